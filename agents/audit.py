@@ -27,8 +27,8 @@ VERDICTS: tuple[Verdict, ...] = ("odds", "dated later", "answer", "unsure")
 RULES = 3
 """The version of these rules: a verdict is recomputed only by the rules that gave it."""
 Place = Literal["title", "text", "url"]
-LONGEST = 400
-"""A sentence has at most so many characters; of a longer one each piece is judged."""
+LONGEST, OVERLAP = 400, 100
+"""A sentence has at most so many characters; of a longer one each piece is judged, and pieces overlap."""
 SOON = timedelta(days=120)
 """A day without a year is taken for one to come only if it is so near."""
 MOST_JUDGED = 100_000
@@ -39,7 +39,6 @@ MOST_ENDS = 5
 """So many words that may say how a question ended are looked at in a sentence."""
 MOST_TERMS, STEM = 12, 5
 """So many terms of a question are looked for, and of a word at least so many letters."""
-OVERLAP = 100
 FEW_LETTERS, FEW_WORDS = 25, 4
 COMING_MONTHS = 3
 """A month without a year is over, unless it is this one or one of the next."""
@@ -69,20 +68,10 @@ def audit(
     """The verdict on an article that is to be shown to who is asked these questions at an instant.
 
     Of several the worst, and of one kind the first. Without `prices` those of bets are nothing to hide.
-
-    >>> at = datetime.fromisoformat("2026-10-20T12:00:00+00:00")
-    >>> asked = ["Will Adaeze Okafor win the mayoral election in Port Harrow on 3 November 2026?"]
-    >>> audit("", "The election is on 3 November 2026. Polls see Okafor ahead.", "", asked, at).verdict
-    'clean'
-    >>> audit("Port Harrow", "Okafor was elected with 51.8 percent.", "", asked, at).verdict
-    'answer'
-    >>> audit("", "The court ruled on 6 November 2026.", "", asked, at).verdict
-    'dated later'
-    >>> audit("", "On Polymarket she stands at 71%.", "", asked, at).verdict
-    'odds'
     """
     title = _plain(title)
-    parts = (_part("title", title), _part("text", _plain(text)))
+    places: tuple[tuple[Place, str], ...] = (("title", title), ("text", _plain(text)))
+    parts = [_Part(place, words, _folded(words), _sentences(words)) for place, words in places]
     if prices and (odds := next((each for part in parts for each in _of_odds(part)), None)):
         return odds
     days = [*_of_url(url, at), *(each for part in parts for each in _of_dates(part, at))]
@@ -106,19 +95,11 @@ class _Part:
         return self.sentences[max(0, bisect_right(self.sentences, start, key=itemgetter(0)) - 1)][1]
 
 
-def _part(place: Place, words: str) -> _Part:
-    return _Part(place, words, _folded(words), _sentences(words))
-
-
 def tells_odds(text: str) -> bool:
     """Whether a text names a market or bets with a figure beside it that may be a price.
 
-    >>> tells_odds("Polymarket odds put a Fed cut at 97 %"), tells_odds("Bookies make Arsenal 5/2 favourites")
-    (True, True)
     >>> tells_odds("Bettors give the Chiefs 3-to-1"), tells_odds("Manifold users are at 0.83")
     (True, True)
-    >>> tells_odds("Kalshi raises $2 billion in 2026"), tells_odds("Inflation falls to 3 percent")
-    (False, False)
     """
     return any(True for _ in _of_odds(_Part("text", text, _folded(text), ())))
 
@@ -176,9 +157,9 @@ def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
 
 def _of_live(part: _Part) -> Iterator[AuditFinding]:
     """A page that is written while something happens, whatever day it bears."""
-    match = say.LIVE_PAGE.search(part.folded) or (
-        say.LIVE_TITLE.search(part.words) if part.place == "title" else None
-    )
+    match = say.LIVE_PAGE.search(part.folded)
+    if match is None and part.place == "title":
+        match = say.LIVE_TITLE.search(part.words)
     if match is not None:
         yield AuditFinding("unsure", part.sentence(match.start()), part.place)
 
@@ -344,18 +325,12 @@ def _answers(sentence: str, title: str, asked: _Asked, question: str, at: dateti
             continue
         if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
             continue
-        if asked.is_told(_between(say.HARD, sentence, match), title) and not asked.of_something_else(match):
+        low = max((cut.end() for cut in say.HARD.finditer(sentence, 0, match.start())), default=0)
+        after = say.HARD.search(sentence, match.end())
+        part = sentence[low : after.start() if after else len(sentence)]
+        if asked.is_told(part, title) and not asked.of_something_else(match):
             return True
     return False
-
-
-def _between(parting: re.Pattern[str], sentence: str, match: re.Match[str]) -> str:
-    """The part of a sentence around a match, between what parts it."""
-    cuts = [
-        each.span() for each in parting.finditer(sentence) if not match.start() <= each.start() < match.end()
-    ]
-    low = max((end for _, end in cuts if end <= match.start()), default=0)
-    return sentence[low : min((start for start, _ in cuts if start >= match.end()), default=len(sentence))]
 
 
 @lru_cache(maxsize=4096)

@@ -11,17 +11,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from agents.model import Article, PastForecast, View
+from agents.model import ConfigBlock, PastForecast, View
 from agents.text import one_line
 from markets.millionths import ONE, decimal
 from markets.model import Listing
@@ -41,34 +33,22 @@ def _is_number(value: Any) -> Any:
     return value
 
 
-def _one_line(text: str) -> str:
-    return one_line(text, MOST_REASON)
-
-
 _NUMBER = BeforeValidator(_is_number)
 """Numbers are read by the digits that they are written with."""
 _SHARE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
 _SOME = WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": MOST_DOLLARS})
 Probability = Annotated[Decimal, _NUMBER, Field(ge=0, le=1), _SHARE]
-Price = Probability
 Dollars = Annotated[Decimal, _NUMBER, Field(gt=0, le=MOST_DOLLARS), _SOME]
-Shares = Dollars
-Part = Annotated[
-    Decimal,
-    _NUMBER,
-    Field(gt=0, le=1),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
-]
-Reason = Annotated[str, AfterValidator(_one_line)]
+_PART = WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})
+Part = Annotated[Decimal, _NUMBER, Field(gt=0, le=1), _PART]
+Reason = Annotated[str, AfterValidator(lambda text: one_line(text, MOST_REASON))]
 Options = Annotated[dict[str, Probability], Field(min_length=1)]
 
 
-class EpisodeDocument(BaseModel):
+class EpisodeDocument(ConfigBlock):
     """What all of them have in common: nothing that is not named here, and nothing that changes."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True, allow_inf_nan=False
-    )
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 class EarlierPrice(EpisodeDocument):
@@ -242,7 +222,7 @@ class BetDocument(MarketItem):
     """Of which of its options."""
     amount: Dollars
     """Dollars to spend, fees included."""
-    limit: Price | None = None
+    limit: Probability | None = None
     """The most to pay for a share."""
     reason: Reason = ""
     """Why, in a few words."""
@@ -253,11 +233,11 @@ class SaleDocument(MarketItem):
 
     option: Literal["yes", "no"]
     """Of which of its options."""
-    shares: Shares | None = None
+    shares: Dollars | None = None
     """How many."""
     fraction: Part | None = None
     """Or which part of them."""
-    limit: Price | None = None
+    limit: Probability | None = None
     """The least to take for a share."""
     reason: Reason = ""
     """Why, in a few words."""
@@ -347,17 +327,10 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
             for earlier in view.history.get(market.id, ())
             if earlier.price is not None
         ),
-        evidence=tuple(map(_article, view.evidence.get(market.id, ()))),
-    )
-
-
-def _article(article: Article) -> EvidenceItem:
-    return EvidenceItem(
-        source=article.source,
-        url=article.url,
-        title=article.title,
-        text=article.text,
-        published_at=article.published_at,
+        evidence=tuple(
+            EvidenceItem.model_validate(article, from_attributes=True)
+            for article in view.evidence.get(market.id, ())
+        ),
     )
 
 

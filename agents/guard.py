@@ -15,15 +15,17 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.audit import CLEAN, RULES, AuditFinding, Place, Verdict, audit, tells_odds
 from agents.evidence import FoundArticle
-from agents.model import Article
-from agents.relevance import relevance
+from agents.model import Article, ConfigBlock
+from agents.search_terms import COMMON, search_terms, words
 from agents.text import one_line, printable
 from markets.hashes import digest
+from markets.millionths import ONE
 from markets.model import Market, MarketId
+from markets.odds import log_odds
 
 DropReason = (
     Literal["restricted", "undated", "later", "cutoff", "empty"] | Verdict | Literal["duplicate", "too_many"]
@@ -42,6 +44,9 @@ ANYWHERE = timezone(timedelta(hours=-12))
 LAST_SECOND = time(23, 59, 59)
 LONGEST = 300
 """So many characters are kept of a source, an address and a title each."""
+SATURATION, LENGTH_WEIGHT = 1.2, 0.75
+"""How soon more of the same word counts no more (k1), and how much a long text is worth less (b)."""
+MOST_TERMS = 12
 _ADDRESS = re.compile(r"//[^/?#\s]+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{8}", re.ASCII)
 _TIME = re.compile(
@@ -51,10 +56,8 @@ _TIME = re.compile(
 )
 
 
-class Guard(BaseModel):
+class Guard(ConfigBlock):
     """How much evidence a market gets, which sources are restricted beside the known ones, and odds."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     per_market: int = Field(default=5, ge=1)
     characters: int = Field(default=1_000, ge=1)
@@ -157,12 +160,8 @@ def guard_found(
     texts = len(good) + len(suspects)
     dropped += Counter({"duplicate": len(good) - len(single), "too_many": len(single) - len(kept)})
     suspects += [flagged[article] for article in kept if article in flagged]
-    told = (
-        None
-        if rule.suspects is None
-        else Audit(RULES, rule.odds == "withheld", texts, tuple(sorted(suspects, key=repr)))
-    )
-    return GuardedArticles(kept, dict(sorted(dropped.items())), told)
+    told = Audit(RULES, rule.odds == "withheld", texts, tuple(sorted(suspects, key=repr)))
+    return GuardedArticles(kept, dict(sorted(dropped.items())), told if rule.suspects else None)
 
 
 def audited_text(
@@ -205,6 +204,35 @@ def _best_articles(articles: Sequence[Article], query: str, most: int) -> tuple[
     return tuple(articles[place] for place in sorted(best))
 
 
+def relevance(question: str, texts: Sequence[str]) -> list[float]:
+    """Of each text how much it has to do with a question, held against the others: BM25 over its words.
+
+    It is the same to the last bit everywhere.
+
+    >>> relevance("Will BTC reach $120k?", ["Bitcoin nears $120,000", "Ether falls", "Bitcoin slips"])
+    [1.88..., 0.0, 0.49...]
+    """
+    asked = _telling(" ".join(way for term in search_terms(question, MOST_TERMS) for way in term.ways))
+    wanted = tuple(dict.fromkeys([*asked, *_telling(question)]))
+    counts = [Counter(_telling(text)) for text in texts]
+    lengths = [sum(count.values()) for count in counts]
+    mean = sum(lengths) / len(texts) if any(lengths) else 1.0
+    norms = [SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) for length in lengths]
+    scores = [0.0] * len(texts)
+    for word in wanted:
+        having = sum(word in count for count in counts)
+        # ln(1 + (N - n + 0.5) / (n + 0.5)), the higher the fewer texts have it
+        weight = log_odds(ONE * (2 * len(texts) + 2) // (2 * len(texts) + 2 * having + 3))
+        for place, (count, norm) in enumerate(zip(counts, norms, strict=True)):
+            if times := count[word]:
+                scores[place] += weight * times * (SATURATION + 1) / (times + norm)
+    return scores
+
+
+def _telling(text: str) -> list[str]:
+    return [word for word in map(str.casefold, words(text)) if word not in COMMON]
+
+
 def _judge_article(
     item: FoundArticle, closes_at: datetime, at: datetime, fetched_at: datetime, rule: Guard
 ) -> Article | DropReason:
@@ -245,11 +273,7 @@ def _keys(article: Article) -> list[tuple[str, str]]:
 
 
 def cutoff(closes_at: datetime) -> datetime:
-    """The last instant that counts: 23:59:59 UTC of the day before a market closes.
-
-    >>> cutoff(datetime(2022, 3, 23, 10, 19, tzinfo=UTC)).isoformat()
-    '2022-03-22T23:59:59+00:00'
-    """
+    """The last instant that counts: 23:59:59 UTC of the day before a market closes."""
     day = closes_at.astimezone(UTC).date()
     before = day - timedelta(days=1) if day > date.min else day
     return datetime.combine(before, LAST_SECOND, UTC)
@@ -258,13 +282,8 @@ def cutoff(closes_at: datetime) -> datetime:
 def dated(published: str) -> tuple[datetime, str] | None:
     """The latest instant that a day or a time can mean, and the day or time in words; None if it is neither.
 
-    >>> dated("2022-03-21")
-    (datetime.datetime(2022, 3, 22, 11, 59, 59, tzinfo=datetime.timezone.utc), '2022-03-21')
     >>> dated("2022-03-21 14:30")
     (datetime.datetime(2022, 3, 22, 2, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30')
-    >>> dated("20220321T143000Z")
-    (datetime.datetime(2022, 3, 21, 14, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30 UTC')
-    >>> dated("last Monday")
     """
     text = published.strip()
     whole = _TIME.fullmatch(text)
@@ -288,13 +307,6 @@ def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
 
     A name with a dot is a domain, with all below it; one without stands for every source whose name,
     or a part of whose address, begins so. An address inside another one counts too.
-
-    >>> is_restricted("Good Judgment Open", ""), is_restricted("", "https://www.metaculus.com/questions/1/")
-    (True, True)
-    >>> is_restricted("", "https://archive.example/2026/https://manifold.markets/x")
-    True
-    >>> is_restricted("Example", "https://news.example.com/metaculus", ["example.org"])
-    False
     """
     hosts = [_host(part) for part in (*_ADDRESS.findall(unquote(url)), url) if part]
     if "." in source and " " not in source.strip():
@@ -317,9 +329,5 @@ def _host(address: str) -> str:
 
 
 def letters(text: str) -> str:
-    """A name or title without anything that two people might write differently.
-
-    >>> letters("Good Judgment: Open")
-    'goodjudgmentopen'
-    """
+    """A name or title without anything that two people might write differently."""
     return "".join(filter(str.isalnum, text)).casefold()

@@ -22,22 +22,15 @@ DECIDED_STATUSES: tuple[DecisionStatus, ...] = (*USABLE_STATUSES, "malformed", "
 """Turns in which the agent has answered, and which are over."""
 Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 ErrorCode = Literal[
-    "no_key",
-    "auth",
-    "quota",
-    "payment",
-    "refused",
-    "rate_limit",
-    "overloaded",
-    "unreachable",
-    "too_long",
-    "filtered",
-    "declined",
-    "timeout",
-    "format",
-    "budget",
-    "other",
-]
+    "no_key", "auth", "quota", "payment", "refused", "rate_limit", "overloaded", "unreachable", "too_long",
+    "filtered", "declined", "timeout", "format", "budget", "other",
+]  # fmt: skip
+
+
+class ConfigBlock(BaseModel):
+    """A block of a config: no key that it does not name, and nothing that changes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -45,11 +38,6 @@ class Forecast:
     """The probability of YES that an agent states for a market, kept in millionths.
 
     A probability may be a float, a Decimal or a text; it is taken by the digits that it is written with.
-
-    >>> Forecast(MarketId("sim:1"), 0.65).millionths
-    650000
-    >>> Forecast(MarketId("sim:1"), millionths=650_000).probability
-    0.65
     """
 
     market_id: MarketId
@@ -120,10 +108,8 @@ MOST_ENDED = 30
 """So many markets that have ended are told of, the latest first."""
 
 
-class Context(BaseModel):
+class Context(ConfigBlock):
     """What an agent is told beyond markets, prices, articles and its account; all of it by default."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
     history: bool = True
     """Earlier prices of each market, where it sees prices."""
@@ -293,10 +279,8 @@ class Unreadable(ValueError):
     """A file or a module that a config names can't be used: what is wrong with it, and a hint."""
 
 
-class Settings(BaseModel):
+class Settings(ConfigBlock):
     """What a kind's block in the config may hold. Each kind adds its own fields, and a line on each."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
     def faults(self, given: "Given") -> Iterator[tuple[str, str]]:
         """What would fail every turn, seen before the first: which setting, and words with a hint."""
@@ -343,10 +327,8 @@ class Given:
     has_program: Callable[[str], bool] = bool
 
 
-class TokenPrice(BaseModel):
+class TokenPrice(ConfigBlock):
     """Dollars per million tokens, where the library's table does not know the model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
     input: float = Field(ge=0, le=1_000_000)
     """For what the model is sent."""
@@ -354,10 +336,8 @@ class TokenPrice(BaseModel):
     """For what it answers."""
 
 
-class Measurement(BaseModel):
+class Measurement(ConfigBlock):
     """What one question told of a model, as `arena agents add` writes it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
     on: date
     """The day of the question."""

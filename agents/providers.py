@@ -27,11 +27,7 @@ def provider_names() -> frozenset[str]:
 
 
 def provider_of(model: str, base_url: str | None = None) -> str | None:
-    """The provider that is asked for a model; None where litellm finds none.
-
-    >>> provider_of("groq/a-new-model"), provider_of("gpt-4o"), provider_of("claude-sonnet-4-5")
-    ('groq', 'openai', 'anthropic')
-    """
+    """The provider that is asked for a model; None where litellm finds none."""
     prefix, slash, _ = model.partition("/")
     if model.startswith(DEMO) or (slash and prefix in provider_names()):
         return prefix
@@ -44,11 +40,7 @@ def provider_of(model: str, base_url: str | None = None) -> str | None:
 
 
 def no_provider(model: str, base_url: str | None = None) -> str:
-    """What is wrong with the name of a model for which there is no provider, and what may be meant.
-
-    >>> no_provider("anthropc/claude-x")
-    'there is no provider anthropc. Did you mean anthropic?'
-    """
+    """What is wrong with the name of a model for which there is no provider, and what may be meant."""
     prefix, slash, _ = model.partition("/")
     if base_url is not None:
         return f"a server at a base_url needs its protocol before the name: openai/{model}"
@@ -63,11 +55,7 @@ def no_provider(model: str, base_url: str | None = None) -> str:
 
 
 def near_model(model: str) -> str | None:
-    """The known model whose name is nearest to one that litellm's table does not hold; None if it does.
-
-    >>> near_model("anthropic/claude-sonet-4-5"), near_model("anthropic/claude-sonnet-4-5")
-    ('anthropic/claude-sonnet-4-5', None)
-    """
+    """The known model whose name is nearest to one that litellm's table does not hold; None if it does."""
     provider, slash, name = model.partition("/") if "/" in model else ("", "", model)
     known = {key.removeprefix(f"{provider}/") for key, entry in price_table().items()
              if entry.get("litellm_provider") == provider or not provider}  # fmt: skip

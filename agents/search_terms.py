@@ -143,15 +143,6 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
     """The telling terms of a question, the most telling first; none where a single common word is left.
 
     A term that would stand alone gets another: the first name in the rules, or "price" for what is traded.
-
-    >>> [term.ways for term in search_terms("Will Xi Jinping be out in 2026?", 4)]
-    [('Xi Jinping',), ('2026',)]
-    >>> [term.ways for term in search_terms("Will BTC reach $120k before March 31?", 4)]
-    [('bitcoin', 'BTC'), ('120,000', '120k')]
-    >>> [term.ways for term in search_terms("Will the S&P 500 close above 7,000?", 4)]
-    [('S&P 500',), ('7,000', '7000')]
-    >>> [term.ways for term in search_terms("Will AC/DC sue Moody's?", 4)]
-    [('AC/DC',), ("Moody's",), ('sue',)]
     """
     asked = _SIDES.sub("", question)
     terms = _terms(asked)
@@ -282,13 +273,7 @@ def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
 
 
 def keywords(question: str, most: int) -> tuple[str, ...]:
-    """The telling words of a question, in small letters, names before others, each once.
-
-    >>> keywords("Will the Fed cut rates before March 31, 2026?", 3)
-    ('fed', 'cut', 'rates')
-    >>> keywords("Will rain fall on Lisbon in May?", 2)
-    ('lisbon', 'rain')
-    """
+    """The telling words of a question, in small letters, names before others, each once."""
     long = filter(_LONG.fullmatch, words(question))
     telling = [word for word in long if not word.isdigit() and word.casefold() not in PLAIN]
     first = words(question)[:1]

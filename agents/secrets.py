@@ -66,22 +66,14 @@ def _secret_forms(secret: str) -> Iterator[str]:
 
 
 def remove_secrets(text: str, secrets: Iterable[str]) -> str:
-    """The text without these secrets.
-
-    >>> remove_secrets("my key is canary-key-1", ["canary-key-1"])
-    'my key is [hidden]'
-    """
+    """The text without these secrets."""
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
     return text
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without these secrets, nor anything else that looks like a key.
-
-    >>> redact("Incorrect API key provided: sk-abcd1234****wxyz. Authorization: Bearer abcdefgh")
-    'Incorrect API key provided: [hidden] Authorization: [hidden]'
-    """
+    """The text without these secrets, nor anything else that looks like a key."""
     text = remove_secrets(text, secrets)
     for pattern in _LOOKS_SECRET:
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)

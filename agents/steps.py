@@ -102,11 +102,7 @@ def step_message(message: Message) -> dict[str, Any] | None:
 
 
 def _as_object(arguments: str) -> str:
-    """Arguments as the JSON of an object.
-
-    >>> _as_object('{"query": "rain"}'), _as_object("rain")
-    ('{"query": "rain"}', '{"not_json":"rain"}')
-    """
+    """Arguments as the JSON of an object."""
     try:
         return arguments if isinstance(json.loads(arguments), dict) else canonical({"not_json": arguments})
     except (ValueError, RecursionError):
@@ -142,13 +138,10 @@ def without_steps(calls: Sequence[Call]) -> list[Call]:
     }
     answers = []
     for call in calls:
-        plain = replace(call, prompt=replace(call.prompt, messages=_plain(call.prompt.messages)))
+        asked = tuple(message for message in call.prompt.messages if step_message(message) is None)
+        plain = replace(call, prompt=replace(call.prompt, messages=asked))
         if call.error is not None or not tool_requests(call.reply or ""):
             answers.append(plain)
         elif (*call.prompt.messages, Message("assistant", call.reply or "")) not in going_on:
             answers.append(replace(plain, error=NOT_ANSWERED))
     return answers
-
-
-def _plain(messages: Sequence[Message]) -> tuple[Message, ...]:
-    return tuple(message for message in messages if step_message(message) is None)

@@ -23,6 +23,11 @@ _UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
 _IN_ASCII = {code: "\ufffd" for code in range(128) if _UNPRINTABLE.match(chr(code))}
 
 
+def as_text(value: object) -> str:
+    """What stands where a text is expected; what is none counts as an empty one."""
+    return value if isinstance(value, str) else ""
+
+
 def printable(text: str) -> str:
     r"""The text with every character that can't be stored replaced.
 

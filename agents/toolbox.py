@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from agents.audit import RULES
 from agents.evidence import FoundArticle
-from agents.guard import AUDIT, Audit, Guard, GuardedArticles, audited_text
+from agents.guard import AUDIT, Audit, Guard, audited_text, guard_found
 from agents.model import Article, ToolForm, View
 from markets.hashes import digest, timestamp_text
 from markets.model import MarketId, Quote
@@ -78,8 +78,14 @@ class ToolResult:
     withheld: Mapping[str, Any] = field(default_factory=dict)
 
 
-def told_articles(guarded: GuardedArticles, nothing: str) -> ToolResult:
-    """What a guard has let through, as a model is told it."""
+def told_articles(
+    found: Iterable[FoundArticle], query: str, reach: ToolReach, nothing: str, guard: Guard | None = None
+) -> ToolResult:
+    """What the guard lets through of articles that were found, as a model is told it."""
+    shown, at = reach.view.snapshot.shown, reach.view.snapshot.at
+    asked = {listing.market.id: listing.market.question for listing in shown}
+    closes_at = min((listing.market.closes_at for listing in shown), default=at)
+    guarded = guard_found(found, query, asked, closes_at, at, reach.now(), guard or reach.guard)
     sources = [
         ToolSource(x.url, timestamp_text(x.published_at), digest([x.title, x.text])) for x in guarded.articles
     ]

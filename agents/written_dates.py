@@ -94,8 +94,6 @@ def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDa
     >>> read = datetime(2026, 3, 1, tzinfo=UTC)
     >>> [f"{x.first:%d %H:%M}" for x in written_dates("Nov. 3, 2026, 9:40 p.m. EST", read)]
     ['04 02:40']
-    >>> [f"{x.at:%Y-%m-%d}" for x in written_dates("on 5 May and in Q2 2025", read)]
-    ['2026-05-05', '2025-04-01']
     """
     found: list[WrittenDate] = []
     if not _HAS_DIGIT.search(text):

@@ -17,7 +17,7 @@ from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Snapshot
 from portfolio.execute import execute_at
 from portfolio.ledger import fold, open_account, post
-from portfolio.marks import PositionColumns, ValueColumns, position_columns, price_columns, value_columns
+from portfolio.marks import Column, PositionColumns, position_columns, price_columns, value_columns
 from portfolio.matching import Offers, SnapshotOffers, find_offers, match_levels, match_listing
 from portfolio.model import Bet, Holdings, Lot
 from portfolio.rules import REALISTIC, SEED
@@ -107,7 +107,7 @@ def a_lot(rng: random.Random) -> Lot:
     return Lot(rng.randint(1, 5_000 * ONE), rng.randint(1, 2_500 * ONE))
 
 
-def seen_at(snapshot: Snapshot, positions: PositionColumns) -> ValueColumns:
+def seen_at(snapshot: Snapshot, positions: PositionColumns) -> tuple[Column, ...]:
     """What all lots are worth at a snapshot."""
     return value_columns(positions, price_columns(snapshot.at, quotes_of(snapshot), positions.keys))
 
@@ -118,7 +118,7 @@ def marks() -> list[Measurement]:
     positions = position_columns(accounts)
     seen = seen_at(snapshot, positions)
     looped = [mark(account, snapshot) for account in accounts[:100]]
-    assert [one.value for one in looped] == seen.value[:100].tolist()
+    assert [one.value for one in looped] == seen[0][:100].tolist()
     loop = timed(lambda: [mark(account, snapshot) for account in accounts[:200]], 200 * 500)
     columns = timed(lambda: seen_at(snapshot, positions), LOTS, repeat=5)
     whole = timed(lambda: seen_at(snapshot, position_columns(accounts)), LOTS)

@@ -26,10 +26,8 @@ from arena.scores.rules.forecastbench.bootstrap import REPLICATES, replicate_sco
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from arena.scores.rules.metaculus import baseline, peer
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, totals
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
-from arena.scores.rules.metaculus.totals import totals
 from benchmarks.measure import Measurement, Timed, options, report, row, timed
 from markets.registry import load, names
 

@@ -12,8 +12,7 @@ SELDOM_THRESHOLD = 50_000
 def gc_paused() -> Iterator[None]:
     """The collector waits while thousands of records are made that stay.
 
-    It looks through all that is there, again and again as there is more of it, for things that hold each
-    other; records hold no one. What is let go of is still freed at once, by its count of references.
+    It looks through all that is there, again and again, for things that hold each other; records hold no one.
 
     >>> with gc_paused():
     ...     gc.isenabled()

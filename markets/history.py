@@ -7,7 +7,6 @@ file `history.json` says what was asked for, and, once the bundle is whole, what
 import csv
 import io
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,18 +15,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from markets.bundle.append import add_all
-from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, PRICES
-from markets.bundle.journal import NAMES, alone
-from markets.bundle.mistakes import BadBundleValue
+from markets.bundle.files import ENDS, MARKETS, MOST_BYTES, NAMES, PRICES, add_all, alone
+from markets.bundle.model import BadBundleValue
 from markets.bundle.write import TABLES, end_line, page_line, quarantine
 from markets.hashes import timestamp_text
 from markets.millionths import decimal
 from markets.model import MarketId, Quote
 from markets.past import PastMarket, PastRequest, PastVenue, page_versions, thinned
 from markets.venue import QuarantinedRecord, Report, VenueError
-from markets.venues.wire.answers import AnswerStore
 from markets.venues.wire.fields import instant
+from markets.venues.wire.http import AnswerStore
 from markets.venues.wire.paging import gather_all
 
 MANIFEST, ANSWERS = "history.json", ".answers.db"
@@ -78,30 +75,25 @@ async def collect(
 ) -> PastSummary:
     """A venue's past in a folder, as a bundle; what could not be used is reported, the rest is there.
 
-    VenueError where the venue gives no answer, or the folder holds something else: then nothing is lost,
-    and the same request goes on from there.
+    VenueError where the venue or the folder fails: nothing is lost, and the same request goes on from there.
     """
-    try:
-        with alone(folder):
-            begun, done = _begin(folder, venue, request)
-            if done is not None:
-                return PastSummary(**(done | {"left_out": Counter(done["left_out"])}), whole_before=True)
-            answers = AnswerStore(folder / ANSWERS)
-            source = open_past(answers)
-            try:
-                lines, found = await _gather(source, begun, moved, report)
-            except VenueError as error:
-                if error.code in POINTLESS:
-                    _forget(folder, MANIFEST)
-                raise
-            finally:
-                await source.close()
-                answers.close()
-            _finish(folder, venue, begun, lines, found)
-            return replace(found, asked=answers.asked, answers_on_disk=answers.kept)
-    except (OSError, sqlite3.Error) as error:
-        words = f"{folder} can't be written to: {getattr(error, 'strerror', None) or error}"
-        raise VenueError("not_writable", words, "free some space, or name another folder") from error
+    with alone(folder):
+        begun, done = _begin(folder, venue, request)
+        if done is not None:
+            return PastSummary(**(done | {"left_out": Counter(done["left_out"])}), whole_before=True)
+        answers = AnswerStore(folder / ANSWERS)
+        source = open_past(answers)
+        try:
+            lines, found = await _gather(source, begun, moved, report)
+        except VenueError as error:
+            if error.code in POINTLESS:
+                _forget(folder, MANIFEST)
+            raise
+        finally:
+            await source.close()
+            answers.close()
+        _finish(folder, venue, begun, lines, found)
+        return replace(found, asked=answers.asked, answers_on_disk=answers.kept)
 
 
 def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest, dict[str, Any] | None]:

@@ -150,11 +150,7 @@ def key_words(text: str) -> str:
 
 
 def event_of(market: MarketId, question: str) -> str:
-    """The event of a market whose venue knows none: its ladder, else itself, whatever else is listed.
-
-    >>> event_of(MarketId("venue:7"), "Kraken IPO by June 30?"), event_of(MarketId("venue:8"), "Kraken IPO?")
-    ('venue:ladder:kraken ipo @when', 'venue:8')
-    """
+    """The event of a market whose venue knows none: its ladder, else itself, whatever else is listed."""
     key = event_key(question)
     on_a_ladder = {WHEN, MUCH}.intersection(key.split())
     return f"{market.partition(':')[0]}:ladder:{key}" if on_a_ladder else market
@@ -267,11 +263,7 @@ def _by_amount(markets: Sequence[Market]) -> list[Market]:
 
 
 def _numbers(question: str) -> list[float]:
-    """The numbers in a question, written out.
-
-    >>> _numbers("Will BTC reach $1.5m by March 31?"), _numbers("FDV above $150M")
-    ([1500000.0, 31.0], [150000000.0])
-    """
+    """The numbers in a question, written out."""
     numbers = _PLAIN_NUMBER.findall(question)
     return [float(n.replace(",", "")) * _times(word.casefold()) for n, word in numbers]
 

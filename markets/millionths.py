@@ -9,20 +9,12 @@ ONE = 1_000_000
 
 @lru_cache(4_096)  # prices have few values
 def millionths(value: str | int | float | Decimal) -> int:
-    """The value in millionths, rounded half to even.
-
-    >>> millionths("0.40"), millionths(0.1), millionths(3)
-    (400000, 100000, 3000000)
-    """
+    """The value in millionths, rounded half to even."""
     return int((decimal_of(value) * ONE).to_integral_value(ROUND_HALF_EVEN))
 
 
 def decimal_of(value: SupportsFloat | str) -> Decimal:
-    """The decimal that a number is written as, so a float's shortest.
-
-    >>> decimal_of(0.1)
-    Decimal('0.1')
-    """
+    """The decimal that a number is written as, so a float's shortest."""
     try:
         number = Decimal(value if isinstance(value, str | int | Decimal) else repr(float(value)))
     except (InvalidOperation, ValueError):
@@ -33,9 +25,5 @@ def decimal_of(value: SupportsFloat | str) -> Decimal:
 
 
 def decimal(amount: int) -> Decimal:
-    """The exact decimal behind a number of millionths.
-
-    >>> decimal(400_000)
-    Decimal('0.4')
-    """
+    """The exact decimal behind a number of millionths."""
     return Decimal(amount) / ONE

@@ -39,10 +39,7 @@ class Market:
 
     @property
     def series(self) -> str:
-        """Of a question that is asked for several dates, what all of these have in common; else nothing.
-
-        The date is behind an @ in its id.
-        """
+        """What a question asked for several dates, each behind an @ in an id, has in common; else nothing."""
         return self.id.rpartition("@")[0]
 
     @property
@@ -51,10 +48,7 @@ class Market:
         return self.story or self.event_id
 
     def is_among(self, slugs: Collection[str], events: Collection[str], tags: Collection[str]) -> bool:
-        """Whether it is one of these markets, of one of these events, or filed under one of these tags.
-
-        Each goes by the venue's id or by its slug; capitals do not matter.
-        """
+        """Whether its id or slug, its event's, or one of its tags is among these; capitals do not matter."""
         return (
             _names(slugs, self.id.partition(":")[2], self.slug)
             or _names(events, self.event_id.partition(":")[2], self.event_slug)
@@ -103,10 +97,7 @@ class Quote:
 
     @property
     def depth(self) -> int | None:
-        """What the thinner side of its book takes, in millionths of dollars; None without a book.
-
-        YES from those who ask, NO from those who bid.
-        """
+        """What the thinner side of its book takes, in millionths of dollars; None without a book."""
         if not (self.bids or self.asks):
             return None
         yes = sum(level.price * level.shares for level in self.asks)
@@ -178,10 +169,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """How a market ended: what one YES share paid, or None for a refund.
-
-    A venue that changes its mind sends the next version.
-    """
+    """How a market ended: what a YES share paid, None for a refund. A correction is the next version."""
 
     market_id: MarketId
     version: int

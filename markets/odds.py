@@ -1,7 +1,6 @@
 """Probabilities and log-odds, bit for bit the same on every machine.
 
-`math.exp` and `math.log` differ in the last bit between C libraries. Decimal's are correctly
-rounded, and so is the way from a Decimal to a float.
+`math.exp` and `math.log` differ in the last bit between C libraries; Decimal's are correctly rounded.
 """
 
 import random
@@ -16,21 +15,13 @@ _FAR = 14.0
 
 
 def log_odds(p: int) -> float:
-    """The log-odds of a probability in millionths; 0 and 1 count as the nearest possible one.
-
-    >>> log_odds(500_000), log_odds(800_000)
-    (0.0, 1.3862943611198906)
-    """
+    """The log-odds of a probability in millionths; 0 and 1 count as the nearest possible one."""
     p = min(max(p, 1), ONE - 1)
     return float(_EXACT_ENOUGH.ln(_EXACT_ENOUGH.divide(Decimal(p), Decimal(ONE - p))))
 
 
 def probability(log_odds: float) -> int:
-    """The probability in millionths behind log-odds, never 0 and never 1.
-
-    >>> probability(0.0), probability(1.3862943611198906), probability(-99.0)
-    (500000, 800000, 1)
-    """
+    """The probability in millionths behind log-odds, never 0 and never 1."""
     x = Decimal(min(max(log_odds, -_FAR), _FAR))
     if not x.is_finite():
         raise ValueError(f"{log_odds!r} is no log-odds")
@@ -40,11 +31,7 @@ def probability(log_odds: float) -> int:
 
 
 def split(log_weights: Sequence[float]) -> tuple[int, ...]:
-    """Two or more probabilities in millionths that sum to one, in proportion to e to these powers.
-
-    >>> split([0.0, 0.0, 1.3862943611198906]), sum(split([0.1, -0.2, 99.0]))
-    ((166667, 166667, 666666), 1000000)
-    """
+    """Two or more probabilities in millionths that sum to one, in proportion to e to these powers."""
     top = max(log_weights)
     powers = [Decimal(max(x - top, -2 * _FAR)) for x in log_weights]
     weights = [_EXACT_ENOUGH.exp(power) for power in powers]

@@ -1,7 +1,6 @@
 """What is asked of a venue's past, which of its markets are taken, and what could be known of them when.
 
-A venue shows every page as it reads today. What it tells of later times, such as a close that was moved to
-the day of the result, counts from then on only.
+A venue shows every page as it reads today: a close that was moved to the day of the result counts from then.
 """
 
 from collections import Counter
@@ -42,8 +41,7 @@ class PastRequest:
 class PastMarket:
     """A market as its page reads today, but for a close that nobody could know beforehand.
 
-    `stopped` is when it could be traded no more; None while it can. `raw` is what the venue's adapter needs
-    of the record to ask for more.
+    `stopped` is when trading ended, None while it goes on; `raw` is what its venue needs to ask for more.
     """
 
     market: Market

@@ -104,15 +104,7 @@ def dated_subject(title: str, ends_at: datetime) -> str:
 
 
 def story_by_subject(market: MarketId, question: str, closes_at: datetime) -> str:
-    """The story of a market whose venue names no event; empty where the question has no word.
-
-    >>> from datetime import UTC
-    >>> june = datetime(2026, 6, 30, tzinfo=UTC)
-    >>> story_by_subject(MarketId("manifold:a1"), "Kraken IPO by June 30?", june)
-    'manifold:kraken ipo @by'
-    >>> story_by_subject(MarketId("manifold:a2"), "?", june)
-    ''
-    """
+    """The story of a market whose venue names no event; empty where the question has no word."""
     about = subject(question, closes_at)
     return f"{market.partition(':')[0]}:{about}" if about else ""
 

@@ -107,16 +107,10 @@ def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -
     """The markets on offer in a round: those that pass the rule, drawn by the seed.
 
     Every market has a lot of its own, and so has every stratum. The strata take turns in the order of
-    their lots; in its turn each gives the next of its markets, in the order of theirs, whose event has
-    room. So of a stratum's n markets each has the same chance, k in n where the stratum gets k places,
-    and no two strata differ by more than one place unless the smaller one is used up: a market of a
-    small stratum is likelier to be drawn. Without strata all are one.
-
-    An event, or a story, has room for so many of its markets as the rule says. With the order `soonest`
-    the markets of a stratum come by their close, and by lot where that is the same.
-
-    The draw depends neither on the order of the listings nor on markets that are not drawn. The drawn
-    ones are sorted by event and id, so that a reader finds the markets of an event side by side.
+    their lots; in its turn each gives the next of its markets, in the order of theirs, whose event and story
+    have room. So of a stratum's n markets each has the same chance, and no two strata differ by more than one
+    place unless the smaller one is used up. The draw depends neither on the order of the listings nor on
+    markets that are not drawn; the drawn ones come by event and id.
     """
     strata: dict[str, list[Listing]] = defaultdict(list)
     for listing in listings:
@@ -154,10 +148,7 @@ MONTH = timedelta(days=30)
 
 
 def sure_ends_a_month(rule: Universe, every: timedelta) -> float:
-    """How many markets that rounds show end in thirty days at least, if every round is full.
-
-    All that a round shows closes within the rule's time, and a round after that shows others.
-    """
+    """How many markets of full rounds end in thirty days at least: all close within the rule's time."""
     return rule.show * (MONTH / max(timedelta(seconds=rule.closes_within), every))
 
 
@@ -166,8 +157,7 @@ def expected_ends_a_month(
 ) -> float:
     """How many markets that rounds show are to end in thirty days, if as many open as close.
 
-    So many of those that pass close within a time; of these, drawn by lot, some are never shown. The
-    listings may be a sample `of` so many.
+    Of those that pass, drawn by lot, some are never shown. The listings may be a sample `of` so many.
     """
     scale = 1.0 if of is None else of / max(len(listings), 1)
     everything = rule.model_copy(update={"show": max(len(listings), 1), "order": "soonest"})

@@ -134,8 +134,8 @@ class Catalogue:
 class Venue(Protocol):
     """A source of markets, as of an instant: nothing later than `at` may show in an answer.
 
-    A live venue knows only the present: its quotes carry the time they were read. What makes no sense is
-    set aside, one record at a time, and the rest is answered; `VenueError` where there is no answer.
+    A live venue knows only the present. What makes no sense is set aside, one record at a time, and the rest
+    is answered; `VenueError` where there is no answer.
     """
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:

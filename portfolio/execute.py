@@ -147,8 +147,8 @@ def execute(
 ) -> tuple[list[Fill], list[Rejection]]:
     """What a decision brings: sales first, then bets; every order is filled, or refused with a reason.
 
-    With `base: start`, caps and spending are measured by the cash before the sales; with `running`,
-    by the cash at each bet, after the sales and the bets before it. Volumes are of the `first` snapshot.
+    With `base: start`, caps are measured by the cash before the sales; with `running`, by that at each bet.
+    Volumes are of the `first` snapshot.
     """
     return execute_at(SnapshotOffers(snapshot, rules, first), bets, sales, holdings)
 

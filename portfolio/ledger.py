@@ -1,25 +1,23 @@
 """The ledger: entries are facts that are never changed, and what is held is their fold.
 
 Each entry is checked against all before it, then applied, and names the hash of the one before. Hashes of
-fills and entries are the SHA-256 of the canonical JSON of their fields. There are very many of them, so
-their JSON is put together field by field, as in `markets.hashes`, and so is that of bets and sales; the
-tests hold it against `canonical`.
+fills and entries are those of their canonical JSON. There are very many bets and sales, so their JSON is put
+together field by field; the tests hold it against `canonical`.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from json.encoder import encode_basestring as text
-from operator import attrgetter
 from types import MappingProxyType
-from typing import cast
+from typing import Any, cast
 
-from markets.hashes import sha256, timestamp_text
+from markets.hashes import plain_digest, timestamp_text
 from markets.millionths import ONE
 from markets.model import MarketId, Resolution
 from portfolio.model import Bet, Entry, EntryKind, Fill, Holdings, Lot, LotKey, Sale, Settlement
 from portfolio.money import ceil_div, worth
 
-_entry_fields = attrgetter(*(name for name in Entry.__slots__ if name != "hash"))
+_SEALED = tuple(name for name in Entry.__slots__ if name != "hash")
 ENDING_KINDS = ("settle", "refund")
 TRADE_KINDS = ("buy", "sell")
 NO_LOT = Lot(0, 0)
@@ -55,11 +53,22 @@ class Account:
         cost: int = 0,
     ) -> Entry:
         """The next entry. What is realised is the cash that no cost stands against."""
-        lot = self.lots.get(cast(LotKey, key), NO_LOT)
-        realised = 0 if kind == "deposit" else cash + cost
-        moved = (cash, shares, cost, realised, self.cash + cash, lot.shares + shares)
-        values = (self.number + 1, at, kind, *key, *moved, ref, self.head)
-        entry = Entry(*values, hash_entry_fields(*values))
+        values: dict[str, Any] = {
+            "at": at,
+            "balance": self.cash + cash,
+            "cash": cash,
+            "cost": cost,
+            "held": self.lots.get(cast(LotKey, key), NO_LOT).shares + shares,
+            "kind": kind,
+            "market_id": key[0],
+            "number": self.number + 1,
+            "previous": self.head,
+            "realised": 0 if kind == "deposit" else cash + cost,
+            "ref": ref,
+            "shares": shares,
+            "side": key[1],
+        }
+        entry = Entry(**values, hash=_seal(values))
         self.apply(entry)
         return entry
 
@@ -118,10 +127,6 @@ def fold(entries: Iterable[Entry], start: Holdings | None = None, *, sealed: boo
     """What is held after these entries. Raises `LedgerError` where one does not follow from the last.
 
     Hashes are worked out again unless the entries were `sealed` by this very process.
-
-    >>> from datetime import UTC, datetime
-    >>> fold([open_account(10_000 * ONE, datetime(2026, 1, 4, tzinfo=UTC))]).cash
-    10000000000
     """
     account = Account(start or Holdings())
     add = account.apply if sealed else account.take
@@ -255,45 +260,18 @@ def _ledger_error(entry: Entry, how: str) -> LedgerError:
 
 def entry_hash(entry: Entry) -> str:
     """The hash that seals an entry: of all that it says, the hash of the one before it included."""
-    return hash_entry_fields(*_entry_fields(entry))
+    return _seal({name: getattr(entry, name) for name in _SEALED})
 
 
-def hash_entry_fields(
-    number: int,
-    at: datetime,
-    kind: str,
-    market_id: str,
-    side: str,
-    cash: int,
-    shares: int,
-    cost: int,
-    realised: int,
-    balance: int,
-    held: int,
-    ref: str,
-    previous: str,
-) -> str:
-    """The hash of an entry that says this, its fields in their order."""
-    return sha256(
-        f'{{"at":"{timestamp_text(at)}","balance":{balance},"cash":{cash},"cost":{cost},"held":{held},'
-        f'"kind":{text(kind)},"market_id":{text(market_id)},"number":{number},"previous":{text(previous)},'
-        f'"realised":{realised},"ref":{text(ref)},"shares":{shares},"side":{text(side)}}}'
-    )
+def _seal(values: dict[str, Any]) -> str:
+    return plain_digest(values | {"at": timestamp_text(values["at"])})
 
 
 def fill_hash(fill: Fill) -> str:
     """The hash of a fill, all of its levels included."""
-    levels = ",".join(
-        f'{{"amount":{level.amount},"fee":{level.fee},"price":{level.price},"shares":{level.shares}}}'
-        for level in fill.levels
-    )
-    return sha256(
-        f'{{"action":{text(fill.action)},"amount":{fill.amount},"base":{fill.base},"fee":{fill.fee},'
-        f'"fee_rate":{fill.fee_rate},"left":{text(fill.left)},"levels":[{levels}],'
-        f'"market_id":{text(fill.market_id)},"quote_at":"{timestamp_text(fill.quote_at)}",'
-        f'"quote_hash":{text(fill.quote_hash)},"reason":{text(fill.reason)},"shares":{fill.shares},'
-        f'"side":{text(fill.side)},"wanted":{fill.wanted}}}'
-    )
+    levels = [{"amount": x.amount, "fee": x.fee, "price": x.price, "shares": x.shares} for x in fill.levels]
+    said = {name: getattr(fill, name) for name in Fill.__slots__}
+    return plain_digest(said | {"quote_at": timestamp_text(fill.quote_at), "levels": levels})
 
 
 def bet_json(bet: Bet) -> str:

@@ -1,8 +1,6 @@
 """All lots of many accounts valued at once, to the same millionth as `portfolio.value.mark` one by one.
 
-The lots stand in columns, built once and valued at as many snapshots as wanted. Each snapshot costs one
-table of prices and a few passes over the columns. Whole numbers stay whole numbers: where a sum might leave
-64 bits, or a price is not from 0 to 1, the columns hold Python's own integers, which is slower and as right.
+Where a sum might leave 64 bits, or a price is not from 0 to 1, the columns hold Python's own integers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,25 +50,14 @@ class PositionColumns:
     wide: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PriceColumns:
+class PriceColumns(NamedTuple):
     """The price of a share of each key at a snapshot, in columns; 0 where `missing`."""
 
     value: Column
     bid: Column
-    age: Column
     stale: Column
+    age: Column
     missing: Column
-
-
-@dataclass(frozen=True, slots=True)
-class ValueColumns:
-    """What the lots of each account come to, in the order of the accounts: as in `Mark`."""
-
-    value: Column
-    liquidation: Column
-    stale: Column
-    age: Column
 
 
 def mark_all(
@@ -90,13 +77,10 @@ def mark_at(
     """The mark of every account at a decision time, by quotes that were looked at then or a little later."""
     positions = position_columns(accounts.values())
     seen = value_columns(positions, price_columns(seen_at or at, quotes, positions.keys, max_age))
-    columns = (seen.value, seen.liquidation, positions.paid, seen.stale, seen.age)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    rows = zip(accounts.items(), *(column.tolist() for column in (*seen, positions.paid)), strict=True)
     return {
         name: Mark(at, account.cash, value, liquidation, cost, account.realised, stale, age)
-        for (name, account), (value, liquidation, cost, stale, age) in zip(
-            accounts.items(), rows, strict=True
-        )
+        for (name, account), value, liquidation, stale, age, cost in rows
     }
 
 
@@ -108,24 +92,20 @@ def price_columns(
     return PriceColumns(
         value=_price_column([price.value or 0 for price in seen]),
         bid=_price_column([price.bid for price in seen]),
-        age=np.array([price.age or 0 for price in seen], np.int64),
         stale=np.array([price.stale != "" for price in seen], np.bool_),
+        age=np.array([price.age or 0 for price in seen], np.int64),
         missing=np.array([price.value is None for price in seen], np.bool_),
     )
 
 
-def value_columns(positions: PositionColumns, prices: PriceColumns) -> ValueColumns:
-    """Every account's lots at the prices of one snapshot."""
+def value_columns(positions: PositionColumns, prices: PriceColumns) -> tuple[Column, ...]:
+    """Value, liquidation, stale lots and age of every account at the prices of one snapshot, as in `Mark`."""
     starts = range(0, max(len(positions.slot), 1), BLOCK)
     blocks = [_block_values(positions, prices, start) for start in starts]
-    value, liquidation, stale, age = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    columns = (np.concatenate(column) for column in zip(*blocks, strict=True))
     whose = positions.first, positions.holders, len(positions.paid)
-    return ValueColumns(
-        value=by_account(np.add, value, *whose),
-        liquidation=by_account(np.add, liquidation, *whose),
-        stale=by_account(np.add, stale, *whose),
-        age=by_account(np.maximum, age, *whose),
-    )
+    together = (np.add, np.add, np.add, np.maximum)
+    return tuple(by_account(how, column, *whose) for how, column in zip(together, columns, strict=True))
 
 
 def _block_values(

@@ -1,8 +1,4 @@
-"""What a snapshot offers to an order, and the order matched against it: the same for every fill rule.
-
-Offers are checked, best first, as far as the rules let anyone reach. `SnapshotOffers` holds them for all
-agents of a round.
-"""
+"""What a snapshot offers to an order, and the order matched against it: the same for every fill rule."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -80,10 +76,9 @@ class Room:
 
 
 class SnapshotOffers:
-    """What a snapshot offers under the rules, worked out once for each thing that is asked for.
+    """What a snapshot offers under the rules, worked out once, and the same for every entrant.
 
-    Nobody takes anything from it: every entrant trades on the same prices. How much had been traded in a
-    market is as it was known `first`, where prices were looked at again.
+    How much had been traded in a market is as it was known `first`, where prices were looked at again.
     """
 
     def __init__(self, snapshot: Snapshot, rules: Rules, first: Snapshot | None = None):

@@ -1,8 +1,4 @@
-"""Exact money: whole millionths and one rule of rounding.
-
-What an agent receives is rounded down and what it pays is rounded up, so that rounding
-never makes money.
-"""
+"""Exact money: what is received is rounded down and what is paid rounded up, so rounding never makes any."""
 
 from markets.millionths import ONE
 
@@ -11,11 +7,7 @@ LARGEST = 10**12 * ONE
 
 
 def ceil_div(value: int, by: int) -> int:
-    """The quotient rounded up.
-
-    >>> ceil_div(7, 2), ceil_div(-7, 2), ceil_div(8, 2)
-    (4, -3, 4)
-    """
+    """The quotient rounded up."""
     return -(-value // by)
 
 
@@ -25,20 +17,12 @@ def worth(shares: int, price: int) -> int:
 
 
 def cost(shares: int, price: int) -> int:
-    """What is paid for shares at a price: rounded up.
-
-    >>> worth(3, 500_000), cost(3, 500_000)
-    (1, 2)
-    """
+    """What is paid for shares at a price: rounded up."""
     return ceil_div(shares * price, ONE)
 
 
 def fee(shares: int, price: int, rate: int) -> int:
-    """The fee on shares at a price, rate · shares · p · (1 − p), rounded up.
-
-    >>> fee(100_000_000, 400_000, 50_000)
-    1200000
-    """
+    """The fee on shares at a price, rate · shares · p · (1 − p), rounded up."""
     return ceil_div(rate * shares * price * (ONE - price), ONE**3)
 
 
@@ -61,31 +45,19 @@ def affordable(amount: int, price: int, rate: int = 0) -> int:
 
 
 def number(value: int) -> str:
-    """Millionths in figures, with no more decimals than needed.
-
-    >>> number(1_250_000_000), number(533_333), number(-400_000)
-    ('1,250', '0.533333', '-0.4')
-    """
+    """Millionths in figures, with no more decimals than needed."""
     whole, rest = divmod(abs(value), ONE)
     decimals = f"{rest:06d}".rstrip("0")
     return f"{'-' * (value < 0)}{whole:,}{'.' * bool(decimals)}{decimals}"
 
 
 def dollars(amount: int) -> str:
-    """Dollars and cents; more digits only where they are needed.
-
-    >>> dollars(2_500_000_000), dollars(-5_000_000), dollars(333_333), dollars(1_500_000)
-    ('$2,500.00', '-$5.00', '$0.333333', '$1.50')
-    """
+    """Dollars and cents; more digits only where they are needed."""
     whole, rest = divmod(abs(amount), ONE)
     decimals = f"{rest:06d}".rstrip("0").ljust(2, "0")
     return f"{'-' * (amount < 0)}${whole:,}.{decimals}"
 
 
 def percent(fraction: int) -> str:
-    """A fraction as a percentage.
-
-    >>> percent(250_000), percent(12_500)
-    ('25%', '1.25%')
-    """
+    """A fraction as a percentage."""
     return f"{number(fraction * 100)}%"

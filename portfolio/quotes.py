@@ -1,8 +1,4 @@
-"""A quote from either side, and why a price may not be traded on.
-
-A NO share is the mirror image of a YES share. A price may be missing, late, stale, impossible, too wide, or
-at odds with itself.
-"""
+"""A quote from either side, NO being the mirror image of YES, and why a price may not be traded on."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,15 +16,7 @@ def mirror_price(price: int | None) -> int | None:
 
 
 def side_quote(quote: Quote, side: Side) -> Quote:
-    """The quote in prices of the side's own share: who sells YES offers to buy NO.
-
-    >>> from datetime import UTC, datetime
-    >>> from markets.model import MarketId
-    >>> yes = Quote(MarketId("sim:1"), datetime(2026, 1, 4, tzinfo=UTC), 400_000, 420_000, 410_000)
-    >>> no = side_quote(yes, "NO")
-    >>> no.bid, no.ask, no.mid
-    (580000, 600000, 590000)
-    """
+    """The quote in prices of the side's own share: who sells YES offers to buy NO."""
     if side == "YES":
         return quote
     return replace(
@@ -72,11 +60,7 @@ def check_time(listing: Listing, at: datetime, rules: Rules) -> Rejection | None
 
 
 def duration_text(time: timedelta) -> str:
-    """A length of time in its two largest units.
-
-    >>> [duration_text(timedelta(days=7, minutes=5)), duration_text(timedelta(seconds=1.5))]
-    ['7 d', '1.5 s']
-    """
+    """A length of time in its two largest units."""
     if time < timedelta(minutes=1):
         return f"{time.total_seconds():g} s"
     seconds, parts = time // timedelta(seconds=1), list[str]()
@@ -126,10 +110,7 @@ def check_mid(mid: int | None, action: Action, market: Market, rules: Rules) -> 
 
 
 def check_spread(quote: Quote, market: Market, rules: Rules) -> Rejection | None:
-    """Refuse a quote with one side only, a crossed or wide one, or one whose mid lies elsewhere.
-
-    A quote with neither bid nor ask is only a price, and passes.
-    """
+    """Refuse one side alone, crossed or wide sides, and a mid that lies elsewhere; a lone price passes."""
     if quote.bid is None and quote.ask is None:
         return None
     if quote.bid is None or quote.ask is None:

@@ -80,11 +80,7 @@ NAMED: Mapping[str, Rules] = {rules.name: rules for rules in (REALISTIC, REPLAY,
 
 
 def changed_rules(rules: Rules, changes: Mapping[str, Any]) -> Rules:
-    """Rules with values changed. In place of a book that says how much there is, a part of the volume does.
-
-    >>> changed_rules(REALISTIC, {"fill": "quote"}).max_of_volume, changed_rules(SEED, {}).unlimited
-    (20000, True)
-    """
+    """Rules with values changed. In place of a book, a part of the volume says how much there is."""
     values = dict(changes)
     if rules.fill == BOOK and values.get("fill", BOOK) != BOOK:
         values = {"max_of_volume": MAX_OF_VOLUME} | values

@@ -1,8 +1,6 @@
 """What holdings are worth at a snapshot, and what each lot has earned.
 
-Value is at the mid for the curve, liquidation at the bid for who must sell. This is the loop, lot by lot;
-`portfolio.marks` values many accounts at once, to the same millionth. Profit is by lot: what
-went in, what came out, and what is still held.
+This is the loop, lot by lot; `portfolio.marks` values many accounts at once, to the same millionth.
 """
 
 from collections import defaultdict
@@ -69,11 +67,9 @@ def mark(holdings: Holdings, snapshot: Snapshot, max_age: timedelta | None = Non
 def lot_values(holdings: Holdings, snapshot: Snapshot, max_age: timedelta | None = None) -> list[LotValue]:
     """Every lot with its price, how old that is, and why it is stale if it is.
 
-    A lot is worth its shares at the mid; where the quote has none, at the last trade. The snapshot
-    carries the last known quote of what is held, with the time it was true; a quote older than
-    `max_age`, or one without a mid, makes the lot stale. A price of 0 is a price. A lot for which there
-    is no price at all is valued at its cost, and is stale. The liquidation value is at the bid, before
-    fees and whatever the depth: 0 where nobody bids.
+    A lot is worth its shares at the mid, where the quote has none at the last trade, without any price its
+    cost. A quote older than `max_age`, or one without a mid, makes it stale. A price of 0 is a price. The
+    liquidation value is at the bid, before fees and whatever the depth.
     """
     quotes = quotes_of(snapshot)
     return [
@@ -88,14 +84,7 @@ def quotes_of(snapshot: Snapshot) -> dict[MarketId, Quote | None]:
 
 
 def price_of(quote: Quote | None, side: Side, at: datetime, max_age: timedelta | None) -> SharePrice:
-    """The price of a share of one side by a quote that is looked at later.
-
-    >>> from datetime import UTC
-    >>> seen = datetime(2026, 1, 4, tzinfo=UTC)
-    >>> quote = Quote(MarketId("sim:1"), seen, bid=400_000, ask=420_000, mid=410_000)
-    >>> price_of(quote, "NO", seen + 90 * SECOND, 60 * SECOND)
-    SharePrice(value=590000, bid=580000, age=90, stale='old')
-    """
+    """The price of a share of one side by a quote that is looked at later."""
     if quote is None:
         return SharePrice(None, 0, None, "no_price")
     value, bid = (
@@ -151,8 +140,7 @@ class Profit:
 class LotProfit:
     """The life of a lot: shares bought, sold, settled and still held, and the money behind them.
 
-    A lot that was closed and opened again is one life. A correction gives shares back: they are
-    counted as settled once, however often the venue changes its mind.
+    One that was opened again is one life; shares that a correction gives back count as settled once.
     """
 
     bought: int
@@ -168,22 +156,12 @@ class LotProfit:
 
 
 def average_price(cost: int, shares: int) -> int | None:
-    """What one share cost on average, to the nearest millionth, a half rounded up. It is for display.
-
-    The ledger keeps cost and shares, and nothing is ever worked out from their rounded quotient.
-
-    >>> average_price(1_000 * ONE, 1_875 * ONE)
-    533333
-    """
+    """What one share cost on average, a half rounded up: for display, nothing is worked out from it."""
     return (2 * cost * ONE + shares) // (2 * shares) if shares else None
 
 
 def profit_by_lot(entries: Iterable[Entry], values: Mapping[LotKey, int]) -> dict[LotKey, LotProfit]:
-    """The profit of every lot that a ledger ever held, by market and side.
-
-    `entries` are the whole ledger. `values` says what each lot that is still held is worth; it is a
-    `KeyError` to leave one out.
-    """
+    """The profit of every lot of a whole ledger; `values` says what each that is still held is worth."""
     lots = defaultdict[LotKey, list[Entry]](list)
     for entry in entries:
         if entry.kind != "deposit":

@@ -72,10 +72,7 @@ def as_recorded(step: WhatIfStep, holdings: Holdings, _rules: Rules) -> tuple[Se
 
 
 def flat_stake(stake: int) -> Sizing:
-    """Every bet is this amount, and every sale the part of the lot that it was.
-
-    Where the rules merge them, the legs of one bet share the amount: splitting changes nothing.
-    """
+    """Every bet is this amount, its merged legs together, every sale the part of the lot that it was."""
 
     def sizing(step: WhatIfStep, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
         return _bets_at_stake(step.bets, stake, rules), _in_proportion(step, holdings)
@@ -97,8 +94,7 @@ def replay(
 ) -> WhatIfOutcome:
     """Play the steps again: settle, execute, post, mark. By its own rules, as bet, it is the same ledger.
 
-    The world stays as it was: the same snapshots and endings, and nobody moves a price. What is held only
-    here may be missing from a snapshot; it keeps its last known quote, which then counts as stale.
+    Nobody moves a price. What is held only here keeps its last known quote, which then counts as stale.
     """
     opening = open_account(bankroll, opened_at)
     entries, holdings, seen = [opening], fold([opening]), dict[MarketId, Listing]()

@@ -1,9 +1,9 @@
 """From a decision as a document (`agents.episode`) to a decision: strict on its form, item by item."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ from agents.episode import (
     MarketItem,
     SaleDocument,
     view_document,
-)
+)  # fmt: skip
 from agents.model import Ask, Call, Decision, Forecast, Message, Prompt, View
 from agents.text import one_line
 from markets.millionths import millionths
@@ -24,7 +24,6 @@ from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale, Side
 
 MOST_BYTES = 1_000_000
-"""The longest decision that is read."""
 SIDES: Mapping[str, Side] = {"yes": "YES", "no": "NO"}
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
 _Said = TypeVar("_Said", bound=MarketItem)
@@ -59,12 +58,40 @@ def read_decision(text: str, view: View) -> Decision:
     for name, items in listed.items():
         if not isinstance(items, list):
             raise UnreadableDecision(f"{name}: expected a list")
-    items = _Items.of(view)
-    stated = items.read(listed["forecasts"], ForecastDocument, _forecast, items.offered)
-    bets = items.read(listed["bets"], BetDocument, _bet, items.offered)
-    sales = items.read(listed["sales"], SaleDocument, _sale, items.known)
+    known, shown = ({listing.market.id for listing in of} for of in (view.snapshot, view.snapshot.shown))
+    refused: list[Rejection] = []
+    read = partial(_read_items, listed, known, refused)
+    stated = read(ForecastDocument, _forecast, shown)
+    bets, sales = read(BetDocument, _bet, shown), read(SaleDocument, _sale, known)
     forecasts, unclear = first_of_each(tuple(stated))
-    return Decision(forecasts, tuple(bets), tuple(sales), (*items.refused, *unclear))
+    return Decision(forecasts, tuple(bets), tuple(sales), (*refused, *unclear))
+
+
+def _read_items(
+    listed: Mapping[str, list[Any]],
+    known: Container[str],
+    refused: list[Rejection],
+    form: type[_Said],
+    made: Callable[[_Said], _Item],
+    places: Container[str],
+) -> list[_Item]:
+    """The items of a form without a fault; they may be about the markets in these places."""
+    good, noun = list[_Item](), form.__name__.removesuffix("Document").lower()
+    for number, item in enumerate(listed[f"{noun}s"], 1):
+        try:
+            said = form.model_validate(item)
+        except ValidationError as error:
+            refused.append(Rejection("bad_item", f"{noun} {number}: {_fault(error)}"))
+            continue
+        if said.market in places:
+            good.append(made(said))
+        elif said.market in known:
+            words = f"{noun} {number}: the market is no longer open for betting"
+            refused.append(Rejection("not_on_offer", words, MarketId(said.market)))
+        else:
+            words = f'{noun} {number}: there is no market "{one_line(said.market, 40)}"'
+            refused.append(Rejection("unknown_market", words))
+    return good
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -93,54 +120,6 @@ def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
         raise ValueError(f"the key {one_line(twice, 40)!r} appears twice")
     return whole
-
-
-@dataclass
-class _Items:
-    """The items of a decision as they are read, and those that are refused."""
-
-    on_offer: frozenset[str]
-    all: frozenset[str]
-    refused: list[Rejection]
-
-    @classmethod
-    def of(cls, view: View) -> "_Items":
-        shown = frozenset(listing.market.id for listing in view.snapshot.shown)
-        return cls(shown, frozenset(listing.market.id for listing in view.snapshot), [])
-
-    def known(self, market: str) -> Rejection | None:
-        """Why nothing can be said of a market: the view does not have it."""
-        if market in self.all:
-            return None
-        return Rejection("unknown_market", f'there is no market "{one_line(market, 40)}"')
-
-    def offered(self, market: str) -> Rejection | None:
-        """Why a market cannot be forecast or bet on."""
-        if market in self.all and market not in self.on_offer:
-            return Rejection("not_on_offer", "the market is no longer open for betting", market)
-        return self.known(market)
-
-    def read(
-        self,
-        items: list[Any],
-        form: type[_Said],
-        made: Callable[[_Said], _Item],
-        refusal: Callable[[str], Rejection | None],
-    ) -> list[_Item]:
-        """The items without a fault."""
-        good, noun = list[_Item](), form.__name__.removesuffix("Document").lower()
-        for place, item in enumerate(items, 1):
-            try:
-                said = form.model_validate(item)
-            except ValidationError as error:
-                self.refused.append(Rejection("bad_item", f"{noun} {place}: {_fault(error)}"))
-                continue
-            why = refusal(said.market)
-            if why is None:
-                good.append(made(said))
-            else:
-                self.refused.append(Rejection(why.code, f"{noun} {place}: {why.message}", why.market_id))
-        return good
 
 
 def _fault(error: ValidationError) -> str:

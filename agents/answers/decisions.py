@@ -30,40 +30,24 @@ GRID = range(1, ONE + 1)
 
 
 def mean(ps: Sequence[int]) -> int:
-    """The average.
-
-    >>> mean([200_000, 300_000, 700_000])
-    400000
-    """
+    """The average."""
     return (2 * sum(ps) + len(ps)) // (2 * len(ps))
 
 
 def median(ps: Sequence[int]) -> int:
-    """The middle one; of an even number, the average of the two in the middle.
-
-    >>> median([900_000, 200_000, 300_000]), median([200_000, 300_000])
-    (300000, 250000)
-    """
+    """The middle one; of an even number, the average of the two in the middle."""
     ordered, half = sorted(ps), (len(ps) - 1) // 2
     return mean(ordered[half : len(ps) - half])
 
 
 def trimmed_mean(ps: Sequence[int], trim: int) -> int:
-    """The average without the lowest and the highest, so many millionths of them at each end, rounded down.
-
-    >>> trimmed_mean([0, 300_000, 400_000, 500_000, 1_000_000], 200_000)
-    400000
-    """
+    """The average without the lowest and highest: so many millionths of them at each end, rounded down."""
     out = len(ps) * trim // ONE
     return mean(sorted(ps)[out : len(ps) - out])
 
 
 def geometric_mean(ps: Sequence[int]) -> int:
-    """The n-th root of the product of n probabilities. It leans to NO: one 0 makes it 0.
-
-    >>> geometric_mean([200_000, 800_000]), geometric_mean([0, 800_000])
-    (400000, 0)
-    """
+    """The n-th root of the product of n probabilities. It leans to NO: one 0 makes it 0."""
     n, product = len(ps), prod(ps)
     return bisect_right(GRID, 2**n * product, key=lambda p: (2 * p - 1) ** n)
 
@@ -72,11 +56,6 @@ def geometric_mean_of_odds(ps: Sequence[int]) -> int:
     """The probability whose odds are the n-th root of the product of the odds: YES and NO count alike.
 
     0 and 1 have no odds that could be averaged; they count as the first and the last millionth.
-
-    >>> geometric_mean_of_odds([200_000, 800_000]), geometric_mean_of_odds([500_000, 900_000])
-    (500000, 750000)
-    >>> geometric_mean_of_odds([0, 500_000])
-    999
     """
     inside = [min(max(p, 1), ONE - 1) for p in ps]
     n, yes, no = len(inside), prod(inside), prod(ONE - p for p in inside)
@@ -84,6 +63,7 @@ def geometric_mean_of_odds(ps: Sequence[int]) -> int:
 
 
 Key = tuple[MarketId, Stage]
+Item = TypeVar("Item", Bet, Sale, Forecast, Rejection)
 
 
 def combine_samples(samples: Sequence[Decision]) -> Decision:
@@ -95,21 +75,24 @@ def combine_samples(samples: Sequence[Decision]) -> Decision:
     """
     if len(samples) == 1:
         return samples[0]
-    note, rejections = _notes("sample", samples), _rejections(samples)
     played = [sample for sample in samples if sample.status in USABLE_STATUSES]
-    stated = _by_market(played or samples)
+    stated: dict[Key, list[Forecast]] = {}
+    for sample in played or samples:
+        for forecast in sample.forecasts:
+            stated.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
     medians = {key: median([forecast.millionths for forecast in each]) for key, each in stated.items()}
-    forecasts = tuple(_nearest(each, medians[key]) for key, each in stated.items())
-    if not played:
-        return Decision(forecasts, rejections=rejections, status=_best_status(samples), note=note)
-    chosen = min(played, key=lambda sample: _distance(sample, medians))
+    chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
     return replace(
         chosen,
-        forecasts=forecasts,
-        rejections=rejections,
+        forecasts=tuple(_nearest(each, medians[key]) for key, each in stated.items()),
+        rejections=tuple(
+            replace(rejection, message=f"sample {n}: {rejection.message}")
+            for n, sample in enumerate(samples, 1)
+            for rejection in sample.rejections
+        ),
         status=_best_status(samples),
-        note=note,
-        repaired=_repairs(samples),
+        note=_notes("sample", samples),
+        repaired=_repairs(samples) if played else (),
     )
 
 
@@ -122,20 +105,24 @@ def combine_answers(first: Decision, second: Decision, missing: Collection[Marke
         return second
     if second.status != "played":
         return first
-    stated = {forecast.market_id for forecast in second.forecasts if forecast.market_id in missing}
+    forecasts = within(second.forecasts, missing)
     return Decision(
-        (*first.forecasts, *(each for each in second.forecasts if each.market_id in missing)),
-        (
-            *(bet for bet in first.bets if bet.market_id not in missing),
-            *(bet for bet in second.bets if bet.market_id in missing),
-        ),
-        (
-            *(sale for sale in first.sales if sale.market_id not in missing),
-            *(sale for sale in second.sales if sale.market_id in missing),
-        ),
-        (*(each for each in first.rejections if each.market_id not in stated), *second.rejections),
-        repaired=tuple(dict.fromkeys((*first.repaired, *second.repaired))),
+        first.forecasts + forecasts,
+        outside(first.bets, missing) + within(second.bets, missing),
+        outside(first.sales, missing) + within(second.sales, missing),
+        outside(first.rejections, {forecast.market_id for forecast in forecasts}) + second.rejections,
+        repaired=_repairs([first, second]),
     )
+
+
+def within(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
+    """Those that are about one of these markets."""
+    return tuple(item for item in items if item.market_id in markets)
+
+
+def outside(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
+    """Those that are about none of these markets."""
+    return tuple(item for item in items if item.market_id not in markets)
 
 
 def combine_parts(parts: Sequence[Decision]) -> Decision:
@@ -162,12 +149,12 @@ def _best_status(decisions: Sequence[Decision]) -> DecisionStatus:
 
 def combine_stages(blind: Decision, final: Decision) -> Decision:
     """The decision of both stages. A blind answer that couldn't be used only leaves a note."""
-    notes = [f"blind: {blind.note}"] if blind.note else []
+    notes = [f"blind: {blind.note}" if blind.note else "", final.note]
     return replace(
         final,
         forecasts=blind.forecasts + final.forecasts,
         rejections=blind.rejections + final.rejections,
-        note="; ".join([*notes, final.note] if final.note else notes),
+        note="; ".join(filter(None, notes)),
         repaired=_repairs([blind, final]),
     )
 
@@ -182,15 +169,6 @@ def _notes(noun: str, decisions: Sequence[Decision]) -> str:
     return "; ".join(notes)
 
 
-def _by_market(samples: Sequence[Decision]) -> dict[Key, list[Forecast]]:
-    """Every sample's forecasts, by market and stage, in the order in which they are first met."""
-    forecasts: dict[Key, list[Forecast]] = {}
-    for sample in samples:
-        for forecast in sample.forecasts:
-            forecasts.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
-    return forecasts
-
-
 def _nearest(forecasts: Sequence[Forecast], middle: int) -> Forecast:
     """The median, with the reason of the first one that is closest to it."""
     nearest = min(forecasts, key=lambda forecast: abs(forecast.millionths - middle))
@@ -203,16 +181,6 @@ def _distance(sample: Decision, medians: dict[Key, int]) -> tuple[int, int]:
     apart = sum(abs(forecast.millionths - medians[forecast.market_id, "final"]) for forecast in final)
     return -len(final), apart
 
-
-def _rejections(samples: Sequence[Decision]) -> tuple[Rejection, ...]:
-    return tuple(
-        replace(rejection, message=f"sample {n}: {rejection.message}")
-        for n, sample in enumerate(samples, 1)
-        for rejection in sample.rejections
-    )
-
-
-Item = TypeVar("Item", Bet, Sale, Forecast, Rejection)
 
 LARGEST_INTEGER = 2**63 - 1
 """The largest whole number that a record can hold."""
@@ -238,60 +206,48 @@ def sound_decision(decision: object, view: View) -> Decision:
     """
     if not isinstance(decision, Decision):
         raise TypeError(f"expected a Decision, found a {type(decision).__name__}")
-    status, unsaid = _check_status(decision.status)
-    note, unread = _check_note(decision.note)
-    rejections, odd = _check_items(decision.rejections, Rejection, "bad_rejection")
-    forecasts, refused = _check_forecasts(decision.forecasts, view)
-    bets, no_bets = _check_items(decision.bets, Bet, "bad_order")
-    sales, no_sales = _check_items(decision.sales, Sale, "bad_order")
-    lost = [*unsaid, *unread, *odd, *refused, *no_bets, *no_sales]
-    orders: list[Bet | Sale] = [*bets, *sales]
-    if status not in USABLE_STATUSES and orders:
+    lost: list[Rejection] = []
+    status, note = _checked_status(decision.status, lost), decision.note
+    if not isinstance(note, str):
+        words = f"expected a string as a note, found a {type(note).__name__}"
+        lost.append(Rejection("bad_note", words))
+        note = ""
+    rejections = _checked_items(decision.rejections, Rejection, "bad_rejection", lost)
+    forecasts = _checked_forecasts(decision.forecasts, view, lost)
+    bets = _checked_items(decision.bets, Bet, "bad_order", lost)
+    sales = _checked_items(decision.sales, Sale, "bad_order", lost)
+    if status not in USABLE_STATUSES:
         words = f"a turn that is {status} has no bets and no sales"
+        orders: tuple[Bet | Sale, ...] = (*bets, *sales)
         lost += [Rejection("bad_order", words, order.market_id) for order in orders]
         bets, sales = [], []
     refusals = (*rejections, *map(_storable_item, lost))
     repaired = tuple(printable(name) for name in decision.repaired if type(name) is str)
-    return Decision(tuple(forecasts), tuple(bets), tuple(sales), refusals, status, note, repaired)
+    return Decision(forecasts, tuple(bets), tuple(sales), refusals, status, printable(note), repaired)
 
 
-def _check_status(given: object) -> tuple[DecisionStatus, list[Rejection]]:
+def _checked_status(given: object, lost: list[Rejection]) -> DecisionStatus:
     for status in STATUSES:
         if type(given) is str and given == status:
-            return status, []
+            return status
     words = f"a status is one of {', '.join(STATUSES)}: the turn counts as played"
-    return "played", [Rejection("bad_status", words)]
+    lost.append(Rejection("bad_status", words))
+    return "played"
 
 
-def _check_note(given: object) -> tuple[str, list[Rejection]]:
-    if isinstance(given, str):
-        return printable(given), []
-    return "", [Rejection("bad_note", f"expected a string as a note, found a {type(given).__name__}")]
-
-
-def _check_forecasts(stated: object, view: View) -> tuple[Iterable[Forecast], list[Rejection]]:
+def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tuple[Forecast, ...]:
     """The forecasts that answer the question, the first for each market and stage."""
-    forecasts, refused = _check_items(stated, Forecast, "bad_forecast")
     shown = {listing.market.id for listing in view.snapshot.shown}
-    if _all_answer(forecasts, shown):
-        return forecasts, refused
     kept: dict[tuple[str, str], Forecast] = {}
-    for forecast in forecasts:
+    for forecast in _checked_items(stated, Forecast, "bad_forecast", lost):
         key = (forecast.market_id, forecast.stage)
-        fault = _forecast_fault(forecast, shown)
-        if fault is None and key in kept:
+        if (fault := _forecast_fault(forecast, shown)) is None and key in kept:
             fault = "this market already has a forecast"
         if fault is None:
             kept[key] = forecast
         else:
-            refused.append(Rejection("bad_forecast", fault, forecast.market_id))
-    return kept.values(), refused
-
-
-def _all_answer(forecasts: Sequence[Forecast], shown: Container[str]) -> bool:
-    """Whether none is in doubt and none is for the second time: so it nearly always is."""
-    keys = {(forecast.market_id, forecast.stage) for forecast in forecasts}
-    return len(keys) == len(forecasts) and not any(_forecast_fault(forecast, shown) for forecast in forecasts)
+            lost.append(Rejection("bad_forecast", fault, forecast.market_id))
+    return tuple(kept.values())
 
 
 def _forecast_fault(forecast: Forecast, shown: Container[str]) -> str | None:
@@ -304,23 +260,24 @@ def _forecast_fault(forecast: Forecast, shown: Container[str]) -> str | None:
     return None
 
 
-def _check_items(items: object, kind: type[Item], code: str) -> tuple[list[Item], list[Rejection]]:
-    """The items that are of the kind and made of what the record can hold, and why the others are not."""
+def _checked_items(items: object, kind: type[Item], code: str, lost: list[Rejection]) -> list[Item]:
+    """The items that are of the kind and made of what the record can hold."""
     if not isinstance(items, tuple | list):
         words = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
-        return [], [Rejection(code, words)]
+        lost.append(Rejection(code, words))
+        return []
     given: list[Any] = list(items)
     if not given or _all_fit(given, kind):
-        return given, []
-    good, bad = list[Item](), list[Rejection]()
+        return given
+    good = list[Item]()
     for item in given:
         fault = _item_fault(item, kind)
         if fault is None:
             good.append(_storable_item(item))
         else:
             market_id = getattr(item, "market_id", "")
-            bad.append(Rejection(code, fault, market_id[:200] if type(market_id) is str else ""))
-    return good, bad
+            lost.append(Rejection(code, fault, market_id[:200] if type(market_id) is str else ""))
+    return good
 
 
 def _all_fit(items: list[Any], kind: type[Item]) -> bool:
@@ -328,17 +285,21 @@ def _all_fit(items: list[Any], kind: type[Item]) -> bool:
     if set(map(type, items)) != {kind}:
         return False
     columns = zip(*map(FIELDS[kind], items), strict=True)
-    return all(_values_fit(values, *how) for values, (_, *how) in zip(columns, SHAPES[kind], strict=True))
+    return all(
+        _values_fit(values, *how) and (how[0] or is_printable("".join(values)))
+        for values, (_, *how) in zip(columns, SHAPES[kind], strict=True)
+    )
 
 
 def _values_fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
     present = [value for value in values if value is not None] if optional else values
-    kinds = set(map(type, present))
-    if number:
-        return not present or (
-            kinds == {int} and max(present) <= LARGEST_INTEGER and min(present) >= -LARGEST_INTEGER
-        )
-    return kinds <= {str} and is_printable("".join(present))
+    if not number:
+        return set(map(type, present)) <= {str}
+    return not present or (
+        set(map(type, present)) == {int}
+        and max(present) <= LARGEST_INTEGER
+        and min(present) >= -LARGEST_INTEGER
+    )
 
 
 def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> str | None:
@@ -346,13 +307,9 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
     if type(item) is not kind:
         return f"a {kind.__name__} is expected, and this is a {type(item).__name__}"
     for name, number, optional in SHAPES[kind]:
-        value = getattr(item, name)
-        if optional and value is None:
-            continue
-        if number and (type(value) is not int or abs(value) > LARGEST_INTEGER):
-            return f"the {name} of a {kind.__name__} is a whole number of at most 63 bits"
-        if not number and type(value) is not str:
-            return f"the {name} of a {kind.__name__} is a text"
+        if not _values_fit([getattr(item, name)], number, optional):
+            what = "whole number of at most 63 bits" if number else "text"
+            return f"the {name} of a {kind.__name__} is a {what}"
     return None
 
 

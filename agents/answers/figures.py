@@ -41,15 +41,12 @@ class MeaninglessItem(ValueError):
         self.code = code
 
 
-def parse_probability(value: object, scale: Scale = "share") -> int:
-    """A probability in millionths; a plain number is a percentage only where the whole list is in percent.
+def _meaningless(name: str, value: object, why: str, quote: str = "") -> MeaninglessItem:
+    return MeaninglessItem(name, f"the {name} {quote}{one_line(str(value), 40)}{quote} {why}")
 
-    >>> parse_probability("0.4"), parse_probability("40%"), parse_probability("1 in 4")
-    (400000, 400000, 250000)
-    >>> parse_probability("40")
-    Traceback (most recent call last):
-    agents.answers.figures.MeaninglessItem: the probability 40 is not between 0 and 1
-    """
+
+def parse_probability(value: object, scale: Scale = "share") -> int:
+    """A probability in millionths; a plain number is a percentage only where the whole list is in percent."""
     p = plain_number(value)
     if p is None:
         p = _marked_share(value)
@@ -59,23 +56,17 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
         words = f"the scale of the probability {one_line(str(value), 40)} is unclear beside the others"
         raise MeaninglessItem("probability", f"{words}: write each as a number between 0 and 1")
     if not 0 <= p <= 1:
-        words = f"the probability {one_line(str(value), 40)} is not between 0 and 1"
-        raise MeaninglessItem("probability", words)
+        raise _meaningless("probability", value, "is not between 0 and 1")
     whole = millionths(p)
     if whole % 100 or not 0 < whole < ONE or len(str(value)) <= MOST_SHORT:
         return whole
     if NOISE < abs(p - Decimal(whole) / ONE) < Decimal("1e-7"):
-        words = f"the probability {one_line(str(value), 40)} is finer than a millionth"
-        raise MeaninglessItem("probability", words)
+        raise _meaningless("probability", value, "is finer than a millionth")
     return whole
 
 
 def scale_of(values: Iterable[object]) -> Scale:
-    """The scale of all numbers that don't say theirs: percent where they are above 1, unless some are not.
-
-    >>> scale_of(["10", "65"]), scale_of(["0.1", "65"])
-    ('percent', 'unclear')
-    """
+    """The scale of all numbers that don't say theirs: percent where they are above 1, unless some are not."""
     values = list(values)
     plain = [p for p in map(plain_number, values) if p is not None and p.is_finite()]
     if any(p > 1 for p in plain):
@@ -109,7 +100,7 @@ def _marked_share(value: object) -> Decimal:
         one, other = (_one_share(part, text) for part in twice.groups())
         if one == other:
             return one
-        raise MeaninglessItem("probability", f'the probability "{one_line(text, 40)}" says two things')
+        raise _meaningless("probability", text, "says two things", '"')
     return _one_share(text, text)
 
 
@@ -120,13 +111,13 @@ def _one_share(part: str, text: str) -> Decimal:
     match = _SHARE.fullmatch(part)
     figure = match and _decimal(match["figure"])
     if match is None or figure is None:
-        raise MeaninglessItem("probability", f'the probability "{one_line(text, 40)}" is not a number')
+        raise _meaningless("probability", text, "is not a number", '"')
     if match["percent"]:
         return _EXACT.divide(figure, Decimal(100))
     if match["of"]:
         whole = Decimal(match["whole"])
         if not 0 <= figure < whole or (figure + whole == 100 and match["of"] == "/"):  # 40/60 may be odds
-            raise MeaninglessItem("probability", f'the probability "{one_line(text, 40)}" is unclear')
+            raise _meaningless("probability", text, "is unclear", '"')
         return _EXACT.divide(figure, whole)
     return figure
 
@@ -141,31 +132,22 @@ def _decimal(figure: str) -> Decimal | None:
 
 def parse_fraction(value: object) -> int:
     """A part of a position in millionths, above 0 and at most the whole."""
-    if isinstance(value, str) and value.strip().lower() == "all":
+    text = value.strip() if isinstance(value, str) else ""
+    if text.lower() == "all":
         return ONE
-    if isinstance(value, str) and (text := value.strip()).endswith("%"):
-        part = _EXACT.divide(_parse_number(text[:-1], "fraction"), Decimal(100))
-    else:
-        part = _parse_number(value, "fraction")
+    part = _parse_number(text[:-1] if text.endswith("%") else value, "fraction")
+    if text.endswith("%"):
+        part = _EXACT.divide(part, Decimal(100))
     if not (0 < part <= 1 and millionths(part) > 0):
-        raise MeaninglessItem(
-            "fraction", f"the fraction {one_line(str(value), 40)} is not above 0 and up to 1"
-        )
+        raise _meaningless("fraction", value, "is not above 0 and up to 1")
     return millionths(part)
 
 
 def parse_amount(value: object) -> int:
-    """Dollars in millionths, never more than was written.
-
-    >>> parse_amount("$1,250.5")
-    1250500000
-    """
+    """Dollars in millionths, never more than was written."""
     dollars = _parse_dollars(value, "amount")
     if not 0 < dollars <= MOST_AMOUNT or (exact := int(_EXACT.multiply(dollars, Decimal(ONE)))) == 0:
-        shown = one_line(str(value), 40)
-        raise MeaninglessItem(
-            "amount", f"the amount {shown} is not above 0 and at most {MOST_AMOUNT:,} dollars"
-        )
+        raise _meaningless("amount", value, f"is not above 0 and at most {MOST_AMOUNT:,} dollars")
     return exact
 
 
@@ -175,24 +157,18 @@ def parse_limit(value: object) -> int | None:
         return None
     price = _parse_dollars(value, "limit")
     if not (0 < price < 1 and 0 < millionths(price) < ONE):
-        raise MeaninglessItem("limit", f"the limit {one_line(str(value), 40)} is not between 0 and 1")
+        raise _meaningless("limit", value, "is not between 0 and 1")
     return millionths(price)
 
 
 def parse_side(value: object) -> Side:
-    """YES or NO, in whatever letters.
-
-    >>> parse_side(" yes ")
-    'YES'
-    """
-    match (
-        value.strip().lower() if isinstance(value, str) else value
-    ):  # upper() makes more of "yeſ" than it says
-        case "yes":
-            return "YES"
-        case "no":
-            return "NO"
-    raise MeaninglessItem("side", f'the side "{one_line(str(value), 40)}" is neither YES nor NO')
+    """YES or NO, in whatever letters."""
+    said = value.strip().lower() if isinstance(value, str) else ""  # upper() makes more of "yeſ" than it says
+    if said == "yes":
+        return "YES"
+    if said == "no":
+        return "NO"
+    raise _meaningless("side", value, "is neither YES nor NO", '"')
 
 
 def _parse_dollars(value: object, name: str) -> Decimal:
@@ -206,7 +182,7 @@ def _parse_number(value: object, name: str) -> Decimal:
         return Decimal(text)
     if _GROUPED.fullmatch(text):
         return Decimal(text.replace(",", ""))
-    raise MeaninglessItem(name, f'the {name} "{one_line(text, 40)}" is not a number')
+    raise _meaningless(name, text, "is not a number", '"')
 
 
 def _text_of(value: Any, name: str) -> str:
@@ -215,5 +191,5 @@ def _text_of(value: Any, name: str) -> str:
         raise MeaninglessItem(name, f"the {name} is {kind}")
     text = value.strip()
     if len(text) > _LONGEST:
-        raise MeaninglessItem(name, f'the {name} "{one_line(text, 40)}" is longer than {_LONGEST} characters')
+        raise _meaningless(name, text, f"is longer than {_LONGEST} characters", '"')
     return text

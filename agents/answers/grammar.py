@@ -20,6 +20,7 @@ _CONTENT = {
 _SPACE = re.compile(r"[\s\ufeff]*+")
 _BARE = re.compile(r"(?:[^\s,:{}\[\]()\"'`“”‘’/#，：]|/(?![/*]))++")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _PERCENT = re.compile(r"[ \t]*(?:[%％]|percent\b|pct\b)", re.IGNORECASE)
 _CALL = re.compile(r"(?:np\.|numpy\.|decimal\.)?(?:float\d*|Decimal)\(\s*([\"']?)([^\"'()]{1,60})\1\s*\)")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -49,15 +50,19 @@ class TooTangled(ValueError):
     """More slips, or deeper ones, than any answer has."""
 
 
-@dataclass(slots=True)
-class Reading:
-    """What starts at a place: the value, where it ends or breaks, and by which repairs it was read."""
+class _Broken(Exception):
+    """Why it can't be read on from here."""
 
-    value: Any
+
+@dataclass(slots=True)
+class FoundValue:
+    """A value of a text: where it stands, by which repairs it was read, and why it isn't whole."""
+
+    start: int
     end: int
-    repairs: dict[str, None]
+    value: Any
+    repairs: dict[str, None] = field(default_factory=dict)
     fault: str = ""
-    """Why it isn't whole."""
 
 
 @dataclass(slots=True)
@@ -71,6 +76,9 @@ class _Frame:
     filled: bool = False
     bare: bool = False
     doubled: bool = False
+
+    def hold(self, value: Any, bare: bool = False) -> None:
+        self.value, self.filled, self.bare = value, True, bare
 
     def put(self) -> None:
         """The value is whole: it is kept."""
@@ -100,200 +108,185 @@ class RelaxedReader:
     """Reads values out of one text, in all of it at most so many steps."""
 
     def __init__(self, text: str):
-        self.text, self.steps = text, 0
+        self.text, self.steps, self.place = text, 0, 0
         self.repairs: dict[str, None] = {}
+        self.frames: list[_Frame] = []
 
-    def read(self, at: int) -> Reading:
+    def read(self, at: int) -> FoundValue:
         """The object or the list that starts here."""
-        self.repairs = {}
-        frames: list[_Frame] = []
-        place, fault = at, ""
-        while True:
-            self.steps += 1
-            if self.steps > MOST_STEPS:
-                raise TooTangled("the answer is too tangled to be read")
-            start = place
-            place = self._skip(place)
-            if place >= len(self.text):
-                fault = ENDS_EARLY
-                if frames and frames[-1].bare and place == start:
-                    frames[-1].filled = False  # its end may be missing
-                break
-            fault, place = self._step(frames, place)
-            if fault:
-                break
-            if len(frames) == 1 and frames[0].close == "":
-                return Reading(frames[0].value, place, self.repairs)
-        return Reading(self._rest(frames), place, self.repairs, fault)
+        self.repairs, self.place = {}, at
+        self.frames = [outer := _Frame("")]
+        self.steps += 1
+        try:
+            self._value()
+            while len(self.frames) > 1:
+                self._step()
+            return FoundValue(at, self.place, outer.value, self.repairs)
+        except _Broken as fault:
+            return FoundValue(at, self.place, self._rest(), self.repairs, str(fault))
 
-    def _rest(self, frames: list[_Frame]) -> Any:
+    def _rest(self) -> Any:
         """What was whole when the text ended or broke, from the inside out."""
         inner: Any = None
-        while frames:
-            frame = frames.pop()
+        for frame in self.frames[:0:-1]:
             if inner is not None:
-                frame.value, frame.filled = inner, True
-            if frame.close:
-                frame.put()
-                inner = frame.built(whole=False)
+                frame.hold(inner)
+            frame.put()
+            inner = frame.built(whole=False)
         return inner
 
-    def _skip(self, place: int) -> int:
-        """The next place that is neither space nor comment."""
+    def _skip(self) -> None:
+        """Go on to what is neither space nor comment."""
         text = self.text
         while True:
-            if match := _SPACE.match(text, place):
-                place = match.end()
-            if text.startswith("#", place) or text.startswith("//", place):
-                end = text.find("\n", place)
-            elif text.startswith("/*", place):
-                end = text.find("*/", place)
+            if match := _SPACE.match(text, self.place):
+                self.place = match.end()
+            if text.startswith(("#", "//"), self.place):
+                end = text.find("\n", self.place)
+            elif text.startswith("/*", self.place):
+                end = text.find("*/", self.place)
                 end = end + 2 if end >= 0 else end
             else:
-                return place
+                break
             self.repairs["comment"] = None
-            if end < 0:
-                return len(text)
-            place = end
+            self.place = end if end >= 0 else len(text)
+        if self.place >= len(text):
+            raise _Broken(ENDS_EARLY)
 
-    def _step(self, frames: list[_Frame], place: int) -> tuple[str, int]:
-        """One token more. A fault says what can't be read there."""
-        if not frames:
-            frames.append(_Frame(""))
-            return self._value(frames, place)
-        if self.text.startswith("```", place):  # the fence around it is closed
-            return ENDS_EARLY, place
-        top, char = frames[-1], self.text[place]
-        if top.close and char == top.close:
-            return self._close(frames, place)
-        if char in ",，":
-            return self._comma(top, place)
-        if top.filled and not self._begins_another(top, place):
-            return "a comma or the end is missing", place
-        if top.close == "}" and top.key is None:
-            return self._key(top, place)
-        return self._value(frames, place)
+    def _step(self) -> None:
+        """One token more."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooTangled("the answer is too tangled to be read")
+        top = self.frames[-1]
+        if top.bare and self.place >= len(self.text):
+            top.filled = False  # its end may be missing
+        self._skip()
+        char = self.text[self.place]
+        if self.text.startswith("```", self.place):  # the fence around it is closed
+            raise _Broken(ENDS_EARLY)
+        if char == top.close:
+            self._close()
+        elif char in ",，":
+            self._comma(top)
+        else:
+            if top.filled:
+                self._begin_another(top)
+            if top.close == "}" and top.key is None:
+                self._key(top)
+            else:
+                self._value()
 
-    def _comma(self, top: _Frame, place: int) -> tuple[str, int]:
-        if not top.filled and top.key is not None:
-            return "a value is missing", place
+    def _comma(self, top: _Frame) -> None:
         if not top.filled:
+            if top.key is not None:
+                raise _Broken("a value is missing")
             self.repairs["comma"] = None
-        if self.text[place] != ",":
+        if self.text[self.place] != ",":
             self.repairs["punctuation"] = None
         top.put()
-        return "", place + 1
+        self.place += 1
 
-    def _begins_another(self, top: _Frame, place: int) -> bool:
-        """Whether the next item begins here though no comma is there: after an object, or on a new line."""
-        char = self.text[place]
-        line = self.text.rfind("\n", max(0, place - 200), place)
-        new_line = top.close == "}" and char in _QUOTES and line >= 0 and self.text[line:place].isspace()
-        if not new_line and not (isinstance(top.value, dict | list) and char in "{[("):
-            return False
+    def _begin_another(self, top: _Frame) -> None:
+        """The next item may begin though no comma is there: after an object, or on a new line."""
+        text, place = self.text, self.place
+        line = text.rfind("\n", max(0, place - 200), place)
+        new_line = top.close == "}" and text[place] in _QUOTES and line >= 0 and text[line:place].isspace()
+        if not new_line and not (isinstance(top.value, dict | list) and text[place] in "{[("):
+            raise _Broken("a comma or the end is missing")
         self.repairs["comma"] = None
         top.put()
-        return True
 
-    def _close(self, frames: list[_Frame], place: int) -> tuple[str, int]:
-        frame = frames[-1]
+    def _close(self) -> None:
+        frame = self.frames[-1]
         if frame.key is not None and not frame.filled:
-            return "a value is missing", place
-        if frame.doubled and not self.text.startswith("}}", place):
-            return "a brace is missing", place
+            raise _Broken("a value is missing")
+        if frame.doubled and not self.text.startswith("}}", self.place):
+            raise _Broken("a brace is missing")
         if not frame.filled and frame.items:
             self.repairs["comma"] = None
         frame.put()
-        frames.pop()
-        frames[-1].value, frames[-1].filled, frames[-1].bare = frame.built(), True, False
-        return "", place + 1 + frame.doubled
+        self.frames.pop()
+        self.frames[-1].hold(frame.built())
+        self.place += 1 + frame.doubled
 
-    def _key(self, frame: _Frame, place: int) -> tuple[str, int]:
-        text = self.text
+    def _key(self, frame: _Frame) -> None:
+        text, place = self.text, self.place
         if text[place] == "{" and not frame.items and not frame.doubled and text[place - 1] == "{":
             frame.doubled = True
             self.repairs["braces"] = None
-            return "", place + 1
+            self.place += 1
+            return
         if text[place] in _QUOTES:
-            word, place = self._string(place)
-            if word is None:
-                return ENDS_EARLY, place
+            word = self._string()
         else:
             bare = _BARE.match(text, place)
             if bare is None or not (bare[0].replace("_", "a").replace("-", "a").isalnum()):
-                return "a key is missing", place
-            word, place = bare[0], bare.end()
+                raise _Broken("a key is missing")
+            word, self.place = bare[0], bare.end()
             self.repairs["quotes"] = None
-        place = self._skip(place)
-        if place >= len(text):
-            return ENDS_EARLY, place
-        if text[place] not in ":：":
-            return "a colon is missing", place
-        if text[place] != ":":
+        self._skip()
+        if text[self.place] not in ":：":
+            raise _Broken("a colon is missing")
+        if text[self.place] != ":":
             self.repairs["punctuation"] = None
         frame.key = word
-        return "", place + 1
+        self.place += 1
 
-    def _value(self, frames: list[_Frame], place: int) -> tuple[str, int]:
-        char, top = self.text[place], frames[-1]
+    def _value(self) -> None:
+        char, top = self.text[self.place], self.frames[-1]
         if char in "{[(":
-            if len(frames) > MOST_DEPTH:
+            if len(self.frames) > MOST_DEPTH:
                 raise TooTangled("the JSON is nested too deeply")
             if char == "(":
                 self.repairs["python"] = None
-            frames.append(_Frame({"{": "}", "[": "]", "(": ")"}[char]))
-            return "", place + 1
-        if char in _QUOTES:
-            word, place = self._string(place)
-            if word is None:
-                return ENDS_EARLY, place
-            top.value, top.filled = word, True
-            return "", place
-        if call := _CALL.match(self.text, place):
-            top.value, top.filled = NumberText(call[2].strip()), True
+            self.frames.append(_Frame({"{": "}", "[": "]", "(": ")"}[char]))
+            self.place += 1
+        elif char in _QUOTES:
+            top.hold(self._string())
+        elif call := _CALL.match(self.text, self.place):
+            top.hold(NumberText(call[2].strip()))
             self.repairs["python"] = None
-            return "", call.end()
-        bare = _BARE.match(self.text, place)
-        if bare is None:
-            return "a value is missing", place
-        top.value, place = self._scalar(bare[0], bare.end())
-        top.filled = top.bare = True
-        return "", place
+            self.place = call.end()
+        elif bare := _BARE.match(self.text, self.place):
+            self.place = bare.end()
+            top.hold(self._scalar(bare[0]), bare=True)
+        else:
+            raise _Broken("a value is missing")
 
-    def _scalar(self, word: str, place: int) -> tuple[Any, int]:
+    def _scalar(self, word: str) -> Any:
         """A number, a constant, or one word without quotes."""
         if _NUMBER.fullmatch(word):
-            if percent := _PERCENT.match(self.text, place):
+            if percent := _PERCENT.match(self.text, self.place):
                 self.repairs["quotes"] = None
-                return f"{word}%", percent.end()
-            if not re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", word):
+                self.place = percent.end()
+                return f"{word}%"
+            if not _JSON_NUMBER.fullmatch(word):
                 self.repairs["number"] = None
-            return NumberText(word), place
+            return NumberText(word)
         lower = word.lower()
         if lower in _CONSTANTS:
             if word not in ("true", "false", "null"):
                 self.repairs["python"] = None
-            return _CONSTANTS[lower], place
+            return _CONSTANTS[lower]
         if lower.lstrip("+-") in _NOT_NUMBERS:
-            return NumberText(word), place
+            return NumberText(word)
         self.repairs["quotes"] = None
-        return word, place
+        return word
 
-    def _string(self, place: int) -> tuple[str | None, int]:
-        """A text in quotes; None where its end is missing."""
-        text, end = self.text, _QUOTES[self.text[place]]
-        if text[place] != '"':
+    def _string(self) -> str:
+        """A text in quotes."""
+        text, start = self.text, self.place + 1
+        end = _QUOTES[text[self.place]]
+        if end != '"':
             self.repairs["quotes"] = None
-        content = _CONTENT[end].match(text, place + 1)
-        stop = content.end() if content else place + 1
+        content = _CONTENT[end].match(text, start)
+        stop = content.end() if content else start
         if not text.startswith(end, stop):
-            return None, len(text)
-        return self._unescaped(text[place + 1 : stop]), stop + 1
-
-    def _unescaped(self, raw: str) -> str:
-        if "\\" not in raw or raw.count("\\") > MOST_ESCAPES:
-            return raw
-        return unescaped(raw, self.repairs)
+            self.place = len(text)
+            raise _Broken(ENDS_EARLY)
+        self.place, raw = stop + 1, text[start:stop]
+        return raw if "\\" not in raw or raw.count("\\") > MOST_ESCAPES else unescaped(raw, self.repairs)
 
 
 def unescaped(raw: str, repairs: dict[str, None]) -> str:

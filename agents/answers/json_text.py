@@ -7,15 +7,13 @@ may lack its beginning, never its end.
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from typing import Any
 
-from agents.answers.grammar import NumberText, Reading, RelaxedReader, TooTangled, object_of, unescaped
+from agents.answers.grammar import FoundValue, NumberText, RelaxedReader, TooTangled, object_of, unescaped
 
 MOST_TEXT = 1_000_000
 MOST_VALUES = 10_000
 MOST_MARKS = 100_000
-"""More commas, braces or tags than any answer has."""
 STRICT_TRIES = 3
 """So often a value is tried as JSON in vain, before only the relaxed grammar is used."""
 _THOUGHT = re.compile(
@@ -45,23 +43,8 @@ class NotOneObject(ValueError):
     """The text holds no JSON object that could be an answer. Its words are meant for the model."""
 
 
-@dataclass(slots=True)
-class FoundValue:
-    """A value of the text: where it stands, by which repairs it was read, and why it isn't whole."""
-
-    start: int
-    end: int
-    value: Any
-    repairs: dict[str, None] = field(default_factory=dict)
-    fault: str = ""
-
-
 def find_values(text: str) -> list[FoundValue]:
-    """The objects and lists of an answer outside of its thoughts, in their order.
-
-    >>> [found.value for found in find_values('Sure! ```json {"p": 0.40,} ``` (I am {fairly} sure.)')]
-    [{'p': '0.40'}]
-    """
+    """The objects and lists of an answer outside of its thoughts, in their order."""
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
     if any(text.count(mark) > MOST_MARKS for mark in ",:{[<"):
@@ -154,9 +137,10 @@ class _Finder:
                 raise NotOneObject("the JSON is nested too deeply") from error
         else:
             fault = "invalid JSON"
-        reading: Reading = self.relaxed.read(at)
-        fault = f"{fault}: {reading.fault}" if reading.fault else ""
-        return FoundValue(at, reading.end, reading.value, reading.repairs, fault)
+        found = self.relaxed.read(at)
+        if found.fault:
+            found.fault = f"{fault}: {found.fault}"
+        return found
 
 
 _DECODER = json.JSONDecoder(

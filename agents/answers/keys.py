@@ -31,7 +31,6 @@ SIDE_KEYS = word_set("side outcome direction position resolution answer bet resu
 REASON_KEYS = word_set("reason reasoning rationale why explanation justification comment note notes")
 USUAL_KEYS = frozenset(("market", "reason", "probability"))
 MOST_KEYS = 50
-"""More than any item has."""
 _NAME = re.compile(
     r"(?:(?:market|question|id|no|nr|m|\u043c)?[\s._:#-]*)(?:(?:m|\u043c)[\s._-]*)?"
     r"0*([0-9]{1,6})(?:\.0+)?(?![\w.])(.*)",
@@ -43,11 +42,7 @@ _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."
 
 
 def plain_key(key: str) -> str:
-    """A key without its letters' case and the marks between them.
-
-    >>> plain_key("Market_ID")
-    'marketid'
-    """
+    """A key without its letters' case and the marks between them."""
     return key if key.isalpha() and key.islower() else "".join(c for c in key.casefold() if c.isalnum())
 
 

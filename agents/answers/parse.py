@@ -1,7 +1,7 @@
 """From a model's answer to a decision: tolerant of form, strict on what a number or a side means."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from agents.answers.figures import (
@@ -18,7 +18,7 @@ from agents.answers.figures import (
 from agents.answers.grammar import ENDS_EARLY, NumberText, OpenObject, RepeatedKey
 from agents.answers.json_text import NotOneObject
 from agents.answers.keys import MOST_KEYS, REASON_KEYS, chance_of, market_of, plain_key, side_beside
-from agents.answers.shape import Answer, find_answer
+from agents.answers.shape import find_answer
 from agents.model import Decision, Forecast, Stage, View
 from agents.prompts.prompt import named_markets
 from agents.text import one_line
@@ -56,16 +56,14 @@ class _ShownMarkets:
 
     def market(self, item: Fields) -> MarketId:
         found: MarketId | None = market_of(item, self.all)
-        if found is None:
-            if name := item.get("market"):
-                raise MeaninglessItem("unknown_market", f'there is no market "{one_line(str(name), 40)}"')
-            raise MeaninglessItem("unknown_market", 'it names no "market"')
         name = item.get("market")
+        if found is None:
+            words = f'there is no market "{one_line(str(name), 40)}"' if name else 'it names no "market"'
+            raise MeaninglessItem("unknown_market", words)
+        plain = isinstance(name, str) and not isinstance(name, NumberText)
         if name is None:
             self.repairs["key"] = None
-        elif (
-            not isinstance(name, str) or isinstance(name, NumberText) or name.strip().lower() not in self.all
-        ):
+        elif not plain or name.strip().lower() not in self.all:
             self.repairs["market"] = None
         return found
 
@@ -97,23 +95,22 @@ def parse_answer(
     if scale == "percent" and forecasts:
         answer.repairs["percent"] = None
     forecasts, unclear = first_of_each(forecasts)
-    decision = Decision(forecasts, rejections=(*bad, *unclear), repaired=tuple(answer.repairs))
-    if stage == "blind" or not bets:
-        return replace(decision, rejections=(*decision.rejections, *_reject_unasked(answer, stage)))
-    if answer.fault and not answer.fault.endswith(ENDS_EARLY):
-        lost = [Rejection("broken", f"{len(answer.bets) + len(answer.sales)} orders in a broken answer")]
-        return replace(
-            decision, rejections=(*decision.rejections, *(lost if answer.bets or answer.sales else ()))
-        )
-    wanted, bad_bets = _parse_items(answer.bets, "bet", markets, lambda x: bet_of(x, markets.offered(x)))
-    sales, bad_sales = _parse_items(answer.sales, "sale", markets, lambda x: sale_of(x, markets.market(x)))
-    return Decision(
-        forecasts,
-        wanted,
-        sales,
-        (*bad, *unclear, *bad_bets, *bad_sales),
-        repaired=tuple(answer.repairs),
-    )
+    refused, count = [*bad, *unclear], len(answer.bets) + len(answer.sales)
+    wanted: tuple[Bet, ...] = ()
+    sales: tuple[Sale, ...] = ()
+    if stage != "blind" and bets and (not answer.fault or answer.fault.endswith(ENDS_EARLY)):
+        wanted, bad = _parse_items(answer.bets, "bet", markets, lambda x: bet_of(x, markets.offered(x)))
+        refused += bad
+        sales, bad = _parse_items(answer.sales, "sale", markets, lambda x: sale_of(x, markets.market(x)))
+        refused += bad
+    elif count and stage == "blind":
+        refused.append(Rejection("too_early", f"{count} bets or sales placed before prices were shown"))
+    elif count and not bets:
+        words = f"{count} bets or sales where only probabilities were asked for"
+        refused.append(Rejection("not_asked", words))
+    elif count:
+        refused.append(Rejection("broken", f"{count} orders in a broken answer"))
+    return Decision(forecasts, wanted, sales, tuple(refused), repaired=tuple(answer.repairs))
 
 
 def _parse_items(
@@ -160,11 +157,10 @@ def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) 
     return Forecast(market, stage=stage, reason=_reason(item), millionths=chance)
 
 
-def forecast_of(item: Fields, market: MarketId, stage: Stage = "final") -> Forecast:
+def forecast_of(item: Fields, market: MarketId) -> Forecast:
     """What an item says of how likely a market is."""
-    return Forecast(
-        market, stage=stage, reason=_reason(item), millionths=parse_probability(item.get("probability"))
-    )
+    chance = parse_probability(item.get("probability"))
+    return Forecast(market, reason=_reason(item), millionths=chance)
 
 
 def bet_of(item: Fields, market: MarketId) -> Bet:
@@ -197,13 +193,3 @@ def first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...]
             words = "this market has two different probabilities"
             unclear[market_id] = Rejection("stated_twice", words, market_id)
     return tuple(first[m] for m in first if m not in unclear), list(unclear.values())
-
-
-def _reject_unasked(answer: Answer, stage: Stage) -> list[Rejection]:
-    """What is said of bets and sales in an answer that should have none."""
-    count = len(answer.bets) + len(answer.sales)
-    if stage == "blind":
-        code, words = "too_early", f"{count} bets or sales placed before prices were shown"
-    else:
-        code, words = "not_asked", f"{count} bets or sales where only probabilities were asked for"
-    return [Rejection(code, words)] if count else []

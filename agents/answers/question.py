@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from agents.answers.decisions import combine_answers
+from agents.answers.decisions import combine_answers, outside
 from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Ask, CallError, Decision, DecisionStatus, Message, Prompt, View
 from agents.prompts.prompt import short_ids
@@ -148,16 +148,12 @@ class Question:
 
 def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Decision:
     """Orders on these markets become rejections."""
-    named = [*(bet.market_id for bet in decision.bets), *(sale.market_id for sale in decision.sales)]
+    named = [order.market_id for orders in (decision.bets, decision.sales) for order in orders]
     words = "there is no usable forecast for this market, so no order on it is filled"
     lost = [Rejection("no_forecast", words, market) for market in named if market in missing]
+    bets, sales = outside(decision.bets, missing), outside(decision.sales, missing)
     if decision.status == "malformed":
         words = "a malformed answer has no bets and no sales"
         lost += [Rejection("bad_order", words, market) for market in named if market not in missing]
-        return replace(decision, bets=(), sales=(), rejections=(*decision.rejections, *lost))
-    return replace(
-        decision,
-        bets=tuple(bet for bet in decision.bets if bet.market_id not in missing),
-        sales=tuple(sale for sale in decision.sales if sale.market_id not in missing),
-        rejections=(*decision.rejections, *lost),
-    )
+        bets, sales = (), ()
+    return replace(decision, bets=bets, sales=sales, rejections=(*decision.rejections, *lost))

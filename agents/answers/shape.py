@@ -4,14 +4,18 @@ A name stands for another only where it can mean nothing else, and every such st
 market by two answers of one text must agree.
 """
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.answers.grammar import ENDS_EARLY, OpenObject, RepeatedKey
-from agents.answers.json_text import FoundValue, NotOneObject, find_values, last_heading
+from agents.answers.grammar import ENDS_EARLY, FoundValue, NumberText, OpenObject, RepeatedKey
+from agents.answers.json_text import NotOneObject, after_thoughts, find_values, last_heading
 from agents.answers.keys import (
+    CHANCE_KEYS,
+    MARKET_KEYS,
+    PERCENT_KEYS,
     REASON_KEYS,
     chance_of,
     is_forecast,
@@ -20,7 +24,6 @@ from agents.answers.keys import (
     plain_key,
     word_set,
 )
-from agents.answers.plain_text import plain_forecasts
 from agents.text import one_line
 
 MOST_ITEMS = 1_000
@@ -30,6 +33,23 @@ LIST_KEYS = word_set(
     "forecasts forecast predictions prediction probabilities estimates answers markets results questions"
 )
 BET_KEYS = {"bets": "bets", "bet": "bets", "wagers": "bets", "sales": "sales", "sells": "sales"}
+MOST_PLAIN = 20_000
+_TOKEN = re.compile(
+    r"(?P<name>(?<![\w.])(?:market\s*)?#?m\s?[0-9]{1,5}(?![\w.]*[0-9]))"
+    r"|(?P<figure>(?<![\w.,/])(?:[0-9]{1,3}(?:\.[0-9]{1,9})?\s*(?:%|percent\b)|[01]?\.[0-9]{1,9}|[01](?![\w.]))(?![\w%/]))"
+    r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)|(?P<digit>\d)|(?P<doubt>[<>≤≥±–—]|(?<=[\s(:=|])-(?=[\d.]))",
+    re.IGNORECASE,
+)
+_UNDERSTOOD = word_set(
+    "i i'd i’d would say think believe put give estimate my the a an of is are at and to for has have "
+    "with that it its chance chances probability probabilities prob forecast forecasts prediction "
+    "predictions likelihood likely about around approximately roughly yes resolving resolves being market "
+    "markets id item f p answer answers final here these as follows percent table tr td th thead tbody ul "
+    "li br div span p"
+)
+_NUMBERED = re.compile(r"^[ \t]*[0-9]{1,4}[.)][ \t]+", re.MULTILINE)
+_PLACE = re.compile(r"([0-9]{1,4})[.):]\s+([0-9]{1,3}(?:\.[0-9]{1,9})?\s*%|0?\.[0-9]{1,9})")
+_MARKUP = re.compile(r"<(?=/?[a-z])|/?>", re.IGNORECASE)
 THOUGHTS = re.compile(
     r"thought|think|reason|draft|example|scratch|initial|previous|analysis|schema|template|prior"
 )
@@ -50,8 +70,13 @@ class Answer:
     sales: list[Any] = field(default_factory=list)
     repairs: dict[str, None] = field(default_factory=dict)
     fault: str = ""
-    single: bool = False
-    """Whether it is one forecast and no list."""
+
+    def add(self, other: "Answer") -> None:
+        """What another lists too."""
+        for name in LISTS:
+            getattr(self, name).extend(getattr(other, name))
+        self.repairs |= other.repairs
+        self.fault = self.fault or other.fault
 
 
 def find_answer(text: str, names: Names) -> Answer:
@@ -67,7 +92,7 @@ def find_answer(text: str, names: Names) -> Answer:
             raise NotOneObject(
                 "the answer contains several different answers; expected exactly one JSON object"
             )
-    if not answers and not values and (items := plain_forecasts(text, names)):
+    if not answers and not values and (items := _plain_forecasts(text, names)):
         return Answer(items, repairs={"plain text": None})
     if not answers:
         raise _nothing(values)
@@ -84,12 +109,11 @@ def _together(answers: Sequence[Answer]) -> Answer:
     if len(answers) == 1:
         return answers[0]
     whole = Answer(repairs={"several": None})
-    for name in LISTS:
-        items = {repr(item): item for answer in answers for item in getattr(answer, name)}
-        getattr(whole, name).extend(items.values())
     for answer in answers:
-        whole.repairs |= answer.repairs
-        whole.fault = whole.fault or answer.fault
+        whole.add(answer)
+    for name in LISTS:
+        items = {repr(item): item for item in getattr(whole, name)}
+        setattr(whole, name, [*items.values()])
     return whole
 
 
@@ -191,7 +215,7 @@ def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None
     if lists and not is_forecast(value):
         return _renamed(value, keys, lists, names, depth)
     if is_forecast(value):
-        return Answer([value], single=True, repairs={"wrapping": None})
+        return Answer([value], repairs={"wrapping": None})
     if mapped := _mapped(value, names):
         return Answer(mapped, repairs={"wrapping": None})
     inner = [
@@ -230,10 +254,7 @@ def _renamed(
     answer = Answer(repairs={"key": None})
     for key in lists:
         if (inner := _listed(value[keys[key]], names, depth)) is not None:
-            for name in LISTS:
-                getattr(answer, name).extend(getattr(inner, name))
-            answer.repairs |= inner.repairs
-            answer.fault = answer.fault or inner.fault
+            answer.add(inner)
     return _with_orders(answer, value, keys) if answer.forecasts else None
 
 
@@ -276,4 +297,72 @@ def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
             items.append({**part, "market": key} if not isinstance(part, OpenObject) else part)
         else:
             items.append({"market": key, "probability": part})
+    return items
+
+
+def _plain_forecasts(text: str, names: Mapping[str, Any]) -> list[Any]:
+    """Forecasts out of an answer without JSON: a table with a header, or words each of which is understood.
+
+    A market and a number take turns, no market is named twice, and nothing else stands there that could have
+    a meaning: none where anything is in doubt.
+    """
+    text = after_thoughts(text).strip()
+    if not 0 < len(text) <= MOST_PLAIN:
+        return []
+    return _from_table(text, names) or _from_words(text, names) or _from_places(text, names)
+
+
+def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
+    items: list[Any] = []
+    market: Any = None
+    for token in _TOKEN.finditer(_MARKUP.sub(" ", _NUMBERED.sub("", text))):
+        if token["name"]:
+            named = market_named(token["name"], names)
+            if market is not None or named is None or any(item["market"] == token["name"] for item in items):
+                return []
+            market = token["name"]
+        elif token["figure"]:
+            if market is None:
+                return []
+            figure = token["figure"]
+            items.append(
+                {"market": market, "probability": figure if figure[-1] in "%tT" else NumberText(figure)}
+            )
+            market = None
+        elif not token["word"] or token["word"].casefold() not in _UNDERSTOOD:
+            return []
+    return [] if market is not None else items
+
+
+def _from_places(text: str, names: Mapping[str, Any]) -> list[Any]:
+    """Lines that number the markets from the first to the last, and say nothing but a share of each."""
+    lines = [_PLACE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+    places = [line[1] if line else "" for line in lines]
+    if places != [str(place) for place in range(1, len(names) + 1)]:
+        return []
+    return [{"market": f"m{line[1]}", "probability": line[2]} for line in lines if line]
+
+
+def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
+    """The rows of a table whose first line names a column of markets and one of probabilities."""
+    lines = [line.strip().strip("|") for line in text.strip("`").splitlines()]
+    lines = [line for line in lines if line.strip("-:|+= \t`")]
+    mark = next((mark for mark in "|\t;," if lines and mark in lines[0]), None)
+    if mark is None:
+        return []
+    header, *rows = ([cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark))
+    columns = [plain_key(cell) for cell in header]
+    market = [n for n, name in enumerate(columns) if name in MARKET_KEYS]
+    chance = [n for n, name in enumerate(columns) if name in CHANCE_KEYS]
+    if not market or len(chance) != 1:
+        return []
+    items: list[Any] = []
+    for row in rows:
+        found = {str(names_) for n in market if n < len(row) and (names_ := market_named(row[n], names))}
+        if len(row) != len(columns) or len(found) != 1:
+            return []
+        name = next(row[n] for n in market if market_named(row[n], names))
+        figure = row[chance[0]]
+        marked = f"{figure}%" if columns[chance[0]] in PERCENT_KEYS and "%" not in figure else figure
+        items.append({"market": name, "probability": marked})
     return items

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -44,35 +45,23 @@ class BadLine:
 def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine]]:
     """The rows of a table by that name, and what is wrong with the others. Raises `Unreadable`."""
     rows, bad = list[PredictionLine](), list[BadLine]()
-    for line, item in _items(name, text):
+    lines = next((read for ending, read in FORMATS.items() if name.lower().endswith(ending)), None)
+    if lines is None:
+        raise Unreadable(f"{name} must end in .csv or .jsonl. Rename it to match its contents")
+    for line, read in lines(name, text):
         at, market = None, ""
         try:
-            if isinstance(item, MeaninglessItem):
-                raise item
-            at = _time(item.get("at"))
-            market = _market(item.get("market"))
-            rows.append(PredictionLine(line, at, _line_content(item, MarketId(market))))
+            item = {key: value for key, value in read().items() if value is not None and str(value).strip()}
+            if item:
+                at = _time(item.get("at"))
+                market = _market(item.get("market"))
+                rows.append(PredictionLine(line, at, _line_content(item, MarketId(market))))
         except MeaninglessItem as error:
             bad.append(BadLine(at, Rejection(error.code, f"{name}:{line}: {error}", market)))
     return rows, bad
 
 
-def _items(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
-    """Every line that isn't empty by its number, without the cells that are."""
-    formats = {".csv": _csv, ".jsonl": _jsonl}
-    reader = next((read for ending, read in formats.items() if name.lower().endswith(ending)), None)
-    if reader is None:
-        raise Unreadable(f"{name} must end in .csv or .jsonl. Rename it to match its contents")
-    for line, item in reader(name, text):
-        if isinstance(item, MeaninglessItem):
-            yield line, item
-        elif filled := {
-            key: value for key, value in item.items() if value is not None and str(value).strip()
-        }:
-            yield line, filled
-
-
-def _csv(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
+def _csv(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
     reader = csv.reader(StringIO(text, newline=""), strict=True)
     header, line = _next(name, reader, reader.line_num), 1
     columns = [column.strip() for column in header or ()]
@@ -83,14 +72,14 @@ def _csv(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
         raise Unreadable(f'{name}:{line}: there is no column "{missing[0]}". Add it to the first line')
     line = reader.line_num + 1
     while (cells := _next(name, reader, line)) is not None:
-        if len(cells) in (0, len(columns)):
-            yield line, dict(zip(columns, cells, strict=False))
-        else:
-            yield (
-                line,
-                MeaninglessItem("row", f"it has {len(cells)} cells, the first line {len(columns)}"),
-            )
+        yield line, partial(_csv_item, columns, cells)
         line = reader.line_num + 1
+
+
+def _csv_item(columns: list[str], cells: list[str]) -> Item:
+    if len(cells) not in (0, len(columns)):
+        raise MeaninglessItem("row", f"it has {len(cells)} cells, the first line {len(columns)}")
+    return dict(zip(columns, cells, strict=False))
 
 
 def _next(name: str, reader: "Iterator[list[str]]", line: int) -> list[str] | None:
@@ -101,20 +90,25 @@ def _next(name: str, reader: "Iterator[list[str]]", line: int) -> list[str] | No
         raise Unreadable(f"{name}:{line}: invalid CSV ({error}). {hint}") from error
 
 
-def _jsonl(name: str, text: str) -> Iterator[tuple[int, Item | MeaninglessItem]]:
+def _jsonl(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
     for line, words in enumerate(text.split("\n"), 1):
-        if not words.strip():
-            continue
-        try:
-            item = bare_object(words)
-        except NotOneObject as error:
-            yield line, MeaninglessItem("not_an_object", str(error))
-            continue
-        if twice := [value.key for value in item.values() if isinstance(value, RepeatedKey)]:
-            yield line, MeaninglessItem("duplicate_key", f'the key "{one_line(twice[0], 40)}" appears twice')
-            continue
-        _check_columns(name, line, list(item))
-        yield line, item
+        if words.strip():
+            yield line, partial(_json_item, name, line, words)
+
+
+def _json_item(name: str, line: int, words: str) -> Item:
+    try:
+        item = bare_object(words)
+    except NotOneObject as error:
+        raise MeaninglessItem("not_an_object", str(error)) from error
+    if twice := [value.key for value in item.values() if isinstance(value, RepeatedKey)]:
+        raise MeaninglessItem("duplicate_key", f'the key "{one_line(twice[0], 40)}" appears twice')
+    _check_columns(name, line, list(item))
+    return item
+
+
+FORMATS = {".csv": _csv, ".jsonl": _jsonl}
+"""By the ending of a file's name, its lines that aren't empty, by their numbers, and how each is read."""
 
 
 def _check_columns(name: str, line: int, columns: list[str]) -> None:
@@ -150,19 +144,20 @@ def _market(value: object) -> str:
 
 def _line_content(item: Item, market: MarketId) -> LineContent:
     """What a row says: one thing, with nothing beside it that belongs to another."""
-    meanings: dict[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str, ...]]] = {
-        "probability": (forecast_of, ()),
-        "amount": (bet_of, ("side", "limit")),
-        "fraction": (sale_of, ("side", "limit")),
-    }
-    filled = [name for name in meanings if name in item]
+    filled = [name for name in MEANINGS if name in item]
     if len(filled) != 1:
         contents = " and ".join(filled) or "none of them"
-        words = (
-            f"a row has a probability, an amount to bet or a fraction to sell, and this one has {contents}"
-        )
-        raise MeaninglessItem("row", words)
-    meaning, companions = meanings[filled[0]]
+        words = "a row has a probability, an amount to bet or a fraction to sell, and this one has "
+        raise MeaninglessItem("row", f"{words}{contents}")
+    meaning, companions = MEANINGS[filled[0]]
     if odd := [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]:
         raise MeaninglessItem("row", f"a row with a {filled[0]} has no {odd[0]}")
     return meaning(item, market)
+
+
+MEANINGS: Mapping[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str, ...]]] = {
+    "probability": (forecast_of, ()),
+    "amount": (bet_of, ("side", "limit")),
+    "fraction": (sale_of, ("side", "limit")),
+}
+"""What a row means by the key that it has, and which keys may stand beside that."""

@@ -168,11 +168,7 @@ MODELS: Mapping[str, Model] = {
 
 
 def answer(model: str, messages: Sequence[Message], seed: int) -> str:
-    """What the model says to these messages.
-
-    >>> answer("sharp", [Message("user", "### m1\\n| Will it rain?")], seed=1)
-    '{"forecasts": [{"market": "m1", "probability": 0.5, "reason": "even odds and 0 pieces of ev...'
-    """
+    """What the model says to these messages."""
     character, reading = MODELS[model], read_prompt(messages)
     beliefs = {
         topic.id: _rounded(probability(character.belief(topic, Random(f"{seed}/{model}/{topic.question}"))))

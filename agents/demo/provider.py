@@ -143,9 +143,9 @@ def _error(message: str) -> dict[str, Any]:
 
 
 @contextmanager
-def running(port: int = 0, log: Path | None = None) -> Iterator[str]:
+def running(log: Path | None = None) -> Iterator[str]:
     """The provider in a thread of its own for as long as the block lasts; gives its base URL."""
-    server = Provider(port, log)
+    server = Provider(log=log)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

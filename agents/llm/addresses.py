@@ -18,13 +18,7 @@ RESPONSES = {
 
 
 def base_address(provider: str | None, base_url: str | None) -> str | None:
-    """A base_url as the client of a provider takes it.
-
-    >>> base_address("anthropic", "https://host/v1"), base_address("openai", "http://127.0.0.1:8000")
-    ('https://host', 'http://127.0.0.1:8000/v1')
-    >>> base_address("gemini", "https://host/v1beta/"), base_address("ollama_chat", "http://127.0.0.1:11434/v1")
-    ('https://host/v1beta', 'http://127.0.0.1:11434')
-    """
+    """A base_url as the client of a provider takes it."""
     if base_url is None:
         return None
     address = base_url.rstrip("/")
@@ -48,13 +42,7 @@ def model_name(settings: ModelSettings) -> str:
 
 
 def speaks_responses(settings: ModelSettings) -> bool:
-    """Whether a model is asked in the Responses form: it has no other, or searches the web only there.
-
-    >>> speaks_responses(ModelSettings(model="openai/gpt-5.5-pro"))
-    True
-    >>> speaks_responses(ModelSettings(model="openai/gpt-5.6"))
-    False
-    """
+    """Whether a model is asked in the Responses form: it has no other, or searches the web only there."""
     if table_entry(settings.model).get("mode") == "responses":
         return True
     return "web_search_options" in settings.extra and provider_prefix(settings) in ("openai", "xai")

@@ -11,7 +11,7 @@ from agents.model_table.cost import usage_cost
 from agents.model_table.usage import TokenUsage, read_usage
 from agents.secrets import remove_secrets
 from agents.steps import request_text
-from agents.text import one_line, printable
+from agents.text import as_text, one_line, printable
 
 MOST_SOURCES, LONGEST_SOURCE = 200, 2_000
 """So many addresses of so many characters are kept of an answer."""
@@ -59,18 +59,18 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         if prompt.tools and getattr(message, "tool_calls", None):
             reply = request_text(message, prompt)
         else:
-            reply = message.content or _tool_arguments(message) or ""
-        refusal = _text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
+            reply = message.content or _tool_arguments(message)
+        refusal = as_text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply
-        thinking = _text(getattr(message, "reasoning_content", None))
+        thinking = as_text(getattr(message, "reasoning_content", None))
     return WireAnswer(
         reply,
         refusal,
         finish,
-        _text(answer.model),
-        _text(getattr(answer, "system_fingerprint", None)),
-        _text(getattr(answer, "provider", None)),
+        as_text(answer.model),
+        as_text(getattr(answer, "system_fingerprint", None)),
+        as_text(getattr(answer, "provider", None)),
         thinking,
         tuple(dict.fromkeys(_sources(answer))),
         replace(usage, reasoning=0) if provider == "anthropic" else usage,  # a guess of the library's
@@ -123,15 +123,10 @@ def answered_call(
     )
 
 
-def _text(value: object) -> str:
-    """What a provider says in a field for a text, in which a server of one's own may put anything."""
-    return value if isinstance(value, str) else ""
-
-
-def _tool_arguments(message: Any) -> str | None:
+def _tool_arguments(message: Any) -> str:
     """The answer of a model that took its form for a tool to call."""
     calls = getattr(message, "tool_calls", None) or ()
-    return next((_text(call.function.arguments) for call in calls), None)
+    return next((as_text(call.function.arguments) for call in calls), "")
 
 
 def _sources(answer: Any) -> Iterator[str]:

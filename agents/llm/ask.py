@@ -24,15 +24,13 @@ from agents.llm.options import chat_options, is_marked, is_streamed
 from agents.llm.patience import patience
 from agents.llm.stream import streamed_answer
 from agents.model import Ask, Call, CallError, Message, ModelSettings, Prompt, Rung
-from agents.model_table.limits import IDLE
+from agents.model_table.capabilities import IDLE
 from agents.secrets import redact, secrets_in
 
 NEEDS_NO_KEY = "none"
 """Sent to a server of one's own in place of a key, so that no real one goes there unasked."""
 RUNGS: tuple[Rung, ...] = ("schema", "json", "prompt")
 """How firmly the form of an answer can be asked for; a server that refuses one is asked by the next."""
-
-
 MOST_SHARED = 16
 """So many questions whose words others share are remembered."""
 
@@ -45,7 +43,9 @@ def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mappi
     """
     secrets = secrets_in(environ, settings.api_key_env or "")
     place = settings.model, settings.base_url, settings.form, settings.seed, settings.max_tokens_key
-    taken = _TAKEN.setdefault(place, _Taken.by(settings))
+    parts = {"seed": settings.seed, "max_tokens": settings.max_tokens_key is None}
+    sent = {part for part, usual in parts.items() if usual}
+    taken = _TAKEN.setdefault(place, _Taken(_ladder(settings), sent))
     return _Model(settings, timer, environ, secrets, taken, {}).ask
 
 
@@ -55,12 +55,6 @@ class _Taken:
 
     ladder: list[Rung]
     parts: set[str]
-
-    @classmethod
-    def by(cls, settings: ModelSettings) -> "_Taken":
-        """As the settings have it."""
-        parts = {"max_tokens"} if settings.max_tokens_key is None else set()
-        return cls(_ladder(settings), parts | ({"seed"} if settings.seed else set()))
 
     def give_up(self, part: str, rung: Rung) -> None:
         """Ask without a part from now on. Of many calls at once, only the first climbs down."""
@@ -98,7 +92,7 @@ class _Model:
     async def ask(self, prompt: Prompt) -> Call:
         """One call; where the server refuses a part of it, an error that says that it is worth another."""
         responses = speaks_responses(self.settings)
-        key = _response_key(self.settings, self.environ) if responses else _key(self.settings, self.environ)
+        key = _key(self.settings, self.environ, responses)
         if isinstance(key, CallError):
             return Call(prompt, None, cost=0, error=key)
         if not is_marked(prompt, provider_prefix(self.settings)):
@@ -152,9 +146,8 @@ class _Model:
 
     def _failed_call(self, prompt: Prompt, rung: Rung, raised: Exception, latency: int) -> Call:
         """A call without an answer, or with one that broke off."""
-        fault, partial = (
-            (raised.fault, raised.partial) if isinstance(raised, StreamBroken) else (raised, None)
-        )
+        partial = raised.partial if isinstance(raised, StreamBroken) else None
+        fault = raised.fault if isinstance(raised, StreamBroken) else raised
         error = call_error(fault, self.secrets)
         if isinstance(fault, TimeoutError) and not str(fault):
             idle = "" if partial is None else ", or no further word for a while"
@@ -185,22 +178,21 @@ class _Model:
         return await ask_response(f"{address}/responses", key, body, self.settings.timeout, IDLE, prompt)
 
 
-def _key(settings: ModelSettings, environ: Mapping[str, str]) -> str | CallError | None:
-    """The key to send; None to leave it to the provider's usual variable; an error if it is missing."""
-    if settings.api_key_env is None:
-        return None if settings.base_url is None else NEEDS_NO_KEY
-    if key := environ.get(settings.api_key_env):
-        return key
-    return CallError("no_key", f"the environment variable {settings.api_key_env} is not set", retry=False)
+def _key(settings: ModelSettings, environ: Mapping[str, str], responses: bool) -> str | CallError | None:
+    """The key to send; None to leave it to the provider's usual variable; an error if it is missing.
 
-
-def _response_key(settings: ModelSettings, environ: Mapping[str, str]) -> str | CallError | None:
-    """The same for the Responses form, where nobody else looks for the usual variable."""
-    if settings.api_key_env is not None or settings.base_url is not None:
-        return _key(settings, environ)
-    address, variable = response_server(settings)
-    if not address:
-        known = ", ".join(RESPONSES)
-        words = f"{settings.model} answers in the Responses form only, which is spoken with {known}, or with "
-        return CallError("refused", f"{words}a base_url", retry=False)
-    return _key(settings.model_copy(update={"api_key_env": variable}), environ)
+    For the Responses form nobody else looks for the usual variable.
+    """
+    variable = settings.api_key_env
+    if variable is None and settings.base_url is not None:
+        return NEEDS_NO_KEY
+    if variable is None and responses:
+        address, variable = response_server(settings)
+        if not address:
+            words = f"{settings.model} answers in the Responses form only, which is spoken with "
+            return CallError("refused", f"{words}{', '.join(RESPONSES)}, or with a base_url", retry=False)
+    if variable is None:
+        return None
+    return environ.get(variable) or CallError(
+        "no_key", f"the environment variable {variable} is not set", retry=False
+    )

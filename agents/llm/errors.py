@@ -6,8 +6,6 @@ imported for it.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from email.utils import parsedate_to_datetime
-from typing import Any
 
 from agents.model import CallError, ErrorCode
 from agents.secrets import redact
@@ -56,11 +54,7 @@ _NAMED: dict[str, tuple[ErrorCode, bool]] = {
 
 
 def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
-    """The error as it is recorded: its code, its words without keys, and whether to try again.
-
-    >>> call_error(TimeoutError("no answer after 5 s"))
-    CallError(code='timeout', message='no answer after 5 s', retry=True, wait=None)
-    """
+    """The error as it is recorded: its code, its words without keys, and whether to try again."""
     text = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
     code, retry = _error_code(error, text)
     if code == "other" and _never_arrived(error):
@@ -93,40 +87,23 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _retry_wait(error: BaseException) -> float | None:
     """For how many seconds the provider asks to be left alone, by its Retry-After."""
-    for headers in _headers(error):
-        value = headers.get("retry-after")
-        if isinstance(value, str) and value.strip():
-            return _seconds(value.strip(), headers.get("date"))
-    return None
+    from markets.venues.wire.http import retry_after  # with a client that takes time to load
 
-
-def _headers(error: BaseException) -> Iterator[Mapping[str, Any]]:
-    """The headers of the answer that an error was made from, wherever its client keeps them."""
     response = getattr(error, "response", None)
     for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
         if isinstance(headers, Mapping):
-            yield {str(name).lower(): value for name, value in headers.items()}
-
-
-def _seconds(value: str, date: object) -> float | None:
-    """Seconds as they stand, or from the server's own clock to the moment that it names."""
-    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value):
-        return float(value)
-    try:
-        until, now = parsedate_to_datetime(value), parsedate_to_datetime(str(date))
-        return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):  # neither form, or one moment with a zone and one without
-        return None
+            told = {str(name).lower(): str(value).strip() for name, value in headers.items()}
+            if value := told.get("retry-after"):
+                exact = re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value)
+                return float(value) if exact else retry_after(told)
+    return None
 
 
 def http_status(error: BaseException, code: ErrorCode) -> int | None:
     """The status that a server answered with; None where none did, though the library makes one up."""
     status = getattr(error, "status_code", None)
-    return (
-        status
-        if isinstance(status, int) and code not in ("timeout", "other", "unreachable", "no_key")
-        else None
-    )
+    answered = isinstance(status, int) and code not in ("timeout", "other", "unreachable", "no_key")
+    return status if answered else None
 
 
 def refused_part(error: CallError, status: int | None, sent: Collection[str]) -> str | None:

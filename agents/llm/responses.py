@@ -16,6 +16,7 @@ from agents.model import Message, ModelSettings, Prompt, Rung
 from agents.model_table.usage import read_usage
 from agents.prompts.answer_schema import answer_schema
 from agents.steps import request_text, step_message
+from agents.text import as_text
 
 LEAST_TOKENS = 16
 """Fewer may not be asked for."""
@@ -146,27 +147,27 @@ def response_answer(whole: Mapping[str, Any], prompt: Prompt, thinking: str = ""
         kind = item.get("type")
         searches += kind == "web_search_call"
         if kind == "function_call" and prompt.tools:
-            use = SimpleNamespace(name=_text(item.get("name")), arguments=_text(item.get("arguments")))
+            use = SimpleNamespace(name=as_text(item.get("name")), arguments=as_text(item.get("arguments")))
             uses.append(SimpleNamespace(id="", function=use))
         elif kind == "function_call":
-            reply = _text(item.get("arguments"))
+            reply = as_text(item.get("arguments"))
         elif kind == "reasoning" and not thinking:
-            thinking = "\n".join(_text(part.get("text")) for part in _mappings(item.get("summary")))
+            thinking = "\n".join(as_text(part.get("text")) for part in _mappings(item.get("summary")))
         elif kind == "message":
             parts = list(_mappings(item.get("content")))
-            reply = "".join(_text(part.get("text")) for part in parts)
-            refusals += [_text(part.get("refusal")) for part in parts if part.get("type") == "refusal"]
+            reply = "".join(as_text(part.get("text")) for part in parts)
+            refusals += [as_text(part.get("refusal")) for part in parts if part.get("type") == "refusal"]
             notes = (note for part in parts for note in _mappings(part.get("annotations")))
-            sources += [_text(note.get("url")) for note in notes if note.get("type") == "url_citation"]
+            sources += [as_text(note.get("url")) for note in notes if note.get("type") == "url_citation"]
     if uses:
         reply = request_text(SimpleNamespace(content=reply, tool_calls=uses), prompt)
     told = SimpleNamespace(usage=_usage(whole, searches), service_tier=whole.get("service_tier"))
-    reason = _text((whole.get("incomplete_details") or {}).get("reason"))
+    reason = as_text((whole.get("incomplete_details") or {}).get("reason"))
     return WireAnswer(
         reply,
         "".join(refusals) if refusals else None,
         _CUT.get(reason, reason or "stop") if whole.get("output") or reason else "none",
-        _text(whole.get("model")),
+        as_text(whole.get("model")),
         thinking=thinking,
         citations=tuple(dict.fromkeys(filter(None, sources))),
         usage=read_usage(told),
@@ -189,10 +190,6 @@ def _usage(whole: Mapping[str, Any], searches: int) -> dict[str, Any]:
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _error_words(text: str) -> str:

@@ -8,6 +8,7 @@ from agents.llm.answer import StreamBroken, WireAnswer, chat_answer
 from agents.llm.library import PAUSED, http_client
 from agents.llm.patience import patience
 from agents.model import Prompt
+from agents.text import as_text
 
 
 async def streamed_answer(
@@ -41,15 +42,14 @@ async def streamed_answer(
 
 
 def _first_cause(error: Exception) -> Exception:
-    """What the library wraps an error in, once a stream has begun, taken off."""
+    """The error without what the library wraps it in once a stream has begun."""
     cause = getattr(error, "original_exception", None)
     return cause if isinstance(cause, Exception) else error
 
 
 def _served_model(chunk: Any) -> str:
     """The provider's own name for the model, for which the library puts the one that was asked for."""
-    name = (getattr(chunk, "_hidden_params", None) or {}).get("provider_response_model")
-    return name if isinstance(name, str) else ""
+    return as_text((getattr(chunk, "_hidden_params", None) or {}).get("provider_response_model"))
 
 
 def _said(chunks: Sequence[Any], name: str) -> str:

@@ -1,14 +1,19 @@
-"""What a model can and can't do by litellm's table, and for how long it is likely to think."""
+"""What a model can and can't do by litellm's table, how long it is likely to think, and how long it may.
 
+Limits that a config names stay. The others are put in the settings when the config is read, and are frozen
+with a cohort like these: another table of models changes nothing for a cohort that plays.
+"""
+
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeVar
 
-from agents.model import ModelSettings
-from agents.model_table.cost import own_search
+from agents.model import ModelSettings, Reasoning
+from agents.model_table.cost import own_search, provider_name
 from agents.model_table.price_table import table_entry
-from agents.model_table.rates import provider_name
 
 CHATS = ("chat", "responses", "completion", None)
 """Modes of models that answer a question with text; None for what the table leaves open."""
@@ -22,8 +27,21 @@ THINKING = {
 """Tokens that a model thinks for about one question, by effort: a rule of thumb, to be replaced by what the
 record has measured."""
 THINKS_LONG = re.compile(r"-pro\b|deep-research|multi-agent")
-A_SECOND = 50
-"""Tokens that a model usually writes in a second."""
+A_SECOND, SLOW = 50, 30
+"""Tokens that a model usually writes in a second, and that a slow one writes."""
+USUAL_TOKENS, USUAL_TIMEOUT, LONGEST_TIMEOUT = 16_000, 120.0, 3_600.0
+FRAME, A_MARKET = 500, 60
+"""Tokens of an answer without its markets, and for each of these."""
+MOST_THINKING: Mapping[Reasoning, int] = {
+    "none": 0, "minimal": 3_000, "low": 6_000, "medium": 13_000, "high": 32_000, "xhigh": 48_000,
+    "max": 64_000,
+}  # fmt: skip
+"""Tokens that thinking may take, by the effort that is asked for."""
+SETTLING = 60
+"""Seconds beside that: the way there, the queue, reading the question."""
+IDLE = 300.0
+"""Seconds without a word after which a stream is given up."""
+AnySettings = TypeVar("AnySettings", bound=ModelSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +134,7 @@ def thinking_text(settings: ModelSettings) -> str:
 
 
 def takes_temperature(settings: ModelSettings) -> bool:
-    """Whether a model takes a temperature other than 1: OpenAI's reasoning models only where they don't.
-
-    >>> takes_temperature(ModelSettings(model="gpt-4o")), takes_temperature(ModelSettings(model="o3"))
-    (True, False)
-    """
+    """Whether a model takes a temperature other than 1: OpenAI's reasoning models only where they don't."""
     entry = table_entry(settings.model)
     if entry.get("supports_sampling_params") is False:
         return False
@@ -131,11 +145,7 @@ def takes_temperature(settings: ModelSettings) -> bool:
 
 
 def takes_effort(settings: ModelSettings, effort: str) -> bool:
-    """Whether a model takes this effort of reasoning, as far as the table knows.
-
-    >>> takes_effort(ModelSettings(model="gpt-4o"), "low"), takes_effort(ModelSettings(model="o3"), "low")
-    (False, True)
-    """
+    """Whether a model takes this effort of reasoning, as far as the table knows."""
     entry, provider = table_entry(settings.model), provider_name(settings.model)
     if not entry or "ft:" in settings.model:
         return True
@@ -150,3 +160,28 @@ def takes_effort(settings: ModelSettings, effort: str) -> bool:
 
 def _reasons_at_openai(model: str) -> bool:
     return OPENAI_REASONING.match(model.removeprefix("openai/").removeprefix("azure/")) is not None
+
+
+def with_limits(settings: AnySettings, markets: int) -> AnySettings:
+    """The settings, with those limits worked out that they don't name; a `batch` asks about fewer markets."""
+    batch = getattr(settings, "batch", None)
+    max_tokens, timeout = call_limits(settings, min(markets, batch or markets))
+    wanted = {"max_tokens": max_tokens, "timeout": timeout}
+    return settings.model_copy(
+        update={name: value for name, value in wanted.items() if name not in settings.model_fields_set}
+    )
+
+
+def call_limits(settings: ModelSettings, markets: int) -> tuple[int, float]:
+    """The longest answer about so many markets in tokens, and the seconds that it is waited for.
+
+    Whatever the settings themselves say.
+    """
+    entry, answer = table_entry(settings.model), FRAME + A_MARKET * markets
+    unasked: Reasoning = "high" if THINKS_LONG.search(settings.model) else "medium"
+    effort = settings.reasoning or (unasked if entry.get("supports_reasoning") else "none")
+    most, wanted = entry.get("max_output_tokens"), answer + MOST_THINKING[effort]
+    tokens = max(USUAL_TOKENS, wanted)
+    tokens = min(tokens, most) if isinstance(most, int) and most > 0 else tokens
+    minutes = math.ceil((SETTLING + min(wanted, tokens) / SLOW) / 60)
+    return tokens, min(max(USUAL_TIMEOUT, 60.0 * minutes), LONGEST_TIMEOUT)

@@ -6,16 +6,17 @@ A price in dollars per million tokens is as many millionths of a dollar a token.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from agents.model import ModelSettings, Prompt, TokenPrice
 from agents.model_table.price_table import table_entry
-from agents.model_table.rates import TIERS, exact, factor, provider_name, rates_of, table_rates
 from agents.model_table.usage import TokenUsage
 from agents.prompts.answer_schema import answer_schema
-from agents.text import MESSAGE_TOKENS
+from agents.text import MESSAGE_TOKENS, as_text
 from markets.millionths import ONE
 
 CHARGE = ("openrouter", "xai", "perplexity")
@@ -40,29 +41,111 @@ HARMLESS = frozenset((
     "vertex_project",
 ))  # fmt: skip
 """Extra parameters that leave what a call can cost as it is."""
+_STEP = re.compile(r"input_cost_per_token_above_([0-9]+)k_tokens")
+TIERS = {"priority": "_priority", "fast": "_priority", "ultrafast": "_ultrafast", "balanced": "_balanced",
+         "flex": "_flex", "batch": "_batches"}  # fmt: skip
+"""How the table ends the names of a service tier's prices."""
 
 
-def price_of(model: str, tokens_in: int = 0) -> TokenPrice | None:
-    """The plain price in litellm's table, for a call in which so much is sent; None for an unknown model.
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Millionths of a dollar for a token of each sort."""
+
+    input: Decimal
+    output: Decimal
+    reasoning: Decimal
+    cached: Decimal
+    cache_write: Decimal
+    cache_write_hour: Decimal
+
+    @property
+    def dearest_input(self) -> Decimal:
+        """For a token that is sent, whether or not a cache keeps it."""
+        return max(self.input, self.cached, self.cache_write)
+
+    @property
+    def dearest_output(self) -> Decimal:
+        """For a token that comes back, thought or said."""
+        return max(self.output, self.reasoning)
+
+
+def rates_of(settings: ModelSettings, tier: str, tokens_in: int) -> Rates | None:
+    """What a token costs in a call in which so much is sent: by the settings, else by the table."""
+    if settings.price is None:
+        return table_rates(settings.model, tier, tokens_in)
+    sent, got = exact(settings.price.input), exact(settings.price.output)
+    return Rates(sent, got, got, sent, sent, sent)
+
+
+def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
+    """The table's prices for a call in which so much is sent; None for a model without any."""
+    step, ranges = _step(model, tokens_in), table_entry(model).get("tiered_pricing") or ()
+    within = [number for number, each in enumerate(ranges) if tokens_in <= each["range"][1]]
+    return _table_rates(model, TIERS.get(tier, ""), step, within[0] if within else len(ranges) - 1)
+
+
+@cache
+def _steps(model: str) -> tuple[int, ...]:
+    """The numbers of tokens sent above which all of a call has other prices."""
+    return tuple(int(match[1]) * 1_000 for match in map(_STEP.fullmatch, table_entry(model)) if match)
+
+
+def _step(model: str, tokens_in: int) -> int:
+    """The highest of them that a call has passed, or 0. At xAI it counts as passed when it is reached."""
+    reached = tokens_in + (provider_name(model) == "xai")
+    return max((step for step in _steps(model) if step < reached), default=0)
+
+
+@cache
+def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
+    """The prices of a tier above a step, or in one of the model's price ranges, counted from 0.
+
+    Cached and thought tokens without a price of their own cost as others do.
+    """
+    entry = table_entry(model)
+    if number >= 0:
+        entry = {**entry, **entry["tiered_pricing"][number]}
+    sent = _rate(entry, "input_cost_per_token", tier, step)
+    got = _rate(entry, "output_cost_per_token", tier, step)
+    if sent is None or got is None or entry.get("input_cost_per_request"):
+        return None  # with a price for each request, a call costs more than its tokens
+    cached = _rate(entry, "cache_read_input_token_cost", tier, step)
+    written = _rate(entry, "cache_creation_input_token_cost", tier, step)
+    hour = _rate(entry, "cache_creation_input_token_cost_above_1hr", "", step)
+    own_tier = tier and "output_cost_per_token" + tier in entry
+    thought = None if own_tier else _rate(entry, "output_cost_per_reasoning_token", "", 0)
+    written = sent if written is None else written
+    rates = (sent, got, *(other if own is None else own for own, other in
+             ((thought, got), (cached, sent), (written, sent), (hour, written))))  # fmt: skip
+    return Rates(*(rate * 1_000_000 for rate in rates))
+
+
+def _rate(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal | None:
+    """One price; where the tier or the step has none of its own, the dearer of those without."""
+    above = f"_above_{step // 1_000}k_tokens" if step else ""
+    for names in ([name + above + tier], [name + tier, name + above], [name]):
+        priced = [exact(entry[each]) for each in names if entry.get(each) is not None]
+        if priced:
+            return max(priced)
+    return None
+
+
+def price_of(model: str) -> TokenPrice | None:
+    """The plain price in litellm's table; None for an unknown model.
 
     Where thinking has a price of its own, the larger one stands for all that comes back.
     """
-    rates = table_rates(model, "", tokens_in)
+    rates = table_rates(model)
     return None if rates is None else TokenPrice(input=float(rates.input), output=float(rates.dearest_output))
 
 
-def price_for(settings: ModelSettings, tokens_in: int = 0) -> TokenPrice | None:
-    """The price of a call in which so much is sent: that which the settings name, else that of the table."""
-    return settings.price or price_of(settings.model, tokens_in)
+def price_for(settings: ModelSettings) -> TokenPrice | None:
+    """The price of a model: that which the settings name, else that of the table."""
+    return settings.price or price_of(settings.model)
 
 
 def cost(price: TokenPrice | None, tokens_in: int, tokens_out: int) -> int | None:
-    """Usage times price in millionths of a dollar, rounded up; None where no price is known.
-
-    >>> cost(TokenPrice(input=2.5, output=10), 1_001, 200)
-    4503
-    >>> cost(None, 1, 1)
-    """
+    """Usage times price in millionths of a dollar, rounded up; None where no price is known."""
     if price is None:
         return None
     return _rounded_up(exact(price.input) * tokens_in + exact(price.output) * tokens_out)
@@ -85,6 +168,21 @@ def usage_cost(settings: ModelSettings, usage: TokenUsage, replied: bool = True)
     amount += rates.output * (usage.tokens_out - usage.reasoning) + rates.reasoning * usage.reasoning
     amount *= factor(settings, usage.fast, usage.region)
     return _rounded_up(amount + search_fee(settings, usage.searches))
+
+
+def factor(settings: ModelSettings, fast: bool, region: str) -> Decimal:
+    """By how much a call costs more for how and where it is served."""
+    if settings.price is not None:
+        return Decimal(1)
+    entry = table_entry(settings.model)
+    own = entry.get("provider_specific_entry") or {}
+    product = exact(own.get("fast", 1) if fast else 1) * exact(own.get(region, 1) if region else 1)
+    host = urlsplit(settings.base_url or "").hostname
+    if host in ("eu.api.openai.com", "us.api.openai.com"):
+        product *= exact(entry.get(f"regional_processing_uplift_multiplier_{host[:2]}", 1))
+    if provider_name(settings.model) == "vertex_ai" and settings.extra.get("vertex_location") != "global":
+        product *= exact(entry.get("regional_endpoint_uplift_multiplier", 1))
+    return product
 
 
 def search_fee(settings: ModelSettings, searches: int) -> Decimal:
@@ -110,14 +208,14 @@ def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
     stated = None if settings.max_cost is None else _rounded_up(exact(settings.max_cost) * ONE)
     if stated is None and unbounded_option(settings) is not None:
         return None
-    sent, asked = most_tokens(prompt), _text(settings.extra.get("service_tier"))
+    sent, asked = most_tokens(prompt), as_text(settings.extra.get("service_tier"))
     tiers = ("", "priority" if asked == "auto" else asked)
     dearest = [rates for tier in tiers if (rates := rates_of(settings, tier, sent)) is not None]
     if not dearest:
         return stated
     amount = sent * max(rates.dearest_input for rates in dearest)
     amount += (prompt.max_tokens or settings.max_tokens) * max(rates.dearest_output for rates in dearest)
-    region = _text(settings.extra.get("inference_geo"))
+    region = as_text(settings.extra.get("inference_geo"))
     amount *= max(Decimal(1), factor(settings, settings.extra.get("speed") == "fast", region))
     return max(stated or 0, _rounded_up(amount + search_fee(settings, searches_once(settings.model))))
 
@@ -166,7 +264,7 @@ def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
     factors = entry.get("provider_specific_entry") or {}
     if name == "service_tier":
         usual = value in ("auto", "default", "standard", "standard_only")
-        priced = f"input_cost_per_token{TIERS.get(_text(value), '?')}" in entry
+        priced = f"input_cost_per_token{TIERS.get(as_text(value), '?')}" in entry
         return usual or (priced and settings.price is None)
     if name == "speed":
         return value == "standard" or (value == "fast" and "fast" in factors)
@@ -188,9 +286,20 @@ def _form_size(bets: bool) -> int:
     return len(json.dumps(answer_schema(bets)).encode())
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _rounded_up(amount: Decimal) -> int:
     return int(amount.to_integral_value(ROUND_CEILING))
+
+
+def provider_name(model: str) -> str:
+    """Who serves a model: what stands before its name, or what the table says.
+
+    >>> provider_name("openrouter/x-ai/grok-4"), provider_name("gpt-4o"), provider_name("unknown")
+    ('openrouter', 'openai', '')
+    """
+    provider, slash, _ = model.partition("/")
+    return provider if slash else str(table_entry(model).get("litellm_provider", ""))
+
+
+def exact(number: Any) -> Decimal:
+    """A number of the table or the config, as it is written."""
+    return Decimal(str(number))

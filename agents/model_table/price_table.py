@@ -28,11 +28,7 @@ def price_table() -> dict[str, Any]:
 
 
 def table_entry(model: str) -> Mapping[str, Any]:
-    """What the table says of a model, by its whole name, or without its provider if the entry names the same.
-
-    >>> table_entry("openai/gpt-4o")["max_output_tokens"], table_entry("gemini/gpt-4o")
-    (16384, {})
-    """
+    """What the table says of a model, by its whole name, or without a provider that the entry names too."""
     table = price_table()
     provider, _, rest = model.partition("/")
     entry: Mapping[str, Any] | None = table.get(model)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
+from agents.text import as_text
 from markets.millionths import ONE
 
-MOST_TOKENS = 1_000_000_000
-"""More than any call can have."""
-MOST_DOLLARS = 100_000.0
-"""More than any call can cost."""
+MOST_TOKENS, MOST_DOLLARS = 1_000_000_000, 100_000.0
+"""More than any call can have or cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def read_usage(answer: Any) -> TokenUsage:
         tokens_out += reasoning
     if cached + written > tokens_in:  # told beside what was sent, so no part of it
         tokens_in += cached + written
-    tier = _text(answer, "service_tier") or _text(usage, "service_tier")
+    tier = as_text(_part(answer, "service_tier")) or as_text(_part(usage, "service_tier"))
     return TokenUsage(
         tokens_in,
         tokens_out,
@@ -67,8 +66,8 @@ def read_usage(answer: Any) -> TokenUsage:
         min(hour, written),
         _searches(answer, usage, sent),
         tier.lower(),
-        _text(usage, "speed") == "fast",
-        _text(usage, "inference_geo").lower(),
+        as_text(_part(usage, "speed")) == "fast",
+        as_text(_part(usage, "inference_geo")).lower(),
         _charged(usage),
     )
 
@@ -85,11 +84,6 @@ def _count(value: Any, name: str) -> int | None:
     return count if type(count) is int and 0 <= count <= MOST_TOKENS else None
 
 
-def _text(value: Any, name: str) -> str:
-    text = _part(value, name)
-    return text if isinstance(text, str) else ""
-
-
 def _searches(answer: Any, usage: Any, sent: Any) -> int:
     """How often the provider searched the web: Anthropic, Gemini, xAI and Perplexity count it.
 
@@ -103,7 +97,7 @@ def _searches(answer: Any, usage: Any, sent: Any) -> int:
     )
     messages = [_part(choice, "message") for choice in _part(answer, "choices") or ()]
     notes = [note for message in messages for note in _part(message, "annotations") or ()]
-    cites = any(_text(note, "type") == "url_citation" for note in notes)
+    cites = any(_part(note, "type") == "url_citation" for note in notes)
     return max(*(count or 0 for count in counts), int(cites))
 
 

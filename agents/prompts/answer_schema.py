@@ -20,11 +20,7 @@ CHANCE: Schema = NUMBER | {"description": "that it ends YES: a fraction from 0 t
 
 
 def answer_schema(bets: bool = True) -> Schema:
-    """The schema of a whole decision; without bets, that of forecasts alone.
-
-    >>> list(answer_schema()["properties"]), list(answer_schema(bets=False)["properties"])
-    (['thoughts', 'forecasts', 'bets', 'sales'], ['thoughts', 'forecasts'])
-    """
+    """The schema of a whole decision; without bets, that of forecasts alone."""
     lists = {"forecasts": _list_schema(market=SHORT_ID, reason=WHY, probability=CHANCE)}
     if bets:
         lists["bets"] = _list_schema(market=TEXT, side=SIDE, amount=NUMBER, limit=MAYBE_NUMBER, reason=TEXT)

@@ -38,10 +38,9 @@ class TemplateFault:
     known: tuple[str, ...] = ()
 
 
-def sample_prompt(text: str, *, prices: bool = True, stage: Stage = "final", markets: int = 2) -> Prompt:
+def sample_prompt(text: str, *, prices: bool = True, stage: Stage = "final") -> Prompt:
     """What a model is asked by a template in a made-up round, with everything that a round may hold."""
-    full = _sample_context(prices, markets).view
-    return render(text, full, prices=prices, stage=stage)
+    return render(text, _sample_context(prices, 2).view, prices=prices, stage=stage)
 
 
 def with_context(view: View, context: Context) -> View:

@@ -78,7 +78,6 @@ def render(
 
 
 MARKET_NAME = re.compile(r"\bm[1-9]\d*\b")
-"""What a prompt calls markets by, in a text."""
 
 
 @lru_cache(maxsize=16)  # a snapshot may be asked about in hundreds of questions
@@ -266,11 +265,7 @@ def minute_text(at: datetime) -> str:
 
 
 def market_list(ids: Sequence[str]) -> str:
-    """How many markets are asked about, and which.
-
-    >>> market_list(["m1", "m2", "m3"]), market_list(["m1", "m3"]), market_list([])
-    ('3 of them, m1 to m3', '2 of them: m1, m3', 'there are none')
-    """
+    """How many markets are asked about, and which."""
     if not ids:
         return "there are none"
     first, last = int(ids[0][1:]), int(ids[-1][1:])

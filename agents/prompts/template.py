@@ -250,4 +250,3 @@ def _environment() -> SandboxedEnvironment:
 
 ENVIRONMENT = _environment()
 FILTERS = tuple(sorted(set(ENVIRONMENT.filters) - {"counted"}))
-"""The filters that a template can use."""

@@ -7,12 +7,12 @@ is in the environment variable BRAVE_SEARCH_API_KEY. Not yet run live.
 import asyncio
 import os
 from datetime import datetime, timedelta
-from functools import partial
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.evidence import FoundArticle, ResearchError
 from agents.guard import cutoff
+from agents.model import ConfigBlock
 from agents.search_terms import search_terms
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
@@ -21,14 +21,11 @@ from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, 
 from markets.venues.wire.http import HttpClient, Sleep
 
 KEY = "BRAVE_SEARCH_API_KEY"
-"""The environment variable that holds the key."""
 HINT = "check evidence.brave.url, your key and your network, or try again later"
 
 
-class Settings(BaseModel):
+class Settings(ConfigBlock):
     """How Brave is searched."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.search.brave.com/res/v1", exclude=True)
     """The address of Brave's API."""
@@ -94,7 +91,7 @@ class Brave:
         listed = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
-        made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
+        made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
         return [article for article in made if article is not None]
 
     def _client(self) -> HttpClient:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.article_index import ArticleIndex
 from agents.evidence import FoundArticle, ResearchError
+from agents.model import ConfigBlock
 from agents.search_terms import keywords, words
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
@@ -28,13 +29,11 @@ MOST_WORDS = 8
 """So many telling words of a question are looked for."""
 
 
-class Settings(BaseModel):
+class Settings(ConfigBlock):
     """The folder of articles.
 
     The path is not frozen with a cohort.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     path: Path = Field(default=Path("news"), exclude=True)
     """The folder, relative to the config's."""
@@ -73,7 +72,7 @@ class ArticleFolder:
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """What has to do with a market, in the order of the files' names."""
         if at != self._read_at:
-            self._filed, self._read_at = self._read(), at
+            self._filed, self._read_at = self._read(_files(self._settings.path)), at
         telling, least = keywords(market.question, MOST_WORDS), self._settings.words
         return [filed.article for filed in self._filed if filed.concerns(market, telling, least)]
 
@@ -92,12 +91,8 @@ class ArticleFolder:
         if self._index is None:
             self._index = ArticleIndex()
         for name in self._index.outdated(stamps):
-            try:
-                article = _article(_text(self._settings.path / name)).article
-            except UnreadableArticle as why:
-                self._report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
-            else:
-                self._index.add(name, article)
+            for filed in self._read([self._settings.path / name]):
+                self._index.add(name, filed.article)
         return self._index
 
     async def close(self) -> None:
@@ -106,9 +101,10 @@ class ArticleFolder:
             self._index.close()
         self._index = None
 
-    def _read(self) -> list[ArticleFile]:
+    def _read(self, paths: Sequence[Path]) -> list[ArticleFile]:
+        """The articles of these files; what is none is told."""
         filed = []
-        for path in _files(self._settings.path):
+        for path in paths:
             try:
                 filed.append(_article(_text(path)))
             except UnreadableArticle as why:
@@ -150,12 +146,7 @@ def _text(path: Path) -> str:
 
 
 def _article(text: str) -> ArticleFile:
-    """The article of a file: keys and values, an empty line, and the text.
-
-    >>> filed = _article("title: Rain\\npublished: 2026-01-05\\nsource: Example News\\n\\nIt will rain.")
-    >>> filed.article.title, filed.article.published, filed.article.text
-    ('Rain', '2026-01-05', 'It will rain.')
-    """
+    """The article of a file: keys and values, an empty line, and the text."""
     lines = iter(text.splitlines())
     head = dict(_head(lines))
     missing = [key for key in NEEDED if not head.get(key)]

@@ -11,13 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import cutoff
+from agents.model import ConfigBlock
 from agents.search_terms import SearchTerm, broader_terms, search_terms
 from agents.text import one_line
 from markets.model import Market
@@ -29,15 +29,12 @@ from markets.venues.wire.http import HttpClient, RequestError, parse_json
 MINUTE = "%Y%m%d%H%M%S"
 HINT = "check evidence.gdelt.url and your network, or try again later"
 PER_SECOND = 0.2
-"""It asks for one request every five seconds."""
 LONGEST_REFUSAL = 500
 _BACKSLASH = re.compile(r"\\\\|\\(?![\"/bfnrt]|u[0-9a-fA-F]{4})")
 
 
-class Settings(BaseModel):
+class Settings(ConfigBlock):
     """How GDELT is searched."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.gdeltproject.org/api/v2/doc", exclude=True)
     """The address of GDELT's API."""
@@ -105,7 +102,7 @@ class Gdelt:
         listed = answer.get("articles", []) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
-        made = (self._sorter.made(partial(_article_of, raw), raw) for raw in listed)
+        made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
         return [article for article in made if article is not None]
 
     async def _get(self, query: str, since: datetime, until: datetime) -> object:
@@ -139,13 +136,7 @@ class Refusal:
 
 
 def read_answer(body: bytearray) -> Any:
-    """GDELT's JSON, also where it has stray backslashes; or its refusal of a query.
-
-    >>> read_answer(bytearray(b'{"articles": [{"title": "Caf\\\\u00e9 \\\\$5"}]}'))
-    {'articles': [{'title': 'Café \\\\$5'}]}
-    >>> read_answer(bytearray(b"The specified phrase is too short."))
-    Refusal(said='The specified phrase is too short.')
-    """
+    """GDELT's JSON, also where it has stray backslashes; or its refusal of a query."""
     text = body.decode("utf-8", "replace").strip()
     if text[:1] in ("{", "["):
         try:
@@ -164,11 +155,7 @@ def read_answer(body: bytearray) -> Any:
 
 
 def _query(term: SearchTerm) -> str:
-    """A term as GDELT is asked for it.
-
-    >>> _query(SearchTerm("name", ("bitcoin", "BTC"))), _query(SearchTerm("name", ("Xi Jinping",)))
-    ('(bitcoin OR BTC)', '"Xi Jinping"')
-    """
+    """A term as GDELT is asked for it."""
     ways = [way if way.isalnum() else f'"{way}"' for way in term.ways]
     return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})"
 

@@ -2,17 +2,14 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
-
 from agents.evidence import FoundArticle
+from agents.model import ConfigBlock
 from markets.model import Market
 from markets.venue import Report, ignore_report
 
 
-class Settings(BaseModel):
+class Settings(ConfigBlock):
     """Nothing to set."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class NoResearch:

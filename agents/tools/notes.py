@@ -1,17 +1,16 @@
 """Your own notes over the rounds: without `text` it tells the earlier ones, with it you replace them."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from agents.model import ConfigBlock
 from agents.toolbox import ToolReach, ToolResult
 
 OWN = True
 MOST_NOTES = 8_000
 
 
-class Arguments(BaseModel):
+class Arguments(ConfigBlock):
     """What to note."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(default="", max_length=MOST_NOTES, description="what you want to know in later rounds")
 

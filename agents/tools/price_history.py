@@ -1,7 +1,8 @@
 """Tells earlier prices of a market, by its short id such as m1: the probability of YES some days before."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from agents.model import ConfigBlock
 from agents.prompts.prompt import short_ids
 from agents.toolbox import ToolReach, ToolRefusal, ToolResult
 from markets.millionths import decimal
@@ -10,10 +11,8 @@ from markets.model import Listing
 TELLS_PRICES = True
 
 
-class Arguments(BaseModel):
+class Arguments(ConfigBlock):
     """Which market."""
-
-    model_config = ConfigDict(extra="forbid")
 
     market: str = Field(min_length=1, max_length=40, description="its short id, such as m1")
 

@@ -2,19 +2,17 @@
 
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.evidence import ResearchError
-from agents.guard import guard_found
+from agents.model import ConfigBlock
 from agents.toolbox import MOST_TEXT, WITHHELD, ToolReach, ToolRefusal, ToolResult, told_articles
 
 FETCHES = True
 
 
-class Arguments(BaseModel):
+class Arguments(ConfigBlock):
     """What to read."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: str = Field(min_length=1, max_length=2_000, description="an address that search has listed")
 
@@ -29,10 +27,6 @@ async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
         raise ToolRefusal(f"it can't be read: {error}") from error
     if article is None:
         raise ToolRefusal("there is no text of it beyond what search has told")
-    at, shown = reach.view.snapshot.at, reach.view.snapshot.shown
-    asked = {listing.market.id: listing.market.question for listing in shown}
-    closes_at = min((listing.market.closes_at for listing in shown), default=at)
     rule = reach.guard.model_copy(update={"characters": MOST_TEXT - 1_000})
     whole = replace(article, url=arguments.url)
-    guarded = guard_found([whole], article.title, asked, closes_at, at, reach.now(), rule)
-    return told_articles(guarded, WITHHELD)
+    return told_articles([whole], article.title, reach, WITHHELD, rule)

@@ -3,31 +3,25 @@
 Only what was published before this round is found.
 """
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agents.evidence import ResearchError
-from agents.guard import guard_found
+from agents.model import ConfigBlock
 from agents.toolbox import ToolReach, ToolRefusal, ToolResult, told_articles
 
 FETCHES = True
 
 
-class Arguments(BaseModel):
+class Arguments(ConfigBlock):
     """What to search for."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: str = Field(min_length=2, max_length=300, description="a few telling words")
 
 
 async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
     """The articles that may be shown."""
-    at, shown = reach.view.snapshot.at, reach.view.snapshot.shown
     try:
-        found = await reach.source().search(arguments.query, at)
+        found = await reach.source().search(arguments.query, reach.view.snapshot.at)
     except ResearchError as error:
         raise ToolRefusal(f"the search has no answer: {error}") from error
-    asked = {listing.market.id: listing.market.question for listing in shown}
-    closes_at = min((listing.market.closes_at for listing in shown), default=at)
-    guarded = guard_found(found, arguments.query, asked, closes_at, at, reach.now(), reach.guard)
-    return told_articles(guarded, "nothing was found")
+    return told_articles(found, arguments.query, reach, "nothing was found")

@@ -66,20 +66,15 @@ def _busiest(cohorts: CohortsSection) -> int:
 
 
 CENT = ONE // 100
-PER_SCOPE = {
-    "round": "a round",
-    "agent": "a cohort",
-    "day": "a day",
-    "arena": "one cohort",
-}
+PER_SCOPE = {"round": "a round", "agent": "a cohort", "day": "a day", "arena": "one cohort"}
 """What a limit is held against, in words."""
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetWarning:
-    """One thing that a budget would stop: a stable code, whose calls, what would happen, what to change.
+class LineUpWarning:
+    """One thing that is wrong with a line-up: a stable code, whose calls, what would happen, what to change.
 
-    `refused` are calls that are never made; `stops` and `may_stop` runs that end before they are whole.
+    A budget's are `refused` for calls that are never made, `stops` and `may_stop` for runs that end early.
     """
 
     code: str
@@ -91,7 +86,7 @@ class BudgetWarning:
 
 def budget_warnings(
     estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
-) -> list[BudgetWarning]:
+) -> list[LineUpWarning]:
     """All of them, the surest first."""
     warnings = [warning for one in estimates for warning in _of_calls(one, budget)]
     warnings += list(_of_sums(estimates, calendar, budget))
@@ -99,7 +94,7 @@ def budget_warnings(
     return sorted(warnings, key=lambda warning: order.index(warning.code))
 
 
-def _of_calls(one: Estimate, budget: BudgetSection) -> Iterator[BudgetWarning]:
+def _of_calls(one: Estimate, budget: BudgetSection) -> Iterator[LineUpWarning]:
     """A call whose worst case is over any limit is refused, whatever it would have cost."""
     if not budget.limits:
         return
@@ -111,11 +106,11 @@ def _of_calls(one: Estimate, budget: BudgetSection) -> Iterator[BudgetWarning]:
             f"over budget.{scope} of {rounded_dollars(limit)}: "
         )
         words += "no call would be made"
-        yield BudgetWarning("refused", scope, one.agent, words, _smaller(one, limit, scope))
+        yield LineUpWarning("refused", scope, one.agent, words, _smaller(one, limit, scope))
     elif again > limit:
         words = f"a retry after an unusable answer of {one.agent} may cost {rounded_dollars(again)}, over "
         words += f"budget.{scope} of {rounded_dollars(limit)}: it would not be made"
-        yield BudgetWarning("may_stop", scope, one.agent, words, _raised(again, scope))
+        yield LineUpWarning("may_stop", scope, one.agent, words, _raised(again, scope))
 
 
 def _smaller(one: Estimate, limit: int, scope: str) -> str:
@@ -134,7 +129,7 @@ def _raised(amount: int, scope: str) -> str:
 
 def _of_sums(
     estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
-) -> Iterator[BudgetWarning]:
+) -> Iterator[LineUpWarning]:
     bounds = {one.agent: one.bounds for one in estimates}
     low, likely = (total_usage(both[place] for both in bounds.values()) for place in (0, 1))
     cohort, day = Fraction(calendar.cohort), Fraction(calendar.day)
@@ -146,7 +141,7 @@ def _of_sums(
     yield from _of_sum("arena", "", low.times(cohort), likely.times(cohort), budget.arena)
 
 
-def _of_sum(scope: str, agent: str, low: Usage, likely: Usage, limit: int | None) -> Iterator[BudgetWarning]:
+def _of_sum(scope: str, agent: str, low: Usage, likely: Usage, limit: int | None) -> Iterator[LineUpWarning]:
     """Over the limit at the least, calls are stopped for sure; as expected, they may be."""
     if limit is None or low.cost is None or likely.cost is None or likely.cost <= limit:
         return
@@ -157,7 +152,7 @@ def _of_sum(scope: str, agent: str, low: Usage, likely: Usage, limit: int | None
     words = (
         f"{whose} {costs} {rounded_dollars(amount)}, over budget.{scope} of {rounded_dollars(limit)}: {ends}"
     )
-    yield BudgetWarning("stops" if stops else "may_stop", scope, agent, words, _raised(likely.cost, scope))
+    yield LineUpWarning("stops" if stops else "may_stop", scope, agent, words, _raised(likely.cost, scope))
 
 
 def rounded_dollars(amount: int) -> str:

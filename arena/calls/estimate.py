@@ -10,11 +10,11 @@ texts of a typical length.
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agents.answers.json_text import MOST_TEXT
 from agents.answers.question import MOST_SHOWN
@@ -140,13 +140,9 @@ class Usage:
     cost: int | None = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
-        return Usage(
-            self.calls + other.calls,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            cost,
-        )
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        sums: list[Any] = [None if None in pair else sum(pair) for pair in pairs]
+        return Usage(*sums)
 
     def times(self, rounds: Fraction) -> "Usage":
         """That of so many rounds, rounded up.
@@ -154,12 +150,8 @@ class Usage:
         >>> Usage(2, 1_000, 100, 7).times(Fraction(1, 2))
         Usage(calls=1, tokens_in=500, tokens_out=50, cost=4)
         """
-        return Usage(
-            ceil(self.calls * rounds),
-            ceil(self.tokens_in * rounds),
-            ceil(self.tokens_out * rounds),
-            None if self.cost is None else ceil(self.cost * rounds),
-        )
+        whole: list[Any] = [None if each is None else ceil(each * rounds) for each in astuple(self)]
+        return Usage(*whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,13 +50,13 @@ def _shortened(settings: ModelSettings) -> ModelSettings:
     return settings.model_copy(update={"max_tokens": min(settings.max_tokens, MOST_TOKENS)})
 
 
-async def ping(ask: Ask) -> Call:
+async def ping(ask: Ask, question: Prompt = PING_QUESTION) -> Call:
     """The call that was answered or refused for good; a form of answer that is refused is no failure."""
-    call = await ask(PING_QUESTION)
+    call = await ask(question)
     for _ in range(MOST_FORMS - 1):
         if call.error is None or call.error.code != "format":
             break
-        call = await ask(PING_QUESTION)
+        call = await ask(question)
     return call
 
 

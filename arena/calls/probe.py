@@ -21,7 +21,7 @@ from agents.model_table.cost import worst_case
 from agents.model_table.price_table import table_entry
 from agents.prompts.dry_run import with_context
 from arena.calls.estimate import BYTES_A_TOKEN, first_sample_round
-from arena.calls.ping import MOST_FORMS
+from arena.calls.ping import ping
 from arena.config import Config
 from markets.millionths import ONE
 
@@ -100,13 +100,8 @@ async def ask_probe(probe: Probe, ask: Ask) -> ProbeAnswer:
     async def once(prompt: Prompt) -> Call:
         if answers:
             return Call(prompt, None, error=NO_MORE)
-        call = await ask(prompt)
-        for _ in range(MOST_FORMS - 1):
-            if call.error is None or call.error.code != "format":
-                break
-            call = await ask(prompt)
-        answers.append(call)
-        return call
+        answers.append(await ping(ask, prompt))
+        return answers[0]
 
     decision = await probe.agent(probe.view, once)
     return ProbeAnswer(answers[0], decision, len(probe.view.snapshot.shown))

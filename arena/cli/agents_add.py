@@ -1,14 +1,22 @@
 """`arena agents add`: a model becomes an agent of the config, after one real question."""
 
+import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
-from arena.cli.options import DEFAULT, Options, command
+from agents.model import ModelSettings, model_settings
+from agents.model_table.cost import price_for
+from agents.providers import near_name, no_provider, provider_of
+from agents.registry import kind
+from arena.calls.budget_warnings import rounded_dollars
+from arena.calls.probe import Probe, ProbeAnswer, ask_probe, measured_keys, probe_of
+from arena.cli.check import cost_of
+from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import (
     exact,
     interruptible,
@@ -19,12 +27,12 @@ from arena.cli.output import (
     run_async,
     shortened,
 )
+from arena.clock import now
+from arena.config import Config
+from arena.config.editing import block_lines, edited
+from arena.config.environment import environment, missing_key, missing_keys
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from agents.model import ModelSettings
-    from arena.calls.probe import Probe, ProbeAnswer
-    from arena.config import Config
+from arena.rounds.adapters import kind_inputs
 
 KEY_PAGES = {
     "anthropic": "platform.claude.com/settings/keys",
@@ -57,27 +65,16 @@ class ModelChoice:
 @command("config", "json")
 def add(
     chosen: Options,
-    models: Annotated[
-        list[str], typer.Argument(metavar="MODEL...", help="PROVIDER/MODEL, as litellm names it.")
-    ],
-    name: Annotated[
-        str | None, typer.Option("--name", help="The agent's name, if not the model's.", metavar="NAME")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", help="The server, if not the provider's own.", metavar="URL")
-    ] = None,
-    key_env: Annotated[
-        str | None, typer.Option("--key-env", help="The variable that holds the key.", metavar="VARIABLE")
-    ] = None,
-    reasoning: Annotated[
-        str | None, typer.Option("--reasoning", help="The reasoning effort.", metavar="EFFORT")
-    ] = None,
-    price: Annotated[
-        tuple[float, float] | None,
-        typer.Option("--price", help="Dollars per million tokens in and out, if unknown.", metavar="IN OUT"),
-    ] = None,
-    no_probe: Annotated[bool, typer.Option("--no-probe", help="Ask no question.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
+    models: list[str] = argument("MODEL...", "PROVIDER/MODEL, as litellm names it."),
+    name: str | None = option("The agent's name, if not the model's.", "NAME"),
+    base_url: str | None = option("The server, if not the provider's own.", "URL"),
+    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
+    reasoning: str | None = option("The reasoning effort.", "EFFORT"),
+    price: tuple[float, float] | None = option(
+        "Dollars per million tokens in and out, if unknown.", "IN OUT"
+    ),
+    no_probe: bool = flag("Ask no question."),
+    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
 ) -> None:
     """Add models to the config as agents, each after one real question, and show what they cost a month.
 
@@ -88,8 +85,6 @@ def add(
 
     Next: arena check
     """
-    from arena.config.editing import edited
-
     path, config = chosen.config or DEFAULT, chosen.load()
     choice = ModelChoice(base_url, key_env, reasoning, price, not (yes or chosen.json) and sys.stdin.isatty())
     if name is not None and len(models) > 1:
@@ -102,7 +97,9 @@ def add(
             check_keys(config, blocks)
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, choice.asking, yes)
-            blocks = [block | keys_of(answers[block["name"]]) for block in blocks if block["name"] in answers]
+            blocks = [
+                block | _keys_of(answers[block["name"]]) for block in blocks if block["name"] in answers
+            ]
         if not blocks:
             words = "; ".join(f"{one['model']}: {one['message']}" for one in failed)
             raise ArenaError("not_added", f"{words}; {UNCHANGED}", failed[0]["mend"])
@@ -114,7 +111,7 @@ def add(
         raise typer.Exit(2)
 
 
-def new_blocks(config: "Config", models: Sequence[str], name: str | None, choice: ModelChoice) -> list[Block]:
+def new_blocks(config: Config, models: Sequence[str], name: str | None, choice: ModelChoice) -> list[Block]:
     """A block for each model, under a name that is free."""
     taken = {agent.name: agent.model for agent in config.agents}
     blocks = list[Block]()
@@ -135,8 +132,6 @@ def new_blocks(config: "Config", models: Sequence[str], name: str | None, choice
 
 def known_model(model: str, choice: ModelChoice) -> str:
     """The model, or the one that was meant, if whoever is asked says so."""
-    from agents.providers import near_name, no_provider, provider_of
-
     if choice.base_url is not None:
         return model
     near = near_name(model) if choice.price is None else None
@@ -156,11 +151,8 @@ def free_name(model: str, taken: Mapping[str, str | None]) -> str:
     return model if taken.get(short, model) != model else short
 
 
-def price_of_block(config: "Config", block: Block, choice: ModelChoice) -> tuple[float, float] | None:
+def price_of_block(config: Config, block: Block, choice: ModelChoice) -> tuple[float, float] | None:
     """The price to be written; none where the table has it, or where no budget needs it."""
-    from agents.model import ModelSettings
-    from agents.model_table.cost import price_for
-
     known = price_for(ModelSettings(model=block["model"], base_url=block.get("base_url")))
     if choice.price is not None or known is not None or not config.budget.limits:
         return choice.price
@@ -175,12 +167,8 @@ def price_of_block(config: "Config", block: Block, choice: ModelChoice) -> tuple
     )
 
 
-def check_keys(config: "Config", blocks: Sequence[Block]) -> None:
+def check_keys(config: Config, blocks: Sequence[Block]) -> None:
     """Refuse what can't be asked: say which variable is missing, where it goes, and who gives it out."""
-    from agents.model import ModelSettings
-    from agents.providers import provider_of
-    from arena.config.environment import environment, missing_key
-
     environ = environment(config.folder, os.environ)
     for block in blocks:
         settings = ModelSettings(
@@ -194,11 +182,9 @@ def check_keys(config: "Config", blocks: Sequence[Block]) -> None:
 
 
 def probe_all(
-    config: "Config", blocks: Sequence[Block], asking: bool, yes: bool
-) -> "tuple[dict[str, ProbeAnswer], list[dict[str, str]]]":
+    config: Config, blocks: Sequence[Block], asking: bool, yes: bool
+) -> tuple[dict[str, ProbeAnswer], list[dict[str, str]]]:
     """Ask each model its question, if whoever pays agrees; good answers by agent, and others' faults."""
-    from agents.model import model_settings
-
     names = {block["name"] for block in blocks}
     found = [(each, model_settings(each.settings)) for each in config.agents if each.name in names]
     models = {each.name: model for each, model in found if model is not None}
@@ -217,42 +203,22 @@ def probe_all(
     return {name: answer for name, answer in answers.items() if not faults[name]}, failed
 
 
-async def _probes(config: "Config", models: "Mapping[str, ModelSettings]") -> "dict[str, Probe]":
-    from agents.registry import kind
-    from arena.calls.probe import probe_of
-    from arena.rounds.adapters import kind_inputs
-
+async def _probes(config: Config, models: Mapping[str, ModelSettings]) -> dict[str, Probe]:
     given = kind_inputs(config, config.prompts)
     llm = kind("llm", config.extensions("kinds"))
     return {name: await probe_of(llm.agent(model, given), model, config) for name, model in models.items()}
 
 
-async def _answers(config: "Config", probes: "Mapping[str, Probe]") -> "dict[str, ProbeAnswer]":
-    import asyncio
+async def _answers(config: Config, probes: Mapping[str, Probe]) -> dict[str, ProbeAnswer]:
+    from arena.cli.check_live import local_asks
 
-    from arena.calls.probe import ask_probe
-    from arena.calls.rate_limit import RateLimiter
-    from arena.calls.reservations import CallReservations, local_ask
-    from arena.record.model.reservation import Budget
-    from arena.rounds.adapters import open_models, provider_of
-
-    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
-    reservations = CallReservations(Budget(config.budget.call), limiter)
-    async with open_models(config) as asks:
-
-        async def one(probe: "Probe") -> "ProbeAnswer":
-            ask, where = asks(probe.settings), provider_of(probe.settings)
-            return await ask_probe(probe, local_ask(ask, reservations, where, lambda _: probe.worst))
-
-        found = await asyncio.gather(*map(one, probes.values()))
-    return dict(zip(probes, found, strict=True))
+    async with local_asks(config) as asks:
+        every = (ask_probe(probe, asks(probe.settings)) for probe in probes.values())
+        return dict(zip(probes, await asyncio.gather(*every), strict=True))
 
 
-def _confirm(config: "Config", probes: "Mapping[str, Probe]", asking: bool, yes: bool) -> None:
+def _confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool) -> None:
     """What the questions cost, before anyone is asked; without a yes nobody is."""
-    from arena.calls.budget_warnings import rounded_dollars
-    from arena.cli.check import cost_of
-
     estimates = {one["agent"]: one for one in cost_of(config, 1, {})["agents"] if one["trouble"] is None}
     likely = sum(estimates[name]["round"]["expected"]["usd"] or 0 for name in probes if name in estimates)
     worst = sum(probe.worst or 0 for probe in probes.values())
@@ -268,7 +234,7 @@ def _confirm(config: "Config", probes: "Mapping[str, Probe]", asking: bool, yes:
         raise ArenaError("not_confirmed", f"it would ask {words}", "add --yes to ask, or --no-probe")
 
 
-def _fault(answer: "ProbeAnswer") -> dict[str, str]:
+def _fault(answer: ProbeAnswer) -> dict[str, str]:
     """Why an answer is none to play by; nothing where it is one."""
     from arena.cli.check_live import HINTS
 
@@ -283,25 +249,17 @@ def _fault(answer: "ProbeAnswer") -> dict[str, str]:
     return {"code": answer.decision.status, "message": words, "mend": "try another prompt, or another model"}
 
 
-def keys_of(answer: "ProbeAnswer") -> dict[str, Any]:
-    """What a block gets from an answer."""
-    from arena.calls.probe import measured_keys
-    from arena.clock import now
-
+def _keys_of(answer: ProbeAnswer) -> dict[str, Any]:
     return measured_keys(answer, now().date())
 
 
 def data_of(
-    config: "Config",
+    config: Config,
     blocks: Sequence[Block],
-    answers: "Mapping[str, ProbeAnswer]",
+    answers: Mapping[str, ProbeAnswer],
     failed: Sequence[Mapping[str, str]],
 ) -> dict[str, Any]:
     """What was added, what it costs a month, and what a budget has against it."""
-    from arena.cli.check import cost_of
-    from arena.config.editing import block_lines
-    from arena.config.environment import environment, missing_keys
-
     cost = cost_of(config, 1, {})
     months = {one["agent"]: one.get("month") for one in cost["agents"]}
     missing = missing_keys(config.agents, environment(config.folder, os.environ))

@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import datetime
+from typing import Any
 
 import typer
 
-from arena.cli.options import Options, command, instant
+from agents.text import hidden_characters, tokens_of
+from arena.cli.cohort_diff import moved_data
+from arena.cli.options import Options, argument, command, flag, instant, option
 from arena.cli.output import (
     attributes,
     cents_of,
@@ -21,16 +24,25 @@ from arena.cli.output import (
     shortened,
 )
 from arena.cli.table import TableColumn, print_table
+from arena.clock import now
+from arena.cohorts.diff import setting_in_words
+from arena.cohorts.freeze import stamp_of
+from arena.config import Config
+from arena.config.environment import environment, missing_keys
 from arena.errors import ArenaError, count_text, story_count
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from arena.config import Config
-    from arena.record.dry_run import Engine
-    from arena.record.model.cohort import Turn
-    from arena.rounds.trial import Trial, TrialQuestion
-    from markets.model import Listing, MarketId, Snapshot
+from arena.record.dry_run import DryRunRecord, Engine, open_or_empty
+from arena.record.model.cohort import Turn
+from arena.record.schema.database import reading
+from arena.rounds.open_world import open_world
+from arena.rounds.trial import (
+    Trial,
+    TrialQuestion,
+    fresh_setting,
+    newcomer_setting,
+    play_trial,
+    recorded_setting,
+)
+from markets.model import Listing, MarketId, Snapshot
 
 ANSWER = ("reply", "thinking", "citations", "finish", "rung", "model", "fingerprint", "host", "tokens_in",
           "tokens_cached", "tokens_cache_write", "tokens_out", "tokens_reasoning", "status",
@@ -82,14 +94,9 @@ REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wr
 @command()
 def try_agent(
     chosen: Options,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in the config or in the record.")],
-    dry: Annotated[
-        bool, typer.Option("--dry", help="Show prompts and what they may cost; call no model.")
-    ] = False,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="Use the round of this time, in UTC."),
-    ] = None,
+    name: str = argument("NAME", "Its name in the config or in the record."),
+    dry: bool = flag("Show prompts and what they may cost; call no model."),
+    at: str | None = option("Use the round of this time, in UTC.", "TIME"),
 ) -> None:
     """Play one turn of an agent and show prompts, answers, decision, fills and cost. Nothing is saved.
 
@@ -103,8 +110,6 @@ def try_agent(
 
     Next: arena round plays the next round with all agents.
     """
-    from arena.record.dry_run import open_or_empty
-
     settings = chosen.load()
     wanted = None if at is None else instant(at)
     with (
@@ -115,20 +120,16 @@ def try_agent(
         trial = run_async(dry_run(engine, settings, name, wanted, dry))
     listings = {listing.market.id: listing for listing in trial.setting.snapshot}
     asked = {id: listing.market.question for id, listing in listings.items()}
-    data = trial_data(trial) | ({"decision": None} if trial.turn is None else turn_data(trial.turn, listings))
+    data = trial_data(trial) | (
+        {"decision": None} if trial.turn is None else _turn_data(trial.turn, listings)
+    )
     chosen.answer(data, say_trial, data, asked)
     if trial.turn is not None and trial.turn.decision.status not in ("played", "out", "waiting"):
         raise typer.Exit(2)
 
 
-async def dry_run(engine: "Engine", config: "Config", name: str, at: "datetime | None", dry: bool) -> "Trial":
+async def dry_run(engine: Engine, config: Config, name: str, at: datetime | None, dry: bool) -> Trial:
     """Try an agent on what the record holds, or on a look at the venue."""
-    from arena.config.environment import environment, missing_keys
-    from arena.record.dry_run import DryRunRecord
-    from arena.record.schema.database import reading
-    from arena.rounds.open_world import open_world
-    from arena.rounds.trial import fresh_setting, newcomer_setting, play_trial, recorded_setting
-
     with reading(engine) as connection:
         setting = recorded_setting(connection, config, name, at)
     when = setting.round.at if setting else _now(config, at)
@@ -144,18 +145,15 @@ async def dry_run(engine: "Engine", config: "Config", name: str, at: "datetime |
             return await play_trial(setting, world, record, dry)
 
 
-def _now(config: "Config", at: "datetime | None") -> "datetime":
+def _now(config: Config, at: datetime | None) -> datetime:
     """When a venue is looked at of which no round was played: a live one now, others at their start."""
-    from arena.clock import now
-    from arena.cohorts.freeze import stamp_of
-
     live = stamp_of(config) == "live"
     if live and at is not None:
         raise ArenaError("live_venue", f"{config.markets.venue} is live and has no past", "leave --at out")
     return now() if live else at or config.first_start(now())
 
 
-def trial_data(trial: "Trial") -> dict[str, Any]:
+def trial_data(trial: Trial) -> dict[str, Any]:
     """What the agent was tried on, and what it was asked, for JSON; money in dollars."""
     setting, entrant = trial.setting, trial.setting.agent.entrant
     return {
@@ -171,20 +169,18 @@ def trial_data(trial: "Trial") -> dict[str, Any]:
         "stories": len({listing.market.whole_story for listing in setting.snapshot.shown}),
         "cash": exact(trial.mark.cash),
         "total": exact(trial.mark.total),
-        "changed": {key: {"was": was, "is": now} for key, (was, now) in setting.agent.changed.items()},
+        "changed": moved_data(setting.agent.changed),
         "missing": trial.missing,
         "trouble": setting.trouble,
         "hidden": _hidden(setting.snapshot),
-        "questions": [question_data(question) for question in trial.questions],
+        "questions": [_question_data(question) for question in trial.questions],
         "worst_usd": together(question.worst for question in trial.questions),
         "cost_usd": together(call.cost for question in trial.questions for call in question.calls),
     }
 
 
-def _hidden(snapshot: "Snapshot") -> dict[str, dict[str, int]]:
+def _hidden(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     """Of each market on offer whose texts have characters that no reader sees, which, and how often."""
-    from agents.text import hidden_characters
-
     markets = (listing.market for listing in snapshot.shown)
     found = {market.id: hidden_characters([market.question, market.rules]) for market in markets}
     return {market: hidden for market, hidden in found.items() if hidden}
@@ -196,10 +192,7 @@ def together(amounts: Iterable[int | None]) -> float | None:
     return None if None in known else exact(sum(amount or 0 for amount in known))
 
 
-def question_data(question: "TrialQuestion") -> dict[str, Any]:
-    """A prompt and every attempt to get an answer."""
-    from agents.text import tokens_of
-
+def _question_data(question: TrialQuestion) -> dict[str, Any]:
     prompt = question.prompt
     return attributes(prompt, "stage", "sample", "seed") | {
         "tokens": tokens_of(prompt.messages),
@@ -214,8 +207,7 @@ def question_data(question: "TrialQuestion") -> dict[str, Any]:
     }
 
 
-def turn_data(turn: "Turn", listings: "Mapping[MarketId, Listing]") -> dict[str, Any]:
-    """What was decided, and what would come of it."""
+def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, Any]:
     decision = turn.decision
 
     def order(one: Any, *amounts: str) -> dict[str, Any]:
@@ -277,8 +269,6 @@ def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
 
 
 def _say_setting(told: Mapping[str, Any]) -> None:
-    from arena.cohorts.diff import setting_in_words
-
     cohort, fresh = told["cohort"], told["fresh"]
     place = "the venue's markets" if cohort is None else f"the snapshot of cohort {cohort}"
     place += "" if fresh else f", round {told['round']}"

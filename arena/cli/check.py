@@ -1,27 +1,54 @@
 """`arena check`: is the config valid, who would play, what would it cost, and what is wrong?"""
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from fractions import Fraction
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import Options, command
-from arena.cli.output import attributes, exact, print_json, prints_aside, program, run_async, thinking_words
+from agents.model import DeskSettings, Settings, model_settings
+from agents.model_table.capabilities import model_faults, thinking_text
+from agents.providers import DEMO, near_model
+from arena.calls.budget_warnings import LineUpWarning, budget_warnings, round_counts
+from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
+from arena.cli.check_next import (
+    changes_since,
+    expected_ends,
+    next_cohort,
+    read_begun,
+    replacements_data,
+    say_changes,
+    say_ends,
+    say_next,
+)
+from arena.cli.options import Options, command, flag, option
+from arena.cli.output import (
+    attributes,
+    exact,
+    print_json,
+    prints_aside,
+    program,
+    run_async,
+    thinking_words,
+    without_password,
+)
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text
+from arena.clock import now
+from arena.cohorts.replacements import unproven_hint
+from arena.cohorts.schedule import PLAY_WINDOW
+from arena.config import Config
+from arena.config.environment import environment, missing_keys, readable_env
 from arena.errors import ArenaError, count_text
+from arena.rounds.adapters import kind_inputs
 from markets.millionths import decimal
+from markets.registry import load
+from portfolio.quotes import duration_text
+from portfolio.rules import UNLIMITED
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from agents.model import Settings
-    from arena.calls.estimate import Estimate, Usage
-    from arena.config import Config
     from arena.record.queries.calls import RecentUsage
 
 ENDS = ("low", "expected", "high")
@@ -65,19 +92,15 @@ LINE_UP = (
 """Who plays, and what that may cost: expected (low–high)."""
 
 
-def cost_of(config: "Config", number: int, usage: "Mapping[str, RecentUsage]") -> dict[str, Any]:
+def cost_of(config: Config, number: int, usage: "Mapping[str, RecentUsage]") -> dict[str, Any]:
     """What cohort `number` would use, agent by agent and in all, and where the budget would stop it."""
-    from arena.calls.budget_warnings import budget_warnings, round_counts
-    from arena.calls.estimate import estimate_lineup, total_usage
-    from arena.rounds.adapters import kind_inputs
-
     with prints_aside():
         fresh = run_async(estimate_lineup(config, kind_inputs(config, config.prompts)))
     found = [one.as_played(usage.get(one.agent)) for one in fresh]
     times = round_counts(config.cohorts, number)
     lengths = {"round": Fraction(1), "cohort": Fraction(times.cohort), "month": times.month}
 
-    def spans(uses: "Sequence[Usage]") -> dict[str, Any]:
+    def spans(uses: Sequence[Usage]) -> dict[str, Any]:
         return {
             span: {end: _use(use.times(rounds)) for end, use in zip(ENDS, uses, strict=True)}
             for span, rounds in lengths.items()
@@ -90,33 +113,29 @@ def cost_of(config: "Config", number: int, usage: "Mapping[str, RecentUsage]") -
         for one in found
     ]
     total = [total_usage(getattr(one, end) for one in found) for end in ENDS]
-    warnings = [
-        attributes(one, "code", "scope", "message") | {"agent": one.agent or None, "mend": one.hint}
-        for one in budget_warnings(found, times, config.budget)
-    ]
+    warnings = (
+        *_model_faults(config, found),
+        *_unknown_models(config),
+        *_long_waits(config),
+        *budget_warnings(found, times, config.budget),
+    )
     return {
         "rounds": {"cohort": times.cohort, "month": round(float(times.month), 2), "day": times.day},
         "agents": agents,
         "total": None if any(one.trouble for one in found) else spans(total),
         "warnings": [
-            *_model_faults(config, found),
-            *_unknown_models(config),
-            *_long_waits(config),
-            *warnings,
+            attributes(one, "code", "scope", "message") | {"agent": one.agent or None, "mend": one.hint}
+            for one in warnings
         ],
     }
 
 
-def _use(use: "Usage") -> dict[str, Any]:
+def _use(use: Usage) -> dict[str, Any]:
     return attributes(use, "calls", "tokens_in", "tokens_out") | {"usd": exact(use.cost)}
 
 
-def _model_faults(config: "Config", estimates: "Sequence[Estimate]") -> Iterator[dict[str, Any]]:
+def _model_faults(config: Config, estimates: Sequence[Estimate]) -> Iterator[LineUpWarning]:
     """What an agent's model can't do with its settings and such questions, the certain faults first."""
-    from agents.model import model_settings
-    from agents.model_table.capabilities import model_faults
-    from arena.clock import now
-
     sized = {one.agent: one.faults for one in estimates}
     models = [(agent.name, model_settings(agent.settings)) for agent in config.agents]
     faults = [
@@ -127,38 +146,26 @@ def _model_faults(config: "Config", estimates: "Sequence[Estimate]") -> Iterator
     ]
     for name, fault in sorted(faults, key=lambda each: not each[1].certain):
         code = "cannot_answer" if fault.certain else "may_not_answer"
-        words = f"{name}: {fault.message}"
-        yield {"code": code, "scope": "model", "agent": name, "message": words, "mend": fault.hint}
+        yield LineUpWarning(code, "model", name, f"{name}: {fault.message}", fault.hint)
 
 
-def _unknown_models(config: "Config") -> Iterator[dict[str, Any]]:
+def _unknown_models(config: Config) -> Iterator[LineUpWarning]:
     """Models that may be misspelt: litellm doesn't know them, but one of nearly that name."""
-    from agents.model import model_settings
-    from agents.providers import near_model
-
     for agent in config.agents:
         model = model_settings(agent.settings)
         if model is None or model.base_url is not None or model.price is not None:
             continue
         if near := near_model(model.model):
-            yield {
-                "code": "unknown_model",
-                "scope": "model",
-                "agent": agent.name,
-                "message": f"the model of {agent.name} is unknown to litellm: {model.model}",
-                "mend": f"Did you mean {near}? If it is new, `price` says what it costs",
-            }
+            words = f"the model of {agent.name} is unknown to litellm: {model.model}"
+            hint = f"Did you mean {near}? If it is new, `price` says what it costs"
+            yield LineUpWarning("unknown_model", "model", agent.name, words, hint)
 
 
-def _long_waits(config: "Config") -> Iterator[dict[str, Any]]:
+def _long_waits(config: Config) -> Iterator[LineUpWarning]:
     """Agents from outside that are waited for so long that rounds after theirs may be late, or missed.
 
     Cohorts that decide at one time play one after the other.
     """
-    from agents.model import DeskSettings
-    from arena.cohorts.schedule import PLAY_WINDOW
-    from portfolio.quotes import duration_text
-
     cohorts = config.cohorts
     many = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
     most = min(PLAY_WINDOW, cohorts.decide.every) * NEAR
@@ -172,9 +179,7 @@ def _long_waits(config: "Config") -> Iterator[dict[str, Any]]:
             words = f"{agent.name} may take {duration_text(wait)}{times}, and {often}: later turns are "
             words += f"played late, or skipped {duration_text(PLAY_WINDOW)} after the round's time"
             hint = f"set its `wait` to at most {duration_text(most / many)}, or decide less often"
-            yield {
-                "code": "long_wait", "scope": "model", "agent": agent.name, "message": words, "mend": hint,
-            }  # fmt: skip
+            yield LineUpWarning("long_wait", "model", agent.name, words, hint)
 
 
 def _between(key: str, low: float | None, high: float | None) -> str | None:
@@ -228,18 +233,9 @@ def _money(usd: float) -> str:
 @command(table=True)
 def check(
     chosen: Options,
-    live: Annotated[
-        bool,
-        typer.Option("--live", help="Also read one page of the venue and ask each model one tiny question."),
-    ] = False,
-    venue: Annotated[
-        list[str] | None,
-        typer.Option(help="With --live: only this venue; repeatable.", metavar="NAME"),
-    ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="With --live: only this agent's model; repeatable.", metavar="AGENT"),
-    ] = None,
+    live: bool = flag("Also read one page of the venue and ask each model one tiny question."),
+    venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
+    model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
 ) -> None:
     """Check the config; show who would play in the next cohort, what it would cost, and what is wrong.
 
@@ -253,8 +249,6 @@ def check(
 
     Next: arena round plays the next round, arena demo a whole season.
     """
-    from arena.cli.check_live import check_live, live_status
-
     if (venue or model) and not live:
         raise ArenaError(
             "not_live", "--venue and --model need --live", "arena check --live --model AGENT", status=64
@@ -265,9 +259,14 @@ def check(
     chosen.table.of(LINE_UP)
     if not chosen.json:
         say(found, chosen.table)
-    tried = check_live(settings, venue or [], model or [], quiet=chosen.json) if live else None
-    fails = any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"])
-    status = 1 if fails else 0 if tried is None else live_status(tried)
+    tried, status = None, 0
+    if live:
+        from arena.cli.check_live import check_live, live_status
+
+        tried = check_live(settings, venue or [], model or [], quiet=chosen.json)
+        status = live_status(tried)
+    if any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"]):
+        status = 1
     if chosen.json:
         print_json({"ok": not status} | found | (tried or {}))
     else:
@@ -276,18 +275,8 @@ def check(
         raise typer.Exit(status)
 
 
-def everything(config: "Config") -> dict[str, Any]:
+def everything(config: Config) -> dict[str, Any]:
     """What a cohort would contain, when the next one starts, and what it would cost."""
-    from arena.cli.check_next import (
-        changes_since,
-        expected_ends,
-        next_cohort,
-        read_begun,
-        replacements_data,
-    )
-    from arena.clock import now
-    from arena.config.environment import environment, missing_keys, readable_env
-
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     at, begun = now(), read_begun(config.database, models, config.markets.venue)
     coming = next_cohort(config, begun, at) | changes_since(config, begun.last, at)
@@ -298,20 +287,16 @@ def everything(config: "Config") -> dict[str, Any]:
     return summary(config, at) | coming | waiting | others | ends | {"cost": cost, "untold": untold(config)}
 
 
-def untold(config: "Config") -> list[str]:
+def untold(config: Config) -> list[str]:
     """The keys of the rule of whose figures the venue tells nothing, or that leave out all that it tells."""
-    from markets.registry import load
-
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
     rule = config.markets.universe
     empty = ["price_only"] if getattr(module, "WITHOUT_SIDES", False) and not rule.price_only else []
     return empty + sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
 
 
-def summary(config: "Config", at: "datetime") -> dict[str, Any]:
+def summary(config: Config, at: datetime) -> dict[str, Any]:
     """What a cohort that this config starts would contain, as of an instant."""
-    from portfolio.rules import UNLIMITED
-
     cohorts = config.cohorts
     return {
         "config": str(config.file),
@@ -341,32 +326,14 @@ def summary(config: "Config", at: "datetime") -> dict[str, Any]:
     }
 
 
-def _thinking(settings: "Settings") -> str | None:
+def _thinking(settings: Settings) -> str | None:
     """How much an agent's model thinks, as far as that is said anywhere; None without a model of somebody."""
-    from agents.model import model_settings
-    from agents.model_table.capabilities import thinking_text
-    from agents.providers import DEMO
-
     model = model_settings(settings)
     return None if model is None or model.model.startswith(DEMO) else thinking_text(model)
 
 
-def without_password(address: str) -> str:
-    """A database's address as it may be shown.
-
-    >>> without_password("postgresql+psycopg://arena:secret@host/arena")
-    'postgresql+psycopg://arena:***@host/arena'
-    """
-    from agents.secrets import redact
-
-    return redact(re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", address))
-
-
 def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """What matters first: valid, when, who, for how much; then what is wrong, then the rules."""
-    from agents.providers import DEMO
-    from arena.cli.check_next import say_changes, say_ends, say_next
-
     universe, rules, cost, days = found["universe"], found["rules"], found["cost"], 86_400
     fails = any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"])
     print(f"{found['config']} is {'read, but a model in it cannot answer' if fails else 'valid'}.")
@@ -470,8 +437,6 @@ def _capitalized(text: str) -> str:
 
 def _replacements(found: Mapping[str, Any]) -> Iterator[str]:
     """Who had no good turn yet in a cohort that plays, and whether it takes another block."""
-    from arena.cohorts.replacements import unproven_hint
-
     unproven: dict[tuple[str, ...], list[str]] = {}
     for one in found["unproven"]:
         left = tuple(name for name in one["unchanged"] if name not in found["missing_keys"])

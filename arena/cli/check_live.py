@@ -2,17 +2,27 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
+from agents.model import Ask, ModelSettings
+from agents.model_table.cost import worst_case
+from arena.calls.budget_warnings import rounded_dollars
+from arena.calls.ping import PingTarget, ping, ping_targets, remark
+from arena.calls.rate_limit import RateLimiter
+from arena.calls.reservations import CallReservations, local_ask
 from arena.cli.output import exact, prints_aside, run_async
 from arena.cli.table import TableColumn, print_table
+from arena.clock import now, timer
+from arena.cohorts.freeze import stamp_of
+from arena.config import Config
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    from arena.calls.ping import PingTarget
-    from arena.config import Config
-    from markets.venue import QuarantinedRecord
+from arena.record.model.reservation import Budget
+from arena.rounds.adapters import open_models, open_venue, provider_of
+from markets.registry import UnknownExtension
+from markets.venue import Catalogue, CatalogueFilter, QuarantinedRecord, VenueError
 
 HINTS = {
     "no_key": "set the provider's key in the environment, or in .env next to the config",
@@ -56,13 +66,11 @@ VENUES = (
 )
 
 
-def check_live(config: "Config", venues: Sequence[str], agents: Sequence[str], quiet: bool) -> dict[str, Any]:
+def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], quiet: bool) -> dict[str, Any]:
     """Try these venues and the models of these agents; where none are named, those of the config.
 
     Whoever names only venues asks no model, and whoever names only agents reads no venue.
     """
-    from arena.cohorts.freeze import stamp_of
-
     targets = models_of(config, agents) if agents or not venues else []
     own = [config.markets.venue] if stamp_of(config) == "live" else []
     names = venues or ([] if agents else own)
@@ -86,10 +94,8 @@ def live_status(found: Mapping[str, Any]) -> int:
     return 0 if all(reached) else 2 if any(reached) else 1
 
 
-def models_of(config: "Config", names: Sequence[str]) -> "list[PingTarget]":
+def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
     """The models of these agents, or of all; a name that stands for no model is a mistake."""
-    from arena.calls.ping import ping_targets
-
     known = {agent.name: agent for agent in config.agents if agent.model is not None}
     for name in names:
         if name not in known:
@@ -98,10 +104,8 @@ def models_of(config: "Config", names: Sequence[str]) -> "list[PingTarget]":
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
 
-def say_beforehand(targets: "Sequence[PingTarget]") -> None:
+def say_beforehand(targets: Sequence[PingTarget]) -> None:
     """What asking may cost, before anyone is asked."""
-    from arena.calls.budget_warnings import rounded_dollars
-
     known = sum(target.worst or 0 for target in targets)
     unknown = [target.settings.model for target in targets if target.worst is None]
     also = f", and the cost of {', '.join(unknown)} is unknown" if unknown else ""
@@ -109,28 +113,28 @@ def say_beforehand(targets: "Sequence[PingTarget]") -> None:
     print(f"\nAsking {many} a tiny question: {rounded_dollars(known)} at most{also}.", flush=True)
 
 
-async def check_models(config: "Config", targets: "Sequence[PingTarget]") -> list[dict[str, Any]]:
-    """Every model's answer, all asked at once as far as the config lets them. Nothing enters the record."""
-    from agents.model_table.cost import worst_case
-    from arena.calls.ping import ping, remark
-    from arena.calls.rate_limit import RateLimiter
-    from arena.calls.reservations import CallReservations, local_ask
-    from arena.record.model.reservation import Budget
-    from arena.rounds.adapters import open_models, provider_of
-
+@asynccontextmanager
+async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
+    """How models are asked beside the record: within the rate limits, and within what a call may cost."""
     limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
     reservations = CallReservations(Budget(config.budget.call), limiter)
 
-    async with open_models(config) as asks:
+    def ask_of(settings: ModelSettings) -> Ask:
+        worst = partial(worst_case, settings=settings)
+        return local_ask(asks(settings), reservations, provider_of(settings), worst)
 
-        async def one(target: "PingTarget") -> dict[str, Any]:
-            settings, ask = target.settings, asks(target.settings)
-            provider = provider_of(settings)
-            call = await ping(
-                local_ask(ask, reservations, provider, lambda prompt: worst_case(prompt, settings))
-            )
+    async with open_models(config) as asks:
+        yield ask_of
+
+
+async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[dict[str, Any]]:
+    """Every model's answer, all asked at once as far as the config lets them. Nothing enters the record."""
+    async with local_asks(config) as asks:
+
+        async def one(target: PingTarget) -> dict[str, Any]:
+            call = await ping(asks(target.settings))
             return {
-                "model": settings.model,
+                "model": target.settings.model,
                 "agents": list(target.agents),
                 "ok": call.error is None,
                 "served_as": call.model or None,
@@ -144,13 +148,8 @@ async def check_models(config: "Config", targets: "Sequence[PingTarget]") -> lis
         return list(await asyncio.gather(*map(one, targets)))
 
 
-async def check_venue(config: "Config", name: str) -> dict[str, Any]:
+async def check_venue(config: Config, name: str) -> dict[str, Any]:
     """One page of a venue: how many markets it had, what was rejected, and how long that took."""
-    from arena.clock import now, timer
-    from arena.rounds.adapters import open_venue
-    from markets.registry import UnknownExtension
-    from markets.venue import Catalogue, CatalogueFilter, VenueError
-
     quarantined: list[QuarantinedRecord] = []
     started, read, trouble = timer(), Catalogue([]), None
     try:

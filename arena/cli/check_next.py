@@ -8,14 +8,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.cli.output import minute, plain, program
+from arena.clock import now
+from arena.cohorts.diff import changes_in_words, cohort_changes
+from arena.cohorts.freeze import check_keys, freeze_cohort, plan_of, stamp_of
+from arena.cohorts.replacements import changed_agents, replacements_from, without_followers
+from arena.cohorts.schedule import PLAY_WINDOW, next_command, next_start
+from arena.config import Config, environment
 from arena.errors import ArenaError, count_text
+from arena.record.model.cohort import Cohort
+from arena.record.schema.database import Connection, NoRecord, connect
+from markets.model import Listing
+from markets.universe import expected_ends_a_month, sure_ends_a_month
 
 if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.record.model.cohort import Cohort
     from arena.record.queries.calls import RecentUsage
-    from arena.record.schema.database import Connection
-    from markets.model import Listing
 
 T = TypeVar("T")
 SAMPLE, NEIGHBOURS = 2_000, 50
@@ -32,15 +38,15 @@ class RecordSoFar:
     that can't be read, and that is why. `offered` is the venue's catalogue as it was last read.
     """
 
-    cohorts: "tuple[Cohort, ...]" = ()
+    cohorts: tuple[Cohort, ...] = ()
     newest: datetime | None = None
     trouble: str = ""
-    unproven: "tuple[tuple[Cohort, frozenset[str]], ...]" = ()
+    unproven: tuple[tuple[Cohort, frozenset[str]], ...] = ()
     usage: "Mapping[str, RecentUsage]" = field(default_factory=dict)
     offered: "Catalogued | None" = None
 
     @property
-    def last(self) -> "Cohort | None":
+    def last(self) -> Cohort | None:
         """The one that started last."""
         return max(self.cohorts, key=lambda cohort: (cohort.starts_at, cohort.number), default=None)
 
@@ -50,11 +56,11 @@ class Catalogued:
     """What a venue had on offer when it was last read: all, or a sample of so many."""
 
     at: datetime
-    listings: "list[Listing]"
+    listings: list[Listing]
     of: int
 
 
-def _last_catalogue(connection: "Connection", venue: str) -> Catalogued | None:
+def _last_catalogue(connection: Connection, venue: str) -> Catalogued | None:
     from arena.record.queries.markets import read_listings_as_of
     from arena.record.schema.statements import batches
     from arena.record.write.sync import VenueSource, last_synced_at, quoted_markets
@@ -68,7 +74,7 @@ def _last_catalogue(connection: "Connection", venue: str) -> Catalogued | None:
     return Catalogued(at, listings, len(quoted))
 
 
-def sample(markets: "Sequence[T]") -> "list[T]":
+def sample(markets: Sequence[T]) -> list[T]:
     """All of a few markets; of more than that neighbours at even distances: mostly whole events.
 
     >>> sample("abc"), len(sample(range(7_777))), sample(range(100_000))[49:51]
@@ -80,10 +86,8 @@ def sample(markets: "Sequence[T]") -> "list[T]":
     return [market for start in starts for market in markets[start : start + NEIGHBOURS]]
 
 
-def expected_ends(config: "Config", offered: Catalogued | None) -> dict[str, Any]:
+def expected_ends(config: Config, offered: Catalogued | None) -> dict[str, Any]:
     """How many ends a month the rule is to bring, and what that is known from: a catalogue, or the rule."""
-    from markets.universe import expected_ends_a_month, sure_ends_a_month
-
     rule, every = config.markets.universe, config.cohorts.decide.every
     if offered is None:
         return {"ends_a_month": round(sure_ends_a_month(rule, every)), "ends_from": "rule", "ends_at": None}
@@ -101,8 +105,6 @@ def say_ends(found: Mapping[str, Any]) -> str:
 
 def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> RecordSoFar:
     """That of the record at an address, with the usage of agents by name and model. Nothing is written."""
-    from arena.record.schema.database import NoRecord, connect
-
     try:
         engine = connect(database, read_only=True)
     except NoRecord:
@@ -132,12 +134,8 @@ def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> Rec
         return RecordSoFar(trouble=error.message)
 
 
-def next_cohort(config: "Config", begun: RecordSoFar, at: datetime) -> dict[str, Any]:
+def next_cohort(config: Config, begun: RecordSoFar, at: datetime) -> dict[str, Any]:
     """Its number and its start, None once all have begun, and how many have."""
-    from arena.cohorts.freeze import check_keys, plan_of, stamp_of
-    from arena.cohorts.schedule import PLAY_WINDOW, next_command, next_start
-    from arena.config import environment
-
     plan = plan_of(config, at, begun.cohorts)
     starts = [cohort.starts_at for cohort in begun.cohorts]
     by_hand = sum(cohort.by_hand for cohort in begun.cohorts)
@@ -179,19 +177,15 @@ def say_next(found: Mapping[str, Any]) -> str:
     return f"{when}: cohort {found['next_cohort']}{of}; then one a week"
 
 
-def next_step(config: "Config | None") -> str:
+def next_step(config: Config | None) -> str:
     """The command that plays the next round, and works now."""
-    from arena.clock import now
-
     if config is None:
         return f"{program()} round"
     return f"{program()} {next_cohort(config, read_begun(config.database, {}), now())['next_command']}"
 
 
-def replacements_data(config: "Config", begun: RecordSoFar) -> list[dict[str, Any]]:
+def replacements_data(config: Config, begun: RecordSoFar) -> list[dict[str, Any]]:
     """By cohort the agents without one good turn: who takes its changed block in the next round, who not."""
-    from arena.cohorts.replacements import changed_agents, replacements_from, without_followers
-
     found = []
     for cohort, unproven in begun.unproven:
         taken = replacements_from(cohort.rounds, cohort, changed_agents(config, cohort), unproven)
@@ -205,14 +199,12 @@ MOST = 5
 """So many changes are told; the rest is for `arena cohorts diff`."""
 
 
-def changes_since(config: "Config", last: "Cohort | None", at: datetime) -> dict[str, Any]:
+def changes_since(config: Config, last: Cohort | None, at: datetime) -> dict[str, Any]:
     """What is other in the next cohort than in the one that started last, as data and in words."""
-    from arena.cli.cohort_diff import diff_data
-    from arena.cohorts.diff import changes_in_words, cohort_changes
-    from arena.cohorts.freeze import freeze_cohort
-
     if last is None:
         return {"differs_from": None, "differences": None, "difference_lines": []}
+    from arena.cli.cohort_diff import diff_data
+
     planned, _ = freeze_cohort(config, last.number + 1, at)
     found = cohort_changes(last, planned, config.extensions("kinds"))
     return {

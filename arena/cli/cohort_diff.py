@@ -2,33 +2,29 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import attributes, plain, prints_aside, program
+from arena.clock import now
+from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, text_diff
+from arena.cohorts.freeze import freeze_cohort
+from arena.config import Config
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    from arena.cohorts.diff import CohortChanges
-    from arena.config import Config
-    from arena.record.model.cohort import Cohort
-    from arena.record.queries.cohorts import StoredCohort
-    from arena.record.schema.database import Connection
+from arena.record.hashes import round_heads
+from arena.record.model.cohort import Cohort
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts, select_cohorts
+from arena.record.schema.database import Connection
 
 PLANNED, NEXT = "next", "the next cohort"
 """How the cohort is called that the config would start, on the command line and in words."""
-Number = Annotated[str, typer.Argument(metavar="N", help="The number of a cohort.")]
+NUMBER = argument("N", "The number of a cohort.")
 """Which cohort a command is about."""
-Which = Annotated[str, typer.Argument(help="A cohort's number, or `next`.")]
 HEAD = re.compile(r"[0-9a-f]{64}")
 
 
-def numbered(every: "Sequence[StoredCohort]", number: str) -> "StoredCohort":
+def numbered(every: Sequence[StoredCohort], number: str) -> StoredCohort:
     """The cohort of that number."""
-    from arena.record.queries.cohorts import select_cohorts
-
     if not number.isdecimal():
         known = ", ".join(str(each.cohort.number) for each in every) or "none yet"
         message = f"there is no cohort {number}; cohorts: {known}"
@@ -40,11 +36,9 @@ def numbered(every: "Sequence[StoredCohort]", number: str) -> "StoredCohort":
 @command()
 def diff(
     chosen: Options,
-    before: Which,
-    after: Which,
-    texts: Annotated[
-        bool, typer.Option("--texts", help="Also show how prompts changed, line by line.")
-    ] = False,
+    before: str = argument("", "A cohort's number, or `next`."),
+    after: str = argument("", "A cohort's number, or `next`."),
+    texts: bool = flag("Also show how prompts changed, line by line."),
 ) -> None:
     """Compare two cohorts: agents added, removed or changed, rules, markets, venue, prompts.
 
@@ -55,8 +49,6 @@ def diff(
 
     Next: arena check says who would play in the next cohort, and what that would cost.
     """
-    from arena.cohorts.diff import cohort_changes, text_diff
-
     with prints_aside(), chosen.planned() as (config, connection):
         sides = [side(connection, config, which) for which in (before, after)]
         kinds = config.extensions("kinds") if config is not None else ()
@@ -70,12 +62,8 @@ def diff(
     chosen.answer(data, say, found, edits, *names)
 
 
-def side(connection: "Connection", config: "Config | None", which: str) -> "tuple[Cohort, Mapping[str, str]]":
+def side(connection: Connection, config: Config | None, which: str) -> tuple[Cohort, Mapping[str, str]]:
     """A cohort of the record, or the one that the config would start now, with its prompts by hash."""
-    from arena.clock import now
-    from arena.cohorts.freeze import freeze_cohort
-    from arena.record.queries.cohorts import read_cohorts, read_prompts
-
     if which != PLANNED:
         stored = numbered(read_cohorts(connection), which)
         return stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values()))
@@ -84,31 +72,44 @@ def side(connection: "Connection", config: "Config | None", which: str) -> "tupl
     return freeze_cohort(config, 1, now())
 
 
-def diff_data(found: "CohortChanges") -> dict[str, Any]:
+def diff_data(found: CohortChanges) -> dict[str, Any]:
     """The changes for JSON."""
-    was, now = found.config
     return {
         "same": not found,
-        "config_hash": {"was": was or None, "is": now or None},
-        "frozen": {section: _moved(moved) for section, moved in found.parts.items()},
-        "prompts": _moved(found.prompts),
+        "config_hash": moved_data({"": [x or None for x in found.config]})[""],
+        "frozen": {section: moved_data(moved) for section, moved in found.parts.items()},
+        "prompts": moved_data(found.prompts),
         "agents": {
             "added": [attributes(each, "name", "kind") for each in found.added],
             "removed": [attributes(each, "name", "kind") for each in found.removed],
-            "changed": {name: _moved(moved) for name, moved in found.changed.items()},
+            "changed": {name: moved_data(moved) for name, moved in found.changed.items()},
             "reordered": found.reordered,
         },
     }
 
 
-def _moved(moved: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    return {key: {"was": was, "is": now} for key, (was, now) in moved.items()}
+def versions_data(found: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
+    """The versions of the code that played, and from which round on, for JSON."""
+    return [{"from_round": number, "versions": list(known)} for number, known in found.items()]
 
 
-def say(found: "CohortChanges", edits: Mapping[str, Sequence[str]], before: str, after: str) -> None:
+def by_rounds(versions: Sequence[Mapping[str, Any]]) -> str:
+    """Versions of the code in words, with the round from which each of them played.
+
+    >>> by_rounds([{"from_round": 1, "versions": ["1.0"]}, {"from_round": 3, "versions": ["1.0", "1.1"]}])
+    'version 1.0 from round 1, then 1.0 and 1.1 from round 3'
+    """
+    said = [f"{' and '.join(each['versions'])} from round {each['from_round']}" for each in versions]
+    return f"version {', then '.join(said)}"
+
+
+def moved_data(moved: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Changed values for JSON, by key."""
+    return {key: {"was": before, "is": after} for key, (before, after) in moved.items()}
+
+
+def say(found: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, after: str) -> None:
     """The changes, a line each, then how the words of prompts changed."""
-    from arena.cohorts.diff import changes_in_words
-
     print(f"From {before} to {after}:")
     for line in changes_in_words(found) or ["nothing has changed"]:
         print(f"  {plain(line)}")
@@ -119,14 +120,9 @@ def say(found: "CohortChanges", edits: Mapping[str, Sequence[str]], before: str,
 @command()
 def seal(
     chosen: Options,
-    number: Number,
-    round: Annotated[
-        int | None,
-        typer.Option("--round", help="Up to this round (0: the frozen settings); default: the last.", min=0),
-    ] = None,
-    check: Annotated[
-        str | None, typer.Option("--check", metavar="HASH", help="Find the round that has this head.")
-    ] = None,
+    number: str = NUMBER,
+    round: int | None = option("Up to this round (0: the frozen settings); default: the last.", min=0),
+    check: str | None = option("Find the round that has this head.", "HASH"),
 ) -> None:
     """Print a cohort's head: a hash of all that it froze, saw and decided up to the end of a round.
 
@@ -160,9 +156,9 @@ def say_head(found: Mapping[str, Any], checked: bool) -> None:
     print(f"{program()} cohorts seal {found['cohort']} --check {found['head']}")
 
 
-def head_of(connection: "Connection", number: str, round: int | None) -> dict[str, Any]:
+def head_of(connection: Connection, number: str, round: int | None) -> dict[str, Any]:
     """The head of a cohort up to a round, by default the last that is over."""
-    found = heads_of(connection, number)
+    found = _heads_of(connection, number)
     wanted = max(found) if round is None else round
     if wanted not in found:
         message = f"cohort {number} has no finished round {wanted}"
@@ -170,19 +166,17 @@ def head_of(connection: "Connection", number: str, round: int | None) -> dict[st
     return {"cohort": int(number), "round": wanted, "head": found[wanted]}
 
 
-def round_of(connection: "Connection", number: str, check: str) -> dict[str, Any]:
+def round_of(connection: Connection, number: str, check: str) -> dict[str, Any]:
     """The round that a head is of; an error where it is of none."""
-    from arena.record.queries.cohorts import read_cohorts
-
     head = check.strip().lower()
     if not HEAD.fullmatch(head):
         raise ArenaError("bad_hash", f"{check!r} is not a head", "a head is 64 hexadecimal digits")
-    found = heads_of(connection, number)
+    found = _heads_of(connection, number)
     for round, known in found.items():
         if known == head:
             return {"cohort": int(number), "round": round, "head": head}
     others = [name for stored in read_cohorts(connection) if (name := str(stored.cohort.number)) != number]
-    also = next((other for other in others if head in heads_of(connection, other).values()), None)
+    also = next((other for other in others if head in _heads_of(connection, other).values()), None)
     hint = (
         f"it is one of cohort {also}"
         if also
@@ -192,11 +186,7 @@ def round_of(connection: "Connection", number: str, check: str) -> dict[str, Any
     raise ArenaError("no_such_head", message, hint)
 
 
-def heads_of(connection: "Connection", number: str) -> dict[int, str]:
-    """The heads of a cohort by round."""
-    from arena.record.hashes import round_heads
-    from arena.record.queries.cohorts import read_cohorts
-
+def _heads_of(connection: Connection, number: str) -> dict[int, str]:
     return round_heads(connection, numbered(read_cohorts(connection), number).id)
 
 

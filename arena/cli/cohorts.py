@@ -5,34 +5,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
-from arena.cli.agents import versions_data
+from agents.secrets import without_credentials
 from arena.cli.check_next import next_step
-from arena.cli.cohort_diff import Number, diff, numbered, seal
-from arena.cli.options import Baselines, Options, command, instant
+from arena.cli.cohort_diff import NUMBER, by_rounds, numbered, versions_data
+from arena.cli.options import BASELINES, Options, command, flag, instant, option
 from arena.cli.output import attributes, exact, minute, plain, prints_aside, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
+from arena.clock import now
+from arena.cohorts.diff import setting_text, value_in_words
+from arena.cohorts.freeze import plan_of, stamp_of
+from arena.config import Config
+from arena.config.sections import CohortsSection
 from arena.errors import ArenaError, count_text
+from arena.record.hashes import round_heads
+from arena.record.model.cohort import Cohort
+from arena.record.queries.accounts import read_cohort_depths
+from arena.record.queries.audits import read_audit_counts
+from arena.record.queries.cohorts import StoredCohort, read_newest_time
+from arena.record.queries.progress import (
+    code_versions,
+    read_frozen_cohort,
+    read_played_turns,
+    read_waiting_agents,
+    status_counts,
+)
+from arena.record.record import Record
+from arena.record.schema.database import Connection, OlderRecord, connect
+from arena.record.write.cohorts import pause_cohort, stop_cohort
+from arena.rounds.season import CohortOverview, check_manual_start, cohort_overviews, manual_start_time
+from arena.rounds.season import begin_cohort as start_cohort
+from arena.scores.profiles.cohort_scores import read_cohort_scores
 
-if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.record.model.cohort import Cohort
-    from arena.record.queries.cohorts import StoredCohort
-    from arena.record.record import Record
-    from arena.record.schema.database import Connection
-    from arena.rounds.season import CohortOverview
-
-HELP = """List the cohorts, start one by hand, pause or end one, and seal its decisions.
-
-A cohort keeps its settings; a changed config takes effect with the next one.
-
-Example: arena cohorts diff 1 next
-
-Next: arena round plays the next round.
-"""
 STATUSES = ("played", "partly", "malformed", "declined", "failed", "late", "out", "waiting")
 
 
@@ -83,10 +90,7 @@ def calibration_text(score: Mapping[str, Any]) -> str | None:
     return "  ".join(f"{part:^5}" for part in parts)
 
 
-def settings_text(entrant: Mapping[str, Any]) -> str:
-    """The settings that say something."""
-    from arena.cohorts.diff import setting_text
-
+def _settings_text(entrant: Mapping[str, Any]) -> str:
     return plain(
         setting_text({key: x for key, x in entrant["settings"].items() if x not in (None, {}, [], "")})
     )
@@ -95,7 +99,7 @@ def settings_text(entrant: Mapping[str, Any]) -> str:
 ENTRANTS = (
     TableColumn("name", "agent", narrow="wrap"),
     TableColumn("kind"),
-    TableColumn("settings", value=settings_text, narrow="wrap"),
+    TableColumn("settings", value=_settings_text, narrow="wrap"),
 )
 SCORES = (
     TableColumn("agent", narrow="cut middle"),
@@ -126,21 +130,16 @@ def list_cohorts(chosen: Options) -> None:
     """
     with chosen.planned() as (config, connection):
         found = overviews(connection, config)
-    chosen.answer({"cohorts": json_rows(COLUMNS, found)}, say_list, found, chosen.table)
+    chosen.answer({"cohorts": json_rows(COLUMNS, found)}, _say_list, found, chosen.table)
 
 
-def overviews(connection: "Connection", config: "Config | None") -> "list[CohortOverview]":
+def overviews(connection: Connection, config: Config | None) -> list[CohortOverview]:
     """Every cohort at a glance, by the clock and the config; where there is none, by its defaults."""
-    from arena.clock import now
-    from arena.config.sections import CohortsSection
-    from arena.rounds.season import cohort_overviews
-
     rules = CohortsSection() if config is None else config.cohorts
     return cohort_overviews(connection, rules.keep_deciding, now())
 
 
-def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
-    """The cohorts as a table."""
+def _say_list(found: Sequence[CohortOverview], choice: TableChoice) -> None:
     if not found:
         print(f"No cohort has started yet. Next: {program()} round, or {program()} cohorts start")
         return
@@ -150,7 +149,7 @@ def say_list(found: "Sequence[CohortOverview]", choice: TableChoice) -> None:
 
 
 @command(table=True)
-def show(chosen: Options, number: Number) -> None:
+def show(chosen: Options, number: str = NUMBER) -> None:
     """Show one cohort: how its agents stand, how its turns ended, and what it froze when it started.
 
     `config` is the SHA-256 of the config file that it started from; the head is a hash of all that was
@@ -164,32 +163,18 @@ def show(chosen: Options, number: Number) -> None:
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
         stored = numbered([each.stored for each in every], number)
-        found = read_all(connection, next(each for each in every if each.stored is stored))
+        found = _read_all(connection, next(each for each in every if each.stored is stored))
     chosen.answer(found, say, found, chosen.table)
 
 
-def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any]:
-    """All of one cohort for JSON."""
-    from agents.secrets import without_credentials
-    from arena.record.hashes import round_heads
-    from arena.record.queries.accounts import read_cohort_depths
-    from arena.record.queries.audits import read_audit_counts
-    from arena.record.queries.progress import (
-        code_versions,
-        read_frozen_cohort,
-        read_played_turns,
-        read_waiting_agents,
-        status_counts,
-    )
-    from arena.scores.profiles.cohort_scores import read_cohort_scores
-
+def _read_all(connection: Connection, found: CohortOverview) -> dict[str, Any]:
     turns, sealed = read_played_turns(connection, found.stored.id), round_heads(connection, found.stored.id)
     frozen, digest = read_frozen_cohort(connection, found.stored.id)
     ended, last = status_counts(turns), max(sealed)
     audit = read_audit_counts(connection, [found.cohort.number])
     (data,) = json_rows(COLUMNS, [found])
     return data | {
-        "scores": [asdict(score) for score in read_cohort_scores(connection, found.cohort.number)],
+        "scores": read_cohort_scores(connection, found.cohort.number),
         "config_hash": found.cohort.config_hash or None,
         "frozen_hash": digest,
         "head": {"round": last, "head": sealed[last]},
@@ -218,8 +203,6 @@ def read_all(connection: "Connection", found: "CohortOverview") -> dict[str, Any
 
 def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """One cohort in words: how it stands, its rounds, then what it froze."""
-    from arena.cli.agent_text import by_rounds
-
     frozen = found["frozen"]
     coming = f", next decision {minute(found['next_at'])} UTC" if found["next_at"] else ""
     hand = " by hand" if found["by_hand"] else ""
@@ -253,8 +236,6 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
 
 def _say_parts(found: Mapping[str, Any]) -> None:
     """Bankroll, rules, markets, venue and evidence, a line each."""
-    from arena.cohorts.diff import value_in_words
-
     frozen = found["frozen"]
     venue = {"from": frozen["stamp"], **frozen["venue_settings"]}
     evidence = frozen["evidence_settings"] | (frozen["guard"] if frozen["evidence"] != "none" else {})
@@ -291,10 +272,8 @@ def _say_rounds(found: Mapping[str, Any]) -> None:
 @command()
 def start(
     chosen: Options,
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="When it starts, such as 2026-01-07T12:00Z.")
-    ] = None,
-    baselines: Baselines = False,
+    at: str | None = option("When it starts, such as 2026-01-07T12:00Z.", "TIME"),
+    baselines: bool = BASELINES,
 ) -> None:
     """Start a cohort from the current config, in addition to the scheduled ones.
 
@@ -320,15 +299,8 @@ def start(
     )
 
 
-def begin(config: "Config", wanted: datetime | None, baselines: bool) -> "Cohort":
+def begin(config: Config, wanted: datetime | None, baselines: bool) -> Cohort:
     """Start it in the record, at the wanted time or as soon as can be."""
-    from arena.clock import now
-    from arena.cohorts.freeze import plan_of, stamp_of
-    from arena.record.queries.cohorts import read_newest_time
-    from arena.record.record import Record
-    from arena.rounds.season import begin_cohort as start_cohort
-    from arena.rounds.season import check_manual_start, manual_start_time
-
     live, clock = stamp_of(config) == "live", now()
     with closing(Record.open(config.database)) as record:
         plan = plan_of(config, clock, record.begun(), None if baselines else os.environ)
@@ -339,11 +311,7 @@ def begin(config: "Config", wanted: datetime | None, baselines: bool) -> "Cohort
 
 
 @command()
-def end(
-    chosen: Options,
-    number: Number,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-) -> None:
+def end(chosen: Options, number: str = NUMBER, yes: bool = flag("Do not ask for confirmation.")) -> None:
     """End a cohort for good: it makes no more decisions, and is tracked until its last position settles.
 
     Nothing is sold. Missing turns of a round in progress count as late. arena cohorts pause stops it
@@ -353,9 +321,6 @@ def end(
 
     Next: arena cohorts list
     """
-    from arena.clock import now
-    from arena.record.write.cohorts import stop_cohort
-
     with chosen_cohort(chosen.record(), number, stopped_too=True) as (record, stored):
         fresh = stored.stopped_at is None
         if fresh and not yes and chosen.json:
@@ -371,10 +336,8 @@ def end(
 @command()
 def pause(
     chosen: Options,
-    number: Number,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Let a paused cohort decide again, from its next round on.")
-    ] = False,
+    number: str = NUMBER,
+    resume: bool = flag("Let a paused cohort decide again, from its next round on."),
 ) -> None:
     """Pause a cohort: it makes no decisions until resumed. Its positions are still settled and valued.
 
@@ -384,9 +347,6 @@ def pause(
 
     Next: arena cohorts pause 3 --resume
     """
-    from arena.clock import now
-    from arena.record.write.cohorts import pause_cohort
-
     with chosen_cohort(chosen.record(), number) as (record, stored):
         fresh = (stored.paused_at is None) != resume
         if fresh and not resume:
@@ -408,11 +368,8 @@ def pause(
 @contextmanager
 def chosen_cohort(
     address: str, number: str, stopped_too: bool = False
-) -> "Iterator[tuple[Record, StoredCohort]]":
+) -> Iterator[tuple[Record, StoredCohort]]:
     """A cohort that has not ended, in a record that is there."""
-    from arena.record.record import Record
-    from arena.record.schema.database import OlderRecord, connect
-
     with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
         connect(address, read_only=True).dispose()
     with closing(Record.open(address)) as record:
@@ -430,13 +387,3 @@ def _tell(chosen: Options, number: str, done: str, fresh: bool, words: str, foll
     end = "." if fresh else " already; nothing was changed."
     told = f"Cohort {number} {words}{end}\nNext: {program()} {following}"
     chosen.answer({"cohort": int(number), done: True, "changed": fresh}, print, told)
-
-
-cohorts = typer.Typer(help=HELP, no_args_is_help=True)
-cohorts.command("list")(list_cohorts)
-cohorts.command()(show)
-cohorts.command()(start)
-cohorts.command()(end)
-cohorts.command()(pause)
-cohorts.command()(diff)
-cohorts.command()(seal)

@@ -1,20 +1,14 @@
 """`arena config`: the settings in effect, and every key that there is."""
 
 from dataclasses import asdict
-from typing import Annotated
 
-import typer
-
-from arena.cli.check import without_password
-from arena.cli.options import Options, command
-from arena.cli.output import print_json
+from arena.cli.options import Options, command, flag
+from arena.cli.output import print_json, without_password
+from arena.config.listing import effective, every_key, sections, yaml_text
 
 
 @command()
-def config(
-    chosen: Options,
-    every: Annotated[bool, typer.Option("--all", help="Every key, with its meaning.")] = False,
-) -> None:
+def config(chosen: Options, every: bool = flag("Every key, with its meaning.", "--all")) -> None:
     """Print the settings in effect, defaults included, in the form of a config.
 
     Secrets are not shown.
@@ -23,8 +17,6 @@ def config(
 
     Next: arena check
     """
-    from arena.config.listing import effective, every_key, sections, yaml_text
-
     if every:
         rows = [
             {"key": ".".join((*section.path, row.name)), **asdict(row)}

@@ -13,12 +13,9 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import urlsplit
 
-import typer
-
-from arena.cli.options import DEFAULT, Options, command
+from arena.cli.options import DEFAULT, Options, command, flag, option
 from arena.cli.output import progress
 from arena.errors import ArenaError
 from arena.operations.page_programs import page_command, page_environment
@@ -85,21 +82,10 @@ class ListenAddress:
 @command("config", "database")
 def dashboard(
     chosen: Options,
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="Where to listen: this machine, unless --behind-proxy.")
-    ] = HOST,
-    port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
-    behind_proxy: Annotated[
-        bool,
-        typer.Option(
-            "--behind-proxy",
-            help="Only a proxy with encryption and a password reaches it; --port is exact.",
-        ),
-    ] = False,
-    public: Annotated[
-        str | None,
-        typer.Option("--public", metavar="URL", help="The proxy's public address."),
-    ] = None,
+    host: str = option("Where to listen: this machine, unless --behind-proxy.", "HOST", default=HOST),
+    port: int = option("The port, or the next free one.", default=PORT),
+    behind_proxy: bool = flag("Only a proxy with encryption and a password reaches it; --port is exact."),
+    public: str | None = option("The proxy's public address.", "URL"),
 ) -> None:
     """Show the record in a browser until Ctrl-C, on this machine only unless behind a proxy.
 
@@ -148,7 +134,7 @@ def serve(address: str, where: ListenAddress, config: Path | None = None) -> Non
         raise ArenaError("dashboard", f"the dashboard exited with status {status}", "its error is above")
 
 
-def wait_for(server: "subprocess.Popen[bytes]", address: str) -> int:
+def wait_for(server: subprocess.Popen[bytes], address: str) -> int:
     """Wait until a server ends, and keep up meanwhile; its exit status.
 
     Where that can't be done it is said once, and the pages go on showing what was worked out last.
@@ -183,7 +169,7 @@ def keep_up(address: str) -> None:
         refresh_cache(record, now(), moved)
 
 
-def end_with(server: "subprocess.Popen[bytes]") -> list[int]:
+def end_with(server: subprocess.Popen[bytes]) -> list[int]:
     """From now on who is told to end ends the server too; the signals that have come.
 
     Not by the exception alone: raised while Python clears away in the midst of something, it is lost.

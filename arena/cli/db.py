@@ -4,25 +4,33 @@ import sys
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
+from pydantic_core import PydanticCustomError
 
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import interruptible, minute, print_json, program, stages
+from arena.clock import now
+from arena.config.field_types import DURATION, seconds
 from arena.errors import ArenaError, count_text
+from arena.record.files.backup import backup as make
+from arena.record.files.backup import backup_to
+from arena.record.files.integrity import RecordContent
+from arena.record.files.restore import move_record
+from arena.record.files.restore import restore as put_back
+from arena.record.schema.database import (
+    connect,
+    newest_schema_version,
+    open_read_only,
+    reading,
+    schema_version,
+    url_of,
+)
+from arena.record.schema.database import upgrade as bring_up
+from arena.record.schema.database_errors import record_name
+from arena.record.write.listings import plan_pruning, prune_quotes
 
-if TYPE_CHECKING:
-    from arena.record.files.integrity import RecordContent
-
-HELP = """Maintain the record: back it up, restore, upgrade, move and prune it.
-
-Only old prices that nothing depends on can be pruned.
-
-Example: arena db backup
-
-Next: arena verify
-"""
 FOLDER, KEEP = Path("backups"), 14
 """Where backups of a record go that is named without a config, and how many stay."""
 
@@ -30,13 +38,7 @@ FOLDER, KEEP = Path("backups"), 14
 @command()
 def backup(
     chosen: Options,
-    place: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FILE|URL]",
-            help="A new file, or an empty database.",
-        ),
-    ] = None,
+    place: str | None = argument("[FILE|URL]", "A new file, or an empty database.", default=None),
 ) -> None:
     """Copy the record as of this instant, even while it is in use, and verify the copy.
 
@@ -50,15 +52,11 @@ def backup(
 
     Next: arena db restore FILE
     """
+    from arena.verify.content import verified_content
+
     if place is not None and "://" in place:
         copy_to(chosen, place)
         return
-    from arena.clock import now
-    from arena.record.files.backup import backup as make
-    from arena.record.files.backup import backup_to
-    from arena.record.schema.database import open_read_only
-    from arena.verify.content import verified_content
-
     address, (folder, keep) = chosen.record(), place_of(chosen)
     with (
         interruptible("stopped; no backup was made", "run the same command again"),
@@ -71,11 +69,11 @@ def backup(
             made = make(engine, folder, keep, now(), verified_content, told)
     data = {"file": made.path, "bytes": made.size, "gone": made.gone}
     lines = [
-        f"{made.path}: {made.size:,} bytes, verified. {summary(made.content)}",
+        f"{made.path}: {made.size:,} bytes, verified. {_summary(made.content)}",
         *(f"{gone} was deleted: the newest {keep} backups are kept." for gone in made.gone),
         f"Next: keep a copy on another machine; {program()} db restore {made.path}",
     ]
-    chosen.answer(data | content_data(made.content), print, "\n".join(lines))
+    chosen.answer(data | _content_data(made.content), print, "\n".join(lines))
 
 
 def place_of(chosen: Options) -> tuple[Path, int]:
@@ -84,13 +82,11 @@ def place_of(chosen: Options) -> tuple[Path, int]:
     return (FOLDER, KEEP) if config is None else (config.backups, config.backup.keep)
 
 
-def content_data(content: "RecordContent") -> dict[str, Any]:
-    """What is in a record, for JSON."""
+def _content_data(content: RecordContent) -> dict[str, Any]:
     return {"schema": content.schema, "state_hash": content.state_hash, "counts": content.counts}
 
 
-def summary(content: "RecordContent") -> str:
-    """What is in a record, for people."""
+def _summary(content: RecordContent) -> str:
     names = ("cohort", "round", "turn", "call")
     parts = ", ".join(count_text(content.counts[f"{name}s"], name) for name in names)
     return f"{parts}.\nState hash {content.state_hash}"
@@ -99,8 +95,8 @@ def summary(content: "RecordContent") -> str:
 @command()
 def restore(
     chosen: Options,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
-    force: Annotated[bool, typer.Option("--force", help="Move an existing record aside.")] = False,
+    file: Path = argument("FILE", "A backup."),
+    force: bool = flag("Move an existing record aside."),
 ) -> None:
     """Put a backup in place of the record.
 
@@ -112,10 +108,6 @@ def restore(
 
     Next: arena verify
     """
-    from arena.clock import now
-    from arena.record.files.restore import restore as put_back
-    from arena.record.schema.database import url_of
-    from arena.record.schema.database_errors import record_name
     from arena.verify.content import verified_content
 
     address = chosen.record()
@@ -126,16 +118,13 @@ def restore(
     words = f"The previous record is now {aside}.\n" if aside else ""
     if done.schema != done.content.schema:
         words += f"Its schema was {done.schema} and is now {done.content.schema}.\n"
-    words += f"{name} is restored from {file} and verified. {summary(done.content)}\n"
+    words += f"{name} is restored from {file} and verified. {_summary(done.content)}\n"
     words += f"Next: {program()} verify{chosen.again()}"
-    chosen.answer(data | content_data(done.content), print, words)
+    chosen.answer(data | _content_data(done.content), print, words)
 
 
 @command()
-def upgrade(
-    chosen: Options,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Skip the backup.")] = False,
-) -> None:
+def upgrade(chosen: Options, no_backup: bool = flag("Skip the backup.")) -> None:
     """Upgrade the record of an older version to the current schema. Its facts do not change.
 
     A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade the record
@@ -145,16 +134,6 @@ def upgrade(
 
     Next: arena verify
     """
-    from arena.clock import now
-    from arena.record.files.backup import backup as make
-    from arena.record.schema.database import (
-        connect,
-        newest_schema_version,
-        open_read_only,
-        reading,
-        schema_version,
-    )
-    from arena.record.schema.database import upgrade as bring_up
     from arena.verify.content import verified_content
 
     address, (folder, keep), saved = chosen.record(), place_of(chosen), None
@@ -180,8 +159,6 @@ def upgrade(
 
 def _upgrade_queue(address: str) -> bool:
     """Whether the queue beside a record on PostgreSQL was behind the library that is installed, if any is."""
-    from arena.record.schema.database import url_of
-
     if url_of(address).get_backend_name() == "sqlite":
         return False
     try:
@@ -193,9 +170,6 @@ def _upgrade_queue(address: str) -> bool:
 
 def copy_to(chosen: Options, to: str) -> None:
     """Copy the whole record to another database, and verify it there."""
-    from arena.record.files.move import move_record
-    from arena.record.schema.database import open_read_only, url_of
-    from arena.record.schema.database_errors import record_name
     from arena.verify.content import verified_content
 
     address = chosen.record()
@@ -203,18 +177,18 @@ def copy_to(chosen: Options, to: str) -> None:
         content = move_record(engine, to, verified_content, told)
     here, there = (record_name(url_of(each)) for each in (address, to))
     words = (
-        f"{there} holds all of {here}: verified, with the same state hash. {summary(content)}\n"
+        f"{there} holds all of {here}: verified, with the same state hash. {_summary(content)}\n"
         f"Next: name it as `database` in the config, then {program()} verify"
     )
-    chosen.answer({"from": here, "to": there} | content_data(content), print, words)
+    chosen.answer({"from": here, "to": there} | _content_data(content), print, words)
 
 
 @command()
 def prune(
     chosen: Options,
-    older_than: Annotated[str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be pruned.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    older_than: str = option("How old: 90d, 12w.", "AGE", default=...),
+    dry_run: bool = flag("Only show what would be pruned."),
+    yes: bool = flag("Do not ask for confirmation."),
 ) -> None:
     """Delete old quotes that no snapshot, and so no turn, fill or mark, depends on.
 
@@ -225,9 +199,6 @@ def prune(
 
     Next: arena verify
     """
-    from arena.clock import now
-    from arena.record.write.listings import plan_pruning, prune_quotes
-
     at = now()
     edge = at - age(older_than)
     with chosen.reading() as connection:
@@ -258,18 +229,7 @@ def age(text: str) -> timedelta:
     >>> age("90d").days
     90
     """
-    from pydantic_core import PydanticCustomError
-
-    from arena.config.field_types import DURATION, seconds
-
     try:
         return timedelta(seconds=seconds(text))
     except PydanticCustomError as error:
         raise ArenaError("bad_duration", f"{text!r} is not a duration", f"give {DURATION}") from error
-
-
-db = typer.Typer(help=HELP, no_args_is_help=True)
-db.command()(backup)
-db.command()(restore)
-db.command()(upgrade)
-db.command()(prune)

@@ -4,22 +4,25 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
-from arena.cli.check import without_password
 from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
 from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
-from arena.cli.options import Options, command
-from arena.cli.output import interruptible, prints_aside, program, progress, run_async
+from arena.cli.options import Options, command, flag, option
+from arena.cli.output import interruptible, prints_aside, program, progress, run_async, without_password
 from arena.cli.table import TableChoice, print_text
+from arena.clock import timer
+from arena.cohorts.freeze import plan_of
+from arena.config import Config
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.record.record import Record
+from arena.record.hashes import state_hash
+from arena.record.queries.cohorts import count_facts, read_newest_time
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.rounds.open_world import open_world
+from arena.rounds.season import play_season
+from arena.scores.refresh import refresh_leaderboards
 
 FOLDER = Path(".demo")
 RECORD = FOLDER / "demo.db"
@@ -28,11 +31,11 @@ RECORD = FOLDER / "demo.db"
 @command(table=True)
 def demo(
     chosen: Options,
-    headless: Annotated[bool, typer.Option("--headless", help="Print the results only.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Play a different simulated world.", min=0)] = None,
-    rounds: Annotated[int | None, typer.Option(help="Stop after this many decision times.", min=1)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue where the record ends.")] = False,
-    port: Annotated[int, typer.Option(help="The dashboard's port, or the next free one.")] = 8501,
+    headless: bool = flag("Print the results only."),
+    seed: int | None = option("Play a different simulated world.", min=0),
+    rounds: int | None = option("Stop after this many decision times.", min=1),
+    resume: bool = flag("Continue where the record ends."),
+    port: int = option("The dashboard's port, or the next free one.", default=8501),
 ) -> None:
     """Play a whole simulated season, offline and without a key, then show the leaderboard and dashboard.
 
@@ -60,8 +63,6 @@ def demo(
 
 def prepare(address: str, resume: bool, default: bool) -> None:
     """Make room for a new season. Only the demo's own record is ever thrown away."""
-    from arena.record.record import Record
-
     if default:
         try:
             FOLDER.mkdir(exist_ok=True)
@@ -77,13 +78,8 @@ def prepare(address: str, resume: bool, default: bool) -> None:
             raise ArenaError("not_empty", f"{address} already holds a season", hint)
 
 
-def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
+def play(config: Config, address: str, rounds: int | None) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
-    from arena.clock import timer
-    from arena.cohorts.freeze import plan_of
-    from arena.record.record import Record
-    from arena.rounds.open_world import open_world
-    from arena.rounds.season import play_season
 
     async def season() -> None:
         async with open_world(config, record) as world:
@@ -99,13 +95,8 @@ def play(config: "Config", address: str, rounds: int | None) -> dict[str, Any]:
         return {"database": address, "seed": config.seed, "seconds": round(timer() - started, 2)} | found
 
 
-def outcome(record: "Record") -> dict[str, Any]:
+def outcome(record: Record) -> dict[str, Any]:
     """The record in figures: its hash, how much is in it, and the leaderboard."""
-    from arena.record.hashes import state_hash
-    from arena.record.queries.cohorts import count_facts, read_newest_time
-    from arena.record.schema.database import reading
-    from arena.scores.refresh import refresh_leaderboards
-
     at = record.read(read_newest_time)
     with progress("Computing the leaderboards") as moved:
         if at is not None:

@@ -3,12 +3,10 @@
 import os
 import signal
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from arena.cli.dashboard import HOST, bracketed, listen_address
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag, option
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -25,20 +23,10 @@ OPEN_WORDS = (
 @command("config", "database", "json")
 def desk(
     chosen: Options,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            "--key", metavar="NAME", help="Print a key for this agent, once; it replaces the old one."
-        ),
-    ] = None,
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="Where to listen: this machine, unless --behind-proxy.")
-    ] = HOST,
-    port: Annotated[int, typer.Option(help="The port, or the next free one.")] = PORT,
-    behind_proxy: Annotated[
-        bool,
-        typer.Option("--behind-proxy", help="Only a proxy that encrypts reaches it; --port is exact."),
-    ] = False,
+    key: str | None = option("Print a key for this agent, once; it replaces the old one.", "NAME"),
+    host: str = option("Where to listen: this machine, unless --behind-proxy.", "HOST", default=HOST),
+    port: int = option("The port, or the next free one.", default=PORT),
+    behind_proxy: bool = flag("Only a proxy that encrypts reaches it; --port is exact."),
 ) -> None:
     """Let outside agents take their turns over HTTP, until Ctrl-C.
 
@@ -108,8 +96,7 @@ def _print_key(agent: str, key: str) -> None:
 
 @command(record=False)
 def mcp(
-    _chosen: Options,
-    url: Annotated[str, typer.Option(metavar="URL", help="The desk's address.")] = f"http://{HOST}:{PORT}",
+    _chosen: Options, url: str = option("The desk's address.", "URL", default=f"http://{HOST}:{PORT}")
 ) -> None:
     """Let an assistant take an agent's turns over the Model Context Protocol (stdio).
 

@@ -4,12 +4,10 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.dashboard import keep_up
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import interruptible, program, progress
 from arena.errors import ArenaError, count_text
 from arena.operations.page_programs import draw_pages
@@ -21,15 +19,13 @@ if TYPE_CHECKING:
 @command()
 def export(
     chosen: Options,
-    place: Annotated[Path, typer.Argument(metavar="DIR|FILE.zip", help="A new folder, or one file.")],
-    cohort: Annotated[
-        list[int] | None, typer.Option(help="Only this cohort, by number; repeatable.", min=1)
-    ] = None,
-    form: Annotated[
-        Literal["csv", "parquet", "json"], typer.Option("--format", help="The form of the tables.")
-    ] = "csv",
-    no_prompts: Annotated[bool, typer.Option("--no-prompts", help="Leave out prompts and answers.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing export.")] = False,
+    place: Path = argument("DIR|FILE.zip", "A new folder, or one file."),
+    cohort: list[int] | None = option("Only this cohort, by number; repeatable.", min=1),
+    form: Literal["csv", "parquet", "json"] = option(
+        "The form of the tables.", "", "--format", default="csv"
+    ),
+    no_prompts: bool = flag("Leave out prompts and answers."),
+    force: bool = flag("Replace an existing export."),
 ) -> None:
     """Write the record to plain files: forecasts, turns, bets, ledgers, prices, scores.
 
@@ -53,11 +49,10 @@ def export(
     files = manifest.files.values()
     rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
     data = {"export": place, "rows": rows, "bytes": size} | asdict(manifest)
-    chosen.answer(data, say, place, manifest, rows, size)
+    chosen.answer(data, _say, place, manifest, rows, size)
 
 
-def say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
-    """In words."""
+def _say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
     much = f"{len(manifest.files) - 1} tables, {count_text(rows, 'row')}, {size:,} bytes"
     print(f"{place}: {much} as {manifest.form}")
     if not (manifest.whole and manifest.prompts):
@@ -69,10 +64,7 @@ def say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
 
 
 @command()
-def import_record(
-    chosen: Options,
-    place: Annotated[Path, typer.Argument(metavar="DIR|FILE.zip", help="An export.")],
-) -> None:
+def import_record(chosen: Options, place: Path = argument("DIR|FILE.zip", "An export.")) -> None:
     """Make a record from an export: a new file, or an empty database by URL.
 
     Every file must match the manifest, and the new record must have the state hash of the original. It is
@@ -82,7 +74,7 @@ def import_record(
 
     Next: arena leaderboard --database copy.db
     """
-    from arena.cli.check import without_password
+    from arena.cli.output import without_password
     from arena.exports.restore import restore, restore_rows
 
     address = chosen.record()
@@ -103,12 +95,10 @@ def import_record(
 @command()
 def report(
     chosen: Options,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
-    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    method: Annotated[
-        bool, typer.Option("--method", help="How it was played and judged, as Markdown.")
-    ] = False,
+    output: Path = option("The file to write.", "FILE", "--output", "-o", default=...),
+    cohort: int | None = option("Only this cohort, by number.", min=1),
+    force: bool = flag("Replace an existing file."),
+    method: bool = flag("How it was played and judged, as Markdown."),
 ) -> None:
     """Write the state of a season to one HTML file: verdict, leaderboard and charts.
 
@@ -178,10 +168,9 @@ def write(address: str, output: Path, cohort: int | None) -> dict[str, Any]:
 @command()
 def publish(
     chosen: Options,
-    place: Annotated[
-        Path | None,
-        typer.Argument(metavar="[DIR]", help="The site's folder, new or existing; by default the config's."),
-    ] = None,
+    place: Path | None = argument(
+        "[DIR]", "The site's folder, new or existing; by default the config's.", default=None
+    ),
 ) -> None:
     """Write the season as a static web site: arena, cohorts, agents, markets, badges, data.json.
 
@@ -206,11 +195,10 @@ def publish(
     stopped = interruptible("publishing was stopped; the site was not changed", "arena publish starts again")
     with stopped, progress("Drawing the site") as moved:
         found = draw_pages("publish", address, folder, more, moved)
-    chosen.answer({"site": folder} | found, say_site, folder, found)
+    chosen.answer({"site": folder} | found, _say_site, folder, found)
 
 
-def say_site(place: Path, found: dict[str, Any]) -> None:
-    """In words."""
+def _say_site(place: Path, found: dict[str, Any]) -> None:
     much = f"{count_text(found['files'], 'file')}, {found['bytes']:,} bytes"
     changed = f"{found['written']:,} written, {found['removed']:,} removed"
     print(f"{place}: {much}; {changed}")

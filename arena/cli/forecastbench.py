@@ -6,77 +6,47 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from arena.cli.forecastbench_run import ClockFile, run
-from arena.cli.options import DEFAULT, Options, command
+from arena.cli.options import CLOCK_FILE, DEFAULT, Options, argument, clock_of, command, flag, option
 from arena.cli.output import plain, progress
-from arena.cli.run import clock_of
 from arena.cli.score import text_of
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.errors import ArenaError, FileFault, FileFaults, count_text
+from arena.scores.files.forecastbench import (
+    ForecastFile,
+    QuestionSet,
+    Submitter,
+    check_answers,
+    coverage,
+    in_row_order,
+    is_day,
+    read_forecast_file,
+    read_question_set,
+    read_resolution_set,
+    strictly,
+    submission,
+)
 
 if TYPE_CHECKING:
     from arena.record.model.benchmark import BenchmarkFile
     from arena.rounds.benchmark_rounds import ResolvedRound
-    from arena.scores.files.forecastbench import ForecastFile, QuestionSet
     from arena.scores.files.forecastbench_board import BenchBoard, Forecasters
-
-HELP = """Play, check and score ForecastBench's rounds.
-
-Question sets, resolution sets and forecasters' files come plain or packed with gzip.
-
-Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
-
-Next: arena forecastbench board
-"""
-
 
 TEAM = re.compile(r"[\w-][\w -]*")
 
 
-class BoardModes(StrEnum):
-    """Whose board it is."""
-
-    tournament = "tournament"
-    baseline = "baseline"
-    preliminary = "preliminary"
-    paper = "paper"
+BoardMode = Literal["tournament", "baseline", "preliminary", "paper"]
+QUESTION_FILES = option("A question set; once for each round.", "FILE")
+COMBINATIONS = flag("Also questions about two others at once, as in 2024.")
 
 
-class Difficulties(StrEnum):
-    """How hard market questions were."""
-
-    two_way = "two_way"
-    market_brier = "market_brier"
-
-
-class BoardBy(StrEnum):
-    """What questions can be told apart by."""
-
-    source = "source"
-    horizon = "horizon"
-    round = "round"
-
-
-QuestionFiles = Annotated[
-    list[Path] | None,
-    typer.Option("--questions", metavar="FILE", help="A question set; once for each round."),
-]
-Combinations = Annotated[
-    bool, typer.Option("--combinations", help="Also questions about two others at once, as in 2024.")
-]
-
-
-def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> "list[QuestionSet]":
+def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> list[QuestionSet]:
     """The question sets of files, else of the record; they have to be without fault."""
-    from arena.scores.files.forecastbench import read_question_set, strictly
-
     texts = [(str(file), text_of(file)) for file in files]
     texts = texts or [(kept.name, kept.text) for kept in kept_files(chosen, "questions")]
     sets = [strictly(read_question_set, name, text, combinations) for name, text in texts]
@@ -95,30 +65,16 @@ FAULTS = (
 )
 
 
-From = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        metavar="DIR|URL",
-        help="A folder of the files, or an address with question_sets/ and resolution_sets/.",
-    ),
-]
-
-
 @command()
 def fetch(
     chosen: Options,
-    due: Annotated[
-        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
-    ] = None,
-    source: From = None,
-    folder: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Also write the file there.")
-    ] = None,
-    resolutions: Annotated[
-        bool, typer.Option("--resolutions", help="Fetch resolutions, of all rounds that are kept.")
-    ] = False,
-    clock: ClockFile = None,
+    due: str | None = option("The round due that day, not the newest.", "DATE"),
+    source: str | None = option(
+        "A folder of the files, or an address with question_sets/ and resolution_sets/.", "DIR|URL", "--from"
+    ),
+    folder: Path | None = option("Also write the file there.", "DIR", "--output", "-o"),
+    resolutions: bool = flag("Fetch resolutions, of all rounds that are kept."),
+    clock: Path | None = CLOCK_FILE,
 ) -> None:
     """Store a round's question set, or all resolutions, in the record, byte for byte, with its SHA-256.
 
@@ -138,7 +94,6 @@ def fetch(
         fetch_resolutions(chosen, source, clock)
         return
     from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions
-    from arena.scores.files.forecastbench import coverage, is_day, read_question_set, strictly
 
     if due is not None and not is_day(due):
         raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
@@ -161,29 +116,18 @@ def fetch(
 @command()
 def file(
     chosen: Options,
-    organization: Annotated[str, typer.Option("--as", metavar="ORG", help="The team that files it.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="Its name on the board.")],
-    folder: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write to.")],
-    answers: Annotated[
-        Path | None,
-        typer.Argument(metavar="[ANSWERS.csv]", help="One forecast per line; without it, an agent's."),
-    ] = None,
-    agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help="The agent of the record, if not named M.")
-    ] = None,
-    cohort: Annotated[
-        int | None, typer.Option("--cohort", metavar="N", help="Its answers in this cohort, not the newest.")
-    ] = None,
-    lab: Annotated[
-        str | None, typer.Option("--lab", metavar="NAME", help="Who made the model, if not the team.")
-    ] = None,
-    number: Annotated[
-        int, typer.Option("--n", min=1, max=3, help="Which of the team's files for the round.")
-    ] = 1,
-    due: Annotated[
-        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
-    ] = None,
-    questions: QuestionFiles = None,
+    organization: str = option("The team that files it.", "ORG", "--as", default=...),
+    model: str = option("Its name on the board.", "M", default=...),
+    folder: Path = option("The folder to write to.", "DIR", "--output", "-o", default=...),
+    answers: Path | None = argument(
+        "[ANSWERS.csv]", "One forecast per line; without it, an agent's.", default=None
+    ),
+    agent: str | None = option("The agent of the record, if not named M.", "NAME"),
+    cohort: int | None = option("Its answers in this cohort, not the newest.", "N"),
+    lab: str | None = option("Who made the model, if not the team.", "NAME"),
+    number: int = option("Which of the team's files for the round.", "", "--n", default=1, min=1, max=3),
+    due: str | None = option("The round due that day, not the newest.", "DATE"),
+    questions: list[Path] | None = QUESTION_FILES,
 ) -> None:
     """Write answers as a submission in the published form, or list what is wrong with them.
 
@@ -195,8 +139,6 @@ def file(
 
     Next: arena forecastbench check FILE
     """
-    from arena.scores.files.forecastbench import Submitter, submission
-
     if not TEAM.fullmatch(organization):
         what = f"{organization!r} can't be part of a file's name"
         raise ArenaError("bad_name", what, "use letters, digits, spaces, - and _", status=64)
@@ -232,7 +174,7 @@ def write_file(target: Path, text: str, otherwise: str = "choose another folder"
         raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
 
 
-def answers_of(chosen: Options, asked: "QuestionSet", agent: str, cohort: int | None) -> tuple[str, str]:
+def answers_of(chosen: Options, asked: QuestionSet, agent: str, cohort: int | None) -> tuple[str, str]:
     """Where an agent's newest answers to a set are from, and they as a CSV."""
     from arena.rounds.forecasting import answers_csv, read_recorded_answers
 
@@ -255,11 +197,10 @@ def fetch_resolutions(chosen: Options, source: str | None, clock: Path | None) -
     with chosen.writing() as record, progress("Fetching resolutions"):
         resolved, waiting = resolve_rounds(record, FileSource(source or PUBLISHED), clock_of(clock)().now())
     data = {"rounds": [asdict(one) for one in resolved], "waiting": waiting}
-    chosen.answer(data, say_resolved, resolved, waiting)
+    chosen.answer(data, _say_resolved, resolved, waiting)
 
 
-def say_resolved(resolved: "list[ResolvedRound]", waiting: list[str]) -> None:
-    """The same in words."""
+def _say_resolved(resolved: "list[ResolvedRound]", waiting: list[str]) -> None:
     for one in resolved:
         print(f"{one.name}: version {one.version}{', new' if one.is_new else ', as before'}")
         at = f" at the crowd's probability of {one.priced_at}" if one.open else ""
@@ -290,9 +231,9 @@ def kept_files(chosen: Options, kind: str) -> "list[BenchmarkFile]":
 @command(table=True)
 def check(
     chosen: Options,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of forecasts.")],
-    questions: QuestionFiles = None,
-    combinations: Combinations = False,
+    files: list[Path] = argument("FILE...", "Files of forecasts."),
+    questions: list[Path] | None = QUESTION_FILES,
+    combinations: bool = COMBINATIONS,
 ) -> None:
     """Check files of forecasts; every error is listed by row and field, with its fix.
 
@@ -304,8 +245,6 @@ def check(
 
     Next: arena forecastbench board
     """
-    from arena.scores.files.forecastbench import check_answers, in_row_order, read_forecast_file
-
     sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
     found: list[FileFault] = []
     answered: list[dict[str, Any]] = []
@@ -325,13 +264,12 @@ def check(
              "question_set": None if asked is None else asked.name}
         )  # fmt: skip
     data = {"files": answered, "faults": [fault.as_data() for fault in found]}
-    chosen.answer(data, say_faults, answered, found, chosen.table)
+    chosen.answer(data, _say_faults, answered, found, chosen.table)
     if found:
         raise typer.Exit(1)
 
 
-def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: TableChoice) -> None:
-    """The same in words."""
+def _say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: TableChoice) -> None:
     if found:
         print_table(FAULTS, found, choice=choice)
     for one in answered:
@@ -346,33 +284,22 @@ def say_faults(answered: list[dict[str, Any]], found: list[FileFault], choice: T
 @command(table=True)
 def board(
     chosen: Options,
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[FILE...]", help="Files of forecasts, or a CSV that joins them."),
-    ] = None,
-    mode: Annotated[BoardModes, typer.Option(help="Which board.")] = BoardModes.tournament,
-    questions: QuestionFiles = None,
-    resolutions: Annotated[
-        list[Path] | None,
-        typer.Option("--resolutions", metavar="FILE", help="A resolution set; once for each round."),
-    ] = None,
-    median: Annotated[
-        str | None,
-        typer.Option("--median", metavar="NAME", help="The median of individual forecasters, as one."),
-    ] = None,
-    difficulty: Annotated[
-        Difficulties | None, typer.Option(help="How hard markets were; else as the site has it.")
-    ] = None,
-    by: Annotated[BoardBy | None, typer.Option(help="Also plain means, on the questions of each.")] = None,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="NAME", help="Compare everybody with this forecaster.")
-    ] = None,
-    combinations: Combinations = False,
-    agents: Annotated[
-        bool, typer.Option("--agents", help="With files: also the agents of the record.")
-    ] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, in the columns of the source.")] = False,
-    as_html: Annotated[bool, typer.Option("--html", help="Print a page with the same table.")] = False,
+    files: list[Path] | None = argument(
+        "[FILE...]", "Files of forecasts, or a CSV that joins them.", default=None
+    ),
+    mode: BoardMode = option("Which board.", default="tournament"),
+    questions: list[Path] | None = QUESTION_FILES,
+    resolutions: list[Path] | None = option("A resolution set; once for each round.", "FILE"),
+    median: str | None = option("The median of individual forecasters, as one.", "NAME"),
+    difficulty: Literal["two_way", "market_brier"] | None = option(
+        "How hard markets were; else as the site has it."
+    ),
+    by: Literal["source", "horizon", "round"] | None = option("Also plain means, on the questions of each."),
+    against: str | None = option("Compare everybody with this forecaster.", "NAME"),
+    combinations: bool = COMBINATIONS,
+    agents: bool = flag("With files: also the agents of the record."),
+    as_csv: bool = flag("Print CSV, in the columns of the source.", "--csv"),
+    as_html: bool = flag("Print a page with the same table.", "--html"),
 ) -> None:
     """Rank forecasters by ForecastBench's rules: the agents of the record, those of files, or both.
 
@@ -392,18 +319,16 @@ def board(
         raise ArenaError("two_forms", "--csv, --html and --json can't be combined", "ask for one", status=64)
     sources = (questions or (), resolutions or ())
     recorded = recorded_files(chosen) if agents or not files else []
-    found = gathered(chosen, files or (), *sources, mode.value, median, combinations, recorded)
-    made = make_board(
-        found, mode.value, difficulty=difficulty and difficulty.value, by=by and by.value, against=against
-    )
-    rows = [row_data(made, row) for row in made.scores]
+    found = gathered(chosen, files or (), *sources, mode, median, combinations, recorded)
+    made = make_board(found, mode, difficulty=difficulty, by=by, against=against)
+    rows = [_row_data(made, row) for row in made.scores]
     if as_csv or as_html:
-        lines = paper_lines(rows) if mode is BoardModes.paper else site_lines(rows, mode)
-        lines = lines if by is None else group_lines(made)
-        print(csv_text(lines) if as_csv else html_text(lines, f"{mode.value.capitalize()} board"), end="")
+        lines = _paper_lines(rows) if mode == "paper" else _site_lines(rows, mode)
+        lines = lines if by is None else _group_lines(made)
+        print(csv_text(lines) if as_csv else html_text(lines, f"{mode.capitalize()} board"), end="")
         return
-    data = {"mode": mode.value, "rows": rows, "groups": [asdict(one) for one in made.groups]}
-    chosen.answer(data | {"notes": list(made.notes)}, say_board, made, rows, against, chosen.table)
+    data = {"mode": mode, "rows": rows, "groups": [asdict(one) for one in made.groups]}
+    chosen.answer(data | {"notes": list(made.notes)}, _say_board, made, rows, against, chosen.table)
 
 
 def gathered(
@@ -414,10 +339,9 @@ def gathered(
     mode: str,
     median: str | None,
     combinations: bool,
-    recorded: "Sequence[ForecastFile]" = (),
+    recorded: Sequence[ForecastFile] = (),
 ) -> "Forecasters":
     """The forecasts of files and of the record's agents beside what their questions came to."""
-    from arena.scores.files.forecastbench import read_forecast_file, read_resolution_set, strictly
     from arena.scores.files.forecastbench_board import gather, read_table
 
     texts = [(str(file), text_of(file)) for file in files]
@@ -444,7 +368,7 @@ def gathered(
     return gather(filed, sets, resolved, mode, median)
 
 
-def recorded_files(chosen: Options) -> "list[ForecastFile]":
+def recorded_files(chosen: Options) -> list[ForecastFile]:
     """What the agents of the record have answered."""
     from arena.record.schema.database import NoRecord
     from arena.rounds.forecasting import read_recorded_answers
@@ -456,8 +380,7 @@ def recorded_files(chosen: Options) -> "list[ForecastFile]":
         return []
 
 
-def row_data(made: "BenchBoard", row: Any) -> dict[str, Any]:
-    """A row of the board for JSON."""
+def _row_data(made: "BenchBoard", row: Any) -> dict[str, Any]:
     team, lab = made.teams[row.forecaster]
     counts = {"n_dataset": row.n.dataset, "n_market": row.n.market, "n": row.n.overall}
     data = {"forecaster": row.forecaster, "organization": team, "model_organization": lab, **counts}
@@ -540,10 +463,9 @@ SITE_LEGEND = "Brier Index: higher is better, 50 is always saying 0.5. Peer and 
 AGAINST_LEGEND = "At least {against}: the share of replicates in which it is at least as good."
 
 
-def say_board(
+def _say_board(
     made: "BenchBoard", rows: list[dict[str, Any]], against: str | None, choice: TableChoice
 ) -> None:
-    """The board in words."""
     named = None if against is None else plain(against)
     columns: tuple[TableColumn, ...]
     if made.mode == "paper":
@@ -572,11 +494,10 @@ PRELIMINARY_LEAVES_OUT = ("Market", "N market", "Market 95% CI", "Overall", "N",
                           "Brier Dataset", "Brier Market", "Brier Overall")  # fmt: skip
 
 
-def site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardModes) -> list[list[str]]:
-    """The board in the columns of the benchmark's own CSV."""
+def _site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardMode) -> list[list[str]]:
     from arena.scores.files.forecastbench_board import PUBLIC, SUPERS
 
-    part = "dataset" if mode is BoardModes.preliminary else "overall"
+    part = "dataset" if mode == "preliminary" else "overall"
     shown = [None if row[part] is None else round(row[part], 1) for row in rows]
     lines = []
     for row, index in zip(rows, shown, strict=True):
@@ -592,7 +513,7 @@ def site_lines(rows: Sequence[Mapping[str, Any]], mode: BoardModes) -> list[list
             *(figure(row[f"brier_{kind}"], 3) for kind in ("dataset", "market", "overall")),
         )  # fmt: skip
         lines.append(dict(zip(SITE_COLUMNS, cells, strict=True)))
-    left_out = PRELIMINARY_LEAVES_OUT if mode is BoardModes.preliminary else ()
+    left_out = PRELIMINARY_LEAVES_OUT if mode == "preliminary" else ()
     columns = [name for name in SITE_COLUMNS if name not in left_out]
     return [columns, *([line[name] for name in columns] for line in lines)]
 
@@ -627,8 +548,7 @@ def ends_text(row: Mapping[str, Any], low: str, high: str, places: int = 1) -> s
     return "" if row[low] is None else f"[{row[low]:.{places}f}, {row[high]:.{places}f}]"
 
 
-def paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """The board in the columns of the paper's tables."""
+def _paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     first = rows[0]
     counts = [f"{kind.capitalize()} (N={first[f'n_{kind}']:,})" for kind in ("dataset", "market")]
     head = [
@@ -648,8 +568,7 @@ def paper_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def group_lines(made: "BenchBoard") -> list[list[str]]:
-    """The plain means by part."""
+def _group_lines(made: "BenchBoard") -> list[list[str]]:
     lines = [
         [one.group, one.forecaster, str(one.n), *(figure(x, 4) for x in (one.brier, one.low, one.high))]
         for one in made.groups
@@ -691,11 +610,3 @@ def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
         f"<style>{style}</style></head>\n<body><h1>{escape(title)}</h1>\n<table><thead><tr>{head}</tr></thead>"
         f"<tbody>\n{body}\n</tbody></table></body></html>\n"
     )
-
-
-forecastbench = typer.Typer(no_args_is_help=True, help=HELP)
-forecastbench.command()(fetch)
-forecastbench.command()(run)
-forecastbench.command()(file)
-forecastbench.command()(check)
-forecastbench.command()(board)

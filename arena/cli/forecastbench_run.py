@@ -1,16 +1,20 @@
 """`arena forecastbench run`: the arena's agents answer a question set."""
 
+import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
-from arena.cli.options import Options, command
+from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
+from arena.cli.options import CLOCK_FILE, Options, clock_of, command, flag, option
 from arena.cli.output import (
     attributes,
     exact,
@@ -21,23 +25,21 @@ from arena.cli.output import (
     progress,
     run_async,
 )
-from arena.cli.run import clock_of
 from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.clock import Clock
+from arena.config import Config
+from arena.config.environment import environment, missing_keys
+from arena.config.model import AgentConfig
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from arena.calls.estimate import Estimate, Usage
-    from arena.clock import Clock
-    from arena.config import Config
-    from arena.config.model import AgentConfig
-    from arena.record.model.benchmark import BenchmarkFile
-    from arena.record.queries.cohorts import StoredCohort
-    from arena.record.record import Record
-    from arena.rounds.forecasting import AskingMethod
-    from arena.scores.files.forecastbench import QuestionSet
-    from markets.model import Snapshot
+from arena.record.model.benchmark import BenchmarkFile
+from arena.record.queries.benchmark import count_answered_calls, newest_files, read_answer_usage
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.record import Record
+from arena.rounds.adapters import kind_inputs
+from arena.rounds.forecasting import AskingMethod, answered_by, begin_set, play_set, sample_view
+from arena.rounds.open_world import open_world
+from arena.scores.files.forecastbench import QuestionSet, read_question_set, strictly
+from markets.model import Snapshot
 
 ANSWERS = (
     TableColumn("agent", narrow="wrap"),
@@ -49,12 +51,6 @@ ANSWERS = (
     TableColumn("usd", "$", ",.4f"),
     TableColumn("note", show=plain, narrow="wrap", gives_way=2),
 )
-ClockFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--clock", metavar="PATH", help="Rehearse at the time in this file, such as 2026-03-01T00:00Z."
-    ),
-]
 ENDS = ("low", "expected", "high")
 
 
@@ -62,16 +58,16 @@ ENDS = ("low", "expected", "high")
 class PlannedAnswers:
     """What a set was and is to be asked: cohorts of before, the line-up, and who of it is new."""
 
-    kept: "BenchmarkFile"
-    method: "AskingMethod"
-    snapshot: "Snapshot"
-    earlier: "tuple[StoredCohort, ...]"
-    config: "Config"
-    fresh: "tuple[AgentConfig, ...]"
+    kept: BenchmarkFile
+    method: AskingMethod
+    snapshot: Snapshot
+    earlier: tuple[StoredCohort, ...]
+    config: Config
+    fresh: tuple[AgentConfig, ...]
     waiting: Mapping[str, str]
 
     @property
-    def going_on(self) -> "list[StoredCohort]":
+    def going_on(self) -> list[StoredCohort]:
         """The cohorts that some answer is missing in."""
         return [stored for stored in self.earlier if stored.ended_at is None]
 
@@ -84,34 +80,18 @@ class PlannedAnswers:
 @command(table=True)
 def run(
     chosen: Options,
-    due: Annotated[
-        str | None, typer.Option("--due", metavar="DATE", help="The round due that day, not the newest.")
-    ] = None,
-    prompt: Annotated[
-        str,
-        typer.Option(
-            "--prompt",
-            metavar="NAME",
-            help="zero_shot, scratchpad, another, your own .md, or own: each agent's.",
-        ),
-    ] = "scratchpad",
-    prices: Annotated[
-        bool, typer.Option("--prices", help="Show freeze values; of markets, the crowd's probability.")
-    ] = False,
-    evidence: Annotated[
-        bool, typer.Option("--evidence", help="Show articles from the config's source.")
-    ] = False,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Questions in one call.")] = 1,
-    agents: Annotated[
-        list[str] | None, typer.Option("--agent", metavar="NAME", help="Only this agent; repeatable.")
-    ] = None,
-    baselines: Annotated[
-        bool,
-        typer.Option("--baselines", help="Also always 0, 0.5 and 1, random, the freeze value, and naive."),
-    ] = False,
-    dry: Annotated[bool, typer.Option("--dry", help="Only show what it would cost.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before money is spent.")] = False,
-    clock: ClockFile = None,
+    due: str | None = option("The round due that day, not the newest.", "DATE"),
+    prompt: str = option(
+        "zero_shot, scratchpad, another, your own .md, or own: each agent's.", "NAME", default="scratchpad"
+    ),
+    prices: bool = flag("Show freeze values; of markets, the crowd's probability."),
+    evidence: bool = flag("Show articles from the config's source."),
+    batch: int = option("Questions in one call.", default=1, min=1),
+    agents: list[str] | None = option("Only this agent; repeatable.", "NAME", "--agent"),
+    baselines: bool = flag("Also always 0, 0.5 and 1, random, the freeze value, and naive."),
+    dry: bool = flag("Only show what it would cost."),
+    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
+    clock: Path | None = CLOCK_FILE,
 ) -> None:
     """Let the config's agents answer a stored question set, after showing what that costs.
 
@@ -123,9 +103,6 @@ def run(
 
     Next: arena forecastbench file --as ORG --model AGENT -o DIR
     """
-    from arena.record.record import Record
-    from arena.rounds.forecasting import AskingMethod
-
     settings, time = chosen.load(os.environ), clock_of(clock)()
     method = AskingMethod(prompt, prices, evidence, batch)
     hint = "arena forecastbench run continues it; a call in progress may still be charged"
@@ -141,15 +118,13 @@ def run(
             confirm(cost, planned, yes, chosen.json)
         trouble = () if dry else run_async(play(planned, record, cost["calls"]["low"], time))
         data = run_data(planned, record, cost, trouble) | {"asked": not dry, "late": is_late(planned, time)}
-    chosen.answer(data, say_run, data, chosen.table)
+    chosen.answer(data, _say_run, data, chosen.table)
     if not dry and any(one["forecasts"] < planned.rows for one in data["agents"]):
         raise typer.Exit(2)
 
 
-def kept_set(record: "Record", due: str | None) -> "BenchmarkFile":
+def kept_set(record: Record, due: str | None) -> BenchmarkFile:
     """The question set due on a day, or the newest that is kept."""
-    from arena.record.queries.benchmark import newest_files
-
     sets = record.read(newest_files, "questions", None if due is None else [due])
     if not sets:
         words = f"the record has no question set{f' due {due}' if due else ''}"
@@ -158,16 +133,15 @@ def kept_set(record: "Record", due: str | None) -> "BenchmarkFile":
 
 
 def plan(
-    config: "Config",
-    record: "Record",
+    config: Config,
+    record: Record,
     due: str | None,
-    method: "AskingMethod",
+    method: AskingMethod,
     only: Sequence[str],
     with_baselines: bool,
-    at: "datetime",
+    at: datetime,
 ) -> PlannedAnswers:
     """Who is to be asked what: nobody whose answers are in."""
-    from arena.config.environment import environment, missing_keys
     from arena.rounds.forecasting import (
         answered_agents,
         answered_by,
@@ -176,7 +150,6 @@ def plan(
         line_up,
         set_snapshot,
     )
-    from arena.scores.files.forecastbench import read_question_set, strictly
 
     kept = kept_set(record, due)
     asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
@@ -195,13 +168,8 @@ def plan(
     return PlannedAnswers(kept, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting)
 
 
-async def estimated(planned: PlannedAnswers, record: "Record") -> "list[tuple[Estimate, float]]":
+async def estimated(planned: PlannedAnswers, record: Record) -> list[tuple[Estimate, float]]:
     """What each agent that is to be asked uses for the whole set, and which share of it is left."""
-    from arena.calls.estimate import estimate_lineup
-    from arena.record.queries.benchmark import read_answer_usage
-    from arena.rounds.adapters import kind_inputs
-    from arena.rounds.forecasting import sample_view
-
     config, (view, times) = planned.config, sample_view(planned.config, planned.snapshot)
     unfinished = {
         one.agent: one.answered
@@ -217,18 +185,15 @@ async def estimated(planned: PlannedAnswers, record: "Record") -> "list[tuple[Es
     return [(one, left_of(one, unfinished.get(one.agent, 0))) for one in whole]
 
 
-def left_of(estimate: "Estimate", answered: int) -> float:
+def left_of(estimate: Estimate, answered: int) -> float:
     """The share of an agent's questions that is left after so many answers."""
     return max(0.0, 1 - answered / estimate.low.calls) if estimate.low.calls else 1.0
 
 
-def cost_data(estimates: "Sequence[tuple[Estimate, float]]") -> dict[str, Any]:
+def cost_data(estimates: Sequence[tuple[Estimate, float]]) -> dict[str, Any]:
     """Calls, tokens and dollars of what is left, agent by agent and in all."""
-    from fractions import Fraction
 
-    from arena.calls.estimate import total_usage
-
-    def use(end: str, one: "Estimate", left: float) -> "Usage":
+    def use(end: str, one: Estimate, left: float) -> Usage:
         used: Usage = getattr(one, end)
         return used.times(Fraction(left).limit_denominator(10_000))
 
@@ -252,8 +217,7 @@ def cost_data(estimates: "Sequence[tuple[Estimate, float]]") -> dict[str, Any]:
     }
 
 
-def cost_words(cost: Mapping[str, Any]) -> str:
-    """The same in a line."""
+def _cost_words(cost: Mapping[str, Any]) -> str:
     calls, usd = cost["calls"], cost["usd"]
     words = f"{calls['low']:,} calls, about {cost['tokens_in']['expected']:,} tokens in and "
     words += f"{cost['tokens_out']['expected']:,} out: "
@@ -268,7 +232,7 @@ def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json
     if not cost["calls"]["low"]:
         return
     who = count_text(len(cost["agents"]), "agent")
-    words = f"{who}, {count_text(planned.rows, 'forecast')} each: {cost_words(cost)}"
+    words = f"{who}, {count_text(planned.rows, 'forecast')} each: {_cost_words(cost)}"
     if not yes and (as_json or not sys.stdin.isatty()):
         raise ArenaError(
             "not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only shows the cost"
@@ -280,11 +244,8 @@ def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json
         raise ArenaError("stopped", "nothing was asked", "--dry shows what it would cost")
 
 
-async def play(planned: PlannedAnswers, record: "Record", calls: int, clock: "Clock") -> tuple[str, ...]:
+async def play(planned: PlannedAnswers, record: Record, calls: int, clock: Clock) -> tuple[str, ...]:
     """Go on with what was begun, then let the new ones answer; what was missing, in words."""
-    from arena.rounds.forecasting import answered_by, begin_set, play_set
-    from arena.rounds.open_world import open_world
-
     if planned.fresh:
         line_up = replace(planned.config, agents=planned.fresh)
         begin_set(line_up, planned.kept, planned.method, planned.snapshot.at, record)
@@ -301,13 +262,9 @@ async def play(planned: PlannedAnswers, record: "Record", calls: int, clock: "Cl
 
 @asynccontextmanager
 async def watched(
-    record: "Record", cohorts: "Sequence[StoredCohort]", moved: Callable[[int, int | None], None], calls: int
+    record: Record, cohorts: Sequence[StoredCohort], moved: Callable[[int, int | None], None], calls: int
 ) -> AsyncIterator[None]:
     """Tell now and then how many calls were answered, while others work."""
-    import asyncio
-
-    from arena.record.queries.benchmark import count_answered_calls
-
     ids = [stored.id for stored in cohorts]
     before = record.read(count_answered_calls, ids)
 
@@ -325,12 +282,9 @@ async def watched(
 
 
 def run_data(
-    planned: PlannedAnswers, record: "Record", cost: Mapping[str, Any], trouble: Sequence[str]
+    planned: PlannedAnswers, record: Record, cost: Mapping[str, Any], trouble: Sequence[str]
 ) -> dict[str, Any]:
     """What was answered by this method, and what it took, for JSON."""
-    from arena.record.queries.benchmark import read_answer_usage
-    from arena.rounds.forecasting import answered_by
-
     cohorts = answered_by(record, planned.kept, planned.method)
     agents = [
         {
@@ -361,18 +315,17 @@ def run_data(
     }
 
 
-def is_late(planned: PlannedAnswers, clock: "Clock") -> bool:
+def is_late(planned: PlannedAnswers, clock: Clock) -> bool:
     """Whether the day is over on which answers to the set were due."""
     return f"{clock.now():%Y-%m-%d}" > planned.kept.due
 
 
-def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
-    """The same in words."""
+def _say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
     print(f"{data['question_set']}, due {data['due']}, asked by {data['method']}:")
     if data["agents"]:
         print_table(ANSWERS, data["agents"], choice=choice)
     if not data["asked"]:
-        print(f"Left to ask: {cost_words(data['estimate'])}")
+        print(f"Left to ask: {_cost_words(data['estimate'])}")
     if data["total"]["calls"]:
         total = data["total"]
         spent = f"${total['usd_known']:,.4f}"
@@ -380,15 +333,14 @@ def say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
             spent += f", and at most ${total['usd_more_at_most']:,.4f} more for calls without an answer"
         words = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out, {spent}"
         print(f"Spent: {total['calls']:,} calls, {words}")
-    for words in warnings_of(data):
+    for words in _warnings_of(data):
         print(plain(words))
     is_left = not data["asked"] and data["estimate"]["calls"]["low"]
     following = "run" if is_left else "file --as ORG --model AGENT -o DIR"
     print(f"Next: {program()} forecastbench {following}")
 
 
-def warnings_of(data: Mapping[str, Any]) -> Iterator[str]:
-    """What is missing, or will be, and what its reader has to know."""
+def _warnings_of(data: Mapping[str, Any]) -> Iterator[str]:
     for one in data["estimate"]["agents"]:
         for words in filter(None, [one["trouble"], *(fault["message"] for fault in one["faults"])]):
             yield f"Warning: {one['agent']}: {words}"

@@ -4,17 +4,22 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
-from arena.cli.options import DAY, DEFAULT, Options, command
+from arena.cli.market_files import say_rejected
+from arena.cli.options import DAY, DEFAULT, Options, argument, command, option
 from arena.cli.output import attributes, interruptible, prints_aside, program, run_async, stages
+from arena.clock import now
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from markets.history import Open, PastSummary
-    from markets.venue import QuarantinedRecord
+from arena.rounds.adapters import unfrozen_settings
+from arena.rounds.settlement import venue_error
+from markets.history import Open, PastSummary, collect
+from markets.past import PastRequest
+from markets.registry import UnknownExtension, load
+from markets.venue import QuarantinedRecord, VenueError
+from markets.venues.wire.fields import is_name
 
 Names = list[str] | None
 
@@ -22,24 +27,15 @@ Names = list[str] | None
 @command("config", "json")
 def history(
     chosen: Options,
-    venue: Annotated[str, typer.Argument(metavar="VENUE", help="polymarket, kalshi or manifold.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The bundle's folder; a new one is made.")],
-    since: Annotated[datetime, typer.Option(formats=DAY, help="Prices from this day on.")],
-    until: Annotated[
-        datetime | None, typer.Option(formats=DAY, help="Prices before this day. [default: until now]")
-    ] = None,
-    top: Annotated[int, typer.Option(help="Only the N markets with the most volume.", min=1)] = 1_000,
-    slug: Annotated[
-        Names, typer.Option(metavar="NAME", help="This market, by slug (Kalshi: ticker); repeatable.")
-    ] = None,
-    event: Annotated[
-        Names, typer.Option(metavar="NAME", help="The markets of this event (not Manifold); repeatable.")
-    ] = None,
-    tag: Annotated[
-        Names,
-        typer.Option(metavar="NAME", help="The markets of this tag, series or topic; repeatable."),
-    ] = None,
-    hours: Annotated[int, typer.Option(help="One price every N hours, the last.", min=1)] = 6,
+    venue: str = argument("VENUE", "polymarket, kalshi or manifold."),
+    folder: Path = argument("DIR", "The bundle's folder; a new one is made."),
+    since: datetime = option("Prices from this day on.", default=..., formats=DAY),
+    until: datetime | None = option("Prices before this day. [default: until now]", formats=DAY),
+    top: int = option("Only the N markets with the most volume.", default=1_000, min=1),
+    slug: Names = option("This market, by slug (Kalshi: ticker); repeatable.", "NAME"),
+    event: Names = option("The markets of this event (not Manifold); repeatable.", "NAME"),
+    tag: Names = option("The markets of this tag, series or topic; repeatable.", "NAME"),
+    hours: int = option("One price every N hours, the last.", default=6, min=1),
 ) -> None:
     """Read a venue's past into a bundle: markets that were open at some time between two days, with
     prices, fees and how they ended. No key is needed.
@@ -52,12 +48,6 @@ def history(
 
     Next: arena replay recordings/spring
     """
-    from arena.clock import now
-    from arena.rounds.settlement import venue_error
-    from markets.history import collect
-    from markets.past import PastRequest
-    from markets.venue import VenueError
-
     names = [checked(each or []) for each in (slug, event, tag)]
     at = now()
     last = at if until is None else min(at, until.replace(tzinfo=UTC))
@@ -77,7 +67,7 @@ def history(
     about = {"bundle": str(folder), "venue": venue, "since": request.since, "until": request.until}
     chosen.answer(
         about | asdict(found) | {"left_out": dict(found.left_out), "rejected": rejected},
-        say,
+        _say,
         folder,
         found,
         quarantined,
@@ -88,8 +78,6 @@ def history(
 
 def checked(names: list[str]) -> tuple[str, ...]:
     """The names, if a venue may have such: they become parts of addresses."""
-    from markets.venues.wire.fields import is_name
-
     for name in names:
         if not is_name(name):
             hint = "a name has only letters, digits, . _ and -; it is the last part of the market's address"
@@ -97,11 +85,8 @@ def checked(names: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def past_of(chosen: Options, venue: str, quarantined: "list[QuarantinedRecord]") -> "Open":
+def past_of(chosen: Options, venue: str, quarantined: list[QuarantinedRecord]) -> Open:
     """How to open a venue's past, with the settings of the config where it names this venue."""
-    from arena.rounds.adapters import unfrozen_settings
-    from markets.registry import UnknownExtension, load
-
     config = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
     try:
         module = load("markets.venues", venue, config.extensions("venues") if config else ())
@@ -117,10 +102,7 @@ def past_of(chosen: Options, venue: str, quarantined: "list[QuarantinedRecord]")
     return lambda answers: module.venue(settings, quarantined.append, answers=answers)
 
 
-def say(folder: Path, found: "PastSummary", quarantined: "list[QuarantinedRecord]") -> None:
-    """The same in words."""
-    from arena.cli.market_files import say_rejected
-
+def _say(folder: Path, found: PastSummary, quarantined: list[QuarantinedRecord]) -> None:
     counts = f"{found.prices:,} prices, {found.resolutions:,} resolutions"
     whole = " It was already complete; nothing was requested." if found.whole_before else ""
     print(f"{folder}: {count_text(found.markets, 'market')}, {counts}.{whole}")

@@ -13,17 +13,22 @@ from getpass import getuser
 from pathlib import Path
 from shlex import quote
 from shutil import which
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
+from agents.model import ModelSettings
+from agents.model_table.cost import price_of
+from agents.providers import DEMO, near_model, no_provider, provider_of
 from arena.cli.check import cost_of
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import print_json
+from arena.clock import now
+from arena.config import Config, environment, load
+from arena.config.environment import KEYS, missing_key, missing_keys
+from arena.config.errors import suggestion
+from arena.config.lineup import NAME, NAME_MEANT
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    from arena.config import Config
 
 PACKAGED = Path(__file__).resolve().parents[1] / "templates"
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -94,19 +99,12 @@ class Wanted:
 @command(record=False)
 def init(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder; created if needed.")] = Path(),
-    venue: Annotated[
-        str | None, typer.Option(help=f"Where markets come from: {', '.join(VENUES)}.", metavar="NAME")
-    ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="A model that plays, as PROVIDER/MODEL; repeatable.", metavar="NAME"),
-    ] = None,
-    budget: Annotated[
-        float | None, typer.Option(help="Dollars a month for all models together.", min=0.01)
-    ] = None,
-    live: Annotated[bool, typer.Option("--live", help="Ask each model one tiny question.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the defaults.")] = False,
+    folder: Path = argument("[DIR]", "The folder; created if needed.", default=Path()),
+    venue: str | None = option(f"Where markets come from: {', '.join(VENUES)}.", "NAME"),
+    model: list[str] | None = option("A model that plays, as PROVIDER/MODEL; repeatable.", "NAME"),
+    budget: float | None = option("Dollars a month for all models together.", min=0.01),
+    live: bool = flag("Ask each model one tiny question."),
+    yes: bool = flag("Take the defaults.", "--yes", "-y"),
 ) -> None:
     """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 
@@ -118,9 +116,6 @@ def init(
 
     Next: cd my-arena, then arena check
     """
-    from arena.clock import now
-    from arena.config import environment, load
-
     config = folder / "config.yaml"
     if config.exists():
         raise ArenaError("exists", f"{config} already exists", "choose another folder, or move it away")
@@ -144,8 +139,6 @@ def choose(
     environ: Mapping[str, str], venue: str | None, models: tuple[str, ...], budget: float | None, asking: bool
 ) -> Wanted:
     """What the options say; for the rest what the person at the terminal answers, or else what is usual."""
-    from arena.config.environment import KEYS
-    from arena.config.errors import suggestion
 
     def venue_fault(name: str) -> tuple[str, str] | None:
         return None if name in VENUES else (f"there is no venue {name!r}", suggestion(name, VENUES)[1])
@@ -184,10 +177,6 @@ def models_fault(models: Iterable[str], venue: str) -> tuple[str, str] | None:
 
 def fault(model: str, venue: str) -> tuple[str, str] | None:
     """Why a model can't play on a venue, with a hint; None where it can."""
-    from agents.model_table.cost import price_of
-    from agents.providers import DEMO, near_model, no_provider, provider_of
-    from arena.config.lineup import NAME, NAME_MEANT
-
     if not re.fullmatch(NAME, model):
         return f"{model!r} is not a model", f"it needs {NAME_MEANT}"
     if model.startswith(DEMO):
@@ -204,9 +193,6 @@ def fault(model: str, venue: str) -> tuple[str, str] | None:
 
 def usual_models(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The models of the config that comes with the package whose keys are there; all, where none is."""
-    from agents.model import ModelSettings
-    from arena.config.environment import missing_key
-
     names = tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
     return tuple(name for name in names if not missing_key(ModelSettings(model=name), environ)) or names
 
@@ -258,10 +244,8 @@ def card(wanted: Wanted, day: date) -> str:
     return head + line + "\n".join(agents) + "\n"
 
 
-def summary(settings: "Config", wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
+def summary(settings: Config, wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
     """What a new arena is, which keys its models lack, and what they may cost a month."""
-    from arena.config.environment import missing_keys
-
     total = cost_of(settings, 1, {})["total"]
     return {
         "venue": wanted.venue,

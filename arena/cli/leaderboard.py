@@ -1,32 +1,23 @@
 """`arena leaderboard` and `arena duel`: who forecasts well, and whether that means anything yet."""
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import Any, Literal
 
-import typer
-
-from arena.cli.check_next import next_step
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain, signed_dollars, thinking_words
-from arena.cli.table import TableChoice, TableColumn, print_table, print_text, value_in
-from arena.errors import ArenaError, tie_letters, times_text, verdict_word
+from arena.cli.table import VERDICT, TableChoice, TableColumn, between, print_table, print_text
+from arena.errors import ArenaError, tie_letters, times_text
+from arena.record.model.cohort import Cohort, later_models_words
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.schema.database import Connection
+from arena.scores import slices
+from arena.scores.comparisons import compute_duel, duel_sentences, holm_sentence
+from arena.scores.leaderboard import PROVISIONAL_NOTICE, compute_provisional
+from arena.scores.profiles.duels import events_needed, read_current_duel
+from arena.scores.spending import read_spending, spending_sentences
 
 MARKET = "market"
-
-if TYPE_CHECKING:
-    from arena.record.model.cohort import Cohort
-    from arena.record.schema.database import Connection
-
-
-def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | None]:
-    """What writes an interval of a row, where it has one."""
-
-    def write(row: Any) -> str | None:
-        least = value_in(row, low)
-        return None if least is None else f"{least:+{places}} to {value_in(row, high):+{places}}"
-
-    return write
 
 
 def rank(row: Mapping[str, Any]) -> str | None:
@@ -74,11 +65,6 @@ def interval_bar(row: Mapping[str, Any]) -> str | None:
 AGENT = TableColumn("agent", narrow="cut middle")
 TOOLS = TableColumn("tools", value=lambda row: "tools" if row["tools"] else None, gives_way=3)
 SKILL = TableColumn("skill", show="+.4f")
-VERDICT = TableColumn(
-    "verdict",
-    value=lambda row: verdict_word(*(value_in(row, key) for key in ("verdict", "skill_high", "copies"))),
-    gives_way=3,
-)
 COLUMNS = (
     TableColumn("rank", value=rank),
     AGENT,
@@ -127,11 +113,7 @@ LEGEND = (
     "allow. Evidence: what $1 bet on its skill would be worth; {bar} is the bar. *Implied: the Brier score "
     "of its bets, with the stake alone read as confidence."
 )
-TURNS_AMISS = {
-    "failed": "Failed turns",
-    "late": "Late turns",
-    "retried": "Turns retried after a failure",
-}
+TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
 SLICES = (
     AGENT,
     SKILL,
@@ -176,32 +158,18 @@ PROVISIONAL = (
 )
 
 
-class SliceBy(StrEnum):
-    """What the rows of a season can be sliced by."""
-
-    category = "category"
-    horizon = "horizon"
-    price = "price"
-    cohort = "cohort"
-    release = "release"
+SliceBy = Literal["category", "horizon", "price", "cohort", "release"]
 
 
 @command(table=True)
 def leaderboard(
     chosen: Options,
-    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
-    by: Annotated[
-        SliceBy | None,
-        typer.Option(
-            help="Split skill: horizon is the time to close, release the time since the model's release."
-        ),
-    ] = None,
-    provisional: Annotated[
-        bool, typer.Option("--provisional", help="Score open markets at their latest price.")
-    ] = False,
-    metaculus: Annotated[
-        bool, typer.Option("--metaculus", help="Show Metaculus's scores: peer, baseline, spot, relative.")
-    ] = False,
+    cohort: int | None = option("Only this cohort, by number.", min=1),
+    by: SliceBy | None = option(
+        "Split skill: horizon is the time to close, release the time since the model's release."
+    ),
+    provisional: bool = flag("Score open markets at their latest price."),
+    metaculus: bool = flag("Show Metaculus's scores: peer, baseline, spot, relative."),
 ) -> None:
     """Show who forecasts well, and whether that means anything yet.
 
@@ -219,13 +187,14 @@ def leaderboard(
         raise ArenaError("two_views", what, "use one at a time", status=64)
     found = read(chosen.record(), cohort, by, provisional)
     if not chosen.json and not found.get("leaderboard", True):
+        from arena.cli.check_next import next_step
+
         print(f"No agent has played yet. Next: {next_step(chosen.known())}")
     else:
-        chosen.answer(found, say_metaculus if metaculus else say, found, chosen.table)
+        chosen.answer(found, _say_metaculus if metaculus else _say, found, chosen.table)
 
 
-def say_metaculus(found: Mapping[str, Any], choice: TableChoice) -> None:
-    """The agents by Metaculus's scores."""
+def _say_metaculus(found: Mapping[str, Any], choice: TableChoice) -> None:
     if not found["metaculus"]:
         print("No market of a cohort has ended YES or NO yet.")
         return
@@ -240,17 +209,15 @@ def read(
     with Options(database=address).reading() as connection:
         about = {"cohort": cohort}
         if by is not None:
-            return about | read_slices(connection, cohort, by)
+            return about | _read_slices(connection, cohort, by)
         if provisional:
-            return about | read_provisional(connection, cohort)
+            return about | _read_provisional(connection, cohort)
         return about | read_leaderboard(connection, cohort)
 
 
-def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dict[str, Any]:
+def read_leaderboard(connection: Connection, cohort: int | None = None) -> dict[str, Any]:
     """The leaderboard of a record: the sentence that leads it, and its rows."""
-    from dataclasses import asdict
 
-    from arena.record.queries.cohorts import read_cohorts, select_cohorts
     from arena.scores import leaderboard
 
     found = asdict(leaderboard.read_leaderboard(connection, cohort))
@@ -262,7 +229,7 @@ def read_leaderboard(connection: "Connection", cohort: int | None = None) -> dic
     return found | about | {"leaderboard": rows}
 
 
-def _thinking(cohorts: "Sequence[Cohort]") -> list[dict[str, str]]:
+def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
     """How much each model was last asked to think; the demo's think not at all."""
     asked = {
         entrant.name: entrant.settings.get("reasoning") or "provider's default"
@@ -273,29 +240,18 @@ def _thinking(cohorts: "Sequence[Cohort]") -> list[dict[str, str]]:
     return [{"agent": name, "reasoning": str(effort)} for name, effort in asked.items()]
 
 
-def read_slices(connection: "Connection", cohort: int | None, by: SliceBy) -> dict[str, Any]:
-    """Every agent's skill, slice by slice."""
-    from dataclasses import asdict
-
-    from arena.scores import slices
-
-    found = slices.read_slices(connection, by.value, cohort)
+def _read_slices(connection: Connection, cohort: int | None, by: SliceBy) -> dict[str, Any]:
+    found = slices.read_slices(connection, by, cohort)
     rows = [{"slice": each.slice} | asdict(each.gain) for each in found]
-    return {"by": by.value, "slices": rows}
+    return {"by": by, "slices": rows}
 
 
-def read_provisional(connection: "Connection", cohort: int | None) -> dict[str, Any]:
-    """What scores would be if the latest prices were right."""
-    from dataclasses import asdict
-
-    from arena.scores.leaderboard import PROVISIONAL_NOTICE, compute_provisional
-
+def _read_provisional(connection: Connection, cohort: int | None) -> dict[str, Any]:
     rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
     return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
 
 
-def say(found: Mapping[str, Any], choice: TableChoice) -> None:
-    """The same in words."""
+def _say(found: Mapping[str, Any], choice: TableChoice) -> None:
     if "slices" in found:
         for name in dict.fromkeys(row["slice"] for row in found["slices"]):
             rows = [row for row in found["slices"] if row["slice"] == name]
@@ -329,8 +285,6 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
     if words := thinking_words({each["agent"]: each["reasoning"] for each in found["thinking"]}):
         print_text(f"Thinking: {words}.")
     agents = [row for row in found["leaderboard"] if row["turns"]]
-    from arena.record.model.cohort import later_models_words
-
     if words := later_models_words(found["later_models"]):
         print_text(f"{words.capitalize()}.")
     said = {row["agent"]: row["stamps"] for row in found["leaderboard"]}
@@ -350,9 +304,9 @@ def _say_of(said: Mapping[str, Sequence[str]], form: Callable[[str], str]) -> No
 @command()
 def duel(
     chosen: Options,
-    one: Annotated[str, typer.Argument(metavar="A", help="An agent in the record.")],
-    other: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
+    one: str = argument("A", "An agent in the record."),
+    other: str = argument("B", "Another one."),
+    cohort: int | None = option("Only this cohort, by number.", min=1),
 ) -> None:
     """Compare the forecasts of two agents, on the markets and in the rounds that both were shown.
 
@@ -368,12 +322,6 @@ def duel(
 
     Next: arena leaderboard
     """
-    from dataclasses import asdict
-
-    from arena.scores.comparisons import compute_duel, duel_sentences, holm_sentence
-    from arena.scores.profiles.duels import events_needed, read_current_duel
-    from arena.scores.spending import read_spending, spending_sentences
-
     if one == other:
         raise ArenaError(
             "one_agent", f"{one} can't duel itself", "arena agents list shows the others", status=64

@@ -1,45 +1,26 @@
 """The program `arena`: its commands, and how it ends: with which status, and after which errors."""
 
-import importlib.util
 import os
 import re
 import select
 import signal
 import sys
+from collections.abc import Iterator, Mapping
+from copy import copy
 from datetime import datetime
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from arena.cli.agents import agents
-from arena.cli.check import check
-from arena.cli.cohorts import cohorts
-from arena.cli.config import config as print_config
-from arena.cli.dashboard import dashboard
-from arena.cli.db import db
-from arena.cli.demo import demo
-from arena.cli.desk import desk, mcp
-from arena.cli.export import export, import_record, publish, report
-from arena.cli.forecastbench import forecastbench
-from arena.cli.history import history
-from arena.cli.init import init
-from arena.cli.leaderboard import duel, leaderboard
-from arena.cli.markets import markets
-from arena.cli.options import ConfigFile, Database, Options
+from arena.cli.options import CONFIG_FILE, DATABASE, Options
 from arena.cli.output import print_error
-from arena.cli.positions import positions
-from arena.cli.prompts import prompts
-from arena.cli.replay import replay
-from arena.cli.round import round as play_round
-from arena.cli.run import run, worker
-from arena.cli.schema import schema
-from arena.cli.score import score, tournament
-from arena.cli.status import status
-from arena.cli.verify import verify
-from arena.cli.whatif import whatif
 from arena.errors import ArenaError
 
 UsageError: Any = typer.BadParameter.__base__
@@ -57,14 +38,156 @@ METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
 """What help calls the value of an option that has no word of its own for it."""
 
 
+FAMILIES = {
+    "agents": """List the agents, add models, and try one before it plays. Nothing here changes the record.
+
+Example: arena agents add anthropic/claude-sonnet-5
+
+Next: arena round plays the next round with all of them.
+""",
+    "cohorts": """List the cohorts, start one by hand, pause or end one, and seal its decisions.
+
+A cohort keeps its settings; a changed config takes effect with the next one.
+
+Example: arena cohorts diff 1 next
+
+Next: arena round plays the next round.
+""",
+    "markets": """Read, list and record a venue's markets. Nothing here calls a model or places a bet.
+
+Example: arena markets sync
+
+Next: arena markets list shows what was read.
+""",
+    "forecastbench": """Play, check and score ForecastBench's rounds.
+
+Question sets, resolution sets and forecasters' files come plain or packed with gzip.
+
+Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
+
+Next: arena forecastbench board
+""",
+    "db": """Maintain the record: back it up, restore, upgrade, move and prune it.
+
+Only old prices that nothing depends on can be pruned.
+
+Example: arena db backup
+
+Next: arena verify
+""",
+}
+"""What the help of each family says."""
+COMMANDS: dict[str, Any] = {
+    "demo": "demo:demo",
+    "init": "init:init",
+    "config": "config:config",
+    "check": "check:check",
+    "run": "run:run",
+    "round": "round:round",
+    "status": "status:status",
+    "worker": "run:worker",
+    "prompts": "prompts:prompts",
+    "leaderboard": "leaderboard:leaderboard",
+    "duel": "leaderboard:duel",
+    "score": "score:score",
+    "tournament": "score:tournament",
+    "positions": "positions:positions",
+    "whatif": "whatif:whatif",
+    "schema": "schema:schema",
+    "desk": "desk:desk",
+    "mcp": "desk:mcp",
+    "history": "history:history",
+    "replay": "replay:replay",
+    "verify": "verify:verify",
+    "export": "export:export",
+    "import": "export:import_record",
+    "dashboard": "dashboard:dashboard",
+    "report": "export:report",
+    "publish": "export:publish",
+    "agents": {
+        "list": "agents:list_agents",
+        "show": "agents:show",
+        "add": "agents_add:add",
+        "try": "agents_try:try_agent",
+    },
+    "cohorts": {
+        "list": "cohorts:list_cohorts",
+        "show": "cohorts:show",
+        "start": "cohorts:start",
+        "end": "cohorts:end",
+        "pause": "cohorts:pause",
+        "diff": "cohort_diff:diff",
+        "seal": "cohort_diff:seal",
+    },
+    "markets": {
+        "sync": "market_files:sync",
+        "list": "markets:list_markets",
+        "show": "markets:show",
+        "record": "market_files:record_markets",
+        "check": "market_files:check_bundle",
+        "rejected": "markets:rejected",
+    },
+    "forecastbench": {
+        "fetch": "forecastbench:fetch",
+        "run": "forecastbench_run:run",
+        "file": "forecastbench:file",
+        "check": "forecastbench:check",
+        "board": "forecastbench:board",
+    },
+    "db": {"backup": "db:backup", "restore": "db:restore", "upgrade": "db:upgrade", "prune": "db:prune"},
+}
+"""The file and the function of each command, loaded where it is asked for."""
+
+
 def flow(command: Any) -> None:
-    """Let the help of a command, and of those under it, fill lines however wide the terminal is."""
+    """Let the help of a command fill lines however wide the terminal is."""
     paragraphs = cleandoc(command.help or "").split("\n\n")
     command.help = "\n\n".join(" ".join(words.split()) for words in paragraphs)
     for each in command.params:
         each.metavar = each.metavar or METAVARS.get(each.type_descriptor.annotation)
-    for under in getattr(command, "commands", {}).values():
-        flow(under)
+
+
+@cache
+def load_command(name: str, place: str) -> Any:
+    """The command of that name in its place."""
+    file, _, function = place.partition(":")
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(getattr(import_module(f"arena.cli.{file}"), function))
+    command = get_command(alone)
+    flow(command)
+    return command
+
+
+def first_words(place: str) -> str:
+    """What a command says of itself first, read without loading it: help has to be there at once."""
+    file, _, function = place.partition(":")
+    text = Path(__file__).with_name(f"{file}.py").read_text("utf-8")
+    _, _, after = text.partition(f"\ndef {function}(")
+    return " ".join(re.split(r"\n *\n", after.split('"""')[1])[0].split())
+
+
+class LoadedCommands(Mapping[str, Any]):
+    """Commands and families by name, each loaded when it is asked for."""
+
+    def __init__(self, places: Mapping[str, Any]) -> None:
+        self.places = places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, name: str) -> Any:
+        place = self.places[name]
+        return load_command(name, place) if isinstance(place, str) else Family(name, place)
+
+    def listed(self) -> dict[str, Any]:
+        """The same with no more of each command than a list of them says."""
+        return {
+            name: TyperCommand(name, help=first_words(place)) if isinstance(place, str) else self[name]
+            for name, place in self.places.items()
+        }
 
 
 EXIT_STATUSES = {
@@ -78,11 +201,35 @@ EXIT_STATUSES = {
 """What a script can go by."""
 
 
-class Commands(TyperGroup):
+class CommandListing(TyperGroup):
+    """Commands whose help loads none of them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, which are known without them."""
+        return list(self.commands)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help, with what each command says of itself first."""
+        listed = copy(self)
+        listed.commands = cast(LoadedCommands, self.commands).listed()
+        TyperGroup.format_help(listed, ctx, formatter)
+
+
+class Family(CommandListing):
+    """The commands that have their first word in common."""
+
+    def __init__(self, name: str, places: Mapping[str, str]) -> None:
+        super().__init__(name=name, help=FAMILIES[name], no_args_is_help=True)
+        self.commands = cast(Any, LoadedCommands(places))
+        flow(self)
+
+
+class Commands(CommandListing):
     """The commands, in the order given here. Expected errors are printed, without a traceback."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
+        self.commands = cast(Any, LoadedCommands(COMMANDS))
         flow(self)
 
     def main(self, *args: Any, **named: Any) -> Any:
@@ -175,8 +322,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def arena(
     context: typer.Context,
-    config: ConfigFile = None,
-    database: Database = None,
+    config: Path | None = CONFIG_FILE,
+    database: str | None = DATABASE,
     _: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
@@ -185,44 +332,11 @@ def arena(
     context.obj = Options(config, database)
 
 
-app.command()(demo)
-app.command()(init)
-app.command("config")(print_config)
-app.command()(check)
-app.command()(run)
-app.command("round")(play_round)
-app.command()(status)
-app.command()(worker)
-app.add_typer(agents, name="agents")
-app.add_typer(cohorts, name="cohorts")
-app.add_typer(markets, name="markets")
-app.command()(prompts)
-app.command()(leaderboard)
-app.command()(duel)
-app.command()(score)
-app.command()(tournament)
-app.add_typer(forecastbench, name="forecastbench")
-app.command()(positions)
-app.command()(whatif)
-app.command()(schema)
-app.command()(desk)
-app.command()(mcp)
-app.command()(history)
-app.command()(replay)
-app.command()(verify)
-app.command()(export)
-app.command("import")(import_record)
-app.command()(dashboard)
-app.command()(report)
-app.command()(publish)
-app.add_typer(db, name="db")
-
-
 def guard() -> None:
     """Stop where another package has taken the place of one of ours."""
     home = Path(__file__).resolve().parents[2]
     for package in PACKAGES:
-        spec = importlib.util.find_spec(package)
+        spec = find_spec(package)
         places = list(spec.submodule_search_locations or []) if spec else []
         if not any(Path(place).resolve() == home / package for place in places):
             other = places[0] if places else spec and spec.origin

@@ -6,20 +6,22 @@ from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.options import DAY, Options, command, instant
+from arena.cli.options import DAY, Options, argument, command, flag, instant, option
 from arena.cli.output import attributes, prints_aside, program, progress, run_async
 from arena.cli.table import TableColumn, print_table
+from arena.clock import now
 from arena.errors import ArenaError, count_text
+from markets.bundle import BundleReport, WriteCounts, check, write
+from markets.universe import filter_for
+from markets.venue import QuarantinedRecord, VenueError
 
 if TYPE_CHECKING:
     from arena.config import Config
-    from arena.rounds.sync import VenueSync
-    from markets.bundle import BundleReport, WriteCounts
-    from markets.venue import QuarantinedRecord
+    from arena.rounds.settlement import VenueSync
 
 MISTAKES = (
     TableColumn("file", narrow="wrap"),
@@ -33,14 +35,8 @@ BEGINNING = datetime.min.replace(tzinfo=UTC)
 @command()
 def sync(
     chosen: Options,
-    ends: Annotated[
-        bool,
-        typer.Option("--ends/--no-ends", help="Also ask how markets ended."),
-    ] = True,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="As of this time; not for live venues."),
-    ] = None,
+    ends: bool = option("Also ask how markets ended.", "", "--ends/--no-ends", default=True),
+    at: str | None = option("As of this time; not for live venues.", "TIME"),
 ) -> None:
     """Read every open market of the config's venue, and record what has changed.
 
@@ -54,21 +50,18 @@ def sync(
     settings = chosen.load()
     with prints_aside():
         found = read_venue(settings, ends, at)
-    chosen.answer(as_dict(settings, found), say, settings.markets.venue, found)
+    chosen.answer(_as_dict(settings, found), _say, settings.markets.venue, found)
     if not found.complete:
         raise typer.Exit(2)
 
 
 def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "VenueSync":
     """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
-    from arena.clock import now
     from arena.cohorts.freeze import stamp_of
     from arena.record.record import Record
     from arena.record.write.sync import VenueSource
     from arena.rounds.adapters import open_venue
-    from arena.rounds.sync import sync_venue
-    from markets.universe import filter_for
-    from markets.venue import QuarantinedRecord
+    from arena.rounds.settlement import sync_venue
 
     quarantined: list[QuarantinedRecord] = []
     source = VenueSource(config.markets.venue, stamp_of(config))
@@ -91,8 +84,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
         return run_async(read())
 
 
-def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
-    """A look at a venue for JSON."""
+def _as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
     codes = Counter(aside.code for aside in found.quarantined)
     names = ("number", "at", "markets", "new", "changed", "quotes", "unchanged", "gone")
     return attributes(found.synced, *names) | {
@@ -107,8 +99,7 @@ def as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:
     }
 
 
-def say(venue: str, found: "VenueSync") -> None:
-    """A look at a venue in words."""
+def _say(venue: str, found: "VenueSync") -> None:
     synced = found.synced
     print(f"{venue} at {synced.at:%Y-%m-%d %H:%M:%S} UTC: {count_text(synced.markets, 'market')}")
     print(f"  {synced.new:,} new, {synced.changed:,} changed, {synced.quotes:,} with a new price, "
@@ -136,12 +127,10 @@ def left_out_words(left_out: Mapping[str, int]) -> str:
 @command()
 def record_markets(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The bundle's folder; a new one is made.")],
-    since: Annotated[datetime | None, typer.Option(formats=DAY, help="Only from this day on.")] = None,
-    until: Annotated[datetime | None, typer.Option(formats=DAY, help="Only before this day.")] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Read the venue first, as markets sync does.")
-    ] = False,
+    folder: Path = argument("DIR", "The bundle's folder; a new one is made."),
+    since: datetime | None = option("Only from this day on.", formats=DAY),
+    until: datetime | None = option("Only before this day.", formats=DAY),
+    fresh: bool = flag("Read the venue first, as markets sync does."),
 ) -> None:
     """Write the record's market data to a bundle: pages, prices, books, resolutions.
 
@@ -152,11 +141,8 @@ def record_markets(
 
     Next: arena markets check recordings/spring, then arena replay recordings/spring
     """
-    from arena.clock import now
     from arena.record.files.recording import read_sightings
     from arena.rounds.settlement import venue_error
-    from markets.bundle import write
-    from markets.venue import VenueError
 
     quarantined: list[QuarantinedRecord] = []
     if fresh:
@@ -170,20 +156,19 @@ def record_markets(
         raise venue_error(error) from error
     left_out = [attributes(x, "venue", "record", "kind", "code", "reason") for x in quarantined]
     data = {"bundle": folder} | asdict(written) | {"left_out": left_out}
-    chosen.answer(data, say_record, folder, written, quarantined)
+    chosen.answer(data, _say_record, folder, written, quarantined)
     if quarantined:
         raise typer.Exit(2)
 
 
-def say_record(folder: Path, written: "WriteCounts", quarantined: "list[QuarantinedRecord]") -> None:
-    """In words."""
+def _say_record(folder: Path, written: WriteCounts, quarantined: list[QuarantinedRecord]) -> None:
     parts = (f"{written.pages:,} pages", f"{written.prices:,} prices", f"{written.resolutions:,} resolutions")
     print(f"{folder}: {', '.join(parts)} added")
     say_rejected(quarantined)
     print(f"Next: {program()} markets check {folder}")
 
 
-def say_rejected(quarantined: "Sequence[QuarantinedRecord]") -> None:
+def say_rejected(quarantined: Sequence[QuarantinedRecord]) -> None:
     """The first records that were left out, and why."""
     for aside in quarantined[:10]:
         print(f"  left out: {aside.venue}:{aside.record}: {aside.reason}")
@@ -192,10 +177,7 @@ def say_rejected(quarantined: "Sequence[QuarantinedRecord]") -> None:
 
 
 @command(record=False)
-def check_bundle(
-    chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A recording: a bundle's folder.")],
-) -> None:
+def check_bundle(chosen: Options, folder: Path = argument("DIR", "A recording: a bundle's folder.")) -> None:
     """Check a bundle line by line; nothing is changed or imported.
 
     Mistakes are listed with file, line, what was found and expected. With any, the exit status is 1 and
@@ -206,16 +188,13 @@ def check_bundle(
 
     Next: arena replay recordings/spring
     """
-    from markets.bundle import check
-
     report = check(folder)
-    chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), say_check, folder, report)
+    chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), _say_check, folder, report)
     if not report.ok:
         raise typer.Exit(1)
 
 
-def say_check(folder: Path, report: "BundleReport") -> None:
-    """The report for people."""
+def _say_check(folder: Path, report: BundleReport) -> None:
     if report.ok:
         if report.warnings:
             print_table(MISTAKES, report.warnings, "Times that can't be right")

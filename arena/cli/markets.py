@@ -3,40 +3,37 @@
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
-
-from arena.cli.market_files import check_bundle, record_markets, sync
-from arena.cli.options import Options, command, instant
+from arena.cli.options import Options, argument, command, instant, option
 from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, program
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, line_width, print_table
+from arena.clock import now
 from arena.errors import ArenaError
+from arena.record.queries.markets import (
+    KnownMarket,
+    filter_markets,
+    read_known_ids,
+    read_markets,
+    read_newest_instant,
+    read_price_changes,
+)
+from arena.record.schema.database import Connection
+from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from markets.millionths import ONE, decimal
+from markets.model import Level, Market, Quote
 from markets.venue import venue_page
 
-if TYPE_CHECKING:
-    from arena.record.queries.markets import KnownMarket
-    from arena.record.schema.database import Connection
-    from arena.record.write.quarantine import StoredQuarantine
-    from markets.model import Level, Market, Quote
-
-HELP = """Read, list and record a venue's markets. Nothing here calls a model or places a bet.
-
-Example: arena markets sync
-
-Next: arena markets list shows what was read.
-"""
 LIST_ALL = "arena markets list --status all"
 WIDEST = 72
 """The characters of a line of bars."""
 BARS = "▁▂▃▄▅▆▇█"
 
 
-At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="As known at this time, in UTC.")]
+AT = option("As known at this time, in UTC.", "TIME")
 
 
-def _address(market: "Market") -> str | None:
+def _address(market: Market) -> str | None:
     page = venue_page(market.id, market.event_id, market.slug, market.event_slug)
     return page and page[1]
 
@@ -91,16 +88,11 @@ REJECTED = (
 @command(table=True)
 def list_markets(
     chosen: Options,
-    search: Annotated[
-        str, typer.Option(help="Only with these words in question, rules or id.", metavar="WORDS")
-    ] = "",
-    category: Annotated[str, typer.Option(help="Only this category.", metavar="NAME")] = "",
-    status: Annotated[
-        Literal["open", "waiting", "ended", "all"],
-        typer.Option(help="Open, unresolved or ended."),
-    ] = "open",
-    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
-    at: At = None,
+    search: str = option("Only with these words in question, rules or id.", "WORDS", default=""),
+    category: str = option("Only this category.", "NAME", default=""),
+    status: Literal["open", "waiting", "ended", "all"] = option("Open, unresolved or ended.", default="open"),
+    limit: int = option("Show at most so many.", default=40, min=1),
+    at: str | None = AT,
 ) -> None:
     """List the markets that the record has seen, with their latest price; most traded first.
 
@@ -110,27 +102,21 @@ def list_markets(
 
     Next: arena markets show ID
     """
-    from arena.record.queries.markets import filter_markets, read_markets
-
     with chosen.reading() as connection:
         when = asked(connection, at)
         known = read_markets(connection, when)
     found = filter_markets(known, search, category, status)
     rows = json_rows(MARKET, found[:limit])
     data = {"at": when, "known": len(known), "found": len(found), "markets": rows}
-    chosen.answer(data, say, found, limit, len(known), chosen.table)
+    chosen.answer(data, _say, found, limit, len(known), chosen.table)
 
 
-def asked(connection: "Connection", at: str | None) -> datetime:
+def asked(connection: Connection, at: str | None) -> datetime:
     """The instant that was asked for, or the newest."""
-    from arena.clock import now
-    from arena.record.queries.markets import read_newest_instant
-
     return read_newest_instant(connection, now()) if at is None else instant(at)
 
 
-def say(found: "Sequence[KnownMarket]", limit: int, known: int, choice: TableChoice) -> None:
-    """The markets as a table."""
+def _say(found: Sequence[KnownMarket], limit: int, known: int, choice: TableChoice) -> None:
     if not found:
         print(f"None of the {known:,} markets in the record matches." if known else "No market is known.")
         print(f"Next: {program()} markets " + ("list --status all" if known else "sync"))
@@ -143,9 +129,9 @@ def say(found: "Sequence[KnownMarket]", limit: int, known: int, choice: TableCho
 @command()
 def show(
     chosen: Options,
-    market: Annotated[str, typer.Argument(metavar="ID", help="Its id, as arena markets list shows it.")],
-    limit: Annotated[int, typer.Option(help="At most so many price changes.", min=1)] = 12,
-    at: At = None,
+    market: str = argument("ID", "Its id, as arena markets list shows it."),
+    limit: int = option("At most so many price changes.", default=12, min=1),
+    at: str | None = AT,
 ) -> None:
     """Show one market: question, rules, price, book, price history, and how it ended.
 
@@ -155,19 +141,15 @@ def show(
 
     Next: arena markets sync reads the venue again.
     """
-    from arena.record.queries.markets import read_price_changes
-
     with chosen.reading() as connection:
         when = asked(connection, at)
         seen = named(connection, market, when)
         quotes = read_price_changes(connection, seen.listing.market.id, when)
-    chosen.answer(market_data(seen, quotes, limit), say_market, seen, quotes, limit, when)
+    chosen.answer(_market_data(seen, quotes, limit), say_market, seen, quotes, limit, when)
 
 
-def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
+def named(connection: Connection, name: str, at: datetime) -> KnownMarket:
     """The market of that id, or the only one that ends so."""
-    from arena.record.queries.markets import read_known_ids, read_markets
-
     known = read_known_ids(connection, at)
     found = [id for id in known if id == name] or [id for id in known if id.partition(":")[2] == name]
     if len(found) == 1:
@@ -180,8 +162,7 @@ def named(connection: "Connection", name: str, at: datetime) -> "KnownMarket":
     raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)
 
 
-def market_data(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> dict[str, Any]:
-    """All of it for JSON."""
+def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict[str, Any]:
     market, quote = seen.listing.market, seen.listing.quote
     return json_rows(MARKET, [seen])[0] | {
         **attributes(market, "rules", "opens_at"),
@@ -194,7 +175,7 @@ def market_data(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int) -> d
     }
 
 
-def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
+def say_market(seen: KnownMarket, quotes: Sequence[Quote], limit: int, at: datetime) -> None:
     """All of it for people. What a venue wrote is shown as it is, without colours or commands in it."""
     market = seen.listing.market
     print(f"{plain(market.question)}\n{market.id}, {plain(market.category)}, event {plain(market.event_id)}")
@@ -212,7 +193,7 @@ def say_market(seen: "KnownMarket", quotes: "Sequence[Quote]", limit: int, at: d
     print(f"Next: {program()} markets sync")
 
 
-def _say_price(seen: "KnownMarket", at: datetime) -> None:
+def _say_price(seen: KnownMarket, at: datetime) -> None:
     quote = seen.listing.quote
     if quote is None:
         print("No quotes yet.\n")
@@ -229,11 +210,11 @@ def _say_price(seen: "KnownMarket", at: datetime) -> None:
         print_table(("shares", "bid ¢", "ask ¢", "shares"), rows)
 
 
-def _level(level: "Level | None") -> tuple[str, str]:
+def _level(level: Level | None) -> tuple[str, str]:
     return ("", "") if level is None else (cents(level.price), f"{exact(level.shares):,.0f}")
 
 
-def _say_history(quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
+def _say_history(quotes: Sequence[Quote], limit: int, at: datetime) -> None:
     if len(quotes) < 2:
         return
     mids = [quote.mid for quote in quotes if quote.mid is not None]
@@ -246,7 +227,7 @@ def _say_history(quotes: "Sequence[Quote]", limit: int, at: datetime) -> None:
         print(f"The last {limit:,} of {len(quotes):,} changes; --limit shows more.\n")
 
 
-def price_points(quotes: "Sequence[Quote]", until: datetime, count: int) -> list[int | None]:
+def price_points(quotes: Sequence[Quote], until: datetime, count: int) -> list[int | None]:
     """The mid at so many instants, evenly from the first price on: each the newest that was known then."""
     if not quotes:
         return []
@@ -276,12 +257,11 @@ def sparkline(mids: Sequence[int | None]) -> str:
 @command(table=True)
 def rejected(
     chosen: Options,
-    venue: Annotated[str | None, typer.Option(help="Only this venue.", metavar="NAME")] = None,
-    kind: Annotated[
-        Literal["market", "quote", "resolution", "page", "article"] | None,
-        typer.Option(help="Only records of this kind."),
-    ] = None,
-    limit: Annotated[int, typer.Option(help="Show at most so many.", min=1)] = 40,
+    venue: str | None = option("Only this venue.", "NAME"),
+    kind: Literal["market", "quote", "resolution", "page", "article"] | None = option(
+        "Only records of this kind."
+    ),
+    limit: int = option("Show at most so many.", default=40, min=1),
 ) -> None:
     """List venue records that could not be used, with the reason and how often; newest first.
 
@@ -292,27 +272,15 @@ def rejected(
 
     Next: arena markets sync tries them again.
     """
-    from arena.record.write.quarantine import read_quarantine
-
     with chosen.reading() as connection:
         found = read_quarantine(connection, venue, kind, limit)
-    chosen.answer({"rejected": found}, say_rejected, found, limit, chosen.table)
+    chosen.answer({"rejected": found}, _say_rejected, found, limit, chosen.table)
 
 
-def say_rejected(found: "Sequence[StoredQuarantine]", limit: int, choice: TableChoice) -> None:
-    """A line for each record and reason."""
+def _say_rejected(found: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> None:
     if not found:
         print(f"Nothing was rejected. Next: {program()} markets list")
         return
     print_table(REJECTED, found, choice=choice)
     if len(found) == limit:
         print(f"The newest {limit:,}; --limit shows more, --json what was sent.")
-
-
-markets = typer.Typer(help=HELP, no_args_is_help=True)
-markets.command()(sync)
-markets.command("list")(list_markets)
-markets.command()(show)
-markets.command("record")(record_markets)
-markets.command("check")(check_bundle)
-markets.command()(rejected)

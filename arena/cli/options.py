@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from arena.cli.table import TableChoice
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
+    from arena.clock import Clock
     from arena.config import Config
     from arena.record.record import Record
     from arena.record.schema.database import Connection
@@ -108,22 +109,33 @@ class Options:
         print_json(data)
 
 
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="The config file.", metavar="PATH")]
-Database = Annotated[
-    str | None,
-    typer.Option("--database", help="The record to use, not the config's: a path or a URL.", metavar="URL"),
-]
-SHARED: dict[str, Any] = {
-    "config": (ConfigFile, None),
-    "database": (Database, None),
-    "wide": (Annotated[bool, typer.Option("--wide", help="Show every column, however wide.")], False),
-    "columns": (
-        Annotated[str, typer.Option("--columns", help="Show these columns only.", metavar="A,B")],
-        "",
-    ),
-    "json": (Annotated[bool, typer.Option("--json", help="Answer in JSON, errors too.")], False),
+def option(help: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
+    """An option of a command, by its parameter's name unless others are given."""
+    return typer.Option(default, *names, help=help, metavar=metavar or None, **more)
+
+
+def flag(help: str, *names: str) -> Any:
+    """An option that is there or not."""
+    return typer.Option(False, *names, help=help)
+
+
+def argument(metavar: str, help: str, default: Any = ..., **more: Any) -> Any:
+    """What a command is about, by its place."""
+    return typer.Argument(default, metavar=metavar or None, help=help, **more)
+
+
+CONFIG_FILE = option("The config file.", "PATH")
+DATABASE = option("The record to use, not the config's: a path or a URL.", "URL")
+SHARED: dict[str, tuple[Any, Any]] = {
+    "config": (Path | None, CONFIG_FILE),
+    "database": (str | None, DATABASE),
+    "wide": (bool, flag("Show every column, however wide.")),
+    "columns": (str, option("Show these columns only.", "A,B", default="")),
+    "json": (bool, flag("Answer in JSON, errors too.")),
 }
-"""The options that many commands have: how they are written, and their defaults."""
+"""The options that many commands have: their types, and how they are written."""
+BASELINES = flag("Start a cohort even if no model has its key; models join later.")
+CLOCK_FILE = option("Rehearse at the time in this file, such as 2026-03-01T00:00Z.", "PATH")
 Command = Callable[..., None]
 
 
@@ -157,11 +169,11 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
         parameters = [
             inspect.Parameter("context", keyword, annotation=typer.Context),
             *(each.replace(kind=keyword) for each in own),
-            *(
-                inspect.Parameter(name, keyword, default=SHARED[name][1], annotation=SHARED[name][0])
-                for name in names
-            ),
+            *(inspect.Parameter(n, keyword, default=SHARED[n][1], annotation=SHARED[n][0]) for n in names),
         ]
+        for each in parameters:
+            if each.annotation is bool and not each.default.param_decls:  # no --no-… beside it
+                each.default.param_decls = (f"--{each.name.replace('_', '-')}",)
         run.__name__, run.__doc__ = function.__name__, function.__doc__
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         vars(run)["__signature__"] = inspect.Signature(parameters)
@@ -170,11 +182,14 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
     return made
 
 
-Baselines = Annotated[
-    bool,
-    typer.Option("--baselines", help="Start a cohort even if no model has its key; models join later."),
-]
-"""Whether a cohort may start in which only those play that need no key."""
+def clock_of(file: Path | None) -> "Callable[[], Clock]":
+    """What opens the clock: that of a file where one is named, which must be readable already."""
+    from arena.clock import PretendedClock, SystemClock
+
+    if file is None:
+        return SystemClock
+    PretendedClock.read(file)
+    return lambda: PretendedClock.read(file)
 
 
 def instant(text: str) -> datetime:

@@ -1,6 +1,7 @@
 """What commands print: text for people, one JSON document for programs; how figures are written."""
 
 import json
+import re
 import shutil
 import signal
 import sys
@@ -109,6 +110,17 @@ def plain(text: str) -> str:
 def one_line(text: str) -> str:
     """The same, with single spaces between its words."""
     return " ".join(plain(text).split())
+
+
+def without_password(address: str) -> str:
+    """A database's address as it may be shown.
+
+    >>> without_password("postgresql+psycopg://arena:secret@host/arena")
+    'postgresql+psycopg://arena:***@host/arena'
+    """
+    from agents.secrets import redact
+
+    return redact(re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", address))
 
 
 def shortened(text: str, most: int) -> str:

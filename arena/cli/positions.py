@@ -1,21 +1,17 @@
 """`arena positions`: what agents hold, what it cost, and what it made."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-import typer
-
-from arena.cli.options import Options, command
-from arena.cli.output import attributes, duration, exact, minute, one_line, program, signed_dollars
+from arena.cli.options import Options, command, flag, option
+from arena.cli.output import duration, exact, minute, one_line, program, signed_dollars
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, print_table
 from arena.errors import ArenaError
+from arena.record.queries.accounts import read_marked_cohort
+from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
+from arena.scores.positions import Position, PositionGroup, by_agent, by_market, merge_positions
+from arena.scores.positions import positions as lots
 from markets.venue import venue_page
-
-if TYPE_CHECKING:
-    from arena.record.schema.database import Connection
-    from arena.scores.positions import Position, PositionGroup
 
 STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
 
@@ -63,37 +59,19 @@ LOTS = (
 COUNTS = tuple(TableColumn(name, show=",d", gives_way=2) for name in ("agents", "lots", "held", "stale"))
 COLUMNS = {
     "lot": LOTS,
-    "market": (
-        TableColumn("market_id", "market", gives_way=9, value="name"),
-        QUESTION,
-        *COUNTS,
-        *MONEY,
-    ),
+    "market": (TableColumn("market_id", "market", gives_way=9, value="name"), QUESTION, *COUNTS, *MONEY),
     "agent": (TableColumn("agent", value="name", narrow="cut middle"), *COUNTS, *MONEY),
 }
 """For each kind of line, its columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class PositionsReport:
-    """What was asked for: positions, or groups of them, and all of them together."""
-
-    cohort: int
-    agent: str | None
-    at: datetime | None
-    by: PositionsBy
-    only_open: bool
-    lines: "Sequence[Position | PositionGroup]"
-    total: "PositionGroup"
-
-
 @command(table=True)
 def positions(
     chosen: Options,
-    cohort: Annotated[int | None, typer.Option(help="The cohort; the newest by default.", min=1)] = None,
-    agent: Annotated[str | None, typer.Option(help="One agent only.", metavar="NAME")] = None,
-    by: Annotated[PositionsBy, typer.Option(help="One line for each lot, market or agent.")] = "lot",
-    only_open: Annotated[bool, typer.Option("--open", help="Only what is still held.")] = False,
+    cohort: int | None = option("The cohort; the newest by default.", min=1),
+    agent: str | None = option("One agent only.", "NAME"),
+    by: PositionsBy = option("One line for each lot, market or agent.", default="lot"),
+    only_open: bool = flag("Only what is still held.", "--open"),
 ) -> None:
     """Show what every agent of a cohort holds, what it cost, and what it made.
 
@@ -105,25 +83,11 @@ def positions(
     Next: arena leaderboard
     """
     with chosen.reading() as connection:
-        found = read_positions(connection, cohort, agent, by, only_open)
-    chosen.answer(as_data(found), say, found, chosen.table)
-
-
-def read_positions(
-    connection: "Connection", cohort: int | None, agent: str | None, by: PositionsBy, only_open: bool
-) -> PositionsReport:
-    """The lines that were asked for, and all of them together."""
-    from arena.record.queries.accounts import read_marked_cohort
-    from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-    from arena.scores.positions import by_agent, by_market, merge_positions
-    from arena.scores.positions import positions as lots
-
-    known = read_cohorts(connection)
-    if not known:
-        hint = "arena round starts the first cohort"
-        raise ArenaError("no_cohort", "no agent has played yet", hint)
-    (stored,) = cohorts_of_agent(select_cohorts(known, cohort)[-1:], agent)
-    marked = read_marked_cohort(connection, stored.id, agent)
+        known = read_cohorts(connection)
+        if not known:
+            raise ArenaError("no_cohort", "no agent has played yet", "arena round starts the first cohort")
+        (stored,) = cohorts_of_agent(select_cohorts(known, cohort)[-1:], agent)
+        marked = read_marked_cohort(connection, stored.id, agent)
     every = lots(marked, stored.cohort.rules.quote_age) if marked else []
     kept = [position for position in every if position.lot.shares or not only_open]
     lines: Sequence[Position | PositionGroup] = kept
@@ -132,36 +96,35 @@ def read_positions(
     elif by == "agent":
         lines = by_agent(kept, list(stored.entrant_ids) if agent is None else [agent])
     at, total = marked.at if marked else None, merge_positions("all", kept)
-    return PositionsReport(stored.cohort.number, agent, at, by, only_open, lines, total)
+    number = stored.cohort.number
+    data: dict[str, Any] = {"cohort": number, "agent": agent, "at": at, "by": by, "open": only_open}
+    data["positions"] = json_rows(COLUMNS[by], lines)
+    (data["total"],) = json_rows((*COUNTS, *MONEY), [total])
+    chosen.answer(data, _say, data, lines, total, chosen.table)
 
 
-def as_data(found: PositionsReport) -> dict[str, Any]:
-    """For JSON, exact: dollars, shares, and dollars a share."""
-    (total,) = json_rows((*COUNTS, *MONEY), [found.total])
-    return attributes(found, "cohort", "agent", "at", "by") | {
-        "open": found.only_open,
-        "positions": json_rows(COLUMNS[found.by], found.lines),
-        "total": total,
-    }
-
-
-def say(found: PositionsReport, choice: TableChoice) -> None:
-    """A line for each, then the sum."""
-    if found.at is None:
-        print(f"Cohort {found.cohort} has not been marked yet. Next: {program()} round")
+def _say(
+    about: Mapping[str, Any],
+    lines: Sequence[Position | PositionGroup],
+    together: PositionGroup,
+    choice: TableChoice,
+) -> None:
+    cohort, agent, by = about["cohort"], about["agent"], about["by"]
+    if about["at"] is None:
+        print(f"Cohort {cohort} has not been marked yet. Next: {program()} round")
         return
-    who = "" if found.agent is None else f", {found.agent}"
-    print(f"Cohort {found.cohort}{who}, as marked at {minute(found.at)} UTC")
-    if not found.lines:
-        print("No open positions." if found.only_open else "No positions yet.")
+    who = "" if agent is None else f", {agent}"
+    print(f"Cohort {cohort}{who}, as marked at {minute(about['at'])} UTC")
+    if not lines:
+        print("No open positions." if about["open"] else "No positions yet.")
         return
-    columns = [column for column in COLUMNS[found.by] if found.agent is None or column.name != "agent"]
-    sums = MONEY if found.by == "lot" else (*COUNTS, *MONEY)
+    columns = [column for column in COLUMNS[by] if agent is None or column.name != "agent"]
+    sums = MONEY if by == "lot" else (*COUNTS, *MONEY)
     name = next((column.name for column in columns if column.narrow), "")
-    total = {name: "all"} | {column.name: column.cell(found.total) for column in sums}
-    print_table(columns, found.lines, choice=choice, total=total)
-    profit = signed_dollars(exact(found.total.money.total) or 0)
-    if found.only_open:
+    total = {name: "all"} | {column.name: column.cell(together) for column in sums}
+    print_table(columns, lines, choice=choice, total=total)
+    profit = signed_dollars(exact(together.money.total) or 0)
+    if about["open"]:
         print(f"P/L of open positions: {profit}; closed lots are not included.")
     else:
-        print(f"P/L {profit}, realised and unrealised, as in arena leaderboard --cohort {found.cohort}.")
+        print(f"P/L {profit}, realised and unrealised, as in arena leaderboard --cohort {cohort}.")

@@ -2,17 +2,18 @@
 
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
-from arena.cli.options import DEFAULT, Options, command
+from agents.prompts.dry_run import sample_prompt
+from agents.prompts.include import BadInclude, WholeTemplate
+from agents.prompts.template import BadTemplate, compile_template
+from agents.registry import HOME, prompt_template
+from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import plain
 from arena.cli.table import TableColumn, print_table
+from arena.config.model import extension_folders
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    from agents.prompts.include import WholeTemplate
+from markets.registry import UnknownExtension, names
 
 COLUMNS = (
     TableColumn("name", "prompt"),
@@ -27,16 +28,11 @@ SHOWS = {"price": "prices", "history": "context", "evidence": "articles"}
 @command("config", "wide", "columns", "json")
 def prompts(
     chosen: Options,
-    name: Annotated[
-        str | None,
-        typer.Argument(help="A prompt, or the path of a .md file next to the config.", metavar="NAME"),
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="NAME", help="Compare it with this prompt.")
-    ] = None,
-    rendered: Annotated[
-        bool, typer.Option("--rendered", help="As sent to a model, for a sample round of two markets.")
-    ] = False,
+    name: str | None = argument(
+        "NAME", "A prompt, or the path of a .md file next to the config.", default=None
+    ),
+    against: str | None = option("Compare it with this prompt.", "NAME"),
+    rendered: bool = flag("As sent to a model, for a sample round of two markets."),
 ) -> None:
     """List the prompts, including your own in extensions/prompts next to the config, or print one.
 
@@ -64,9 +60,6 @@ def prompts(
 
 
 def _list_prompts(chosen: Options, one_is_meant: bool) -> None:
-    from agents.registry import HOME
-    from markets.registry import names
-
     if one_is_meant:
         raise ArenaError("no_prompt", "no prompt is named", "arena prompts lists them", status=64)
     found = [_row(chosen, name) for name in names(HOME / "prompts", _folders(chosen), ".md")]
@@ -74,8 +67,6 @@ def _list_prompts(chosen: Options, one_is_meant: bool) -> None:
 
 
 def _row(chosen: Options, name: str) -> dict[str, Any]:
-    from agents.prompts.template import BadTemplate, compile_template
-
     text = _template(chosen, name).text
     about = text.partition("#}")[0].removeprefix("{#").strip() if text.startswith("{#") else ""
     try:
@@ -88,9 +79,6 @@ def _row(chosen: Options, name: str) -> dict[str, Any]:
 
 
 def _text(chosen: Options, name: str, rendered: bool) -> str:
-    from agents.prompts.dry_run import sample_prompt
-    from agents.prompts.template import BadTemplate
-
     whole = _template(chosen, name)
     if not rendered:
         return whole.text
@@ -106,11 +94,7 @@ def _text(chosen: Options, name: str, rendered: bool) -> str:
     return "\n\n".join(f"-- {message.role}\n{message.content}" for message in asked.messages)
 
 
-def _template(chosen: Options, name: str) -> "WholeTemplate":
-    from agents.prompts.include import BadInclude
-    from agents.registry import prompt_template
-    from markets.registry import UnknownExtension
-
+def _template(chosen: Options, name: str) -> WholeTemplate:
     try:
         return prompt_template(name, (chosen.config or DEFAULT).parent, _folders(chosen))
     except UnknownExtension as error:
@@ -121,8 +105,6 @@ def _template(chosen: Options, name: str) -> "WholeTemplate":
 
 
 def _folders(chosen: Options) -> tuple[Path, ...]:
-    from arena.config.model import extension_folders
-
     return extension_folders((chosen.config or DEFAULT).parent, "prompts")
 
 

@@ -4,62 +4,59 @@ import sys
 from contextlib import AsyncExitStack, closing
 from dataclasses import asdict, replace
 from datetime import date, datetime
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any, Literal
 
 import typer
 
+from arena.cli.demo import outcome
+from arena.cli.demo import say as say_season
 from arena.cli.leaderboard import COLUMNS
-from arena.cli.options import DAY, DEFAULT, Options, command
+from arena.cli.options import DAY, DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, run_async, shortened
 from arena.cli.table import TableChoice
+from arena.clock import timer
+from arena.config import Config
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.rounds.leaks import LeakProbe
-    from arena.rounds.replay import Replay
-    from markets.bundle import Bundle
+from arena.record.model.cohort import later_models_words
+from arena.record.queries.cohorts import count_facts
+from arena.record.record import Record
+from arena.rounds.evidence import recorded_lookups
+from arena.rounds.leaks import LeakProbe, probe_leaks, probed_replay
+from arena.rounds.open_world import open_dispatch, open_world
+from arena.rounds.replay import (
+    NOTICE,
+    Replay,
+    arrange_replay,
+    check_same_replay,
+    count_open_positions,
+    market_brier,
+    open_recording,
+    play_replay,
+)
+from arena.rounds.settlement import venue_error
+from markets.bundle import Bundle
+from markets.venue import VenueError
 
 LONGEST_FACT = 200
-
-
-class ToolsFrom(StrEnum):
-    """Where tools that fetch something have it from."""
-
-    LIVE = "live"
-    RECORDED = "recorded"
 
 
 @command(table=True)
 def replay(
     chosen: Options,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The recording: a bundle's folder.")],
-    start: Annotated[
-        datetime | None, typer.Option(formats=DAY, help="No cohort starts before this day.")
-    ] = None,
-    end: Annotated[
-        datetime | None, typer.Option(formats=DAY, help="The season ends at 00:00 UTC on this day.")
-    ] = None,
-    agents: Annotated[
-        str,
-        typer.Option(help="Who plays: names from the config, or kinds with their defaults.", metavar="A,B"),
-    ] = "",
-    workers: Annotated[
-        bool,
-        typer.Option("--workers", help="Leave the turns to `arena worker`; needs PostgreSQL."),
-    ] = False,
-    tools: Annotated[
-        ToolsFrom,
-        typer.Option(help="Whether `search` and `read` answer live, or from the config's record."),
-    ] = ToolsFrom.LIVE,
-    leaks: Annotated[
-        bool,
-        typer.Option("--probe-leaks", help="Look for information that leaks from the future."),
-    ] = False,
-    probes: Annotated[int, typer.Option(help="With --probe-leaks: how many decision times.", min=1)] = 3,
+    folder: Path = argument("DIR", "The recording: a bundle's folder."),
+    start: datetime | None = option("No cohort starts before this day.", formats=DAY),
+    end: datetime | None = option("The season ends at 00:00 UTC on this day.", formats=DAY),
+    agents: str = option(
+        "Who plays: names from the config, or kinds with their defaults.", "A,B", default=""
+    ),
+    workers: bool = flag("Leave the turns to `arena worker`; needs PostgreSQL."),
+    tools: Literal["live", "recorded"] = option(
+        "Whether `search` and `read` answer live, or from the config's record.", default="live"
+    ),
+    leaks: bool = flag("Look for information that leaks from the future.", "--probe-leaks"),
+    probes: int = option("With --probe-leaks: how many decision times.", default=3, min=1),
 ) -> None:
     """Play a season over a recording, at its own times: agents see only what was known then.
 
@@ -80,10 +77,6 @@ def replay(
 
     Next: arena leaderboard --database replay-spring.db
     """
-    from arena.rounds.replay import arrange_replay, open_recording
-    from arena.rounds.settlement import venue_error
-    from markets.venue import VenueError
-
     chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
     if leaks and (workers or chosen.database):
         message = "--probe-leaks keeps no record and needs no workers"
@@ -97,7 +90,7 @@ def replay(
         if leaks:
             probe(chosen, folder, bundle, base, names, days, probes)
             return
-        recorded = replace(chosen, database=None).load().database if tools is ToolsFrom.RECORDED else None
+        recorded = replace(chosen, database=None).load().database if tools == "recorded" else None
         season = arrange_replay(folder, bundle, base, names, *days)
         hint = "the same command continues it"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
@@ -110,16 +103,13 @@ def replay(
 def probe(
     chosen: Options,
     folder: Path,
-    bundle: "Bundle",
-    base: "Config | None",
+    bundle: Bundle,
+    base: Config | None,
     names: list[str],
     days: tuple[date | None, date | None],
     count: int,
 ) -> None:
     """Play with other futures, and say what changed before them."""
-    from arena.rounds.leaks import probe_leaks, probed_replay
-    from arena.rounds.replay import open_recording
-
     probed = probed_replay(folder, base, names, days)
     hint = "run it again; nothing was kept"
     with (
@@ -147,7 +137,7 @@ def probe(
         raise typer.Exit(1)
 
 
-def say_leaks(found: "LeakProbe") -> None:
+def say_leaks(found: LeakProbe) -> None:
     """How much was compared up to each instant, and what changed."""
     for at, compared in found.compared.items():
         changed = ", ".join(count_text(n, kind) for kind, n in found.counts[at].items() if n) or "nothing"
@@ -164,17 +154,9 @@ def say_leaks(found: "LeakProbe") -> None:
 
 
 def play(
-    season: "Replay", bundle: "Bundle", address: str, workers: bool = False, recorded: str | None = None
+    season: Replay, bundle: Bundle, address: str, workers: bool = False, recorded: str | None = None
 ) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
-    from arena.cli.demo import outcome
-    from arena.clock import timer
-    from arena.record.model.cohort import later_models_words
-    from arena.record.queries.cohorts import count_facts
-    from arena.record.record import Record
-    from arena.rounds.open_world import open_dispatch, open_world
-    from arena.rounds.replay import NOTICE, check_same_replay, count_open_positions, market_brier, play_replay
-    from arena.rounds.tools import recorded_lookups
 
     async def played() -> None:
         async with AsyncExitStack() as stack:
@@ -209,9 +191,6 @@ def _alone(alone: bool) -> None:
 
 def say(found: dict[str, Any], choice: TableChoice) -> None:
     """The same as after a demo, and how good the prices were."""
-    from arena.cli.demo import say as say_season
-    from arena.rounds.replay import NOTICE
-
     say_season(found, choice)
     if not found["new_turns"]:
         print("It was already complete; nothing was played again.")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import typer
 
-from arena.cli.options import Baselines, Options, command, instant
+from arena.cli.options import BASELINES, Options, command, instant, option
 from arena.cli.output import (
     attributes,
     interruptible,
@@ -22,12 +22,22 @@ from arena.cli.output import (
     run_async,
 )
 from arena.cli.table import TableColumn, print_table
+from arena.clock import now
+from arena.cohorts.freeze import check_keys, plan_of, stamp_of
+from arena.cohorts.replacements import unproven_hint
+from arena.config import Config, environment
 from arena.errors import count_text
-
-if TYPE_CHECKING:
-    from arena.config import Config
-    from arena.record.model.cohort import RoundReport
-    from arena.record.model.model_version import ModelChange
+from arena.operations.incidents import report_decision_time
+from arena.record.model.cohort import RoundReport
+from arena.record.model.model_version import ModelChange, change_sentence
+from arena.record.queries.operations import count_turns
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.rounds.open_world import open_world
+from arena.rounds.season import check_decision_time, next_decision_time, play_time
+from arena.rounds.settlement import next_look
+from arena.scores.agent_summary import changed_since
+from arena.scores.refresh import refresh_leaderboards
 
 TURNS = (
     TableColumn("agent", narrow="wrap"),
@@ -42,10 +52,8 @@ TURNS = (
 @command()
 def round(
     chosen: Options,
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="The decision time, such as 2026-01-04T00:00Z.")
-    ] = None,
-    baselines: Baselines = False,
+    at: str | None = option("The decision time, such as 2026-01-04T00:00Z.", "TIME"),
+    baselines: bool = BASELINES,
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
@@ -60,7 +68,7 @@ def round(
     wanted = None if at is None else instant(at)
     with prints_aside():
         when, reports, changed = play(settings, wanted, baselines)
-    told = {"at": when, "rounds": [as_dict(report) for report in reports], "changes": changed}
+    told = {"at": when, "rounds": [_as_dict(report) for report in reports], "changes": changed}
     chosen.answer(told, print_reports, when, reports, changed)
     turns = [turn for report in reports for turn in report.turns]
     if any(report.failed or report.waiting for report in reports) or any(
@@ -70,26 +78,14 @@ def round(
 
 
 def play(
-    config: "Config", wanted: datetime | None, baselines: bool
-) -> "tuple[datetime, list[RoundReport], list[ModelChange]]":
+    config: Config, wanted: datetime | None, baselines: bool
+) -> tuple[datetime, list[RoundReport], list[ModelChange]]:
     """Play the decision time that is wanted, or the next one.
 
     With it comes which models have reported themselves as others than before meanwhile.
     """
-    from arena.clock import now
-    from arena.cohorts.freeze import check_keys, plan_of, stamp_of
-    from arena.config import environment
-    from arena.operations.incidents import report_decision_time
-    from arena.record.queries.operations import count_turns
-    from arena.record.record import Record
-    from arena.record.schema.database import reading
-    from arena.rounds.open_world import open_world
-    from arena.rounds.season import check_decision_time, next_decision_time, play_time
-    from arena.rounds.settlement import next_look
-    from arena.scores.agent_summary import changed_since
-    from arena.scores.refresh import refresh_leaderboards
 
-    async def one(at: datetime) -> "list[RoundReport]":
+    async def one(at: datetime) -> list[RoundReport]:
         say = partial(print, file=sys.stderr)
         async with open_world(config, record) as world:
             try:
@@ -121,8 +117,7 @@ def play(
             return at, reports, changed_since(connection, began)
 
 
-def as_dict(report: "RoundReport") -> dict[str, Any]:
-    """A round's report for JSON."""
+def _as_dict(report: RoundReport) -> dict[str, Any]:
     return attributes(report, "cohort", "at", "done", "waiting", "trouble", "unproven", "replaced") | {
         "round": report.number,
         "turns": [
@@ -144,10 +139,8 @@ def as_dict(report: "RoundReport") -> dict[str, Any]:
     }
 
 
-def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence[ModelChange]" = ()) -> None:
+def print_reports(at: datetime, reports: list[RoundReport], changed: Sequence[ModelChange] = ()) -> None:
     """What was played, agent by agent, and which models are not what they were."""
-    from arena.record.model.model_version import change_sentence
-
     if not reports:
         print(f"{minute(at)} UTC: no decisions left; ended and corrected markets were settled")
     for report in reports:
@@ -157,7 +150,7 @@ def print_reports(at: datetime, reports: "list[RoundReport]", changed: "Sequence
     print(f"Next: {program()} leaderboard")
 
 
-def print_report(at: datetime, report: "RoundReport") -> None:
+def print_report(at: datetime, report: RoundReport) -> None:
     """What was played in a round of one cohort, and what gives a turn to those who have none yet."""
     print(f"Cohort {report.cohort}, round {report.number}, {minute(at)} UTC")
     for words in (*report.replaced, *report.trouble):
@@ -165,7 +158,7 @@ def print_report(at: datetime, report: "RoundReport") -> None:
     if not report.turns and not report.waiting:
         print("  every turn had already been played; nothing changed\n")
     if report.turns:
-        print_table(TURNS, as_dict(report)["turns"])
+        print_table(TURNS, _as_dict(report)["turns"])
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
         print(f"  {', '.join(others)} failed; {again} tries again")
@@ -177,10 +170,8 @@ def print_report(at: datetime, report: "RoundReport") -> None:
         print(f"  another process is playing {', '.join(report.waiting)}")
 
 
-def print_settings_hints(report: "RoundReport") -> None:
+def print_settings_hints(report: RoundReport) -> None:
     """Who may still play by a corrected block of the config, and how the others may."""
-    from arena.cohorts.replacements import unproven_hint
-
     if report.unproven:
         print(f"  {unproven_hint(report.unproven)}")
     if report.kept:

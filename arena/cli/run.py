@@ -1,33 +1,47 @@
 """`arena run` and `arena worker`: what is due, when it is due, on one machine or many."""
 
+import asyncio
 import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal, TextIO
 
 import typer
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
-from arena.cli.options import Baselines, Options, command
+from arena.cli.options import BASELINES, Options, clock_of, command, flag, option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, program
 from arena.cli.table import print_table
-from arena.errors import ArenaError
+from arena.clock import Clock
+from arena.cohorts.freeze import check_keys, plan_of, stamp_of
+from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time
+from arena.config import Config, environment
+from arena.errors import ArenaError, count_text
+from arena.operations.due import DueSituation, upcoming_work
+from arena.operations.progress import RunEvent, RunProgress
+from arena.operations.run import Run
+from arena.operations.service import service_notices, wait_to_open
+from arena.record.model.cohort import JobState
+from arena.record.model.reservation import midnight
+from arena.record.queries.operations import RunFigures
+from arena.record.queries.progress import read_progress
+from arena.record.record import Record
+from arena.record.schema.database import NoRecord, connect
+from arena.record.write.operations import read_jobs
+from markets.garbage_collection import gc_seldom
+from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    import asyncio
-
-    from arena.cli.run_log import RunLog
-    from arena.clock import Clock
-    from arena.config import Config
-    from arena.operations.run import Run
-    from arena.record.model.cohort import JobState
-    from arena.record.record import Record
     from arena.rounds.worker import JobOutcome, OnJob
 
 DECISIONS = 5
@@ -36,24 +50,19 @@ DECISIONS = 5
 @command()
 def run(
     chosen: Options,
-    once: Annotated[bool, typer.Option("--once", help="Do what is due and exit; for cron.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="Show the schedule only.")] = False,
-    log: Annotated[
-        Literal["auto", "text", "json"],
-        typer.Option(help="Lines as text or JSON; auto: in a terminal a live status, else text."),
-    ] = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Report only problems.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report routine work too.")] = False,
-    clock: Annotated[
-        Path | None,
-        typer.Option(
-            "--clock",
-            metavar="FILE",
-            help="Rehearse on a simulated clock: it starts at the time in this file, such as "
-            "2026-01-04T00:00Z, and is saved there. Needs its own --database.",
-        ),
-    ] = None,
-    baselines: Baselines = False,
+    once: bool = flag("Do what is due and exit; for cron."),
+    listing: bool = flag("Show the schedule only.", "--list"),
+    log: Literal["auto", "text", "json"] = option(
+        "Lines as text or JSON; auto: in a terminal a live status, else text.", default="auto"
+    ),
+    quiet: bool = flag("Report only problems."),
+    verbose: bool = flag("Report routine work too.", "--verbose", "-v"),
+    clock: Path | None = option(
+        "Rehearse on a simulated clock: it starts at the time in this file, such as "
+        "2026-01-04T00:00Z, and is saved there. Needs its own --database.",
+        "FILE",
+    ),
+    baselines: bool = BASELINES,
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
@@ -68,14 +77,12 @@ def run(
 
     Next: arena leaderboard
     """
-    from arena.cli.run_log import logger
-
     open_clock = clock_of(clock)
     settings = chosen.load(None if listing else os.environ)
     if listing:
         found = upcoming(settings, open_clock())
         decisions = [{"at": at, "what": what} for at, what in found.decisions]
-        chosen.answer(attributes(found, "now", "jobs") | {"decisions": decisions}, say_upcoming, found)
+        chosen.answer(attributes(found, "now", "jobs") | {"decisions": decisions}, _say_upcoming, found)
         return
     if clock is not None and chosen.database is None:
         words = "a rehearsal would write to this arena's own record"
@@ -93,28 +100,12 @@ def run(
         raise typer.Exit(2)
 
 
-def clock_of(file: Path | None) -> "Callable[[], Clock]":
-    """What opens the clock: that of a file where one is named, which must be readable already."""
-    from arena.clock import PretendedClock, SystemClock
-
-    if file is None:
-        return SystemClock
-    PretendedClock.read(file)
-    return lambda: PretendedClock.read(file)
-
-
 def play(
-    config: "Config", once: bool, open_clock: "Callable[[], Clock]", tell: "RunLog", baselines: bool = False
-) -> "Run":
+    config: Config, once: bool, open_clock: Callable[[], Clock], tell: "RunLog", baselines: bool = False
+) -> Run:
     """Run the arena until it is over or stopped; how it went."""
-    import asyncio
 
-    from arena.cohorts.freeze import check_keys
-    from arena.config import environment
     from arena.operations.run import Run, run
-    from arena.operations.service import service_notices, wait_to_open
-    from arena.record.record import Record
-    from markets.garbage_collection import gc_seldom
 
     async def season() -> None:
         loop = asyncio.get_running_loop()
@@ -141,10 +132,8 @@ def play(
     return running
 
 
-def _signalled(running: "Run", loop: "asyncio.AbstractEventLoop") -> None:
+def _signalled(running: Run, loop: asyncio.AbstractEventLoop) -> None:
     """Told to stop: the first time in good order, the second time at once, the third time as any program."""
-    from arena.operations.progress import RunEvent
-
     running.stop.signal()
     if not running.stop.hurry.is_set():
         grace = f"calls in progress have {running.config.run.grace:g} seconds"
@@ -176,15 +165,8 @@ class UpcomingWork:
     decisions: tuple[tuple[datetime, str], ...]
 
 
-def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
+def upcoming(config: Config, clock: Clock) -> UpcomingWork:
     """What the config and the record say is to come. Nothing is written, and a record need not be there."""
-    from arena.cohorts.freeze import plan_of, stamp_of
-    from arena.operations.due import DueSituation, upcoming_work
-    from arena.record.queries.progress import read_progress
-    from arena.record.record import Record
-    from arena.record.schema.database import NoRecord, connect
-    from arena.record.write.operations import read_jobs
-
     now, live = clock.now(), stamp_of(config) == "live"
     try:
         with closing(Record(connect(config.database, read_only=True))) as record:
@@ -197,10 +179,8 @@ def upcoming(config: "Config", clock: "Clock") -> UpcomingWork:
     return UpcomingWork(now, tuple(job_times(config, states, now)), tuple(upcoming_work(whole, DECISIONS)))
 
 
-def job_times(config: "Config", states: "Mapping[str, JobState]", now: datetime) -> list[JobTimes]:
+def job_times(config: Config, states: Mapping[str, JobState], now: datetime) -> list[JobTimes]:
     """The jobs, those that are turned off too."""
-    from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time
-
     found = []
     for name in JOB_NAMES:
         cadence, last = getattr(config.run, name), states.get(name)
@@ -214,9 +194,7 @@ def job_times(config: "Config", states: "Mapping[str, JobState]", now: datetime)
     return found
 
 
-def say_upcoming(found: UpcomingWork) -> None:
-    """For people."""
-
+def _say_upcoming(found: UpcomingWork) -> None:
     def coming(job: JobTimes) -> str | None:
         return "now" if job.next is not None and job.next <= found.now else _time(job.next)
 
@@ -240,13 +218,8 @@ def _went(job: JobTimes) -> str:
 @command()
 def worker(
     chosen: Options,
-    at_once: Annotated[
-        int | None,
-        typer.Option("--at-once", min=1, max=1000, help="Turns at a time; default: calls.at_once."),
-    ] = None,
-    grace: Annotated[
-        float, typer.Option("--grace", min=0, help="Seconds to finish turns when stopped.")
-    ] = 30.0,
+    at_once: int | None = option("Turns at a time; default: calls.at_once.", min=1, max=1000),
+    grace: float = option("Seconds to finish turns when stopped.", default=30.0, min=0),
 ) -> None:
     """Play turns that `arena run` hands out; run any number, on any machine that reaches the record.
 
@@ -257,8 +230,6 @@ def worker(
 
     Next: arena run
     """
-    import asyncio
-
     settings = chosen.load(os.environ)
     try:
         import procrastinate  # noqa: F401
@@ -274,8 +245,6 @@ def worker(
             words = f"cohort {job.cohort}, round {job.round}, {job.agent}: {what.outcome}"
         print(json.dumps(told, ensure_ascii=False) if chosen.json else plain(words), flush=True)
 
-    from arena.operations.service import wait_to_open
-    from arena.record.record import Record
     from arena.record.write.turn_queue import queue_address
 
     queue_address(settings.database)  # first, for a record that is a file has no workers
@@ -285,10 +254,7 @@ def worker(
         asyncio.run(_serve(settings, record, at_once or settings.calls.at_once, grace, tell))
 
 
-async def _serve(config: "Config", record: "Record", at_once: int, grace: float, told: "OnJob") -> None:
-    import asyncio
-
-    from arena.operations.service import service_notices
+async def _serve(config: Config, record: Record, at_once: int, grace: float, told: "OnJob") -> None:
     from arena.rounds.worker import serve_turns
 
     def stopping() -> None:
@@ -303,3 +269,106 @@ async def _serve(config: "Config", record: "Record", at_once: int, grace: float,
     async with service_notices(os.environ):
         await serve_turns(config, record, at_once, grace, stop, told)
     told("stopped")
+
+
+LOUD = ("failed", "missed", "superseded", "untold", "alone")
+"""What is told of though it be quiet: what went wrong."""
+PRICES = ("quotes", "catalogue", "backup", "retention")
+"""What changes nothing in the figures."""
+SHORT = "%Y-%m-%d %H:%M"
+
+
+@dataclass
+class LineLog:
+    """One line for each event, on a stream."""
+
+    stream: TextIO
+    as_json: bool
+    quiet: bool
+    verbose: bool = False
+
+    def watch(self, progress: RunProgress, record: Record) -> None:
+        """Lines speak for themselves."""
+
+    def told(self, event: RunEvent) -> None:
+        """Write a line; what others wrote is in it without anything that a terminal would obey."""
+        shown = self.verbose or self.as_json or not event.routine
+        if event.kind not in LOUD and (self.quiet or not shown):
+            return
+        line = _line(event)
+        if self.as_json:
+            shape = {"at": event.at.isoformat(), "event": event.kind, "message": event.words, **event.data}
+            line = json.dumps(shape, ensure_ascii=True)
+        print(line, file=self.stream, flush=True)
+
+
+@dataclass
+class LiveStatus:
+    """Lines of what was done, and below them how things stand; and what that is made from."""
+
+    screen: Live
+    verbose: bool = False
+    progress: RunProgress = field(default_factory=RunProgress)
+    record: Record | None = None
+    figures: RunFigures = field(default_factory=RunFigures)
+
+    def watch(self, progress: RunProgress, record: Record) -> None:
+        """Show how this run stands."""
+        self.progress, self.record = progress, record
+
+    def told(self, event: RunEvent) -> None:
+        """A line above the status, and the status anew."""
+        if self.verbose or not event.routine:
+            self.screen.console.print(Text(_line(event)))
+        if self.record is not None and event.data.get("name") not in PRICES:
+            with suppress(ArenaError):  # the record is away, which is told of: the last figures stand
+                self.figures = self.record.figures(midnight(event.at))
+
+    def __rich__(self) -> RenderableType:
+        """The status."""
+        return status_table(self.progress, self.figures)
+
+
+RunLog = LineLog | LiveStatus
+
+
+def _line(event: RunEvent) -> str:
+    return f"{event.at:%Y-%m-%d %H:%M:%S} {plain(event.words)}"
+
+
+def status_table(progress: RunProgress, found: RunFigures) -> Table:
+    """How a run stands, as a table of two columns."""
+    table = Table.grid(padding=(0, 2))
+    job, none = progress.next_job, "none to come" if progress.now else "–"
+    rows = [
+        ("now", f"{progress.now:{SHORT}} UTC, {progress.doing or 'waiting'}" if progress.now else "starting"),
+        ("next round", f"{progress.next_round:{SHORT}} UTC" if progress.next_round else none),
+        ("next job", f"{job[0]} at {job[1]:{SHORT}} UTC" if job else none),
+        ("last round", plain(progress.last_round) or "none yet"),
+        ("spent today", f"${found.spent / ONE:,.2f}"),
+        ("held", f"{count_text(found.positions, 'position')}, {found.stale:,} of them at stale prices"),
+        *([("workers", "none running: turns are played here")] if progress.alone else []),
+        ("done", progress.summary()),
+        *(("went wrong", plain(words)) for words in progress.errors),
+    ]
+    for name, words in rows:
+        table.add_row(Text(name, style="bold"), Text(words))
+    return table
+
+
+def logger(
+    how: Literal["auto", "text", "json"], quiet: bool, answers: bool, verbose: bool
+) -> AbstractContextManager[RunLog]:
+    """Where to tell. Lines go to standard output, unless that is kept for the answer in JSON."""
+    if how == "auto" and not quiet and not answers and sys.stdout.isatty():
+        return _live(verbose)
+    return nullcontext(LineLog(sys.stderr if answers else sys.stdout, how == "json", quiet, verbose))
+
+
+@contextmanager
+def _live(verbose: bool) -> Iterator[LiveStatus]:
+    """The status for as long as the block lasts; a key press of Ctrl-C is left to the run."""
+    with Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True) as screen:
+        status = LiveStatus(screen, verbose)
+        screen.update(status)
+        yield status

@@ -1,19 +1,14 @@
 """`arena schema`: the form of what passes between the arena and an agent outside."""
 
-from typing import Annotated
-
-import typer
-
-from arena.cli.options import Options, command
+from agents.episode import DOCUMENTS, schema_of
+from arena.cli.options import Options, argument, command
 from arena.cli.output import print_json
+from arena.errors import ArenaError
 
 
 @command(record=False)
 def schema(
-    _chosen: Options,
-    document: Annotated[
-        str, typer.Argument(metavar="view|decision|result", help="The document.", show_default=False)
-    ],
+    _chosen: Options, document: str = argument("view|decision|result", "The document.", show_default=False)
 ) -> None:
     """Print the JSON Schema of a view, a decision or a result.
 
@@ -23,9 +18,6 @@ def schema(
 
     Next: arena agents kinds command
     """
-    from agents.episode import DOCUMENTS, schema_of
-    from arena.errors import ArenaError
-
     if document not in DOCUMENTS:
         words = f"there is no document {document!r}"
         raise ArenaError("no_document", words, f"there are {', '.join(DOCUMENTS)}")

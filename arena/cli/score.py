@@ -3,24 +3,34 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from arena.cli.leaderboard import VERDICT, between
-from arena.cli.options import Options, command
+from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain
-from arena.cli.table import TableChoice, TableColumn, print_table, print_text
+from arena.cli.table import VERDICT, TableChoice, TableColumn, between, print_table, print_text
 from arena.errors import ArenaError, times_text
+from arena.scores.files.bench_columns import bench_columns
+from arena.scores.files.csv_columns import cells_of, decode
+from arena.scores.files.forecastbench import (
+    read_forecast_file,
+    read_question_set,
+    read_resolution_set,
+    strictly,
+)
+from arena.scores.files.forecasts import (
+    COLUMNS,
+    REQUIRED_COLUMNS,
+    ForecastTable,
+    check_forecasts,
+    read_forecasts,
+)
+from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, row_data, score_file
 
 
 def text_of(file: Path) -> str:
     """The text of a file in UTF-8 or UTF-16; `-` is the standard input."""
-    from arena.scores.files.csv_columns import decode
-
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
@@ -31,8 +41,6 @@ def text_of(file: Path) -> str:
 
 
 if TYPE_CHECKING:
-    from arena.scores.files.forecasts import ForecastTable
-    from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
     from arena.scores.files.tournament import PlayedTournament
 
 FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
@@ -117,7 +125,7 @@ LEGEND = "Brier: lower is better, the others: higher. Mode {mode}."
 SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
 
-def columns_of(rows: "Sequence[ForecasterScores]", choices: "ScoreChoices") -> tuple[TableColumn, ...]:
+def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
     """The columns that some row has something in, or that were asked for."""
     has_skill = any(row.skill is not None for row in rows)
     has_spot = any(row.spot_baseline is not None for row in rows)
@@ -170,73 +178,29 @@ FORMS = {
 }
 
 
-class Modes(StrEnum):
-    """How Metaculus's scores are computed."""
-
-    exact = "exact"
-    metaculus = "metaculus"
-
-
-Mode = Annotated[
-    Modes,
-    typer.Option(help="Metaculus's scores as documented, or as its site computes them."),
-]
-
-
-class ScoreBy(StrEnum):
-    """What the forecasts of a file can be told apart by."""
-
-    category = "category"
-
-
-class ScoreRules(StrEnum):
-    """What the order of a board goes by."""
-
-    skill = "skill"
-    metaculus = "metaculus"
-    forecastbench = "forecastbench"
-    autocast = "autocast"
+Mode = Literal["exact", "metaculus"]
+MODE = option("Metaculus's scores as documented, or as its site computes them.", default="exact")
 
 
 @command(record=False, table=True)
 def score(
     chosen: Options,
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE…", help="CSV, JSONL, an export, or ForecastBench's; - reads standard input."
-        ),
-    ],
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="ForecastBench's question set; once for each round."),
-    ] = None,
-    resolutions: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="ForecastBench's resolution set; once for each round."),
-    ] = None,
-    mode: Mode = Modes.exact,
-    by: Annotated[ScoreBy | None, typer.Option(help="One table for each category.")] = None,
-    rule: Annotated[
-        ScoreRules, typer.Option(help="Which scores come first and set the order.")
-    ] = ScoreRules.skill,
-    against: Annotated[str | None, typer.Option(metavar="NAME", help="Compare all with this one.")] = None,
-    adjusted: Annotated[
-        bool, typer.Option("--adjusted", help="Adjust Brier scores for how hard the questions were.")
-    ] = False,
-    outside: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Leave out of comparisons, such as a baseline; repeatable."),
-    ] = None,
-    provisional: Annotated[
-        bool, typer.Option("--provisional", help="Score open questions at their latest price.")
-    ] = False,
-    community: Annotated[
-        bool, typer.Option("--community", help="Score the median of all as a forecaster.")
-    ] = False,
-    parts: Annotated[
-        bool, typer.Option("--parts", help="Split Brier scores into reliability, resolution and more.")
-    ] = False,
+    files: list[Path] = argument(
+        "FILE…", "CSV, JSONL, an export, or ForecastBench's; - reads standard input."
+    ),
+    questions: list[Path] | None = option("ForecastBench's question set; once for each round.", "FILE"),
+    resolutions: list[Path] | None = option("ForecastBench's resolution set; once for each round.", "FILE"),
+    mode: Mode = MODE,
+    by: Literal["category"] | None = option("One table for each category."),
+    rule: Literal["skill", "metaculus", "forecastbench", "autocast"] = option(
+        "Which scores come first and set the order.", default="skill"
+    ),
+    against: str | None = option("Compare all with this one.", "NAME"),
+    adjusted: bool = flag("Adjust Brier scores for how hard the questions were."),
+    outside: list[str] | None = option("Leave out of comparisons, such as a baseline; repeatable.", "NAME"),
+    provisional: bool = flag("Score open questions at their latest price."),
+    community: bool = flag("Score the median of all as a forecaster."),
+    parts: bool = flag("Split Brier scores into reliability, resolution and more."),
 ) -> None:
     """Score anyone's forecasts, without an arena.
 
@@ -252,8 +216,6 @@ def score(
 
     Next: arena tournament shares out prizes.
     """
-    from arena.scores.files.scores import ScoreChoices, score_file
-
     bench = BenchSets(tuple(questions or ()), tuple(resolutions or ()), provisional)
     named, wanted = split_columns(chosen.table.columns)
     chosen.table = replace(chosen.table, columns=wanted)
@@ -267,9 +229,9 @@ def score(
         provisional,
         community,
         parts,
-        rule.value,
+        rule,
     )
-    found = score_file(table, mode.value, by_category=by is not None, choices=choices)
+    found = score_file(table, mode, by_category=by is not None, choices=choices)
     chosen.answer(as_data(found), say, found, choices, chosen.table)
 
 
@@ -282,11 +244,9 @@ class BenchSets:
     provisional: bool
 
 
-def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> "ForecastTable":
+def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> ForecastTable:
     """The forecasts of a file, of what `arena export` has written, or of files of ForecastBench."""
     from arena.exports.forecast_columns import forecasts_of_export, is_export_at
-    from arena.scores.files.csv_columns import cells_of
-    from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts, read_forecasts
 
     if len(files) == 1 and is_export_at(files[0]):
         columns, as_of, baselines = forecasts_of_export(files[0])
@@ -314,18 +274,8 @@ def is_bench(text: str) -> bool:
     return text.lstrip()[:1] == "{" and '"forecasts":' in text and not text.lstrip().startswith('{"question"')
 
 
-def bench_table(texts: Sequence[tuple[str, str]], bench: BenchSets) -> "ForecastTable":
+def bench_table(texts: Sequence[tuple[str, str]], bench: BenchSets) -> ForecastTable:
     """The forecasts of files of ForecastBench; each of them has to be without fault."""
-    from arena.scores.files.bench_columns import bench_columns
-    from arena.scores.files.csv_columns import cells_of
-    from arena.scores.files.forecastbench import (
-        read_forecast_file,
-        read_question_set,
-        read_resolution_set,
-        strictly,
-    )
-    from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
-
     columns, notes = bench_columns(
         [strictly(read_forecast_file, name, text) for name, text in texts],
         [strictly(read_question_set, str(file), text_of(file)) for file in bench.questions],
@@ -349,10 +299,8 @@ def split_columns(text: str) -> tuple[dict[str, str], str]:
     )
 
 
-def as_data(found: "FileScores") -> dict[str, Any]:
+def as_data(found: FileScores) -> dict[str, Any]:
     """The board for JSON, which has no infinity."""
-    from arena.scores.files.scores import row_data
-
     return {
         "mode": found.mode,
         "sentence": found.sentence,
@@ -363,7 +311,7 @@ def as_data(found: "FileScores") -> dict[str, Any]:
     }
 
 
-def say(found: "FileScores", choices: "ScoreChoices", choice: TableChoice) -> None:
+def say(found: FileScores, choices: ScoreChoices, choice: TableChoice) -> None:
     """The same in words: a table for each category, and what there is to know."""
     if found.sentence is not None:
         print_text(plain(found.sentence))
@@ -384,13 +332,7 @@ def say(found: "FileScores", choices: "ScoreChoices", choice: TableChoice) -> No
         print(f"- {note}")
 
 
-class Forms(StrEnum):
-    """Whose tournament rules."""
-
-    peer = "peer"
-    of_2022 = "2022"
-
-
+Form = Literal["peer", "2022"]
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The weights of the hidden period that a sweep tries."""
 
@@ -398,22 +340,13 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 @command(table=True)
 def tournament(
     chosen: Options,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A YAML file: form, pool, forecasts.")
-    ] = None,
-    cohort: Annotated[
-        int | None, typer.Option(help="The agents of this cohort, without a file.", min=1)
-    ] = None,
-    pool: Annotated[float | None, typer.Option(help="(--cohort) The prize pool, in dollars.", min=0)] = None,
-    form: Annotated[Forms | None, typer.Option(help="(--cohort) The rules; peer unless said.")] = None,
-    hidden: Annotated[
-        int | None,
-        typer.Option(help="(--cohort) Count only a market's first rounds, its hidden period.", min=1),
-    ] = None,
-    sweep: Annotated[
-        bool, typer.Option("--sweep", help="Everyone's prize by the weight of the hidden period.")
-    ] = False,
-    mode: Mode = Modes.exact,
+    file: Path | None = argument("FILE", "A YAML file: form, pool, forecasts.", default=None),
+    cohort: int | None = option("The agents of this cohort, without a file.", min=1),
+    pool: float | None = option("(--cohort) The prize pool, in dollars.", min=0),
+    form: Form | None = option("(--cohort) The rules; peer unless said."),
+    hidden: int | None = option("(--cohort) Count only a market's first rounds, its hidden period.", min=1),
+    sweep: bool = flag("Everyone's prize by the weight of the hidden period."),
+    mode: Mode = MODE,
 ) -> None:
     """Share out a tournament's prizes by Metaculus's rules.
 
@@ -433,18 +366,17 @@ def tournament(
         hint = "arena tournament cup.yaml, or arena tournament --cohort 1 --pool 1000"
         raise ArenaError("no_tournament", "name either a file or a cohort", hint, status=64)
     if cohort is not None:
-        played = cohort_tournament(chosen, cohort, form or Forms.peer, pool or 0.0, hidden)
+        played = cohort_tournament(chosen, cohort, form or "peer", pool or 0.0, hidden)
     elif file is not None and (pool, form, hidden) == (None, None, None):
-        played = file_tournament(file)
+        played = _file_tournament(file)
     else:
         hint = "write form: and pool: in the file, and hidden_until in its CSV"
         raise ArenaError("two_rules", "--pool, --form and --hidden are for --cohort", hint, status=64)
-    found = tournament_data(played, mode, sweep=sweep)
-    chosen.answer(found, say_places, found, chosen.table)
+    found = _tournament_data(played, mode, sweep=sweep)
+    chosen.answer(found, _say_places, found, chosen.table)
 
 
-def file_tournament(file: Path) -> "PlayedTournament":
-    """The tournament that a file describes."""
+def _file_tournament(file: Path) -> "PlayedTournament":
     from arena.scores.files.tournament import PlayedTournament, read_entries, read_settings
 
     text_of(file)  # which says better than a config's reader that a file is not there
@@ -453,7 +385,7 @@ def file_tournament(file: Path) -> "PlayedTournament":
 
 
 def cohort_tournament(
-    chosen: Options, number: int, form: Forms, pool: float, hidden: int | None
+    chosen: Options, number: int, form: Form, pool: float, hidden: int | None
 ) -> "PlayedTournament":
     """The agents of a cohort as forecasters."""
     from arena.record.queries.accounts import read_accounts
@@ -470,9 +402,9 @@ def cohort_tournament(
     entries = tournament_entries(rows, known, hidden or 0)
     played = {entries.forecaster[place] for place in set(entries.who.tolist())}
     models = {name for name in played if kinds.get(name) not in BASELINES}
-    outside = tuple(sorted(played - models)) if form is Forms.peer and len(models) > 1 else ()
+    outside = tuple(sorted(played - models)) if form == "peer" and len(models) > 1 else ()
     said = TournamentSettings(
-        form=form.value,
+        form=form,
         forecasts=f"cohort {number}",
         pool=pool,
         minimum_prize=0,
@@ -484,12 +416,11 @@ def cohort_tournament(
     return PlayedTournament(said, entries)
 
 
-def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> dict[str, Any]:
-    """The board for JSON."""
+def _tournament_data(played: "PlayedTournament", mode: Mode, *, sweep: bool) -> dict[str, Any]:
     from arena.scores.files.tournament import score_tournament
 
     said, left_out = played.rules, played.entries.left_out
-    found = score_tournament(said, played.entries, mode.value)
+    found = score_tournament(said, played.entries, mode)
     asked = len(set(played.entries.question.tolist()))
     notes = []
     if left_out:
@@ -509,12 +440,11 @@ def tournament_data(played: "PlayedTournament", mode: Modes, *, sweep: bool) -> 
         "notes": notes,
     }
     if sweep:
-        data["sweep"] = sweep_data(played, mode)
+        data["sweep"] = _sweep_data(played, mode)
     return data
 
 
-def sweep_data(played: "PlayedTournament", mode: Modes) -> list[dict[str, Any]]:
-    """Everyone's prize by the weight of the hidden period."""
+def _sweep_data(played: "PlayedTournament", mode: Mode) -> list[dict[str, Any]]:
     from arena.scores.files.tournament import score_tournament
 
     if played.entries.hidden_until is None:
@@ -523,13 +453,12 @@ def sweep_data(played: "PlayedTournament", mode: Modes) -> list[dict[str, Any]]:
     prizes: dict[str, dict[str, float]] = {}
     for weight in WEIGHTS:
         rules = played.rules.model_copy(update={"hidden_weight": weight})
-        for place in score_tournament(rules, played.entries, mode.value).places:
+        for place in score_tournament(rules, played.entries, mode).places:
             prizes.setdefault(place.forecaster, {})[f"{weight:g}"] = place.prize
     return [{"forecaster": name, "prizes": by_weight} for name, by_weight in prizes.items()]
 
 
-def say_places(found: dict[str, Any], choice: TableChoice) -> None:
-    """The same in words."""
+def _say_places(found: dict[str, Any], choice: TableChoice) -> None:
     rows = [row | {"answered": f"{row['questions']:,} of {found['asked']:,}"} for row in found["rows"]]
     print_table(PLACES, rows, choice=choice)
     print(f"Form {found['form']}, mode {found['mode']}: {FORMS[found['form']]}; prizes are shared by take.")
@@ -538,7 +467,9 @@ def say_places(found: dict[str, Any], choice: TableChoice) -> None:
         print(f"The hidden period counts {found['hidden_weight']:.0%} of {counted}.")
     if "sweep" in found:
         columns = [
-            TableColumn(f"{weight:g}", f"{weight:.0%}", ",.2f", value=partial(prize_at, weight=f"{weight:g}"))
+            TableColumn(
+                f"{weight:g}", f"{weight:.0%}", ",.2f", value=partial(_prize_at, weight=f"{weight:g}")
+            )
             for weight in WEIGHTS
         ]
         print_table((FORECASTER, *columns), found["sweep"], "Prizes by the weight of the hidden period")
@@ -546,7 +477,6 @@ def say_places(found: dict[str, Any], choice: TableChoice) -> None:
         print(f"- {note}")
 
 
-def prize_at(row: Mapping[str, Any], weight: str) -> float:
-    """What someone wins at a weight of the hidden period."""
+def _prize_at(row: Mapping[str, Any], weight: str) -> float:
     prize: float = row["prizes"][weight]
     return prize

@@ -5,22 +5,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from arena.cli.market_files import left_out_words
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, flag, option
 from arena.cli.output import minute, plain, program
 from arena.cli.table import print_table
+from arena.clock import PretendedClock, SystemClock
+from arena.config import environment
 from arena.errors import ArenaError, count_text
+from arena.operations.status import RoundCalendar, Status, incident_data, read_status_by_config, status_data
+from arena.operations.today import Task, read_tasks, task_data
+from arena.record.model.incident import RecordedIncident
+from arena.record.model.status import RoundState
+from arena.record.schema.database import open_read_only, reading
+from arena.record.write.operations import MOST_TRIES, read_recent_incidents
 from markets.millionths import ONE
-
-if TYPE_CHECKING:
-    from arena.operations.status import RoundCalendar, Status
-    from arena.operations.today import Task
-    from arena.record.model.incident import RecordedIncident
-    from arena.record.model.status import RoundState
 
 CLOCKS = {
     "pretended": "the rehearsal's: it is {:%Y-%m-%d %H:%M} UTC there",
@@ -30,7 +29,7 @@ CLOCKS = {
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
-def print_status(status: "Status", tasks: "Sequence[Task]") -> None:
+def print_status(status: Status, tasks: Sequence[Task]) -> None:
     """All of it: first what is to be done."""
     print("Today: " + (f"{count_text(len(tasks), 'thing')} to do" if tasks else "nothing to do"))
     wide = max((len(task.text) for task in tasks), default=0)
@@ -47,7 +46,7 @@ def print_status(status: "Status", tasks: "Sequence[Task]") -> None:
         print(incident_line(told))
 
 
-def _lines(status: "Status") -> Iterator[tuple[str, str]]:
+def _lines(status: Status) -> Iterator[tuple[str, str]]:
     at, calendar, held = status.at, status.calendar, status.held
     look = at if calendar.live else None
     if status.clock != "real":
@@ -79,7 +78,7 @@ def _lines(status: "Status") -> Iterator[tuple[str, str]]:
     yield "backup", when(status.backup.ended_at, at) if status.backup else "none yet by arena run"
 
 
-def _coming(coming: datetime | None, calendar: "RoundCalendar", at: datetime) -> str:
+def _coming(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> str:
     """When something comes next: a made-up world has a time of its own, and a first cohort starts at once."""
     if coming is None:
         return "–"
@@ -90,7 +89,7 @@ def _coming(coming: datetime | None, calendar: "RoundCalendar", at: datetime) ->
     return when(coming, at)
 
 
-def _heads(status: "Status") -> str:
+def _heads(status: Status) -> str:
     """How much of the chain has left the machine, and how long ago."""
     heads = status.heads
     if heads.at is None and heads.failing_since is None:
@@ -100,7 +99,7 @@ def _heads(status: "Status") -> str:
     return f"{count}{since}{f': {plain(heads.error)}' if heads.error else ''}"
 
 
-def _leader(status: "Status") -> str:
+def _leader(status: Status) -> str:
     leader = status.leader
     if leader is None:
         return "no; start it with arena run"
@@ -108,7 +107,7 @@ def _leader(status: "Status") -> str:
     return who if leader.alive else f"no; {who} ran it until {minute(leader.until)} UTC"
 
 
-def _last(rounds: "Sequence[RoundState]") -> str:
+def _last(rounds: Sequence[RoundState]) -> str:
     if not rounds:
         return "none"
     turns = sum((Counter(one.turns) for one in rounds), Counter[str]())
@@ -118,7 +117,7 @@ def _last(rounds: "Sequence[RoundState]") -> str:
     return f"{minute(rounds[0].at)} UTC, {of}: {_counted(turns)}"
 
 
-def print_jobs(status: "Status") -> None:
+def print_jobs(status: Status) -> None:
     """When each job was last done, and how that went."""
     at, coming = status.at, status.next_jobs
     rows = [
@@ -135,16 +134,14 @@ def print_jobs(status: "Status") -> None:
         print_table(("job", "last done", "failed", "next", "note"), rows)
 
 
-def incident_line(told: "RecordedIncident") -> str:
+def incident_line(told: RecordedIncident) -> str:
     """Something that happened, in a line."""
     incident = told.incident
     state = "" if told.ended_at else ", ongoing"
     return f"{minute(incident.at)} UTC  {incident.text} ({incident.kind}, {_webhook(told)}{state})"
 
 
-def _webhook(told: "RecordedIncident") -> str:
-    from arena.record.write.operations import MOST_TRIES
-
+def _webhook(told: RecordedIncident) -> str:
     if told.told_at is not None:
         return "sent"
     if told.tries >= MOST_TRIES:  # at once, where there is no webhook
@@ -183,16 +180,10 @@ def _dollars(amount: int) -> str:
 @command()
 def status(
     chosen: Options,
-    clock: Annotated[
-        Path | None,
-        typer.Option("--clock", metavar="FILE", help="For a rehearsal: use the time of its clock."),
-    ] = None,
-    incidents: Annotated[
-        bool,
-        typer.Option("--incidents", help="List incidents, newest first, and whether each was sent."),
-    ] = False,
-    limit: Annotated[int, typer.Option(help="List at most N incidents.", min=1)] = 20,
-    test_webhook: Annotated[bool, typer.Option("--test-webhook", help="Test the config's webhook.")] = False,
+    clock: Path | None = option("For a rehearsal: use the time of its clock.", "FILE"),
+    incidents: bool = flag("List incidents, newest first, and whether each was sent."),
+    limit: int = option("List at most N incidents.", default=20, min=1),
+    test_webhook: bool = flag("Test the config's webhook."),
 ) -> None:
     """Show what to do today, and how the arena stands: what is due, what it cost, what is old or broken.
 
@@ -218,11 +209,6 @@ def status(
     if incidents:
         list_incidents(chosen, limit)
         return
-    from arena.clock import PretendedClock, SystemClock
-    from arena.operations.status import read_status_by_config, status_data
-    from arena.operations.today import read_tasks, task_data
-    from arena.record.schema.database import open_read_only, reading
-
     config, at = chosen.known(), (PretendedClock.read(clock) if clock else SystemClock()).now()
     address = chosen.record() if config is None else config.database
     with open_read_only(address) as engine, reading(engine) as connection:
@@ -234,9 +220,6 @@ def status(
 
 def list_incidents(chosen: Options, limit: int) -> None:
     """List incidents, newest first, and whether the webhook has been told of each."""
-    from arena.operations.status import incident_data
-    from arena.record.write.operations import read_recent_incidents
-
     with chosen.reading() as connection:
         found = read_recent_incidents(connection, limit)
     lines = [incident_line(told) for told in found]
@@ -252,7 +235,6 @@ def send_test(chosen: Options) -> None:
     import asyncio
 
     from arena.clock import now
-    from arena.config import environment
     from arena.operations.webhook import send, test_message, webhook_of
 
     settings = chosen.load()

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from arena.cli.output import exact
-from arena.errors import ArenaError
+from arena.errors import ArenaError, verdict_word
 
 FIGURE = re.compile(r"<?[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
 GAP = 2
@@ -68,6 +68,23 @@ def value_in(row: Any, path: str) -> Any:
 def exact_at(path: str) -> Callable[[Any], float | None]:
     """The same of millionths, as the number that they are."""
     return lambda row: exact(value_in(row, path))
+
+
+def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | None]:
+    """What writes an interval of a row, where it has one."""
+
+    def write(row: Any) -> str | None:
+        least = value_in(row, low)
+        return None if least is None else f"{least:+{places}} to {value_in(row, high):+{places}}"
+
+    return write
+
+
+VERDICT = TableColumn(
+    "verdict",
+    value=lambda row: verdict_word(*(value_in(row, key) for key in ("verdict", "skill_high", "copies"))),
+    gives_way=3,
+)
 
 
 @dataclass(frozen=True, slots=True)

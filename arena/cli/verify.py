@@ -3,16 +3,17 @@
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TextIO
 
 import typer
 
-from arena.cli.options import DEFAULT, Options, command
+from arena.cli.options import DEFAULT, Options, command, flag, option
 from arena.cli.output import interruptible, progress
 from arena.errors import ArenaError, count_text
-
-if TYPE_CHECKING:
-    from arena.verify import Difference, Differences
+from arena.verify import Difference, Differences, find
+from arena.verify.draws import check_draws
+from arena.verify.reader import NOTHING_VERIFIED
+from arena.verify.verified import keep_verified, read_verified
 
 LISTED = 1_000
 """So many differences are listed unless all are wanted."""
@@ -21,18 +22,9 @@ LISTED = 1_000
 @command()
 def verify(
     chosen: Options,
-    all: Annotated[
-        bool,
-        typer.Option("--all", help="Verify everything, and list all differences."),
-    ] = False,
-    heads: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also compare published heads, a line of JSON each."),
-    ] = None,
-    draws: Annotated[
-        bool,
-        typer.Option("--draws", help="Also draw every live round's markets again from its catalogue."),
-    ] = False,
+    all: bool = flag("Verify everything, and list all differences."),
+    heads: Path | None = option("Also compare published heads, a line of JSON each.", "FILE"),
+    draws: bool = flag("Also draw every live round's markets again from its catalogue."),
 ) -> None:
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
@@ -45,21 +37,16 @@ def verify(
 
     Next: arena leaderboard
     """
-    from arena.verify import find
-    from arena.verify.draws import check_draws
-    from arena.verify.reader import NOTHING_VERIFIED
-    from arena.verify.verified import keep_verified, read_verified
-
     beside = chosen.config or DEFAULT
     out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
 
-    def tell(difference: "Difference") -> None:
+    def tell(difference: Difference) -> None:
         if not chosen.json:  # which is printed when all is known
             print(difference.message, file=out, flush=True)
 
     with (
         chosen.reading() as connection,
-        nullcontext() if heads is None else opened(heads) as published,
+        nullcontext() if heads is None else _opened(heads) as published,
         interruptible("verifying was interrupted", "nothing was changed; start it again"),
         progress("Verifying") as told,
     ):
@@ -90,8 +77,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def opened(file: Path) -> TextIO:
-    """A file of published heads."""
+def _opened(file: Path) -> TextIO:
     try:
         return file.open(encoding="utf-8", errors="replace")
     except OSError as error:
@@ -100,7 +86,7 @@ def opened(file: Path) -> TextIO:
         ) from error
 
 
-def say(found: "Differences", address: str, head: int, draws: int | None) -> None:
+def say(found: Differences, address: str, head: int, draws: int | None) -> None:
     """How many differences there are, from which head on, and how many draws came out the same."""
     if head:
         print(f"Verified what came after head {head:,}; --all verifies everything.")

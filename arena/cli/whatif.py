@@ -3,17 +3,20 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
+from pydantic import TypeAdapter, ValidationError
 
-from arena.cli.options import Options, command
+from arena.cli.options import Options, command, option
 from arena.cli.output import exact, program, progress
 from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.config.field_types import Stake
+from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, WhatIfTotals
+from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, WhatIfTotals, what_if
+from markets.registry import names
+from portfolio import fills
+from portfolio.rules import NAMED
 
 AGENT = TableColumn("agent", narrow="cut middle")
 COLUMNS = (
@@ -38,32 +41,18 @@ LEGEND = "P/L, filled and rejected: as played; then: under the changed rules."
 @command(table=True)
 def whatif(
     chosen: Options,
-    cohort: Annotated[int | None, typer.Option(help="Only this cohort, by number.", min=1)] = None,
-    agent: Annotated[
-        str | None, typer.Option(help="One agent only, cohort by cohort.", metavar="NAME")
-    ] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(help="Start from these rules, not each cohort's own.", metavar="NAME"),
-    ] = None,
-    fill: Annotated[str | None, typer.Option(help="Use this fill rule, such as mid.", metavar="RULE")] = None,
-    fee: Annotated[
-        Literal["venue", "none"] | None, typer.Option(help="Charge the venue's fee, or none.")
-    ] = None,
-    min_bet: Annotated[float | None, typer.Option(help="The smallest bet, in dollars.")] = None,
-    max_bet: Annotated[
-        float | None, typer.Option(help="The largest bet, as a share of the cash, such as 0.10.")
-    ] = None,
-    cap: Annotated[
-        Literal["bet", "decision"] | None,
-        typer.Option(help="Whether that limits a bet, or all bets of a decision."),
-    ] = None,
-    sizing: Annotated[
-        Stakes, typer.Option(help="Stakes: as they were, all the same, or by stated probability.")
-    ] = "as-bet",
-    stake: Annotated[
-        float | None, typer.Option(help="The stake of --sizing flat, in dollars; 100 by default.")
-    ] = None,
+    cohort: int | None = option("Only this cohort, by number.", min=1),
+    agent: str | None = option("One agent only, cohort by cohort.", "NAME"),
+    rules: str | None = option("Start from these rules, not each cohort's own.", "NAME"),
+    fill: str | None = option("Use this fill rule, such as mid.", "RULE"),
+    fee: Literal["venue", "none"] | None = option("Charge the venue's fee, or none."),
+    min_bet: float | None = option("The smallest bet, in dollars."),
+    max_bet: float | None = option("The largest bet, as a share of the cash, such as 0.10."),
+    cap: Literal["bet", "decision"] | None = option("Whether that limits a bet, or all bets of a decision."),
+    sizing: Stakes = option(
+        "Stakes: as they were, all the same, or by stated probability.", default="as-bet"
+    ),
+    stake: float | None = option("The stake of --sizing flat, in dollars; 100 by default."),
 ) -> None:
     """Replay a record under other rules or with other stakes, and compare the profit.
 
@@ -74,8 +63,6 @@ def whatif(
 
     Next: arena leaderboard
     """
-    from arena.rounds.what_if import what_if
-
     values = {"fill": fill, "fee": fee, "min_bet": min_bet, "max_bet": max_bet, "cap": cap}
     change = read_change(rules, values, sizing, stake)
     with chosen.reading() as connection, progress("Playing again") as moved:
@@ -83,15 +70,8 @@ def whatif(
     chosen.answer(found, say, found, agent is not None, chosen.table)
 
 
-def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, stake: float | None) -> "Change":
+def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, stake: float | None) -> Change:
     """What the options ask for, checked as the same values in a config are."""
-    from pydantic import TypeAdapter, ValidationError
-
-    from arena.config.field_types import Stake
-    from arena.config.sections import RulesBlock
-    from arena.rounds.what_if import Change
-    from portfolio.rules import NAMED
-
     _check_names(name, values["fill"])
     if stake is not None and stakes != "flat":
         raise ArenaError("bad_value", f"--stake needs --sizing flat, not {stakes}", "add --sizing flat")
@@ -107,10 +87,6 @@ def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, sta
 
 
 def _check_names(rules: str | None, fill: str | None) -> None:
-    from markets.registry import names
-    from portfolio import fills
-    from portfolio.rules import NAMED
-
     if rules is not None and rules not in NAMED:
         raise ArenaError("no_rules", f"there are no rules named {rules!r}", f"rules: {', '.join(NAMED)}")
     known = names(Path(fills.__path__[0]))
@@ -120,7 +96,7 @@ def _check_names(rules: str | None, fill: str | None) -> None:
         )
 
 
-def as_data(report: "WhatIfReport", cohort: int | None) -> dict[str, Any]:
+def as_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
     """The comparison as JSON has it; money in dollars, null where nothing was stated to bet on."""
     by_agent: dict[str, list[WhatIfEntry]] = {}
     for row in report.rows:
@@ -140,7 +116,7 @@ def as_data(report: "WhatIfReport", cohort: int | None) -> dict[str, Any]:
     return {"cohort": cohort, "changed": report.sentence, "agents": agents, "refusals": refusals}
 
 
-def _figures(rows: "Sequence[WhatIfEntry]") -> dict[str, Any]:
+def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
     """The sums over one agent's cohorts."""
     then = [row.changed for row in rows if row.changed is not None]
     known = len(then) == len(rows)
@@ -157,7 +133,7 @@ def _figures(rows: "Sequence[WhatIfEntry]") -> dict[str, Any]:
     }
 
 
-def _sums(tallies: "Iterable[WhatIfTotals]") -> tuple[int, int, int]:
+def _sums(tallies: Iterable[WhatIfTotals]) -> tuple[int, int, int]:
     found = list(tallies)
     return sum(x.profit for x in found), sum(x.filled for x in found), sum(len(x.refused) for x in found)
 

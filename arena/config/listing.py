@@ -120,21 +120,9 @@ def _comment(text: str) -> str:
 def effective(config: Config) -> dict[str, Any]:
     """What holds with this config, defaults included, as plain data; what is unset is left out."""
     found: dict[str, Any] = {"database": config.database, "seed": config.seed}
-    names = (
-        "markets",
-        "cohorts",
-        "budget",
-        "calls",
-        "evidence",
-        "scores",
-        "backup",
-        "heads",
-        "publish",
-        "run",
-        "watch",
-    )
-    for name in names:
-        found[name] = settings_data(getattr(config, name))
+    for name, field in FixedSections.model_fields.items():
+        if section_of(field.annotation):
+            found[name] = settings_data(getattr(config, name))
     found["markets"][config.markets.venue] = settings_data(config.venue_settings)
     if block := settings_data(config.evidence_settings):
         found["evidence"][config.evidence.source] = block

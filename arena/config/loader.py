@@ -8,7 +8,10 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from agents.model import model_settings
-from agents.model_table.limits import with_limits
+from agents.model_table.capabilities import model_faults, with_limits
+from agents.model_table.cost import own_search, price_for, unbounded_option
+from agents.providers import near_model
+from agents.toolbox import tool
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, Key, quoted_value
@@ -36,10 +39,7 @@ SEPARATE_SECTIONS = ("ask", "agents")
 
 
 def load(
-    path: Path,
-    environ: Mapping[str, str] | None = None,
-    beside: bool = False,
-    database: str | None = None,
+    path: Path, environ: Mapping[str, str] | None = None, beside: bool = False, database: str | None = None
 ) -> Config:
     """The config in a file, or ConfigErrors with all that is wrong with it.
 
@@ -126,9 +126,6 @@ def _with_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, A
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
     """A budget can only be kept where prices are known, and all that an option can add to them."""
-    from agents.model_table.cost import own_search, price_for, unbounded_option
-    from agents.providers import near_model
-
     if not sections.budget.limits:
         return
     for place, agent in agents.items():
@@ -153,9 +150,6 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig], section
 
 def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
     """Note tools that there are not, that need a source, or that tell what must be hidden."""
-    from agents.model_table.cost import own_search
-    from agents.toolbox import tool
-
     for place, agent in agents.items():
         settings = agent.settings
         key: Key = ("agents", place, "tools")
@@ -185,8 +179,6 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
 
 def _check_capabilities(document: Document, agents: Mapping[int, AgentConfig]) -> None:
     """Note settings with which every call of a model would fail, by what litellm knows of it."""
-    from agents.model_table.capabilities import model_faults
-
     for place, agent in agents.items():
         if (settings := model_settings(agent.settings)) is None:
             continue

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 import numpy as np
 from sqlalchemy import Connection
 
-from arena.exports.fact_tables import PLACE_ORDER, in_cohorts, of_turn
+from arena.exports.fact_tables import IN_TURN, PLACE_ORDER, in_cohorts
 from arena.exports.table import ExportColumn, ExportTable, Kind, Row
 from arena.record.model.cohort import BENCHMARK
 from arena.record.model.columns import (
@@ -25,7 +25,7 @@ from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.fields import CHANCE, COUNT, DOLLARS, FLAG, MARKET_ID, PRICE, SECONDS, SHARES
 from arena.record.schema.turn import FillRow
-from arena.record.schema.typed import select
+from arena.record.schema.typed import joined, select
 from arena.scores.leaderboard import LEADERBOARD, LeaderboardRow, read_scores, skill_order
 from arena.scores.positions import positions
 from arena.scores.rules import brier
@@ -108,7 +108,11 @@ def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Itera
         number = stored.cohort.number
         yield from _stated_rows(read_forecast_columns(connection, number))
         bets = read_bet_columns(connection, number)
-        bought = select(FillRow.position).select_from(of_turn(FillRow)).where(FillRow.action == "buy")
+        bought = (
+            select(FillRow.position)
+            .select_from(joined(FillRow, *IN_TURN.rows))
+            .where(FillRow.action == "buy")
+        )
         order = bought.where(in_cohorts([number])).order_by(*PLACE_ORDER, FillRow.position)
         fills = list(connection.scalars(order))
         yield from _bet_rows("implied", bets, bets.implied, fills)

@@ -4,21 +4,13 @@ Rows are named without ids: by the numbers of cohort and round, agents' names, m
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, FromClause, exists, or_
 
-from arena.exports.table import (
-    ExportField,
-    ExportTable,
-    FactTable,
-    OfCohorts,
-    ParentKey,
-    field,
-    fields_of,
-)
+from arena.exports.table import ExportField, ExportTable, FactTable, OfCohorts, ParentKey, field, fields_of
 from arena.record.schema.chain import HeadRow
 from arena.record.schema.cohort import (
     CohortRow,
@@ -44,7 +36,7 @@ from arena.record.schema.turn import (
     SecondQuoteRow,
     TurnRow,
 )
-from arena.record.schema.typed import clause, col, column_of, select
+from arena.record.schema.typed import col, column_of, joined, select
 from arena.record.schema.world import (
     ArticleRow,
     BenchmarkFileRow,
@@ -61,36 +53,6 @@ from arena.record.schema.world import (
 T = TypeVar("T")
 
 
-def of_cohort(row: type[TableRow]) -> FromClause:
-    """Rows of a cohort, with it."""
-    table = row.__table__
-    return table.join(CohortRow, table.c.cohort_id == CohortRow.id)
-
-
-def of_round(row: type[TableRow]) -> FromClause:
-    """Rows of a round, with it and its cohort."""
-    table = row.__table__
-    joined = table.join(RoundRow, table.c.round_id == RoundRow.id)
-    return joined.join(CohortRow, clause(RoundRow.cohort_id == CohortRow.id))
-
-
-def of_entrant(row: type[TableRow]) -> FromClause:
-    """Rows of an entrant, with it and its cohort."""
-    table = row.__table__
-    joined = table.join(EntrantRow, table.c.entrant_id == EntrantRow.id)
-    return joined.join(CohortRow, clause(EntrantRow.cohort_id == CohortRow.id))
-
-
-def of_place(row: type[TableRow]) -> FromClause:
-    """Rows of a round and an entrant, with both and the cohort."""
-    return of_round(row).join(EntrantRow, row.__table__.c.entrant_id == EntrantRow.id)
-
-
-def of_turn(row: type[TableRow]) -> FromClause:
-    """Rows of a turn, with it and all that names it."""
-    return of_place(TurnRow).join(row, row.__table__.c.turn_id == TurnRow.id)
-
-
 def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
     """Rows that are read together with their cohort."""
     return col(CohortRow.number).in_(numbers)
@@ -98,54 +60,17 @@ def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
 
 def in_snapshots(column: T, listed: T | None) -> OfCohorts:
     """Rows whose column is one of those that the snapshots of some cohorts list."""
-    listed_ids = select(column_of(listed)).join(SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
-    listed_ids = listed_ids.join(CohortRow, SnapshotRow.cohort_id == CohortRow.id)
+    listed_ids = select(column_of(listed)).select_from(joined(SnapshotItemRow, SnapshotRow, CohortRow))
     return lambda numbers: col(column).in_(listed_ids.where(in_cohorts(numbers)))
-
-
-def parent(column: str, id: int, path: type[TableRow] | FromClause, **names: Any) -> ParentKey:
-    """The row behind a column, by the columns of the record that name it: `cohort=CohortRow.number`."""
-    named = tuple(map(column_of, names.values()))
-    return ParentKey(column, tuple(names), named, select(column_of(id), *named).select_from(path))
-
-
-COHORT: dict[str, Any] = {"cohort": CohortRow.number}
-TURN = COHORT | {"round": RoundRow.number, "agent": EntrantRow.name}
-ITS_COHORT = parent("cohort_id", CohortRow.id, CohortRow, **COHORT)
-ITS_ENTRANT = parent("entrant_id", EntrantRow.id, of_cohort(EntrantRow), **COHORT, agent=EntrantRow.name)
-ITS_ROUND = parent("round_id", RoundRow.id, of_cohort(RoundRow), **COHORT, round=RoundRow.number)
-ITS_SNAPSHOT = parent("snapshot_id", SnapshotRow.id, of_cohort(SnapshotRow), **COHORT, at=SnapshotRow.at)
-ITS_PAGE = parent(
-    "version_id",
-    MarketVersionRow.id,
-    MarketVersionRow,
-    market_id=MarketVersionRow.market_id,
-    page=MarketVersionRow.version,
-)
-ITS_QUOTE = parent(
-    "quote_id",
-    QuoteRow.id,
-    QuoteRow,
-    market_id=QuoteRow.market_id,
-    quote_at=QuoteRow.at,
-    quote_hash=QuoteRow.hash,
-)
-ITS_TURN = parent("turn_id", TurnRow.id, of_place(TurnRow), **TURN)
-ITS_FILL = parent("fill_id", FillRow.id, of_turn(FillRow), **TURN, fill=FillRow.position)
-ITS_GATHERING = parent(
-    "gathering_id", GatheringRow.id, of_round(GatheringRow), **COHORT, round=RoundRow.number
-)
-ITS_SYNC = parent("sync_id", SyncRow.id, SyncRow, venue=SyncRow.venue, sync=SyncRow.number)
 
 
 @dataclass(frozen=True, slots=True)
 class TableScope:
-    """What the rows of a table belong to: the columns that name it and sort by it, how it is joined."""
+    """What the rows of a table belong to: the columns that name it, those that sort by it, and the tables."""
 
     fields: tuple[ExportField, ...] = ()
     order: tuple[Any, ...] = ()
-    path: Callable[[type[TableRow]], FromClause] = lambda row: row.__table__
-    parents: tuple[ParentKey, ...] = ()
+    rows: tuple[type[TableRow], ...] = ()
 
 
 COHORT_NUMBER = field(CohortRow.number, name="cohort")
@@ -154,13 +79,43 @@ AGENT = field(EntrantRow.name, name="agent")
 PLACE_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
 
 WORLD = TableScope()
-IN_COHORT = TableScope((COHORT_NUMBER,), (CohortRow.number,), of_cohort, (ITS_COHORT,))
-IN_ROUND = TableScope((COHORT_NUMBER, ROUND_NUMBER), PLACE_ORDER[:2], of_round, (ITS_ROUND,))
+IN_COHORT = TableScope((COHORT_NUMBER,), (CohortRow.number,), (CohortRow,))
+IN_ROUND = TableScope((COHORT_NUMBER, ROUND_NUMBER), PLACE_ORDER[:2], (RoundRow, CohortRow))
 IN_ACCOUNT = TableScope(
-    (COHORT_NUMBER, AGENT), (CohortRow.number, EntrantRow.position), of_entrant, (ITS_ENTRANT,)
+    (COHORT_NUMBER, AGENT), (CohortRow.number, EntrantRow.position), (EntrantRow, CohortRow)
 )
-IN_PLACE = TableScope((COHORT_NUMBER, ROUND_NUMBER, AGENT), PLACE_ORDER, of_place, (ITS_ROUND, ITS_ENTRANT))
-IN_TURN = TableScope(IN_PLACE.fields, PLACE_ORDER, of_turn, (ITS_TURN,))
+IN_PLACE = TableScope((COHORT_NUMBER, ROUND_NUMBER, AGENT), PLACE_ORDER, (EntrantRow, RoundRow, CohortRow))
+IN_TURN = TableScope(IN_PLACE.fields, PLACE_ORDER, (TurnRow, *IN_PLACE.rows))
+
+
+def _parent(column: str, *path: type[TableRow], **names: Any) -> ParentKey:
+    """The row behind a column, by the columns of the record that name it: `cohort=CohortRow.number`."""
+    named = tuple(map(column_of, names.values()))
+    ids = select(path[0].__table__.c.id, *named).select_from(joined(*path))
+    return ParentKey(column, tuple(names), named, ids)
+
+
+COHORT: dict[str, Any] = {"cohort": CohortRow.number}
+ROUND = COHORT | {"round": RoundRow.number}
+TURN = ROUND | {"agent": EntrantRow.name}
+PAGE = {"market_id": MarketVersionRow.market_id, "page": MarketVersionRow.version}
+QUOTE = {"market_id": QuoteRow.market_id, "quote_at": QuoteRow.at, "quote_hash": QuoteRow.hash}
+PARENTS = {
+    each.column: each
+    for each in (
+        _parent("cohort_id", CohortRow, **COHORT),
+        _parent("entrant_id", EntrantRow, CohortRow, **COHORT, agent=EntrantRow.name),
+        _parent("round_id", RoundRow, CohortRow, **ROUND),
+        _parent("snapshot_id", SnapshotRow, CohortRow, **COHORT, at=SnapshotRow.at),
+        _parent("version_id", MarketVersionRow, **PAGE),
+        _parent("quote_id", QuoteRow, **QUOTE),
+        _parent("turn_id", *IN_TURN.rows, **TURN),
+        _parent("fill_id", FillRow, *IN_TURN.rows, **TURN, fill=FillRow.position),
+        _parent("gathering_id", GatheringRow, *IN_ROUND.rows, **ROUND),
+        _parent("sync_id", SyncRow, venue=SyncRow.venue, sync=SyncRow.number),
+    )
+}
+"""What rows may belong to, by the columns that refer to it."""
 
 
 def fact_table(
@@ -170,8 +125,10 @@ def fact_table(
     key: Sequence[str],
     fields: Sequence[ExportField] = (),
     *,
+    path: FromClause | None = None,
     order: Sequence[Any] = (),
     meaning: str = "",
+    of_cohorts: OfCohorts | None = None,
     **more: Any,
 ) -> FactTable:
     """A table of facts: within its scope rows are named by the key, and sorted by it unless `order` says how.
@@ -183,10 +140,16 @@ def fact_table(
     keys = (*(each.column.name for each in scope.fields), *key)
     purpose = " ".join(inspect.cleandoc(row.__doc__ or "").partition("\n\n")[0].split())
     sheet = ExportTable(name, meaning or purpose, tuple(each.column for each in fields), keys)
-    sorting = tuple(map(column_of, (*scope.order, *(order or (sources[each] for each in key)))))
-    path = more.pop("path") if "path" in more else scope.path(row)
-    more = {"parents": scope.parents, "of_cohorts": in_cohorts if scope.fields else None} | more
-    return FactTable(sheet, row.__table__, fields, path, sorting, **more)
+    return FactTable(
+        sheet,
+        row.__table__,
+        fields,
+        path=joined(row, *scope.rows) if path is None else path,
+        order=tuple(map(column_of, (*scope.order, *(order or (sources[each] for each in key))))),
+        parents=tuple(PARENTS[column.name] for column in row.__table__.c if column.name in PARENTS),
+        of_cohorts=of_cohorts or (in_cohorts if scope.fields else None),
+        **more,
+    )
 
 
 ATTEMPT = ("stage", "sample", "attempt")
@@ -196,13 +159,8 @@ WHICH_QUOTE = (
     field(QuoteRow.at, "its quote, as in `quotes`: since when it stood", "quote_at", NO_QUOTE),
     field(QuoteRow.hash, "its quote, as in `quotes`: its hash", "quote_hash", NO_QUOTE),
 )
-LISTED = (
-    of_cohort(SnapshotRow)
-    .join(SnapshotItemRow, clause(SnapshotItemRow.snapshot_id == SnapshotRow.id))
-    .join(MarketVersionRow, clause(SnapshotItemRow.version_id == MarketVersionRow.id))
-    .outerjoin(QuoteRow, clause(SnapshotItemRow.quote_id == QuoteRow.id))
-)
-GATHERED = of_round(GatheringRow).join(EvidenceRow, clause(EvidenceRow.gathering_id == GatheringRow.id))
+LISTED = joined(SnapshotItemRow, SnapshotRow, CohortRow, MarketVersionRow).outerjoin(QuoteRow)
+GATHERED = joined(EvidenceRow, GatheringRow, *IN_ROUND.rows)
 SHOWN = select(EvidenceRow.article).select_from(GATHERED)
 
 FACTS = (
@@ -215,7 +173,7 @@ FACTS = (
             exists().where(in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash)),
             exists(
                 select(column_of(ReplacementRow.id))
-                .select_from(of_entrant(ReplacementRow))
+                .select_from(joined(ReplacementRow, *IN_ACCOUNT.rows))
                 .where(in_cohorts(numbers), col(ReplacementRow.prompts).contains(PromptRow.hash))
             ),
         ),
@@ -268,7 +226,7 @@ FACTS = (
             in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id)(numbers),
             col(QuoteRow.id).in_(
                 select(column_of(SecondQuoteRow.quote_id))
-                .select_from(of_turn(SecondQuoteRow))
+                .select_from(joined(SecondQuoteRow, *IN_TURN.rows))
                 .where(in_cohorts(numbers))
             ),
         ),
@@ -295,7 +253,6 @@ FACTS = (
             *fields_of(SnapshotItemRow, "quoted_at", "shown"),
         ),
         path=LISTED,
-        parents=(ITS_SNAPSHOT, ITS_PAGE, ITS_QUOTE),
     ),
     fact_table(
         "rounds",
@@ -303,7 +260,6 @@ FACTS = (
         IN_COHORT,
         ["round"],
         fields_of(RoundRow, number="round"),
-        parents=(ITS_COHORT, ITS_SNAPSHOT),
     ),
     fact_table(
         "articles",
@@ -315,7 +271,7 @@ FACTS = (
         batch_size=200,
     ),
     fact_table("gatherings", GatheringRow, IN_ROUND, []),
-    fact_table("evidence", EvidenceRow, IN_ROUND, ["position"], path=GATHERED, parents=(ITS_GATHERING,)),
+    fact_table("evidence", EvidenceRow, IN_ROUND, ["position"], path=GATHERED),
     fact_table(
         "tool_results",
         ToolResultRow,
@@ -357,8 +313,7 @@ FACTS = (
         IN_TURN,
         ["market_id"],
         (field(SecondQuoteRow.market_id), *WHICH_QUOTE, *fields_of(SecondQuoteRow, "quoted_at", "taken_at")),
-        path=of_turn(SecondQuoteRow).outerjoin(QuoteRow, clause(SecondQuoteRow.quote_id == QuoteRow.id)),
-        parents=(ITS_TURN, ITS_QUOTE),
+        path=joined(SecondQuoteRow, *IN_TURN.rows).outerjoin(QuoteRow),
         is_new=True,
     ),
     fact_table("fills", FillRow, IN_TURN, ["fill"], fields_of(FillRow, position="fill")),
@@ -371,11 +326,10 @@ FACTS = (
             field(FillRow.position, "the fill's place in its turn", "fill"),
             *fields_of(FillLevelRow, position="level"),
         ),
-        path=of_turn(FillRow).join(FillLevelRow, clause(FillLevelRow.fill_id == FillRow.id)),
-        parents=(ITS_FILL,),
+        path=joined(FillLevelRow, FillRow, *IN_TURN.rows),
     ),
     fact_table("entries", EntryRow, IN_ACCOUNT, ["entry"], fields_of(EntryRow, number="entry")),
-    fact_table("marks", MarkRow, IN_ACCOUNT, ["at"], parents=(ITS_ENTRANT, ITS_SNAPSHOT)),
+    fact_table("marks", MarkRow, IN_ACCOUNT, ["at"]),
     fact_table(
         "syncs",
         SyncRow,
@@ -405,8 +359,7 @@ FACTS = (
             field(SyncRow.number, "the number of the sync", "sync"),
             *fields_of(SightingRow),
         ),
-        path=SightingRow.__table__.join(SyncRow, clause(SightingRow.sync_id == SyncRow.id)),
-        parents=(ITS_SYNC,),
+        path=joined(SightingRow, SyncRow),
     ),
     fact_table(
         "set_asides",

@@ -210,10 +210,10 @@ def _settings_words(settings: Mapping[str, Any]) -> str:
 
 def method_text(method: Method) -> str:
     """The same as Markdown."""
-    parts = [_data, _cutoffs, _models, _prompts, _answers, _rules, _statistics, _limits]
-    if method.benchmark:
-        parts = [*(parts if method.cohorts else []), _rounds_of_benchmark]
-    return "\n\n".join(["# Method", *("\n".join(part(method)) for part in parts)]) + "\n"
+    parts = PARTS if method.cohorts or not method.benchmark else {}
+    parts = parts | ({"ForecastBench": _rounds_of_benchmark} if method.benchmark else {})
+    written = ("\n".join([f"## {heading}", "", *part(method)]) for heading, part in parts.items())
+    return "\n\n".join(["# Method", *written]) + "\n"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
@@ -225,8 +225,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[st
 
 
 def _data(method: Method) -> Iterator[str]:
-    yield "## Data"
-    yield ""
     rows = [
         (
             one.number,
@@ -256,8 +254,6 @@ def _data(method: Method) -> Iterator[str]:
 
 
 def _cutoffs(method: Method) -> Iterator[str]:
-    yield "## Cutoffs"
-    yield ""
     yield (
         "An agent sees the prices of its round's snapshot and articles dated before it. An outcome counts "
         "once it could be known, and not before the market was due to close."
@@ -281,27 +277,26 @@ def _cutoffs(method: Method) -> Iterator[str]:
         yield f"Of replays, {words}: these may know how it ended."
 
 
+IDENTITY = ("agent", "kind", "model", "released", "reported by answers")
+
+
+def _identity(one: AgentMethod) -> tuple[str | None, ...]:
+    released = one.released or ("not known" if one.model else None)
+    return one.agent, one.kind, one.model, released, ", ".join(one.reported)
+
+
 def _models(method: Method) -> Iterator[str]:
-    yield "## Agents and models"
-    yield ""
-    head = ("agent", "kind", "model", "released", "reported by answers", "settings")
     rows = [
         (
-            one.agent,
-            one.kind,
-            one.model,
-            one.released or ("not known" if one.model else None),
-            ", ".join(one.reported),
+            *_identity(one),
             "; then ".join(one.settings),
         )
         for one in method.agents
     ]
-    yield from _table(head, rows)
+    yield from _table((*IDENTITY, "settings"), rows)
 
 
 def _prompts(method: Method) -> Iterator[str]:
-    yield "## Prompts"
-    yield ""
     used = {(name, text) for one in method.agents for name, text in one.prompts.items()}
     frozen = {pair for one in method.cohorts for pair in one.prompts.items()}
     rows = [
@@ -316,9 +311,15 @@ def _prompts(method: Method) -> Iterator[str]:
     yield "`arena prompts` shows the texts; every question and answer is in the record, word for word."
 
 
+COSTS = ("calls", "tokens in", "tokens out", "cost")
+
+
+def _costs(one: AgentMethod) -> tuple[str | None, ...]:
+    cost = None if one.cost is None else f"${one.cost:,.4f}"
+    return f"{one.calls:,}", f"{one.tokens_in:,}", f"{one.tokens_out:,}", cost
+
+
 def _answers(method: Method) -> Iterator[str]:
-    yield "## Answers and costs"
-    yield ""
     every = sorted({status for one in method.agents for status in one.statuses})
     order: list[str] = [status for status in USABLE_STATUSES if status in every]
     order += [status for status in every if status not in order]
@@ -326,14 +327,11 @@ def _answers(method: Method) -> Iterator[str]:
         (
             one.agent,
             *(one.statuses.get(status, 0) for status in order),
-            f"{one.calls:,}",
-            f"{one.tokens_in:,}",
-            f"{one.tokens_out:,}",
-            None if one.cost is None else f"${one.cost:,.4f}",
+            *_costs(one),
         )
         for one in method.agents
     ]
-    yield from _table(("agent", *order, "calls", "tokens in", "tokens out", "cost"), rows)
+    yield from _table(("agent", *order, *COSTS), rows)
     yield ""
     yield (
         "Turns by how they ended. A malformed, declined, failed or late turn counts as agreement with the "
@@ -342,8 +340,6 @@ def _answers(method: Method) -> Iterator[str]:
 
 
 def _rules(method: Method) -> Iterator[str]:
-    yield "## Rules, frozen at each cohort's start"
-    yield ""
     groups = defaultdict[tuple[tuple[str, str], ...], list[int]](list)
     for one in method.cohorts:
         values = {f"rules.{key}": value for key, value in one.rules.model_dump().items()}
@@ -360,8 +356,6 @@ def _rules(method: Method) -> Iterator[str]:
 
 def _statistics(method: Method) -> Iterator[str]:
     board = method.board
-    yield "## Statistics"
-    yield ""
     yield f"> {board.sentence}"
     yield ""
     yield (
@@ -400,9 +394,7 @@ def _statistics(method: Method) -> Iterator[str]:
 
 
 def _rounds_of_benchmark(method: Method) -> Iterator[str]:
-    yield "## ForecastBench"
-    yield ""
-    head = ("agent", "kind", "model", "released", "reported by answers", "prompt, SHA-256", "forecasts")
+    head = (*IDENTITY, "prompt, SHA-256", "forecasts", *COSTS)
     for one in method.benchmark:
         yield (
             f"{one.question_set}, due {one.due}, version {one.version}, SHA-256 `{one.sha256}`. Asked by "
@@ -411,19 +403,14 @@ def _rounds_of_benchmark(method: Method) -> Iterator[str]:
         yield ""
         rows = [
             (
-                *(agent.agent, agent.kind, agent.model),
-                agent.released or ("not known" if agent.model else None),
-                ", ".join(agent.reported),
+                *_identity(agent),
                 ", ".join(f"{name} `{text}`" for name, text in agent.prompts.items()),
                 f"{one.forecasts.get(agent.agent, 0):,}",
-                f"{agent.calls:,}",
-                f"{agent.tokens_in:,}",
-                f"{agent.tokens_out:,}",
-                None if agent.cost is None else f"${agent.cost:,.4f}",
+                *_costs(agent),
             )
             for agent in one.agents
         ]
-        yield from _table((*head, "calls", "tokens in", "tokens out", "cost"), rows)
+        yield from _table(head, rows)
         yield ""
     for kept in method.resolutions:
         yield (
@@ -442,8 +429,6 @@ def _called(one: BenchmarkMethod) -> str:
 
 
 def _limits(method: Method) -> Iterator[str]:
-    yield "## Limits"
-    yield ""
     stamps = {one.stamp for one in method.cohorts}
     if "simulated" in stamps:
         yield "- Simulated markets: the figures say nothing about real ones."
@@ -465,3 +450,15 @@ def _limits(method: Method) -> Iterator[str]:
         yield f"- {still} still open: what resolves early is not a random part."
     yield "- Markets that move together beyond their story are not detected: intervals are then too narrow."
     yield "- Play money: bets move no price, and nobody trades against them."
+
+
+PARTS = {
+    "Data": _data,
+    "Cutoffs": _cutoffs,
+    "Agents and models": _models,
+    "Prompts": _prompts,
+    "Answers and costs": _answers,
+    "Rules, frozen at each cohort's start": _rules,
+    "Statistics": _statistics,
+    "Limits": _limits,
+}

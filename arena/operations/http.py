@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from http import HTTPStatus
 from urllib.parse import parse_qsl
 
 from arena.config import Endpoint
@@ -30,22 +31,6 @@ GOOD_WORDS = frozenset({"ok", "waiting"})
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metrics]", then start again\n'
-REASONS = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    408: "Request Timeout",
-    409: "Conflict",
-    410: "Gone",
-    413: "Content Too Large",
-    422: "Unprocessable Content",
-    431: "Request Header Fields Too Large",
-    500: "Internal Server Error",
-    501: "Not Implemented",
-    503: "Service Unavailable",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +134,7 @@ class HttpServer:
     def _response_bytes(self, page: HttpResponse, with_body: bool) -> bytes:
         allow = (f"Allow: {', '.join(self.methods)}",) if page.status == 405 else ()
         lines = (
-            f"HTTP/1.1 {page.status} {REASONS[page.status]}",
+            f"HTTP/1.1 {page.status} {HTTPStatus(page.status).phrase}",
             f"Content-Type: {page.kind}",
             f"Content-Length: {len(page.body)}",
             "Cache-Control: no-store",

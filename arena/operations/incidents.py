@@ -10,17 +10,16 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Protocol
 
 from arena.clock import now as this_instant
 from arena.config import Config, environment
 from arena.errors import ArenaError
-from arena.operations.heartbeat import keep_pinging, ping_of
+from arena.operations.due import MissedRound
 from arena.operations.http import serve_health
 from arena.operations.jobs import Unanswered
 from arena.operations.publisher import keep_publishing
 from arena.operations.status import status_source
-from arena.operations.webhook import keep_sending, webhook_of
+from arena.operations.webhook import keep_pinging, keep_sending, ping_of, webhook_of
 from arena.record.model.incident import (
     FAILING,
     UNPRICED,
@@ -57,19 +56,6 @@ MOST_WAITING = 1_000
 """So many incidents that go on are looked at for agents that have waited."""
 RECORD_FAULTS = ("differs", "damaged")
 """What a backup says of a record that does not agree with itself."""
-
-
-class PassedRound(Protocol):
-    """A round of a cohort that was passed over; without a cohort, a start."""
-
-    @property
-    def at(self) -> datetime: ...
-
-    @property
-    def cohort(self) -> int | None: ...
-
-    @property
-    def number(self) -> int | None: ...
 
 
 def note_rounds(record: Record, at: datetime) -> None:
@@ -170,7 +156,7 @@ def venue_trouble(fault: BaseException | None) -> CodedError | None:
     return found or (fault if isinstance(fault, VenueUnavailable) else None)
 
 
-def note_missed(record: Record, rounds: Iterable[PassedRound], at: datetime) -> None:
+def note_missed(record: Record, rounds: Iterable[MissedRound], at: datetime) -> None:
     """Note rounds that were not played in their time, and starts: of each cohort the newest."""
     newest = {one.cohort: one for one in sorted(rounds, key=lambda one: one.at)}
     add_incidents(

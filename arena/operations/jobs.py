@@ -35,8 +35,7 @@ from arena.record.write.sync import VenueSource, last_synced_at
 from arena.rounds.error_text import error_text
 from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohorts
-from arena.rounds.settlement import settle_ended
-from arena.rounds.sync import sync_resolutions, sync_venue
+from arena.rounds.settlement import settle_ended, sync_resolutions, sync_venue
 from arena.rounds.world import World
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.refresh import refresh_cache, refresh_leaderboards

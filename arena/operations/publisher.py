@@ -11,24 +11,25 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from agents.text import one_line
+from arena.clock import sleep_unless_stopped
 from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.record.model.incident import heads_unpublished
 from arena.record.model.lease import LEASE_LENGTH, holder_name, is_gone
 from arena.record.record import Record
-from arena.record.write.operations import add_incidents, end_incidents, release_lease, take_lease
-from arena.record.write.publications import (
+from arena.record.write.heads import (
     Publication,
     put_publication,
     read_heads_after,
     read_newest_head,
     read_publication,
 )
+from arena.record.write.operations import add_incidents, end_incidents, release_lease, take_lease
 from arena.rounds.error_text import redact_keys
 from markets.hashes import canonical_bytes, digest
 
-EVERY = 5.0
-"""Seconds between two looks at what is to be published."""
+EVERY = timedelta(seconds=5)
+"""Between two looks at what is to be published."""
 AT_ONCE = 1_000
 """So many heads go at a time."""
 TIMEOUT = LEASE_LENGTH.total_seconds() / 2
@@ -62,11 +63,7 @@ async def keep_publishing(
             say(f"heads could not be published: {error.message}")
         if last:
             return
-        try:
-            async with asyncio.timeout(EVERY):
-                await stop.wait()
-        except TimeoutError:
-            continue
+        await sleep_unless_stopped(EVERY, stop)
 
 
 async def publish_due(config: Config, record: Record, now: datetime) -> str:
@@ -101,7 +98,10 @@ async def _publish(config: Config, record: Record, now: datetime) -> str:
         try:
             lines = "".join(f"{canonical_bytes(head)}\n" for head in heads)
             async with asyncio.timeout(TIMEOUT):
-                await (_append(config, lines) if config.heads.file else _hand_over(config, lines))
+                if config.heads.file:
+                    await asyncio.to_thread(_append, config.folder / config.heads.file, lines.encode())
+                else:
+                    await _hand_over(config, lines)
         except (PublishError, OSError, TimeoutError) as error:
             return _put_off(record, state, error, now)
         state = Publication(state.target, heads[-1]["number"], now)
@@ -110,12 +110,7 @@ async def _publish(config: Config, record: Record, now: datetime) -> str:
     return ""
 
 
-async def _append(config: Config, lines: str) -> None:
-    path = config.folder / (config.heads.file or "")
-    await asyncio.to_thread(_append_whole, path, lines.encode())
-
-
-def _append_whole(path: Path, data: bytes) -> None:
+def _append(path: Path, data: bytes) -> None:
     """Lines at the end of a file, on the disk; what an attempt that broke off has left of one is ended."""
     with path.open("ab+") as file:
         if file.tell() and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":

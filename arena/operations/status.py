@@ -39,8 +39,8 @@ from arena.record.model.status import (
 from arena.record.queries import calls, operations
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_unproven
 from arena.record.schema.database import reading
+from arena.record.write.heads import read_published_heads
 from arena.record.write.operations import read_jobs, read_recent_incidents
-from arena.record.write.publications import read_published_heads
 from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
@@ -421,13 +421,13 @@ def _read_spend(
 
 def status_data(status: Status) -> dict[str, Any]:
     """All of it."""
-    spend, held, under_way = status.spend, status.held, status.under_way
+    spend, held, under_way, heads = status.spend, status.held, status.under_way, status.heads
     return health_data(status) | {
         "clock": status.clock,
         "cohorts": {
             "started": status.calendar.cohorts,
             "playing": [stored.cohort.number for stored in status.playing],
-            "next": _time(status.calendar.next_cohort),
+            "next": _plain(status.calendar.next_cohort),
         },
         "turns": dict(status.turns),
         "spend": {
@@ -445,87 +445,61 @@ def status_data(status: Status) -> dict[str, Any]:
             "lost_worst_usd": under_way.lost_worst / ONE,
         },
         "positions": {"open": held.positions, "markets": held.markets, "stale_markets": held.stale},
-        "heads": {
-            "newest": status.heads.newest,
-            "published": status.heads.published,
-            "published_at": _time(status.heads.at),
-            "failing_since": _time(status.heads.failing_since),
-            "error": status.heads.error or None,
-        },
-        "prices": {"read_at": _time(status.looked_at), "oldest_held": _time(held.oldest)},
+        "heads": _fields(heads, "newest", "published")
+        | {"published_at": _plain(heads.at), "failing_since": _plain(heads.failing_since)}
+        | {"error": heads.error or None},
+        "prices": {"read_at": _plain(status.looked_at), "oldest_held": _plain(held.oldest)},
         "catalogues": [
-            {"venue": x.venue, "at": _time(x.at), "markets": x.markets, "left_out": dict(x.left_out)}
-            | {"rejected": x.rejected}
-            for x in status.catalogues
+            _fields(x, "venue", "at", "markets", "left_out", "rejected") for x in status.catalogues
         ],
-        "quarantined": [
-            {"venue": x.venue, "kind": x.kind, "code": x.code, "records": x.records}
-            for x in status.quarantined
-        ],
+        "quarantined": [_fields(x, "venue", "kind", "code", "records") for x in status.quarantined],
         "jobs": [
-            {
-                "name": job.name,
-                "failures": job.failures,
-                "note": job.note,
-                "due_at": _time(job.due_at),
-                "started_at": _time(job.started_at),
-                "ended_at": _time(job.ended_at),
-                "next_at": _time(status.next_jobs.get(job.name)),
-            }
+            _fields(job, "name", "failures", "note", "due_at", "started_at", "ended_at")
+            | {"next_at": _plain(status.next_jobs.get(job.name))}
             for job in status.jobs
         ],
         "incidents": [incident_data(told) for told in status.incidents],
-        "backup": None if status.backup is None else _time(status.backup.ended_at),
+        "backup": status.backup and _plain(status.backup.ended_at),
     }
 
 
 def health_data(status: Status) -> dict[str, Any]:
     """What a health check asks for: the word and why, which process leads, and how the rounds go."""
-    leader, calendar = status.leader, status.calendar
+    calendar = status.calendar
+    last = [
+        {"cohort": round.cohort, "round": round.number}
+        | _fields(round, "at", "done")
+        | {"turns": dict(round.turns) | ({"missing": round.missing} if round.missing else {})}
+        for round in status.last
+    ]
     return {
         "health": status.word,
         "reasons": [{"health": x.word, "code": x.code, "text": x.text} for x in status.reasons],
-        "at": _time(status.at),
-        "leader": leader
-        and {
-            "host": leader.host,
-            "process": leader.process,
-            "alive": leader.alive,
-            "until": _time(leader.until),
-        },
+        "at": _plain(status.at),
+        "leader": status.leader and _fields(status.leader, "host", "process", "alive", "until"),
         "rounds": {
             "due": calendar.due,
             "done": calendar.done,
             "lag_seconds": status.lag.total_seconds(),
-            "next": _time(calendar.next_round),
-            "last": [
-                {
-                    "cohort": round.cohort,
-                    "round": round.number,
-                    "at": _time(round.at),
-                    "done": round.done,
-                    "turns": dict(round.turns) | ({"missing": round.missing} if round.missing else {}),
-                }
-                for round in status.last
-            ],
+            "next": _plain(calendar.next_round),
+            "last": last,
         },
     }
 
 
 def incident_data(told: RecordedIncident) -> dict[str, Any]:
     """Something that happened, and whether anyone was told."""
-    return {
-        "kind": told.incident.kind,
-        "subject": told.incident.subject,
-        "at": _time(told.incident.at),
-        "text": told.incident.text,
-        "data": dict(told.incident.data),
-        "ended_at": _time(told.ended_at),
-        "told_at": _time(told.told_at),
-        "tries": told.tries,
-        "next_try_at": _time(told.next_try_at),
-    }
+    return _fields(told.incident, "kind", "subject", "at", "text", "data") | _fields(
+        told, "ended_at", "told_at", "tries", "next_try_at"
+    )
 
 
-def _time(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat()
+def _fields(source: object, *names: str) -> dict[str, Any]:
+    """Some fields of an object as JSON has them."""
+    return {name: _plain(getattr(source, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return dict(value) if isinstance(value, Mapping) else value

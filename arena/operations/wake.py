@@ -15,6 +15,18 @@ LONGEST_SLEEP = timedelta(minutes=1)
 """After so long a sleeper looks up: clocks are set, machines are put to sleep, others write the record."""
 
 
+async def any_of(*events: asyncio.Event, within: timedelta | None = None) -> bool:
+    """Wait for the first of some events; False where none came in time."""
+    waits = [asyncio.create_task(event.wait()) for event in events]
+    seconds = None if within is None else within.total_seconds()
+    try:
+        done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for task in waits:
+            task.cancel()
+
+
 class Wake(Protocol):
     """What a run that has nothing to do waits for."""
 
@@ -60,15 +72,9 @@ class SchedulerWake:
             self.scheduler = AsyncIOScheduler(timezone=UTC)
             self.scheduler.start()
         keep_jobs(self.scheduler, schedules, now, self.wake)
-        waits = [asyncio.create_task(event.wait()) for event in (self.woken, stop)]
-        try:
-            longest, first = LONGEST_SLEEP.total_seconds(), asyncio.FIRST_COMPLETED
-            done, _ = await asyncio.wait(waits, timeout=longest, return_when=first)
-        finally:
-            for task in waits:
-                task.cancel()
+        happened = await any_of(self.woken, stop, within=LONGEST_SLEEP)
         self.woken.clear()
-        if not done:
+        if not happened:
             self.scheduler.wakeup()  # the clock may have been set: it reads it anew
 
     async def wake(self) -> None:

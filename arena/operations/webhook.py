@@ -1,7 +1,11 @@
-"""Messages to the operator's webhook: without secrets, tried until they arrive, for a day at most.
+"""What goes out to the operator: messages to a webhook, and pings to an address that misses them.
 
-A message may come twice, when the arena was killed between sending it and noting that: its `id` is the same
-then. Nothing of this holds a round up, and nothing tells the webhook's address, which may be a secret.
+Messages are without secrets, and tried until they arrive, for a day at most. One may come twice, when the
+arena was killed between sending it and noting that: its `id` is the same then. Nothing of this holds a round
+up, and nothing tells the webhook's address, which may be a secret.
+
+Pings are the dead man's switch: an address elsewhere hears of good steps, so that somebody notices when none
+comes. That it does not answer is an incident, and nothing waits for it.
 """
 
 import asyncio
@@ -19,12 +23,21 @@ import httpx
 
 from agents.secrets import redact, secrets_in
 from agents.text import one_line
+from arena.clock import sleep_unless_stopped
 from arena.config.field_types import is_address
 from arena.config.sections import WatchSection
 from arena.errors import ArenaError
-from arena.record.model.incident import Incident, RecordedIncident
+from arena.operations.wake import any_of
+from arena.record.model.incident import Incident, RecordedIncident, ping_failed
 from arena.record.record import Record
-from arena.record.write.operations import MOST_TRIES, drop_untold, read_untold, record_delivery
+from arena.record.write.operations import (
+    MOST_TRIES,
+    add_incidents,
+    drop_untold,
+    end_incidents,
+    read_untold,
+    record_delivery,
+)
 from markets.venues.wire.http import retry_after
 
 VERSION = 1
@@ -123,8 +136,8 @@ def _clean(value: Any, secrets: tuple[str, ...]) -> Any:
 
 TIMEOUT, LAST_WORD = 10.0, 3.0
 """Seconds that the other side has to answer, and has when the arena stops."""
-EVERY = 15.0
-"""Seconds between two looks at what is to be told."""
+EVERY = timedelta(seconds=15)
+"""Between two looks at what is to be told."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MOST_AT_ONCE = 20
 HEADERS = {"Content-Type": "application/json", "User-Agent": "paper-arena"}
@@ -233,11 +246,7 @@ async def keep_sending(
     """
     while not stop.is_set():
         await _send_or_say(record, webhook, now(), say, TIMEOUT)
-        try:
-            async with asyncio.timeout(EVERY):
-                await stop.wait()
-        except TimeoutError:
-            continue
+        await sleep_unless_stopped(EVERY, stop)
     await _send_or_say(record, webhook, now(), say, LAST_WORD)
 
 
@@ -252,3 +261,61 @@ async def _send_or_say(
             say(words)
     except ArenaError as error:
         say(f"could not send messages: {error.message}")
+
+
+PING = "ARENA_PING"
+"""The environment variable with the address: whoever knows it can ping, so it is no setting."""
+PING_EVERY = timedelta(minutes=1)
+"""From one ping to the next, at least."""
+PING_PAUSES = (timedelta(seconds=5), timedelta(seconds=20))
+"""Before each of the tries after the first."""
+
+
+def ping_of(environ: Mapping[str, str]) -> Webhook | None:
+    """The address to be pinged; None where the environment has none."""
+    if not (url := environ.get(PING, "")):
+        return None
+    if not is_address(url):
+        raise ArenaError("no_ping", f"{PING} should hold the address to be pinged", "set it so, or unset it")
+    return Webhook(url)
+
+
+async def keep_pinging(
+    record: Record,
+    address: Webhook | None,
+    good_step: asyncio.Event,
+    now: Callable[[], datetime],
+    stop: asyncio.Event,
+    say: Callable[[str], None],
+) -> None:
+    """Ping after good steps, until told to stop. The first failure is told, and that it is over is noted."""
+    was_well = None
+    while address is not None:
+        await any_of(good_step, stop)
+        if not good_step.is_set():
+            return
+        good_step.clear()
+        reply = await ping(address, stop)
+        if reply.ok is not was_well and not stop.is_set():
+            try:
+                if reply.ok:
+                    end_incidents(record.engine, "ping_failed", now())
+                else:
+                    told = ping_failed(now(), address.name, reply.words)
+                    add_incidents(record.engine, [told], unless="ping@")
+                    say(f"{address.name} was not pinged: it {reply.words}")
+                was_well = reply.ok
+            except ArenaError as error:
+                say(f"a ping could not be recorded: {error.message}")
+        await sleep_unless_stopped(PING_EVERY, stop)
+
+
+async def ping(address: Webhook, stop: asyncio.Event) -> WebhookReply:
+    """Ask at the address, a few times at most; how it answered last."""
+    reply = await ask(address, "GET")
+    for pause in PING_PAUSES:
+        if reply.ok or stop.is_set():
+            break
+        await sleep_unless_stopped(pause, stop)
+        reply = await ask(address, "GET")
+    return reply

@@ -80,7 +80,7 @@ from arena.record.schema.turn import (
     SecondQuoteRow,
     TurnRow,
 )
-from arena.record.schema.typed import AnySelect, Condition, col, columns_of, select
+from arena.record.schema.typed import AnySelect, Condition, col, columns_of, joined, select
 from arena.record.schema.world import ArticleRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.calls import prompt_hash
 from markets.hashes import ADDED_TO_PAGES, canonical, digest
@@ -125,8 +125,7 @@ def fact_lines(connection: Connection) -> dict[str, Iterator[FactLine]]:
     """What was seen, decided, filled, entered, learnt and marked, by kind, in the order of natural keys."""
     key = (CohortRow.number, MarkRow.at, EntrantRow.position)
     marks = select(*key, MarkRow.cash, MarkRow.value, MarkRow.liquidation, MarkRow.cost, MarkRow.stale)
-    marks = marks.join_from(MarkRow, EntrantRow, MarkRow.entrant_id == EntrantRow.id)
-    marks = marks.join(CohortRow, EntrantRow.cohort_id == CohortRow.id).order_by(*key)
+    marks = marks.select_from(joined(MarkRow, EntrantRow, CohortRow)).order_by(*key)
     ends = sorted(_rows(connection, select(*hashed_columns(ResolutionRow))), key=itemgetter(slice(2)))
     return _facts(connection, Scope()) | {"resolution": iter(ends), "mark": _rows(connection, marks)}
 
@@ -178,9 +177,8 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
     """Facts by kind, each behind the numbers of its cohort, its round and its entrant, if it has them."""
 
     def of_entrants(row: type[TurnRow | CallRow], *columns: Any) -> AnySelect:
-        query = select(*TURN_KEY, *columns).join_from(row, RoundRow, row.round_id == RoundRow.id)
-        query = query.join(EntrantRow, row.entrant_id == EntrantRow.id)
-        return query.join(CohortRow, RoundRow.cohort_id == CohortRow.id).where(*scope.rounds)
+        query = select(*TURN_KEY, *columns).select_from(joined(row, EntrantRow, RoundRow, CohortRow))
+        return query.where(*scope.rounds)
 
     def of_turns(row: type[ForecastRow | RejectionRow | SecondQuoteRow | FillRow]) -> AnySelect:
         return of_entrants(TurnRow, *hashed_columns(row)).join(row, row.turn_id == TurnRow.id)
@@ -191,16 +189,13 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
     article = (EvidenceRow.position, EvidenceRow.market_id, *hashed_columns(ArticleRow, "hash"))
     evidence = (
         select(*ROUND_KEY, *article)
-        .join_from(GatheringRow, RoundRow, GatheringRow.round_id == RoundRow.id)
-        .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
-        .join(EvidenceRow, EvidenceRow.gathering_id == GatheringRow.id)
+        .select_from(joined(EvidenceRow, GatheringRow, RoundRow, CohortRow))
         .outerjoin(ArticleRow, EvidenceRow.article == ArticleRow.hash)
         .where(*scope.rounds)
     )
     tools = (
         select(*ROUND_KEY, *hashed_columns(ToolResultRow))
-        .join_from(ToolResultRow, RoundRow, ToolResultRow.round_id == RoundRow.id)
-        .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+        .select_from(joined(ToolResultRow, RoundRow, CohortRow))
         .where(*scope.rounds)
     )
     tool_results = facts(tools, *ROUND_KEY)
@@ -214,13 +209,11 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
     entry_key = (CohortRow.number, EntrantRow.position, EntryRow.number)
     entries = (
         select(*entry_key, *hashed_columns(EntryRow, "number"))
-        .join_from(EntryRow, EntrantRow, EntryRow.entrant_id == EntrantRow.id)
-        .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
+        .select_from(joined(EntryRow, EntrantRow, CohortRow))
         .where(*scope.entries)
     )
     replaced = select(*TURN_KEY, EntrantRow.name, *hashed_columns(ReplacementRow, "round"))
-    replaced = replaced.join_from(ReplacementRow, EntrantRow, ReplacementRow.entrant_id == EntrantRow.id)
-    replaced = replaced.join(CohortRow, EntrantRow.cohort_id == CohortRow.id).join(
+    replaced = replaced.select_from(joined(ReplacementRow, EntrantRow, CohortRow)).join(
         RoundRow, (RoundRow.cohort_id == CohortRow.id) & (RoundRow.number == ReplacementRow.round)
     )
     second = of_turns(SecondQuoteRow).add_columns(*hashed_columns(QuoteRow, "market_id", "at"))

@@ -97,19 +97,14 @@ class Record:
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Keep what was paid for, on the disk before it returns: a full one has the room that was held."""
-        try:
-            return self._write_durably(change, *args, **kwargs)
-        except ArenaError as error:
-            if error.code not in ("disk_full", "disk_error") or not self.room.release():
-                raise
-            return self._write_durably(change, *args, **kwargs)
-
-    def _write_durably(
-        self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
         options: dict[str, Any] = {DURABLE_OPTION: True}
-        with self.engine.connect().execution_options(**options) as connection, connection.begin():
-            return change(connection, *args, **kwargs)
+        while True:
+            try:
+                with self.engine.connect().execution_options(**options) as connection, connection.begin():
+                    return change(connection, *args, **kwargs)
+            except ArenaError as error:
+                if error.code not in ("disk_full", "disk_error") or not self.room.release():
+                    raise
 
     def is_empty(self) -> bool:
         """Whether no cohort has ever started."""

@@ -1,23 +1,44 @@
-"""Evidence for a round: gathered once for all its agents, kept, and only then are they asked."""
+"""What a round's agents are told beyond its snapshot: evidence, what tools tell, and what the record knows.
+
+Evidence is gathered once for all agents, kept, and only then are they asked. What a tool tells is kept for
+its round, and told again to whoever asks the same.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from functools import partial
 
 from agents.audit import RULES
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
-from agents.guard import Audit, DropReason, GuardedArticles, Suspect, guard_articles
-from agents.model import Article
+from agents.guard import Audit, DropReason, Guard, GuardedArticles, Suspect, guard_articles
+from agents.model import Article, Context, PastForecast, Toolbox, View
 from agents.text import one_line
-from arena.record.model.cohort import NO_EVIDENCE, Cohort
+from agents.toolbox import SearchSource, Tool, ToolReach, ToolResult, plain_request
+from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant
 from arena.record.queries.cohorts import StoredCohort, StoredRound
+from arena.record.queries.context import (
+    read_new_ends,
+    read_past_forecasts,
+    read_price_history,
+    read_siblings,
+)
 from arena.record.record import Record
-from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered
-from arena.rounds.tools import guard_of
-from arena.rounds.world import SearchResults, World
+from arena.record.schema.database import open_read_only, reading
+from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered, read_gathered
+from arena.record.write.tools import (
+    add_tool_result,
+    read_listed,
+    read_notes,
+    read_recorded,
+    read_tool_text,
+    request_key,
+)
+from arena.rounds.world import RecordedLookups, SearchResults, World
 from markets.hashes import canonical
-from markets.model import Market, MarketId
+from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from markets.venue import QuarantinedRecord
 
 MOST_FAILURES = 3
@@ -110,3 +131,167 @@ def _guarded_evidence(
             shown[market.id] = guarded.articles
     audit = None if rule.suspects is None else Audit(RULES, rule.odds == "withheld", texts, tuple(suspects))
     return GatheredEvidence(shown, count, GuardedArticles((), dropped, audit).counts)
+
+
+def toolbox(
+    entrant: Entrant, stored: StoredCohort, round: StoredRound, view: View, world: World, record: Record
+) -> Toolbox | None:
+    """The tools that an entrant has in a round; None for one without any."""
+    if not (names := entrant.settings.get("tools") or ()):
+        return None
+    tools = {name: world.tool(name) for name in names}
+
+    def history(market: MarketId) -> tuple[Quote, ...]:
+        return record.read(read_price_history, [market], round.at).get(market, ())
+
+    reach = ToolReach(
+        view=view,
+        guard=guard_of(stored.cohort),
+        source=lambda: _source(stored.cohort, world),
+        history=history,
+        listed=lambda: record.read(read_listed, round.id),
+        notes=lambda: record.read(read_notes, stored.id, entrant.name, round.number),
+        now=world.now,
+    )
+    bench = _Bench(entrant.name, tools, reach, round, (stored.cohort.number, round.number), world, record)
+    return Toolbox(tuple(each.form for each in tools.values()), bench.use)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """Tools in the hands of an agent in a round."""
+
+    agent: str
+    tools: dict[str, Tool]
+    reach: ToolReach
+    round: StoredRound
+    place: tuple[int, int]
+    world: World
+    record: Record
+
+    async def use(self, name: str, arguments: str) -> str:
+        """What a tool tells; of those who ask the same at once, one asks for all."""
+        tool, words = self.tools.get(name), plain_request(arguments)
+        request = (self.agent if tool is None or tool.own else "", name, words)
+        key = request_key(*request)
+        async with self.world.tool_locks[self.round.id, key]:
+            if (known := self.record.read(read_tool_text, self.round.id, key)) is not None:
+                return known
+            result = await self._result(tool, name, words, key)
+            keep: Callable[[], str] = partial(
+                self.record.write_unfenced,
+                add_tool_result,
+                self.round.id,
+                self.place,
+                request,
+                result,
+                self.world.now(),
+            )
+            return keep()
+
+    async def _result(self, tool: Tool | None, name: str, words: str, key: str) -> ToolResult:
+        if tool is None:
+            return ToolResult(f"there is no tool {name}: {', '.join(self.tools)}")
+        if tool.fetches and self.world.recorded is not None:
+            return self.world.recorded.tool(self.round.at, key, f"{name} {words}")
+        return await tool.result(words, self.reach)
+
+
+def guard_of(cohort: Cohort) -> Guard:
+    """What may be shown in a cohort: no odds, and no suspects, where any agent is asked without prices."""
+    if all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants):
+        return cohort.guard
+    audited = {"suspects": "withheld"} if cohort.guard.suspects else {}
+    return cohort.guard.model_copy(update={"odds": "withheld"} | audited)
+
+
+def _source(cohort: Cohort, world: World) -> SearchSource:
+    """The source of articles that a cohort has frozen, if it can be searched."""
+    source = world.research(cohort)
+    if cohort.evidence == NO_EVIDENCE or not isinstance(source, SearchSource):
+        words = f"the source {cohort.evidence} can't be searched"
+        raise ResearchError("no_search", words, "set evidence.from to folder or gdelt")
+    return source
+
+
+@contextmanager
+def recorded_lookups(database: str) -> Iterator[RecordedLookups]:
+    """What a record has of what was looked up, while it is open."""
+    with open_read_only(database) as engine:
+
+        def told(at: datetime, key: str, words: str) -> ToolResult:
+            with reading(engine) as connection:
+                found = read_recorded(connection, at, key)
+            if found is None:
+                raise LookupError(f"{database} has no result of {words} for {at:%Y-%m-%d %H:%M}")
+            return found
+
+        def gathered(cohort: int, at: datetime) -> GatheredEvidence | None:
+            with reading(engine) as connection:
+                return read_gathered(connection, cohort, at)
+
+        yield RecordedLookups(told, gathered)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundContext:
+    """What there is to tell, and who wants to hear what; `past` is by entrant."""
+
+    wanted: Mapping[int, Context]
+    ends: Mapping[MarketId, int | None] = field(default_factory=dict)
+    history: Mapping[MarketId, tuple[Quote, ...]] = field(default_factory=dict)
+    siblings: Mapping[str, tuple[Listing, ...]] = field(default_factory=dict)
+    past: Mapping[int, Sequence[PastForecast]] = field(default_factory=dict)
+
+    def told(self, view: View, entrant: int) -> View:
+        """An entrant's view with what it wants of all this."""
+        if (wants := self.wanted.get(entrant)) is None:
+            return view
+        past = self.past.get(entrant, ()) if wants.past else ()
+        last: dict[MarketId, tuple[PastForecast, ...]] = {}
+        for each in past:
+            market = each.forecast.market_id
+            last[market] = (*last.get(market, ()), each)
+        ended = (replace(x, outcome=self.ends[m]) for m in self.ends for x in last.pop(m, ()))
+        return replace(
+            view,
+            history=self.history if wants.history else {},
+            siblings=self.siblings if wants.siblings else None,
+            ended=tuple(ended),
+            past=last,
+        )
+
+
+def _is_context(value: object) -> bool:
+    """Whether a setting of that name is this one, and not some own one of a kind of somebody's."""
+    return isinstance(value, Mapping) and value.keys() == Context.model_fields.keys()
+
+
+def gather_context(
+    entrants: Sequence[Entrant],
+    stored: StoredCohort,
+    snapshot: Snapshot,
+    since: datetime | None,
+    record: Record,
+) -> RoundContext:
+    """Read what these entrants want, in a few queries. Cohorts of before there was any want nothing."""
+    wanted = {
+        stored.entrant_ids[entrant.name]: Context.model_validate(entrant.settings["context"])
+        for entrant in entrants
+        if _is_context(entrant.settings.get("context"))
+    }
+    every = wanted.values()
+    ids = [listing.market.id for listing in snapshot]
+    recalling = [entrant for entrant, context in wanted.items() if context.past]
+    ends: Mapping[MarketId, int | None] = {}
+    past: Mapping[int, Sequence[PastForecast]] = {}
+    if recalling and since is not None:
+        ends = record.read(read_new_ends, stored.id, since, snapshot.at)
+        past = record.read(read_past_forecasts, stored.id, recalling, {*ids, *ends}, snapshot.at)
+    return RoundContext(
+        wanted,
+        ends,
+        record.read(read_price_history, ids, snapshot.at) if any(x.history for x in every) else {},
+        record.read(read_siblings, snapshot) if any(x.siblings for x in every) else {},
+        past,
+    )

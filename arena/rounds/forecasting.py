@@ -17,7 +17,7 @@ from typing import Any
 
 from agents.kinds import constant, llm, naive, random
 from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Context, Forecast, View
-from agents.model_table.limits import with_limits
+from agents.model_table.capabilities import with_limits
 from agents.prompts.template import BadTemplate, compile_template
 from agents.registry import prompt_names, prompt_text
 from arena.cohorts.freeze import freeze_cohort

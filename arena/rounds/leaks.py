@@ -27,7 +27,7 @@ from arena.rounds.replay import Replay, arrange_replay, play_replay, replay_agen
 from arena.scores.leaderboard import compute_leaderboard
 from markets.bundle import Bundle
 from markets.bundle.alter import alter
-from markets.bundle.journal import NAMES
+from markets.bundle.files import NAMES
 
 LISTED = 20
 """How many differences are named of each kind and instant."""

@@ -1,11 +1,14 @@
 """Settling: asking how markets ended, and paying what they pay, for as long as a venue may change its mind.
 
+Between rounds a venue is looked at as well: its catalogue and how markets ended, into the record.
+
 An end is learnt and paid to all cohorts that have ended in one transaction, so a record never holds an
 account of theirs that is settled by an older version. A cohort that goes on is paid when it is settled next;
 until then its accounts are read with what they are owed (`arena.record.queries.settlements`).
 """
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -31,12 +34,20 @@ from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_settlements, add_snapshot, put_marks
 from arena.record.write.operations import put_job
 from arena.record.write.resolutions import add_resolutions
+from arena.record.write.sync import SyncResult, VenueSource, add_catalogue, markets_gone_since
 from arena.rounds.error_text import error_text
 from arena.rounds.turns import is_late
 from arena.rounds.world import World
 from markets.hashes import canonical
 from markets.model import Resolution, Snapshot
-from markets.venue import QuarantinedRecord, VenueError
+from markets.venue import (
+    EVERY_MARKET,
+    Catalogue,
+    CatalogueFilter,
+    QuarantinedRecord,
+    Venue,
+    VenueError,
+)
 from portfolio.ledger import fold, newest_resolutions, settle_resolved
 from portfolio.marks import mark_at
 
@@ -166,3 +177,86 @@ def next_look(
     if any(stored.ended_at is None for stored in cohorts):
         return None
     return record.read(next_correction_look, world_is_live, within)
+
+
+ASKED_WITHIN = timedelta(days=60)
+"""How long a market that lost its price is asked about, if nobody says how it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class VenueSync:
+    """What a look at a venue brought: its catalogue, how many ends were new, and what was quarantined.
+
+    Of the catalogue also how many open markets were `left_out`, by reason, and the `limit` it stopped at.
+    `trouble` is why nothing is known of how markets ended.
+    """
+
+    synced: SyncResult
+    left_out: Mapping[str, int]
+    limit: int | None
+    resolutions: int
+    quarantined: tuple[QuarantinedRecord, ...]
+    trouble: VenueError | None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all was good that the venue said."""
+        return not self.quarantined and self.trouble is None
+
+
+async def sync_venue(
+    venue: Venue,
+    source: VenueSource,
+    record: Record,
+    at: datetime,
+    quarantined: list[QuarantinedRecord],
+    stored: Callable[[int, int], None] = lambda _done, _of: None,
+    within: timedelta | None = None,
+    wanted: CatalogueFilter = EVERY_MARKET,
+) -> VenueSync:
+    """Read what is wanted of a venue's catalogue; unless it is None `within` what time, how markets ended.
+
+    `quarantined` is where the venue reports to. A catalogue that can't be read is an error, and what was
+    quarantined until then is kept; ends that can't be read are told of.
+    """
+    catalogue = await _catalogue(venue, record, at, quarantined, wanted)
+    synced = record.write(
+        add_catalogue, source, catalogue.listings, at, quarantined, stored, wanted, catalogue.left_out
+    )
+    before, new, trouble = len(quarantined), 0, None
+    if within is not None:
+        try:
+            new = await sync_resolutions(venue, source, record, at, within)
+        except VenueError as error:
+            trouble = error
+        record.quarantine(quarantined[before:], at)
+    return VenueSync(synced, catalogue.left_out, catalogue.limit, new, tuple(quarantined), trouble)
+
+
+async def _catalogue(
+    venue: Venue,
+    record: Record,
+    at: datetime,
+    quarantined: list[QuarantinedRecord],
+    wanted: CatalogueFilter,
+) -> Catalogue:
+    try:
+        return await venue.catalogue(at, wanted)
+    except VenueError as error:
+        record.quarantine(quarantined, at)
+        raise venue_error(error) from error
+
+
+async def sync_resolutions(
+    venue: Venue, source: VenueSource, record: Record, at: datetime, within: timedelta
+) -> int:
+    """Ask how markets ended that were played or have lost their price; how many ends were new.
+
+    Of those that have ended it is asked until so long after the last thing that was learnt of them.
+    """
+    played = record.read(read_unresolved_markets, at - within)
+    gone = record.read(markets_gone_since, at - ASKED_WITHIN)
+    asked = {*played, *gone}
+    answered = await venue.resolutions(at, sorted(asked)) if asked else []
+    new = [resolution for resolution in answered if resolution.market_id in asked]
+    return record.write(learn_resolutions, new, at, live=source.stamp == "live")

@@ -32,9 +32,8 @@ from arena.record.record import Record
 from arena.record.write.calls import add_call
 from arena.record.write.evidence import read_evidence
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
-from arena.rounds.context import gather_context
 from arena.rounds.error_text import redact_keys, unexpected_error_text
-from arena.rounds.tools import toolbox
+from arena.rounds.evidence import gather_context, toolbox
 from arena.rounds.world import Player, World
 from markets.model import MarketId, Snapshot
 from markets.venue import VenueError

@@ -292,11 +292,7 @@ def _newest_of(rows: ForecastColumns, column: Ints) -> Ints:
 
 
 def twin_families(line_ups: Sequence[LineUpEntry]) -> list[tuple[str, ...]]:
-    """Agents that had the same settings in every cohort.
-
-    >>> twin_families([LineUpEntry(1, "ann", "A"), LineUpEntry(1, "bob", "A"), LineUpEntry(1, "cho", "B")])
-    [('ann', 'bob')]
-    """
+    """Agents that had the same settings in every cohort."""
     own: dict[str, list[str]] = defaultdict(list)
     for entry in line_ups:
         own[entry.name].append(entry.settings)

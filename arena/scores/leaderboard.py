@@ -43,6 +43,7 @@ from arena.scores.metaculus_scores import BASELINES, MetaculusScores, metaculus_
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean, none_for_nan
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
+from arena.scores.rules.comparisons.standings import sureness
 from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
@@ -301,25 +302,15 @@ def _ranked_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str
     standing = comparisons.of(row.agent)
     if standing is None:
         return replace(row, stamps=stamps)
-    gain, verdict = standing.gain, standing.verdict
-    reached = verdict.reached
+    reached = standing.verdict.reached
     return replace(
         row,
+        **sureness(standing.gain, standing.verdict),
         skill_per_dollar=row.skill / row.cost_usd if row.skill is not None and row.cost_usd else None,
-        verdict=verdict.name,
-        evidence=verdict.evidence,
         evidence_reached=None if reached is None else datetime.fromtimestamp(reached, UTC),
-        copies=verdict.copies,
-        events_effective=gain.effective,
-        weeks=gain.weeks,
-        skill_low=gain.low,
-        skill_high=gain.high,
-        skill_low_by_week=gain.low_by_week,
-        skill_p=gain.p,
         place_best=standing.best,
         place_worst=standing.worst,
         ties=tuple(n for n, group in enumerate(comparisons.ties, start=1) if row.agent in group),
-        reason=gain.reason,
         stamps=stamps,
     )
 

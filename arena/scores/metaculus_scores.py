@@ -7,7 +7,7 @@ behind, are compared with the others, and nobody with them.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -107,7 +107,7 @@ def metaculus_scores(
     answered = (~np.isnan(values["coverage"])).sum(axis=0)
     coverage = np.nansum(values["coverage"], axis=0) / pair.size
 
-    def at(column: Floats, place: int) -> float | None:
+    def at(column: Floats, place: int) -> Any:
         return none_for_nan(float(column[place]))
 
     found = [
@@ -117,15 +117,11 @@ def metaculus_scores(
             asked=int(pair.size),
             coverage=float(coverage[place]),
             outside=place == len(rows.agents) or not base[place],
-            baseline=at(means["baseline"].mean, place),
             baseline_low=at(means["baseline"].low, place),
             baseline_high=at(means["baseline"].high, place),
-            peer=at(means["peer"].mean, place),
             peer_low=at(means["peer"].low, place),
             peer_high=at(means["peer"].high, place),
-            relative=at(means["relative"].mean, place),
-            spot_baseline=at(means["spot_baseline"].mean, place),
-            spot_peer=at(means["spot_peer"].mean, place),
+            **{name: at(mean.mean, place) for name, mean in means.items()},
         )
         for place, name in enumerate(names)
         if answered[place]

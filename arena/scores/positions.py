@@ -10,15 +10,16 @@ from datetime import timedelta
 
 from arena.errors import ArenaError
 from arena.record.model.trades import EventTie, MarketEnd, Trade
-from arena.record.queries.accounts import MarkedCohort, read_marked_cohort
-from arena.record.queries.cohorts import StoredCohort
-from arena.record.queries.trades import (
+from arena.record.queries.accounts import (
+    MarkedCohort,
     TimedTrade,
     read_equity_by_mark,
+    read_marked_cohort,
     read_newest_pages,
     read_payouts,
     read_trades,
 )
+from arena.record.queries.cohorts import StoredCohort
 from arena.record.schema.database import Connection
 from arena.scores.rules.money.event_exposure import HeldShares
 from markets.ladders import MarketFamily

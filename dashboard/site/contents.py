@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import escape
 
-from arena.record.queries.changes import read_valued_snapshots
+from arena.record.queries.market_history import read_valued_snapshots
 from arena.record.queries.progress import season_version
 from arena.record.write.rollups import read_rollup_text
 from arena.scores.comparisons import MARKET

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from markupsafe import Markup
 
-from arena.record.queries.changes import MarketState, read_market_states
 from arena.record.queries.cohorts import read_cohorts, read_prompts, read_rounds
+from arena.record.queries.market_history import MarketState, read_market_states
 from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest_instant
 from arena.record.queries.turns import find_turn, read_attempts, read_call_texts, read_newest_turns
 from arena.record.schema.database import Connection
@@ -315,7 +315,7 @@ def one_market(season: SeasonSite, id: MarketId, address: Address) -> Iterator[s
         yield folded(f"Trades: {of}", market.trades_table(page.dealt[:TRADES], address))
     if page.ends:
         yield heading("Resolution")
-        yield filled("<p>%s</p>", bold(market.about_resolution(page.ends[-1].resolution)))
+        yield filled("<p>%s</p>", bold(market.about_resolution(page.ends[-1][0])))
     others = [one for one in season.events[season.states[id].event_id] if one != id]
     if related := [season.market_lines[one] for one in others[:PAGE_ROWS]]:
         yield heading("Related markets")

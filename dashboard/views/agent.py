@@ -18,12 +18,9 @@ from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.agents import (
     CallSums,
     read_account_spans,
-    read_action_counts,
     read_call_sums,
+    read_counts,
     read_equity_at,
-    read_rejection_counts,
-    read_stage_counts,
-    read_status_counts,
 )
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts
 from arena.record.queries.market_history import read_event_questions, read_questions
@@ -139,8 +136,8 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
     ids = [stored.entrant_ids[name] for stored in chosen]
     last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, ids)]
     newest = {one.entrant_id: one.total for one in read_equity_at(connection, last)}
-    statuses, actions = read_status_counts(connection, ids), read_action_counts(connection, ids)
-    refused, stages = read_rejection_counts(connection, ids), read_stage_counts(connection, ids)
+    statuses, actions = read_counts(connection, "turns", ids), read_counts(connection, "fills", ids)
+    refused, stages = read_counts(connection, "rejections", ids), read_counts(connection, "forecasts", ids)
     answers = read_call_sums(connection, ids)
     setups = [agent_setup(s.cohort, next(e for e in s.cohort.entrants if e.name == name)) for s in chosen]
     found = list[AgentCohort]()

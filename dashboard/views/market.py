@@ -17,7 +17,6 @@ from arena.record.queries.market_history import (
     MarketTrade,
     PageVersion,
     PriceHistory,
-    ResolutionVersion,
     read_last_marks,
     read_market_accounts,
     read_market_forecasts,
@@ -103,7 +102,7 @@ class MarketPage:
     quote: Quote | None
     now: datetime
     pages: tuple[PageVersion, ...]
-    ends: tuple[ResolutionVersion, ...]
+    ends: tuple[tuple[Resolution, datetime], ...]
     offered: tuple[MarketRound, ...]
     dealt: tuple[MarketTrade, ...]
     positions: tuple[MarketPosition, ...]
@@ -287,7 +286,7 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
     market, quote = page.market, page.quote
     shown = "–" if price is None else cents(price)
     if page.ends:
-        said = str(outcome(True, page.ends[-1].resolution.payout))
+        said = str(outcome(True, page.ends[-1][0].payout))
         chip, about = html.tag(f"Resolved {said}", said.lower()), "last price of YES"
     elif page.closed:
         chip, about = html.tag("Closed, result awaited", "closed"), "last price of YES"
@@ -566,19 +565,18 @@ def _ends(page: MarketPage) -> None:
     if not page.ends:
         return
     st.subheader("Resolution", anchor=False)
-    newest = page.ends[-1].resolution
+    newest = page.ends[-1][0]
     st.markdown(about_resolution(newest))
     if len(page.ends) == 1:
         return
     st.markdown("The venue has corrected itself; what was paid before was taken back and paid anew.")
-    ends = [(end.resolution, end.learnt_at) for end in page.ends]
     listing(
         {
-            "Version": [end.version for end, _ in ends],
-            "Outcome": [outcome(True, end.payout) for end, _ in ends],
-            "Known since": [end.known_at for end, _ in ends],
-            "Learnt": [learnt_at for _, learnt_at in ends],
-            "Source": [end.source for end, _ in ends],
+            "Version": [end.version for end, _ in page.ends],
+            "Outcome": [outcome(True, end.payout) for end, _ in page.ends],
+            "Known since": [end.known_at for end, _ in page.ends],
+            "Learnt": [learnt_at for _, learnt_at in page.ends],
+            "Source": [end.source for end, _ in page.ends],
         },
         "Resolution: one row a version",
         {

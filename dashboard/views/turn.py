@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from agents.model import Article
 from arena.errors import story_count
-from arena.record.queries.trades import read_payouts
+from arena.record.queries.accounts import read_payouts
+from arena.record.queries.decisions import read_fills, read_rejections
 from arena.record.queries.turns import (
     CallAttempt,
     PlacedTurn,
@@ -21,10 +22,8 @@ from arena.record.queries.turns import (
     read_attempts,
     read_call_texts,
     read_failures,
-    read_fills,
     read_forecasts,
     read_newest_turns,
-    read_rejections,
     read_seen_markets,
     read_turn_rounds,
 )
@@ -113,8 +112,8 @@ def read_turn(connection: Connection, cohort: int, round: int, agent: str) -> Tu
         turn,
         tuple(read_turn_rounds(connection, cohort, agent)),
         tuple(_claims(connection, seen, read_forecasts(connection, turn))),
-        tuple(read_fills(connection, turn)),
-        tuple(read_rejections(connection, turn)),
+        tuple(read_fills(connection, [turn.id])[turn.id]),
+        tuple(read_rejections(connection, [turn.id])[turn.id]),
         tuple(read_attempts(connection, turn)),
         tuple(read_failures(connection, turn)),
         tuple((market, article) for market, found in articles.items() for article in found),

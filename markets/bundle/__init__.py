@@ -3,8 +3,7 @@
 `docs/bundles.md` describes the form.
 """
 
-from markets.bundle.mistakes import Mistake
-from markets.bundle.model import Bundle, Recording
+from markets.bundle.model import Bundle, Mistake, Recording
 from markets.bundle.read import BadBundle, BundleReport, check, read
 from markets.bundle.write import Sighting, WriteCounts, write
 

@@ -2,30 +2,18 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from markets.bundle.draft import csv_records, json_records
-from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, BundleFile, find_files, lines
-from markets.bundle.mistakes import Mistakes
-from markets.bundle.model import Bundle
-from markets.bundle.rows import (
-    END_COLUMNS,
-    MORE_END_COLUMNS,
-    MORE_PRICE_COLUMNS,
-    PRICE_COLUMNS,
-    REFUND,
-    bears_date,
-    known_from,
-    market_id,
-    moment,
-)
+from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, find_files
+from markets.bundle.model import Bundle, Mistakes
+from markets.bundle.read import records
+from markets.bundle.rows import COLUMNS, REFUND, bears_date, known_from, market_id, moment
 from markets.hashes import timestamp_text
 from markets.model import MarketId
 
@@ -129,34 +117,15 @@ def alter(folder: Path, bundle: Bundle, after: datetime, seed: int, into: Path) 
         ENDS: change.end,
     }
     for name, part in find_files(folder, Mistakes()).items():
-        rows = _json_lines if name in (MARKETS, BOOKS) else _csv_lines
+        changed = (changes[name](row) for _, row in records(name, part, sha256(), _no_mistake))
+        kept = [row for row in changed if row is not None]
         with (into / name).open("w", encoding="utf-8", newline="") as file:
-            file.writelines(rows(name, part, changes[name]))
-
-
-def _json_lines(_name: str, part: BundleFile, change: Callable[[Row], Row | None]) -> Iterator[str]:
-    for _, row in json_records(lines(part, sha256(), _no_mistake), _no_mistake):
-        if (changed := change(row)) is not None:
-            yield f"{json.dumps(changed, ensure_ascii=False, default=str)}\n"
-
-
-def _csv_lines(name: str, part: BundleFile, change: Callable[[Row], Row | None]) -> Iterator[str]:
-    needed, more = (PRICE_COLUMNS, MORE_PRICE_COLUMNS) if name == PRICES else (END_COLUMNS, MORE_END_COLUMNS)
-    columns: list[str] = []
-    for _, row in csv_records(lines(part, sha256(), _no_mistake), needed, more, _no_mistake):
-        if not columns:
-            columns = [*row]
-            yield _csv_line(columns)
-        if (changed := change(row)) is not None:
-            yield _csv_line([changed[column] for column in columns])
-    if not columns:
-        yield _csv_line(needed)
-
-
-def _csv_line(values: Any) -> str:
-    line = StringIO()
-    csv.writer(line, lineterminator="\n").writerow(values)
-    return line.getvalue()
+            if name in COLUMNS:
+                table = csv.DictWriter(file, kept[0] if kept else COLUMNS[name][0], lineterminator="\n")
+                table.writeheader()
+                table.writerows(kept)
+            else:
+                file.writelines(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in kept)
 
 
 def _market(row: Row) -> MarketId:

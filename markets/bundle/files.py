@@ -1,27 +1,41 @@
-"""The files of a bundle as numbered lines, within bounds: nothing outside the folder, nothing endless."""
+"""The files of a bundle: read as numbered lines, and made longer together, all of them or none.
 
+Nothing outside the folder is read, and nothing endless. An append that was cut off never happened.
+"""
+
+import csv
+import fcntl
 import gzip
 import hashlib
 import io
+import json
+import os
+import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
-from markets.bundle.journal import JOURNAL, NAMES, unfinished
-from markets.bundle.mistakes import BadBundleValue, Mistakes
+from markets.bundle.model import BadBundleValue, Mistakes, shown_value
+from markets.venue import VenueError
 
+NAMES = ("markets.jsonl", "prices.csv", "books.jsonl", "resolutions.csv")
+"""Each may be packed, and is then called so with `.gz` behind."""
 MARKETS, PRICES, BOOKS, ENDS = NAMES
 NEEDED = (MARKETS, PRICES)
-
+JOURNAL = ".unfinished.json"
+"""Lies in the folder while files get longer, and says how long they were before."""
 MOST_BYTES = 1 << 28
 """The most that a file may hold, unpacked."""
 MOST_LINE = 1 << 22
 
 Numbered = Iterator[tuple[int, str]]
 Hash = Any
+Rows = Sequence[Mapping[str, object]]
+Sizes = Mapping[str, int | None]
+"""Bytes by a file's name; None where there was no such file."""
 
 
 class MistakeSink(Protocol):
@@ -144,3 +158,156 @@ def hash_of_all(seen: dict[str, Hash]) -> str:
     for name in sorted(seen):
         whole.update(f"{name} {seen[name].hexdigest()}\n".encode())
     return whole.hexdigest()
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Make the folder if need be, and write to it as the only process; mend what another one left behind."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            _lock(held, folder)
+            take_back(folder)
+            yield
+        finally:
+            os.close(held)
+    except (OSError, sqlite3.Error) as error:
+        words = f"{folder} can't be written to: {getattr(error, 'strerror', None) or error}"
+        raise VenueError("not_writable", words, "free some space, or name another folder") from error
+
+
+def _lock(held: int, folder: Path) -> None:
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        words = f"another process writes to {folder}"
+        raise VenueError("busy", words, "wait until it is done, or write to another folder") from error
+
+
+def begin(folder: Path, paths: Iterable[Path]) -> None:
+    """Write down how long these files are now."""
+    sizes = {path.name: path.stat().st_size if path.exists() else None for path in paths}
+    draft = folder / f"{JOURNAL}.new"
+    with draft.open("w", encoding="utf-8") as file:
+        json.dump(sizes, file)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(folder / JOURNAL)
+    _keep(folder)
+
+
+def finish(folder: Path) -> None:
+    """What was added counts from here on."""
+    (folder / JOURNAL).unlink()
+    _keep(folder)
+
+
+def take_back(folder: Path) -> None:
+    """Cut off what was added by an append that did not finish."""
+    sizes = unfinished(folder)
+    for name, size in sizes.items():
+        path = folder / name
+        if size is None:
+            path.unlink(missing_ok=True)
+        elif path.exists() and path.stat().st_size > size:
+            os.truncate(path, size)
+    if sizes:
+        finish(folder)
+
+
+def unfinished(folder: Path) -> Sizes:
+    """How long the files were before an append that is under way or was cut off; nothing without one.
+
+    The journal of a bundle that came from elsewhere is no licence to cut other files than a bundle's own.
+    """
+    try:
+        sizes = json.loads((folder / JOURNAL).read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except ValueError as error:
+        raise BadBundleValue("no JSON", "the sizes of files") from error
+    if not isinstance(sizes, dict) or not all(_is_own(folder, *item) for item in sizes.items()):
+        raise BadBundleValue(shown_value(sizes), "the sizes of files of this folder")
+    return sizes
+
+
+def _is_own(folder: Path, name: str, size: object) -> bool:
+    own = name.removesuffix(".gz") in NAMES and not (folder / name).is_symlink()
+    return own and (size is None or (isinstance(size, int) and size >= 0))
+
+
+def _keep(folder: Path) -> None:
+    """Have the folder's own list of files on disk."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(held)
+    finally:
+        os.close(held)
+
+
+NEW = "record into a new folder"
+
+
+def place(folder: Path, name: str) -> Path:
+    """The file of that name in a bundle: the packed one where that is there."""
+    packed = folder / f"{name}.gz"
+    return packed if packed.exists() else folder / name
+
+
+def append(folder: Path, rows: Mapping[str, Rows], columns: Mapping[str, Sequence[str]]) -> None:
+    """Add rows to files of a bundle: a table's by its columns, else as JSON. The caller is `alone` there."""
+    places = {name: place(folder, name) for name in rows}
+    grow = [name for name, path in places.items() if rows[name] or (name in NEEDED and not path.exists())]
+    add_all(folder, {places[name]: _text(places[name], rows[name], columns.get(name)) for name in grow})
+
+
+def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:
+    """Add to files of a bundle, to all or to none."""
+    if not added:
+        return
+    try:
+        begin(folder, added)
+        for path, data in added.items():
+            with path.open("ab") as file:
+                file.write(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError:
+        take_back(folder)
+        raise
+    finish(folder)
+
+
+def _text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
+    """The new lines of a file. A new table begins with its header; an old one must have the same."""
+    first, whole, size = _begun(path)
+    text = io.StringIO()
+    if rows and not whole:
+        text.write("\n")
+    if columns is None:
+        text.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    else:
+        table = csv.DictWriter(text, columns, lineterminator="\n")
+        if not first:
+            table.writeheader()
+        elif first.strip() != ",".join(columns):
+            words = f"{path} has the columns {first.strip()[:200]}; what is added has {','.join(columns)}"
+            raise VenueError("other_columns", words, NEW)
+        table.writerows(rows)
+    data = text.getvalue().encode()
+    if size + len(data) > MOST_BYTES:
+        raise VenueError("full", f"{path} would hold more than {MOST_BYTES:,} bytes", NEW)
+    return data
+
+
+def _begun(path: Path) -> tuple[str, bool, int]:
+    """The first line of a file, whether its last line is whole, and its bytes, as it is unpacked."""
+    if not path.exists():
+        return "", True, 0
+    size = 0
+    with open_file(BundleFile(path, path.stat().st_size)) as file:
+        first = last = b""
+        for line in file:
+            first, last, size = first or line, line, size + len(line)
+    return first.decode("utf-8-sig"), not last or last.endswith(b"\n"), size

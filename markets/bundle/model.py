@@ -1,14 +1,17 @@
-"""A recording as it is held: every market's pages, prices and ends, in the order they became known."""
+"""A recording as it is held, in the order in which things became known; and what may be wrong in one."""
 
+import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
 from markets.model import Market, MarketId, Quote, Resolution
 
 T = TypeVar("T")
+MOST = 100
+"""How many mistakes are kept. The others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +68,48 @@ class Bundle:
 def _latest(times: Sequence[datetime], things: Sequence[T], at: datetime) -> T | None:
     place = bisect_right(times, at)
     return things[place - 1] if place else None
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One mistake. Lines count from 1; line 0 stands for the file as a whole."""
+
+    file: str
+    line: int
+    wrong: str
+    meant: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: found {self.wrong}, expected {self.meant}"
+
+
+class BadBundleValue(ValueError):
+    """What was found isn't what is meant there."""
+
+    def __init__(self, wrong: str, meant: str):
+        super().__init__(f"found {wrong}, expected {meant}")
+        self.wrong, self.meant = wrong, meant
+
+
+@dataclass(slots=True)
+class Mistakes:
+    """The mistakes met so far: the first ones, and how many there are."""
+
+    kept: list[Mistake] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, file: str, line: int, wrong: str, meant: str) -> None:
+        """Note one more."""
+        self.count += 1
+        if len(self.kept) < MOST:
+            self.kept.append(Mistake(file, line, wrong, meant))
+
+
+def shown_value(value: object) -> str:
+    """A value as a mistake quotes it: on one line, not too long, and nothing in it that can't be seen."""
+    if value is None:
+        return "nothing"
+    whole = json.dumps(value, ensure_ascii=False, default=str)
+    text = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in whole[:80])
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,27 +1,46 @@
 """From a folder to a recording that holds together, or to every mistake in it at once."""
 
+import csv
 import hashlib
+import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from markets.bundle.draft import READERS, At, Draft
-from markets.bundle.files import find_files, hash_file, hash_of_all, lines
-from markets.bundle.mistakes import Mistake, Mistakes
-from markets.bundle.model import Bundle, Recording
-from markets.bundle.rows import EMPTY, BundlePage, with_book
+from markets.bundle import rows
+from markets.bundle.files import (
+    BOOKS,
+    ENDS,
+    MARKETS,
+    PRICES,
+    BundleFile,
+    Hash,
+    MistakeSink,
+    Numbered,
+    find_files,
+    hash_file,
+    hash_of_all,
+    lines,
+)
+from markets.bundle.model import BadBundleValue, Bundle, Mistake, Mistakes, Recording, shown_value
 from markets.hashes import digest, market_hash, quote_hash, timestamp_text
 from markets.ladders import ladders
-from markets.model import MarketId, Quote
+from markets.model import MarketId, Quote, Resolution
 from markets.stories import story_by_subject
 from markets.venue import VenueError
 
+T = TypeVar("T")
+At = tuple[MarketId, datetime]
+Records = Iterator[tuple[int, dict[str, Any]]]
+ALWAYS = datetime.min.replace(tzinfo=UTC)
+"""From when a page counts that doesn't say from when."""
 HELD: WeakValueDictionary[str, Bundle] = WeakValueDictionary()
 """The recordings that are in use, by the hash of their files."""
 LATE_PRICES = timedelta(days=7)
@@ -34,10 +53,9 @@ NAMED = 10
 class BundleReport:
     """What is in a bundle. `mistakes` are the first ones, `wrong` is how many there are.
 
-    `warnings` are times that can't be right, of which the bundle can be used all the same.
-
-    Counted is what could be read. `events`, the time of the `first` and `last` price, and the hash
-    `content` are there where nothing is wrong.
+    `warnings` are times that can't be right, of which the bundle can be used all the same. Counted is what
+    could be read. `events`, the time of the `first` and `last` price, and the hash `content` are there where
+    nothing is wrong.
     """
 
     markets: int
@@ -71,11 +89,24 @@ class BadBundle(VenueError):
         self.report = report
 
 
-def read(folder: Path) -> Bundle:
-    """The recording in a folder, or BadBundle with all that is wrong with it.
+@dataclass(slots=True)
+class Draft:
+    """What the files have said so far; `end_lines` are the file and line of each market's first end."""
 
-    One that somebody holds already is not read again, as long as not a byte of it has changed.
-    """
+    mistakes: Mistakes = field(default_factory=Mistakes)
+    pages: dict[At, tuple[int, rows.BundlePage]] = field(default_factory=dict)
+    prices: dict[At, tuple[int, Quote]] = field(default_factory=dict)
+    books: dict[At, tuple[int, Quote]] = field(default_factory=dict)
+    ends: dict[MarketId, list[Resolution]] = field(default_factory=dict)
+    end_lines: dict[MarketId, tuple[str, int]] = field(default_factory=dict)
+    listed: set[MarketId] = field(default_factory=set)
+    missed: set[MarketId] = field(default_factory=set)
+    daily: set[MarketId] = field(default_factory=set)
+    whole_list: bool = False
+
+
+def read(folder: Path) -> Bundle:
+    """The recording in a folder, or BadBundle; one in use is not read again while not a byte has changed."""
     if (held := HELD.get(hash_file(folder))) is not None:
         return held
     bundle, report = _examine(folder)
@@ -91,16 +122,186 @@ def check(folder: Path) -> BundleReport:
 
 
 def _examine(folder: Path) -> tuple[Bundle | None, BundleReport]:
-    draft, seen = Draft(), dict[str, Any]()
+    draft, seen = Draft(), dict[str, Hash]()
     for name, part in find_files(folder, draft.mistakes).items():
         seen[name] = hashlib.sha256()
-        tell = partial(draft.mistakes.add, part.path.name)
-        READERS[name](draft, lines(part, seen[name], tell), tell)
+        tell, before = partial(draft.mistakes.add, part.path.name), draft.mistakes.count
+        for line, record in records(name, part, seen[name], tell):
+            for note in READERS[name]:
+                try:
+                    note(draft, line, record)
+                except BadBundleValue as error:
+                    tell(line, error.wrong, error.meant)
+        if name == MARKETS:
+            draft.whole_list = draft.mistakes.count == before
     if draft.mistakes.count:
         return None, _report(draft, None)
     markets = _recordings(draft)
     bundle = Bundle(markets, content_hash(markets), hash_of_all(seen))
     return bundle, _report(draft, bundle)
+
+
+def _note_page(draft: Draft, line: int, record: Any) -> None:
+    page = rows.page(record)
+    market = page.market.id
+    draft.listed.add(market)
+    _once(draft.pages, (market, page.seen or ALWAYS), line, page, f"a second page of {market}")
+
+
+def _note_end_within(draft: Draft, line: int, record: Any) -> None:
+    if (end := rows.end_within(record)) is None:
+        return
+    if draft.ends.setdefault(end.market_id, [end]) != [end]:
+        raise BadBundleValue(f"another end of {end.market_id}", "one, and later versions in resolutions.csv")
+    draft.end_lines.setdefault(end.market_id, (MARKETS, line))
+    _note_daily(draft, end.market_id, record, "resolution_date")
+
+
+def _note_price(draft: Draft, line: int, record: Any) -> None:
+    quote = rows.quote(record)
+    if _is_listed(draft, quote.market_id):
+        wrong = f"a second price of {quote.market_id} known from {quote.at:%Y-%m-%d %H:%M}"
+        _once(draft.prices, (quote.market_id, quote.at), line, quote, wrong)
+        _note_daily(draft, quote.market_id, record, "date")
+
+
+def _note_book(draft: Draft, line: int, record: Any) -> None:
+    quote = rows.book(record)
+    if _is_listed(draft, quote.market_id):
+        wrong = f"a second book of {quote.market_id} known from {quote.at:%Y-%m-%d %H:%M}"
+        _once(draft.books, (quote.market_id, quote.at), line, quote, wrong)
+
+
+def _note_end(draft: Draft, line: int, record: Any) -> None:
+    """Versions stand in order, each known no earlier than the one before."""
+    end = rows.end(record)
+    if not _is_listed(draft, end.market_id):
+        return
+    versions, market = draft.ends.setdefault(end.market_id, []), end.market_id
+    if end.version != (following := len(versions) + 1):
+        raise BadBundleValue(f"version {end.version} of how {market} ended", f"version {following}")
+    if versions and end.known_at < versions[-1].known_at:
+        raise BadBundleValue(f"a version of {market} known before the last one", "versions in order of time")
+    versions.append(end)
+    draft.end_lines.setdefault(end.market_id, (ENDS, line))
+    _note_daily(draft, end.market_id, record, "known_at")
+
+
+READERS: Mapping[str, Sequence[Callable[[Draft, int, Any], None]]] = {
+    MARKETS: (_note_page, _note_end_within),
+    PRICES: (_note_price,),
+    BOOKS: (_note_book,),
+    ENDS: (_note_end,),
+}
+
+
+def _note_daily(draft: Draft, market: MarketId, record: Any, key: str) -> None:
+    if rows.bears_date(record, key):
+        draft.daily.add(market)
+
+
+def _once(values: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: str) -> None:
+    if key in values:
+        raise BadBundleValue(wrong, f"one only: the first stands on line {values[key][0]}")
+    values[key] = line, value
+
+
+def _is_listed(draft: Draft, market: MarketId) -> bool:
+    """Whether there is a page of the market. Told once for each that has none, if the list could be read."""
+    if market in draft.listed:
+        return True
+    told = market in draft.missed
+    draft.missed.add(market)
+    if draft.whole_list and not told:
+        raise BadBundleValue(f"the market {shown_value(market)}", f"a market of {MARKETS}")
+    return False
+
+
+def records(name: str, part: BundleFile, seen: Hash, tell: MistakeSink) -> Records:
+    """The records of a file with their lines; what is none is told. `seen` hashes all that is read."""
+    numbered = lines(part, seen, tell)
+    if name in rows.COLUMNS:
+        return _csv_records(numbered, *rows.COLUMNS[name], tell)
+    return _json_records(numbered, tell)
+
+
+def _json_records(numbered: Numbered, tell: MistakeSink) -> Records:
+    """The objects of a file with one on each line. Numbers are kept exactly as they are written."""
+    for number, text in numbered:
+        try:
+            record = json.loads(
+                text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_each_once
+            )
+        except BadBundleValue as error:
+            tell(number, error.wrong, error.meant)
+        except (ValueError, ArithmeticError, RecursionError):
+            tell(number, "no JSON", "one JSON object on the line")
+        else:
+            if isinstance(record, dict):
+                yield number, record
+            else:
+                tell(number, "JSON that is not an object", "one JSON object on the line")
+
+
+def _no_number(word: str) -> None:
+    raise BadBundleValue(word, "a number")
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise BadBundleValue("a key that appears twice", "every key once")
+    return record
+
+
+def _csv_records(
+    numbered: Numbered, needed: Sequence[str], more: Sequence[str], tell: MistakeSink
+) -> Records:
+    """The rows of a table by the columns that its first row names."""
+    table = _rows(numbered, tell)
+    line, columns = next(table, (0, []))
+    if not _are_columns(columns, needed, more, line, tell):
+        return
+    for number, row in table:
+        if len(row) == len(columns):
+            yield number, dict(zip(columns, row, strict=True))
+        else:
+            tell(number, f"{len(row)} values", f"{len(columns)}, one for each column")
+
+
+def _rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table with the number of the line on which each ends."""
+    number = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for line, text in numbered:
+            number = line
+            yield text
+
+    reader = csv.reader(texts(), strict=True)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            tell(number, f"no row ({error})", "values with commas between them")
+        else:
+            yield number, row
+
+
+def _are_columns(
+    columns: Sequence[str], needed: Sequence[str], more: Sequence[str], line: int, tell: MistakeSink
+) -> bool:
+    """Whether a table has all its columns, each once, and no other."""
+    missing = [name for name in needed if name not in columns]
+    odd = [name for name in columns if name not in (*needed, *more) or columns.count(name) > 1]
+    if not missing and not odd:
+        return True
+    wrong = f"no column {missing[0]}" if missing else f'the column "{odd[0][:40]}"'
+    tell(line, wrong, f"{','.join(needed)} and, where known, {','.join(more)}")
+    return False
 
 
 def content_hash(markets: Mapping[MarketId, Recording]) -> str:
@@ -151,7 +352,7 @@ def _report(draft: Draft, bundle: Bundle | None) -> BundleReport:
 
 
 def _recordings(draft: Draft) -> dict[MarketId, Recording]:
-    pages, quotes = defaultdict[MarketId, list[tuple[datetime, BundlePage]]](list), _quotes(draft)
+    pages, quotes = defaultdict[MarketId, list[tuple[datetime, rows.BundlePage]]](list), _quotes(draft)
     for (market, seen), (_, page) in sorted(draft.pages.items(), key=lambda item: item[0]):
         pages[market].append((seen, page))
     firsts = {market: versions[0][1] for market, versions in pages.items()}
@@ -172,7 +373,7 @@ def _recordings(draft: Draft) -> dict[MarketId, Recording]:
     }
 
 
-def _story(page: BundlePage) -> str:
+def _story(page: rows.BundlePage) -> str:
     """The story as a market's first page names it; where it names no event either, its subject."""
     market = page.market
     if market.story or market.event_id:
@@ -184,20 +385,20 @@ def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
     """Every market's quotes in the order of time: a price and a book of the same instant are one."""
     merged: dict[At, Quote] = {key: quote for key, (_, quote) in draft.prices.items()}
     for key, (_, book) in draft.books.items():
-        merged[key] = with_book(merged[key], book) if key in merged else book
+        merged[key] = rows.with_book(merged[key], book) if key in merged else book
     quotes = defaultdict[MarketId, list[Quote]](list)
     for market, at in sorted(merged):
         quotes[market].append(merged[market, at])
     return quotes
 
 
-def _events(pages: dict[MarketId, BundlePage]) -> dict[MarketId, str]:
+def _events(pages: dict[MarketId, rows.BundlePage]) -> dict[MarketId, str]:
     """The event as the page names it; else one for an equal background, else by ladder, else its own."""
     named = {market: page.market.event_id for market, page in pages.items() if page.market.event_id}
     texts = {market: page.background for market, page in pages.items() if market not in named}
     count = Counter(texts.values())
     alike = {m: f"background:{digest(text)[:12]}" for m, text in texts.items()
-             if text not in EMPTY and count[text] > 1}  # fmt: skip
+             if text not in rows.EMPTY and count[text] > 1}  # fmt: skip
     rest = {market: pages[market].market.question for market in texts if market not in alike}
     steps = {market: f"ladder:{key}" for market, key in ladders(rest).items()}
     return {market: market for market in pages} | steps | alike | named

@@ -1,7 +1,4 @@
-"""What a line of each file of a bundle says: a market's page and its end, a price, a book, an end alone.
-
-Below these are the single values that they are made of: instants, prices, amounts, texts.
-"""
+"""What a line of each file of a bundle says, and the single values that it is made of."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,14 +7,16 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from markets.bundle.mistakes import BadBundleValue, shown_value
+from markets.bundle.files import ENDS, PRICES
+from markets.bundle.model import BadBundleValue, shown_value
 from markets.millionths import ONE, millionths
 from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
 
-PRICE_COLUMNS = ("venue", "id", "date", "prob_yes")
-MORE_PRICE_COLUMNS = ("kind", "bid", "ask", "last", "volume")
-END_COLUMNS = ("market", "version", "known_at", "payout")
-MORE_END_COLUMNS = ("source",)
+COLUMNS = {
+    PRICES: (("venue", "id", "date", "prob_yes"), ("kind", "bid", "ask", "last", "volume")),
+    ENDS: (("market", "version", "known_at", "payout"), ("source",)),
+}
+"""Of each table the columns that it must have, and those that it may."""
 REFUND = "refund"
 EMPTY = ("", "N/A")
 """Texts that say that there is none."""
@@ -43,8 +42,7 @@ Record = Mapping[str, object]
 class BundlePage:
     """A market as a line describes it, and from when on; None where that was always known.
 
-    The market's event is what the line calls it. Where it is silent, markets of one `background` may be
-    one event.
+    Where it names no event, markets of one `background` may be one.
     """
 
     market: Market
@@ -169,20 +167,12 @@ def with_book(priced: Quote, booked: Quote) -> Quote:
 
 
 def moment(record: Record, key: str) -> datetime:
-    """An instant; a date is its first moment in UTC.
-
-    >>> moment({"open": "2026-01-31"}, "open").isoformat()
-    '2026-01-31T00:00:00+00:00'
-    """
+    """An instant; a date is its first moment in UTC."""
     return _instant(record, key, timedelta())
 
 
 def closing(record: Record) -> datetime:
-    """When a market closes; a year after all that a bundle may tell of is never.
-
-    >>> closing({"close": "2525-06-01"}).year
-    9999
-    """
+    """When a market closes; a year after all that a bundle may tell of is never."""
     value = str(record.get("close"))
     try:
         beyond = DATE.match(value) is not None and date.fromisoformat(value[:10]).year > YEARS[-1]
@@ -197,11 +187,7 @@ def bears_date(record: Record, key: str) -> bool:
 
 
 def known_from(record: Record, key: str) -> datetime:
-    """From when something counts: from its instant on, and what bears a date once that day is over.
-
-    >>> known_from({"date": "2026-01-31"}, "date").isoformat()
-    '2026-02-01T00:00:00+00:00'
-    """
+    """From when something counts: from its instant on, and what bears a date once that day is over."""
     return _instant(record, key, DAY)
 
 

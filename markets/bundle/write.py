@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from markets.bundle import rows
-from markets.bundle.append import append, place
-from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES
-from markets.bundle.journal import NAMES, alone
-from markets.bundle.mistakes import BadBundleValue, shown_value
-from markets.bundle.model import Recording
+from markets.bundle.files import BOOKS, ENDS, MARKETS, NAMES, PRICES, alone, append, place
+from markets.bundle.model import BadBundleValue, Recording, shown_value
 from markets.bundle.read import read
 from markets.hashes import ADDED_TO_PAGES, timestamp_text
 from markets.millionths import decimal
@@ -20,10 +17,7 @@ from markets.venue import QuarantinedRecord, Report, VenueError, ignore_report
 
 Row = dict[str, object]
 T = TypeVar("T")
-TABLES = {
-    PRICES: rows.PRICE_COLUMNS + rows.MORE_PRICE_COLUMNS,
-    ENDS: rows.END_COLUMNS + rows.MORE_END_COLUMNS,
-}
+TABLES = {name: (*needed, *more) for name, (needed, more) in rows.COLUMNS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +52,8 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
     """Add what was seen, in the order of time, to a bundle, which is made if it isn't there.
 
     A page is added where it reads otherwise than before, a quote where none is known for its time, a
-    resolution where its version is new. What can't be written so that it reads back as the same is set
-    aside, and the rest is written. VenueError where the folder can't be used; then nothing is written. A
-    process that is killed in the middle has written nothing, and the next one clears away what it left.
+    resolution where its version is new. What wouldn't read back as the same is set aside. VenueError where
+    the folder can't be used; then, and where the process is killed, nothing is written.
     """
     try:
         with alone(folder):
@@ -72,9 +65,6 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
         raise VenueError(
             "bad_bundle", f"{folder} can't be written to: {error}", "use a new folder"
         ) from error
-    except OSError as error:
-        words = f"{folder} can't be written to: {error.strerror or error}"
-        raise VenueError("not_writable", words, "free some space, or name another folder") from error
     return WriteCounts(*(len(contents.lines[name]) for name in (MARKETS, PRICES, ENDS)))
 
 

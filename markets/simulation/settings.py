@@ -1,7 +1,8 @@
-"""What shapes a simulated season, where its chance comes from, and when the whole venue is out."""
+"""What shapes a simulated season, where its chance comes from, its plan of events, and its outages."""
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, Self
 
@@ -15,6 +16,7 @@ from pydantic import (
 )
 
 from markets.hashes import digest
+from markets.model import MarketId
 from markets.registry import PYTHON_ONLY
 
 Chance = Callable[[str, date], random.Random]
@@ -128,11 +130,7 @@ class Settings(PlainSettings):
 
 
 def code(settings: Settings) -> str:
-    """Six digits that tell the worlds of different settings apart.
-
-    >>> code(Settings()) == code(Settings(seed=1)) != code(Settings(seed=2))
-    True
-    """
+    """Six digits that tell the worlds of different settings apart."""
     return digest(settings.model_dump(mode="json"))[:6]
 
 
@@ -167,3 +165,87 @@ def _outage(day: date, settings: Settings, chance: Chance) -> tuple[datetime, da
     begins = instant_of(day, hour=0) + timedelta(minutes=draw_below(rng, 24 * 60))
     hours = 1 + draw_below(rng, settings.outage_hours) if rng.random() < settings.outage_rate else 0
     return begins, begins + timedelta(hours=hours)
+
+
+SHORTEST, LONGEST = 7, 56
+"""Days that a market lives, counted from the start of the season for those open by then."""
+OLDER = 14
+"""Days before the start of the season in which those have opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedEvent:
+    """An event as planned. Its markets open and close together. `world` is the code of its settings."""
+
+    world: str
+    number: int
+    markets: int
+    opens_at: datetime
+    closes_at: datetime
+    family: Family = "plain"
+
+    @property
+    def id(self) -> str:
+        """Its name in the record: no two worlds share one."""
+        return f"simulator:{self.world}:{self.number:03}"
+
+    @property
+    def market_ids(self) -> tuple[MarketId, ...]:
+        """Its markets, in the order in which they are listed."""
+        return tuple(MarketId(f"{self.id}-{place}") for place in range(1, self.markets + 1))
+
+
+def chance_key(name: str) -> str:
+    """What an event or a market draws by: its id without the world, so seasons of one seed draw alike."""
+    venue, _, own = name.split(":")
+    return f"{venue}:{own}"
+
+
+def plan_events(settings: Settings, chance: Chance) -> list[SimulatedEvent]:
+    """All events of the season. Three in ten are open at its start, the others follow evenly."""
+    world = code(settings)
+    return [
+        _event(world, number, size, settings, chance)
+        for number, size in enumerate(_sizes(settings, chance), start=1)
+    ]
+
+
+def _sizes(settings: Settings, chance: Chance) -> list[int]:
+    sizes = [1] * settings.events
+    rng = chance("sizes", date.min)
+    roomy = list(range(settings.events))
+    for _ in range(settings.markets - settings.events):
+        place = draw_below(rng, len(roomy))
+        sizes[roomy[place]] += 1
+        if sizes[roomy[place]] == LARGEST_EVENT:
+            del roomy[place]
+    return sizes
+
+
+def _family(number: int, size: int, settings: Settings, chance: Chance) -> Family:
+    draw = chance(f"family/{number}", date.min).random()
+    if size == 1 or draw >= settings.exclusive_share + settings.ladder_share:
+        return "plain"
+    return "exclusive" if draw < settings.exclusive_share else "ladder"
+
+
+def _event(world: str, number: int, size: int, settings: Settings, chance: Chance) -> SimulatedEvent:
+    rng = chance(f"plan/{number}", date.min)
+    early = (settings.events * 3 + 9) // 10
+    season = 7 * settings.weeks
+    if number <= early:
+        opens, born = -1 - draw_below(rng, OLDER), 0
+        length = (number - 1 + rng.random()) / early
+    else:
+        share = (number - early - 1 + rng.random()) / (settings.events - early)
+        opens = born = 1 + int(share * (season - SHORTEST - 1))
+        length = max(rng.random(), rng.random())  # most live long, or too few would be open at once
+    life = SHORTEST + int(length * (min(LONGEST, season - born) - SHORTEST + 1))
+    return SimulatedEvent(
+        world,
+        number,
+        size,
+        opens_at=instant_of(settings.start + timedelta(opens), hour=9),
+        closes_at=instant_of(settings.start + timedelta(born + life), hour=12 + 2 * draw_below(rng, 6)),
+        family=_family(number, size, settings, chance),
+    )

@@ -21,13 +21,13 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from hashlib import blake2b
+from struct import Struct
 from typing import NamedTuple
 
 from markets.millionths import ONE
 from markets.odds import bell, log_odds, probability, split
-from markets.simulation.bridge import bridges
-from markets.simulation.season import SimulatedEvent, chance_key
-from markets.simulation.settings import Chance, Family, Settings, draw_below
+from markets.simulation.settings import Chance, Family, Settings, SimulatedEvent, chance_key, draw_below
 
 INTRODUCTION = (
     "What has been said so far. A careful panel is usually close, an analyst less so, a rumour often far off:"
@@ -211,8 +211,7 @@ def _noise(rng: random.Random) -> int:
 def pulls(family: Family, all_scores: Scores) -> Scores:
     """For each market the drift for a variance of 1 that keeps the expected probability where it is.
 
-    What is likely to end YES is likely to hear that it does. The rungs of a ladder move as one, so
-    they drift by the middle one of them.
+    What is likely to end YES is likely to hear that it does. A ladder drifts by its middle rung.
     """
     if family == "exclusive":
         return tuple(part / ONE for part in split(all_scores))
@@ -304,3 +303,32 @@ def chance_of(family: Family, all_scores: Scores, place: int) -> int:
 def odds_of(family: Family, all_scores: Scores, place: int) -> float:
     """The log-odds behind the scores for one of the markets."""
     return log_odds(chance_of(family, all_scores, place)) if family == "exclusive" else all_scores[place]
+
+
+_LEVELS = 7
+_DRAWS = Struct("<8I")
+_UNIT = 1 << 32
+_ROOT_HALF, _ROOT_3 = 0.5**0.5, 3**0.5
+
+
+def bridges(noise: int, share: float) -> tuple[float, float]:
+    """Two Brownian bridges over a day, when that share of it is over; `noise` names them.
+
+    Each is a sum of tents, on every level half as wide, down to eleven minutes; a hash says how high one is.
+    """
+    first = second = 0.0
+    height, position = 1.0, share
+    for level in range(_LEVELS if share else 0):
+        tent = int(position)
+        inside = position - tent
+        rise = height * min(inside, 1 - inside)
+        drawn = _DRAWS.unpack(blake2b(b"%d/%d/%d" % (noise, level, tent), digest_size=_DRAWS.size).digest())
+        first += rise * _normal(*drawn[:4])
+        second += rise * _normal(*drawn[4:])
+        height, position = height * _ROOT_HALF, position * 2
+    return first, second
+
+
+def _normal(a: int, b: int, c: int, d: int) -> float:
+    """Much like a standard normal one, from four draws."""
+    return (a + b + c + d - 2 * _UNIT) / _UNIT * _ROOT_3

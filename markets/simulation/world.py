@@ -1,8 +1,4 @@
-"""A whole simulated season, and what of it may be seen at an instant: pages, quotes and resolutions.
-
-The days of an event are worked out when they are first asked for and not before. A quote is a small book
-on ticks of a cent.
-"""
+"""A whole simulated season, worked out as it is asked for: pages, quotes and resolutions at an instant."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -12,14 +8,21 @@ from datetime import UTC, date, datetime, timedelta
 from markets.millionths import ONE
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
 from markets.simulation.questions import questions
-from markets.simulation.season import SimulatedEvent, chance_key, plan_events
-from markets.simulation.settings import Chance, Family, Settings, draw_below, instant_of
+from markets.simulation.settings import (
+    Chance,
+    Family,
+    Settings,
+    SimulatedEvent,
+    chance_key,
+    draw_below,
+    instant_of,
+    plan_events,
+)
 from markets.simulation.walk import INTRODUCTION, EventMoment, WalkDay, first_day, walk
 
 HOURS = (0, 1, 3, 6, 12, 30)
 """How long after the close an end is known, unless it is late."""
 _DAY = timedelta(days=1)
-CENT = ONE // 100
 TICK = ONE // 100
 _SHARES = (200, 300, 500)
 """What a level holds in a market of middling depth, best level first.
@@ -59,13 +62,44 @@ class EventStory:
             self._moment = at, day.moment(max(share, 0.0))
         return self._moment[1]
 
+    def draws(self, name: str, what: str, day: date) -> random.Random:
+        """The chance of an event or a market in one thing on a day."""
+        return self.chance(f"{chance_key(name)}/{what}", day)
+
     def ends(self) -> EventResolutions:
-        """For each market every version of how it ends."""
+        """For each market every version of how it ends: loose ones each alone, a family by one draw."""
         if self._ends is None:
-            last = self.moment(self.event.closes_at)
-            truths = [last.truth(place) for place in range(self.event.markets)]
-            self._ends = draw_resolutions(self.event, truths, self.settings, self.chance)
+            event, last = self.event, self.moment(self.event.closes_at)
+            truths = [last.truth(place) for place in range(event.markets)]
+            if event.family == "plain":
+                alone = zip(event.market_ids, truths, strict=True)
+                self._ends = tuple(self._resolved(m, [m], [truth])[0] for m, truth in alone)
+            else:
+                self._ends = self._resolved(event.id, event.market_ids, truths)
         return self._ends
+
+    def _resolved(self, drawer: str, markets: Sequence[MarketId], truths: Sequence[int]) -> EventResolutions:
+        closes_at, settings = self.event.closes_at, self.settings
+        rng, late = (self.draws(drawer, what, closes_at.date()) for what in ("end", "late"))
+        known_at = closes_at + timedelta(hours=HOURS[draw_below(rng, len(HOURS))])
+        if late.random() < settings.delay_share:
+            known_at += timedelta(days=1 + draw_below(late, settings.delay_days))
+        payouts = _payouts(self.event.family, truths, settings, rng)
+        return tuple(
+            tuple(self._versions(market, payout, known_at))
+            for market, payout in zip(markets, payouts, strict=True)
+        )
+
+    def _versions(self, market: MarketId, payout: int | None, known_at: datetime) -> Iterator[Resolution]:
+        """How a market ended; where the venue gets it wrong at first, that and its correction."""
+        rng = self.draws(market, "correction", known_at.date())
+        if rng.random() >= self.settings.corrected_share:
+            yield Resolution(market, 1, known_at, payout, "simulator")
+            return
+        wrong = 0 if payout == ONE else ONE
+        yield Resolution(market, 1, known_at, wrong, "simulator")
+        later = known_at + timedelta(days=1 + draw_below(rng, self.settings.corrected_days))
+        yield Resolution(market, 2, later, payout, "simulator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +124,34 @@ class SimulatedMarket:
             return []
         return [end for end in self.story.ends()[self.place] if end.known_at <= at]
 
+    def listing(self, at: datetime) -> Listing:
+        """The market as its page reads at an instant, with the evidence until then."""
+        rules = "\n".join((self.market.rules, "", INTRODUCTION, *self.evidence(at)))
+        return Listing(replace(self.market, rules=rules), self._quote(at))
+
+    def _quote(self, at: datetime) -> Quote | None:
+        """Bid, ask and book at an instant; after the close, those that stood last. On some days nothing."""
+        story, market, moment = self.story, self.market, self.story.moment(at)
+        today, rate = moment.day.markets[self.place], self.story.settings.unquoted_rate
+        if rate > 0 and story.draws(market.id, "unquoted", moment.day.date).random() < rate:
+            return None
+        rng = story.draws(market.id, "book", moment.day.date)
+        width = 1 + draw_below(rng, story.settings.spread)
+        bid = min(max(moment.look(self.place) // TICK - (width - 1) // 2, 1), 99 - width)
+        ask = bid + width
+        depth = today.size * (0.75 + 0.75 * rng.random())
+        return Quote(
+            market.id,
+            min(at, market.closes_at),
+            bid=bid * TICK,
+            ask=ask * TICK,
+            mid=(bid + ask) * TICK // 2,
+            last=(bid, ask)[draw_below(rng, 2)] * TICK,
+            volume=today.traded + int(today.trade * moment.share),
+            bids=tuple(Level(p * TICK, _shares(n, depth, rng)) for n, p in _level_prices(bid, -1)),
+            asks=tuple(Level(p * TICK, _shares(n, depth, rng)) for n, p in _level_prices(ask, +1)),
+        )
+
 
 SimulatedWorld = dict[MarketId, SimulatedMarket]
 """All markets of a season, in the order in which they are listed."""
@@ -103,21 +165,6 @@ def build_world(settings: Settings, chance: Chance) -> SimulatedWorld:
         for place, market in enumerate(_markets(event, settings, chance)):
             lives[market.id] = SimulatedMarket(market, story, place)
     return lives
-
-
-def listing_at(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Listing:
-    """The market as its page reads at an instant, with the evidence until then."""
-    rules = "\n".join((life.market.rules, "", INTRODUCTION, *life.evidence(at)))
-    page = replace(life.market, rules=rules)
-    if _has_no_quote(life, life.story.moment(at).day.date, settings, chance):
-        return Listing(page, None)
-    return Listing(page, draw_quote(life, at, settings, chance))
-
-
-def _has_no_quote(life: SimulatedMarket, day: date, settings: Settings, chance: Chance) -> bool:
-    """Whether nobody says a price for a market on a day."""
-    rate = settings.unquoted_rate
-    return rate > 0 and chance(f"{chance_key(life.market.id)}/unquoted", day).random() < rate
 
 
 def _markets(event: SimulatedEvent, settings: Settings, chance: Chance) -> list[Market]:
@@ -139,29 +186,6 @@ def _markets(event: SimulatedEvent, settings: Settings, chance: Chance) -> list[
     ]
 
 
-def draw_quote(life: SimulatedMarket, at: datetime, settings: Settings, chance: Chance) -> Quote:
-    """Bid, ask and book at an instant; after the close, those that stood last."""
-    market = life.market
-    moment = life.story.moment(at)
-    today = moment.day.markets[life.place]
-    rng = chance(f"{chance_key(market.id)}/book", moment.day.date)
-    width = 1 + draw_below(rng, settings.spread)
-    bid = min(max(moment.look(life.place) // TICK - (width - 1) // 2, 1), 99 - width)
-    ask = bid + width
-    depth = today.size * (0.75 + 0.75 * rng.random())
-    return Quote(
-        market.id,
-        min(at, market.closes_at),
-        bid=bid * TICK,
-        ask=ask * TICK,
-        mid=(bid + ask) * TICK // 2,
-        last=(bid, ask)[draw_below(rng, 2)] * TICK,
-        volume=today.traded + int(today.trade * moment.share),
-        bids=tuple(Level(p * TICK, _shares(n, depth, rng)) for n, p in _level_prices(bid, -1)),
-        asks=tuple(Level(p * TICK, _shares(n, depth, rng)) for n, p in _level_prices(ask, +1)),
-    )
-
-
 def _level_prices(best: int, step: int) -> list[tuple[int, int]]:
     """Places and prices of the levels from the best one on, as far as a price may go."""
     return [(n, best + n * step) for n in range(len(_SHARES)) if 0 < best + n * step < 100]
@@ -170,36 +194,6 @@ def _level_prices(best: int, step: int) -> list[tuple[int, int]]:
 def _shares(place: int, depth: float, rng: random.Random) -> int:
     """Whole shares, about as many as the level has in a market of that depth."""
     return max(int(_SHARES[place] * depth * (0.6 + 0.8 * rng.random())), 1) * ONE
-
-
-def draw_resolutions(
-    event: SimulatedEvent, truths: Sequence[int], settings: Settings, chance: Chance
-) -> EventResolutions:
-    """How markets with these last true probabilities end: loose ones each alone, a family by one draw."""
-    if event.family != "plain":
-        return _resolve_family(event, event.id, event.market_ids, truths, settings, chance)
-    alone = zip(event.market_ids, truths, strict=True)
-    return tuple(_resolve_family(event, m, [m], [truth], settings, chance)[0] for m, truth in alone)
-
-
-def _resolve_family(
-    event: SimulatedEvent,
-    drawer: str,
-    markets: Sequence[MarketId],
-    truths: Sequence[int],
-    settings: Settings,
-    chance: Chance,
-) -> EventResolutions:
-    rng = chance(f"{chance_key(drawer)}/end", event.closes_at.date())
-    known_at = event.closes_at + timedelta(hours=HOURS[draw_below(rng, len(HOURS))])
-    payouts = _payouts(event.family, truths, settings, rng)
-    late = chance(f"{chance_key(drawer)}/late", event.closes_at.date())
-    if late.random() < settings.delay_share:
-        known_at += timedelta(days=1 + draw_below(late, settings.delay_days))
-    return tuple(
-        tuple(_versions(market, payout, known_at, settings, chance))
-        for market, payout in zip(markets, payouts, strict=True)
-    )
 
 
 def _payouts(
@@ -213,7 +207,7 @@ def _payouts(
     if kind < settings.refund_share + settings.half_share:
         return _split_payouts(family, outcomes, ONE // 2, rng)
     if kind < settings.refund_share + settings.half_share + settings.fraction_share:
-        return _split_payouts(family, outcomes, CENT * (1 + draw_below(rng, 99)), rng)
+        return _split_payouts(family, outcomes, TICK * (1 + draw_below(rng, 99)), rng)
     return list(outcomes)
 
 
@@ -239,17 +233,3 @@ def _split_payouts(
     other = (first + 1 + draw_below(rng, len(outcomes) - 1)) % len(outcomes)
     payouts[first], payouts[other] = part, ONE - part
     return payouts
-
-
-def _versions(
-    market: MarketId, payout: int | None, known_at: datetime, settings: Settings, chance: Chance
-) -> Iterator[Resolution]:
-    """How a market ended; where the venue gets it wrong at first, that and its correction."""
-    rng = chance(f"{chance_key(market)}/correction", known_at.date())
-    if rng.random() >= settings.corrected_share:
-        yield Resolution(market, 1, known_at, payout, "simulator")
-        return
-    wrong = 0 if payout == ONE else ONE
-    yield Resolution(market, 1, known_at, wrong, "simulator")
-    later = known_at + timedelta(days=1 + draw_below(rng, settings.corrected_days))
-    yield Resolution(market, 2, later, payout, "simulator")

@@ -19,9 +19,8 @@ from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import kalshi_records as wire
 from markets.venues.wire import kalshi_requests as asking
-from markets.venues.wire.answers import AnswerStore
-from markets.venues.wire.fields import RecordSorter, own_names, read
-from markets.venues.wire.http import HttpClient, Sleep
+from markets.venues.wire.fields import RecordSorter, amount, book_gap, own_names, read, with_figures
+from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
 from markets.venues.wire.kalshi_records import (
     USUAL_FEE,
     KalshiEvent,
@@ -32,7 +31,6 @@ from markets.venues.wire.kalshi_records import (
     resolution,
 )
 from markets.venues.wire.kalshi_requests import candle_end, candle_quote, candles
-from markets.venues.wire.order_books import book_gap
 from markets.venues.wire.paging import CatalogueReader, new_records
 
 __all__ = ["Kalshi", "Settings", "stamp", "venue"]
@@ -57,10 +55,7 @@ class Settings(BaseModel):
 
 
 class Kalshi:
-    """Kalshi as it is now; `at` is the time of reading.
-
-    What it has learnt of events and series it keeps until the next catalogue.
-    """
+    """Kalshi as it is at the time of reading. It keeps what it learns of events and series."""
 
     stamp = stamp
 
@@ -94,7 +89,7 @@ class Kalshi:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """What those of these markets paid that are final."""
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
-        ends = [self._sorter.made(partial(resolution, raw, at), raw) for raw in raws.values()]
+        ends = [self._sorter.made(raw, resolution, raw, at) for raw in raws.values()]
         return [end for end in ends if end is not None]
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
@@ -113,8 +108,8 @@ class Kalshi:
     def _past(self, raws: Iterable[object], at: datetime) -> Iterable[PastMarket | str]:
         for raw in raws:
             if (page := self._page(raw)) is not None:
-                market = self._sorter.made(partial(wire.market, page, wire.event_unseen(page), 0), raw)
-                past = market and self._sorter.made(partial(wire.past_market, raw, page, market, at), raw)
+                market = self._sorter.made(raw, wire.market, page, wire.event_unseen(page), 0)
+                past = market and self._sorter.made(raw, wire.past_market, raw, page, market, at)
                 yield past or "unusable"
             else:
                 yield wire.left_out(raw) or "unusable"
@@ -126,7 +121,7 @@ class Kalshi:
         found = []
         for each in markets:
             listing = self._listing(pages[each.market.id], each.raw, NEVER)
-            end = self._sorter.made(partial(resolution, each.raw, request.at), each.raw)
+            end = self._sorter.made(each.raw, resolution, each.raw, request.at)
             if listing is not None:
                 market = replace(listing.market, closes_at=each.market.closes_at)
                 found.append(replace(each, market=market, end=end))
@@ -140,7 +135,7 @@ class Kalshi:
         for raw in sorted(raws, key=candle_end, reverse=True):  # of hours: most of them need not be read
             window = -(-candle_end(raw) // (hours * 3_600))
             if window not in quotes:
-                quote = self._sorter.made(partial(candle_quote, raw, names[0]), raw)
+                quote = self._sorter.made(raw, candle_quote, raw, names[0])
                 if quote is not None and start <= quote.at < end and (quote.price or quote.bid or quote.ask):
                     quotes[window] = quote
         return sorted(quotes.values(), key=lambda quote: quote.at)
@@ -153,34 +148,34 @@ class Kalshi:
         """What can be traded on in an event. One that makes no sense takes its markets with it."""
         if self._keep_event(raw) is None:
             return
-        for inner in self._sorter.made(partial(nested_markets, raw), raw) or ():
+        for inner in self._sorter.made(raw, nested_markets, raw) or ():
             if why := wire.left_out(inner):
                 yield why
             elif (page := self._page(inner)) is not None:
                 listing = self._listing(page, inner, at) if wire.is_trading(page, at) else "not trading"
                 if isinstance(listing, Listing) and listing.quote is not None and figures:
-                    listing = replace(listing, quote=wire.with_figures(listing.quote, inner))
+                    listing = replace(listing, quote=with_figures(listing.quote, inner, amount, wire.FIGURES))
                 if listing is not None:
                     yield listing
 
     def _page(self, raw: object) -> wire.KalshiPage | None:
-        return self._sorter.made(partial(wire.page, raw), raw)
+        return self._sorter.made(raw, wire.page, raw)
 
     def _listing(
         self, page: wire.KalshiPage, raw: object, at: datetime, book: object = None
     ) -> Listing | None:
         """A market with its prices while it trades, and its book if that was read."""
         event = self._events.get(page.event_ticker) or wire.event_unseen(page)
-        made = partial(wire.market, page, event, self._rate(event), self._series.get(event.series_ticker))
-        market = self._sorter.made(made, raw)
+        rate, series = self._rate(event), self._series.get(event.series_ticker)
+        market = self._sorter.made(raw, wire.market, page, event, rate, series)
         if market is None or not wire.is_trading(page, at):
             return None if market is None else Listing(market, None)
-        quote = self._sorter.made(partial(wire.quote, raw, page.ticker, at), raw)
+        quote = self._sorter.made(raw, wire.quote, raw, page.ticker, at)
         return Listing(market, quote if quote is None or book is None else self._with_book(quote, book))
 
     def _with_book(self, quote: Quote, raw: object) -> Quote:
         """A quote with its book. Where they differ, the page's mid beside the book's prices stops orders."""
-        book = self._sorter.made(partial(quote_with_book, quote, raw), raw)
+        book = self._sorter.made(raw, quote_with_book, quote, raw)
         if book is None:
             return quote
         why = book_gap(quote, book)
@@ -191,7 +186,7 @@ class Kalshi:
 
     def _rate(self, event: KalshiEvent) -> int:
         series = self._series.get(event.series_ticker)
-        rate = self._sorter.made(partial(fee_rate, event, series), event.model_dump())
+        rate = self._sorter.made(event.model_dump(), fee_rate, event, series)
         return USUAL_FEE if rate is None else rate
 
     async def _learn(self, pages: Iterable[wire.KalshiPage]) -> None:
@@ -206,13 +201,13 @@ class Kalshi:
             self._keep_series(raw)
 
     def _keep_event(self, raw: object) -> KalshiEvent | None:
-        event = self._sorter.made(partial(read, KalshiEvent, raw, "market"), raw)
+        event = self._sorter.made(raw, read, KalshiEvent, raw, "market")
         if event is not None:
             self._events[event.event_ticker] = event
         return event
 
     def _keep_series(self, raw: object) -> None:
-        series = self._sorter.made(partial(read, KalshiSeries, raw, "market"), raw)
+        series = self._sorter.made(raw, read, KalshiSeries, raw, "market")
         if series is not None:
             self._series[series.ticker] = series
 

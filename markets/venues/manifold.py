@@ -18,9 +18,8 @@ from markets.past import PastMarket, PastRequest, PastSelection
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
-from markets.venues.wire.answers import AnswerStore
-from markets.venues.wire.fields import RecordSorter, own_names
-from markets.venues.wire.http import HttpClient, Sleep
+from markets.venues.wire.fields import RecordSorter, number, own_names, with_figures
+from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
 from markets.venues.wire.paging import CatalogueReader, new_records
 
 __all__ = ["Manifold", "Settings", "stamp", "venue"]
@@ -75,7 +74,7 @@ class Manifold:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """How those of these markets ended that have."""
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
-        ends = [self._sorter.made(partial(wire.resolution, raw, at), raw) for raw in raws]
+        ends = [self._sorter.made(raw, wire.resolution, raw, at) for raw in raws]
         return [end for end in ends if end is not None]
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
@@ -98,7 +97,7 @@ class Manifold:
             if why := wire.left_out(raw):
                 yield why
             for _, page in self._pages([raw]):
-                past = self._sorter.made(partial(wire.past_market, raw, page, at), raw)
+                past = self._sorter.made(raw, wire.past_market, raw, page, at)
                 yield past or "unusable"
 
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
@@ -110,7 +109,7 @@ class Manifold:
         for each in markets:
             if each.market.id in pages:
                 raw, page = pages[each.market.id]
-                end = self._sorter.made(partial(wire.resolution, raw, request.at), raw)
+                end = self._sorter.made(raw, wire.resolution, raw, request.at)
                 market = replace(wire.market(page), closes_at=each.market.closes_at)
                 found.append(replace(each, market=market, end=end))
         return found
@@ -120,7 +119,7 @@ class Manifold:
         names = own_names(PREFIX, [market])
         asked = partial(asking.bets, self._http, self._sorter, start=start, end=end, pages=MOST_PAGES)
         raws = await asked(names[0]) if names else []
-        made = (self._sorter.made(partial(wire.trade_quote, raw, names[0]), raw) for raw in reversed(raws))
+        made = (self._sorter.made(raw, wire.trade_quote, raw, names[0]) for raw in reversed(raws))
         quotes = [quote for quote in made if quote is not None and start <= quote.at <= end]
         return sorted(quotes, key=lambda quote: quote.at)
 
@@ -130,7 +129,7 @@ class Manifold:
 
     def _pages(self, raws: Iterable[object]) -> Iterable[tuple[object, wire.ManifoldPage]]:
         for raw in raws:
-            page = self._sorter.made(partial(wire.page, raw), raw)
+            page = self._sorter.made(raw, wire.page, raw)
             if page is not None:
                 yield raw, page
 
@@ -144,13 +143,14 @@ class Manifold:
                 yield "not trading"
                 continue
             listing = self._listing(raw, page, at)
-            quote = wire.with_figures(listing.quote, raw) if listing.quote and figures else listing.quote
-            yield replace(listing, quote=quote)
+            if listing.quote is not None and figures:
+                listing = replace(listing, quote=with_figures(listing.quote, raw, number, wire.FIGURES))
+            yield listing
 
     def _listing(self, raw: object, page: wire.ManifoldPage, at: datetime) -> Listing:
         if not wire.is_trading(page, at):
             return Listing(wire.market(page), None)
-        return Listing(wire.market(page), self._sorter.made(partial(wire.quote, raw, page.id, at), raw))
+        return Listing(wire.market(page), self._sorter.made(raw, wire.quote, raw, page.id, at))
 
 
 def venue(

@@ -20,13 +20,20 @@ from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
-from markets.venues.wire.answers import AnswerStore
-from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read
-from markets.venues.wire.http import HttpClient, Sleep
+from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read, with_figures
+from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
 from markets.venues.wire.paging import AskPage, CatalogueReader, new_records
-from markets.venues.wire.polymarket_prices import offer, past_quote, quote, quote_with_book, with_figures
+from markets.venues.wire.polymarket_prices import (
+    FIGURES,
+    confirm_resolution,
+    offer,
+    past_market,
+    past_quote,
+    quote,
+    quote_with_book,
+    resolution,
+)
 from markets.venues.wire.polymarket_prices import yes_token as token_of
-from markets.venues.wire.polymarket_resolutions import confirm_resolution, past_market, resolution
 
 __all__ = ["Polymarket", "Settings", "stamp", "venue"]
 
@@ -52,10 +59,7 @@ class Settings(BaseModel):
 
 
 class Polymarket:
-    """Polymarket as it is now; `at` is the time of reading.
-
-    How a market ended is asked of both services, until they have agreed on it once.
-    """
+    """Polymarket as it is now. How a market ended is asked of both services, until they agreed on it once."""
 
     stamp = stamp
 
@@ -97,11 +101,11 @@ class Polymarket:
 
     async def _confirmed(self, raws: asking.Raw, at: datetime) -> list[Resolution]:
         """The final ends that these records tell of, as far as the order book doesn't contradict."""
-        made = {name: self._sorter.made(partial(resolution, raw, at), raw) for name, raw in raws.items()}
+        made = {name: self._sorter.made(raw, resolution, raw, at) for name, raw in raws.items()}
         ends = {name: end for name, end in made.items() if end is not None}
         new = {name: raws[name] for name, end in ends.items() if self._agreed.get(name) != end.payout}
         for name, page in (await asking.book_pages(self._clob, self._sorter, new)).items():
-            sure = self._sorter.made(partial(confirm_resolution, ends[name], raws[name], page), raws[name])
+            sure = self._sorter.made(raws[name], confirm_resolution, ends[name], raws[name], page)
             if sure is None:
                 del ends[name]
             elif sure is not ends[name]:
@@ -134,7 +138,7 @@ class Polymarket:
 
     def _add_past(self, selection: PastSelection, raws: Iterable[object]) -> bool:
         """Take in some records; whether all that comes after them in the order of volume is too little."""
-        found = [made for raw in raws if (made := self._sorter.made(partial(self._past, raw), raw))]
+        found = [made for raw in raws if (made := self._sorter.made(raw, self._past, raw))]
         selection.add(found)
         volumes = [each.volume for each in found if not isinstance(each, str)]
         falling = volumes == sorted(volumes, reverse=True)
@@ -153,7 +157,7 @@ class Polymarket:
         raws = {id.removeprefix(wire.PREFIX): each.raw for id, each in by_id.items()}
         self._past_raws |= raws
         ends = {end.market_id: end for end in await self._confirmed(raws, request.at)}
-        tokens = {id: self._sorter.made(partial(token_of, each.raw), each.raw) for id, each in by_id.items()}
+        tokens = {id: self._sorter.made(each.raw, token_of, each.raw) for id, each in by_id.items()}
         spans = {token: by_id[id].in_time(request) for id, token in tokens.items() if token}
         self._past_points = await asking.histories(self._clob, spans, request.hours)
         return [replace(each, end=ends.get(id)) for id, each in by_id.items()]
@@ -166,11 +170,11 @@ class Polymarket:
             raws = await asking.records(self._gamma, self._sorter, names, first="open")
         points_of_all = []
         for name, raw in raws.items():
-            token = self._sorter.made(partial(token_of, raw), raw)
+            token = self._sorter.made(raw, token_of, raw)
             points = self._past_points.pop(token or "", None)
             if points is None:
                 points = await asking.history(self._clob, token, start, end, hours) if token else []
-            points_of_all += [self._sorter.made(partial(past_quote, point, name), point) for point in points]
+            points_of_all += [self._sorter.made(point, past_quote, point, name) for point in points]
         quotes = (quote for quote in points_of_all if quote is not None and start <= quote.at <= end)
         return sorted(quotes, key=lambda quote: quote.at)
 
@@ -190,13 +194,13 @@ class Polymarket:
         elif not wire.is_trading(page):
             yield "not trading"
         elif (market := self._market(page, raw, at)) is not None:
-            price = self._sorter.made(partial(quote, whole or raw, at), raw)
-            price = price and with_figures(price, raw) if figures else price
+            price = self._sorter.made(raw, quote, whole or raw, at)
+            price = price and with_figures(price, raw, wire.figure, FIGURES) if figures else price
             reason = wire.left_out(page, None if price is None else price.mid, at)
             yield reason or (Listing(market, price) if market.opens_at <= at else "not open yet")
 
     def _page(self, raw: object) -> wire.PolymarketPage | None:
-        return self._sorter.made(partial(read, wire.PolymarketPage, raw, "market"), raw)
+        return self._sorter.made(raw, read, wire.PolymarketPage, raw, "market")
 
     def _playable(self, raw: object) -> wire.PolymarketPage | None:
         """The page of a market that was asked for; if it is none of ours, that is told."""
@@ -207,13 +211,13 @@ class Polymarket:
         return page if why is None else None
 
     def _market(self, page: wire.PolymarketPage, raw: object, at: datetime) -> Market | None:
-        rate = self._sorter.made(partial(wire.fee_rate, page), raw)
+        rate = self._sorter.made(raw, wire.fee_rate, page)
         fee = wire.USUAL_FEE if rate is None else rate
-        return self._sorter.made(partial(wire.market, page, fee, at), raw)
+        return self._sorter.made(raw, wire.market, page, fee, at)
 
     async def _books(self, raws: asking.Raw) -> asking.Raw:
         """The books of these markets, as far as there are any."""
-        tokens = {name: self._sorter.made(partial(token_of, raw), raw) for name, raw in raws.items()}
+        tokens = {name: self._sorter.made(raw, token_of, raw) for name, raw in raws.items()}
         books = await asking.books(self._clob, [token for token in tokens.values() if token])
         for name, token in tokens.items():
             if token and token not in books:
@@ -222,7 +226,7 @@ class Polymarket:
 
     def _priced(self, raw: object, at: datetime, book: object) -> Quote | None:
         """The prices on a market's page, and of its book where that was read."""
-        page = self._sorter.made(partial(quote, raw, at), raw)
+        page = self._sorter.made(raw, quote, raw, at)
         if page is None or book is None:
             return page
         found, why = quote_with_book(page, book)

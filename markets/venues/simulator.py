@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from markets.model import Listing, MarketId, Resolution
 from markets.simulation.settings import Chance, Settings, outage_end, seeded_chance
-from markets.simulation.world import build_world, listing_at
+from markets.simulation.world import build_world
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
 
 __all__ = ["Settings", "Simulator", "stamp", "venue"]
@@ -29,15 +29,13 @@ class Simulator:
         """Every open market with its price."""
         self._be_there(at)
         lives = (x for x in self._world.values() if x.market.opens_at <= at < x.market.closes_at)
-        return Catalogue([listing_at(life, at, self._settings, self._chance) for life in lives])
+        return Catalogue([life.listing(at) for life in lives])
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """These markets, in the order asked for; a closed one with the quote that stood last."""
         self._be_there(at)
         lives = (self._world[market] for market in markets if market in self._world)
-        return [
-            listing_at(life, at, self._settings, self._chance) for life in lives if life.market.opens_at <= at
-        ]
+        return [life.listing(at) for life in lives if life.market.opens_at <= at]
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """How those of these markets ended that are known to have by then, every version."""

@@ -1,7 +1,6 @@
 """At which prices an order is filled: one rule a file, found by its file name.
 
-A rule is one function, `levels`. Limits, fees, minimum sizes and rounding are the same for all of
-them and live in `portfolio/matching.py`.
+Limits, fees, minimum sizes and rounding are the same for all rules: `portfolio/matching.py`.
 """
 
 from collections.abc import Sequence

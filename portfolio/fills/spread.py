@@ -1,7 +1,4 @@
-"""Any size at half a spread from the mid, for records without bid and ask.
-
-Half the spread is one tick or one cent, whichever is more.
-"""
+"""Any size at half a spread, a tick or a cent, from the mid: for records without bid and ask."""
 
 from markets.model import Level
 from portfolio.fills import BOTTOMLESS, FillRequest

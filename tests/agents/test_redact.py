@@ -90,6 +90,6 @@ def test_a_key_is_hidden_in_every_form_that_it_may_come_back_in(form: str) -> No
 )
 def test_a_long_text_takes_no_longer_than_its_length(seed: str) -> None:
     """A search that looked back from every place would take hours."""
-    text = seed * (400_000 // len(seed))
+    text = seed * (100_000 // len(seed))
     assert len(redact(text)) > 0
     assert redact(f"?key={text}")[:13] == "?key=[hidden]"

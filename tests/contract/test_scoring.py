@@ -18,7 +18,12 @@ from markets.registry import load, names
 
 FOLDER = Path(arena.scores.rules.__path__[0])
 RULES = names(FOLDER)
-FILES = sorted(file for file in FOLDER.rglob("*.py") if not file.stem.startswith("_"))
+FILES = sorted(  # those that docs/scoring.md shows: what a folder's docstring names
+    file
+    for folder in FOLDER.rglob("__init__.py")
+    for file in folder.parent.glob("*.py")
+    if f"`{file.stem}`" in folder.read_text("utf-8")
+)
 COLUMNS = ("forecast", "reference", "outcome", "yes", "pnl", "bankroll", "market")
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.cli.leaderboard import VERDICT
+from arena.cli.table import VERDICT
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts

@@ -1,4 +1,4 @@
-"""A database for each test, of both sorts."""
+"""A database for each test, of both sorts; and the little season as it is played where nothing fails."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -9,6 +9,8 @@ import pytest
 from arena.record.record import Record
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
+from tests.faults.little import hash_of, play, write_config
+from tests.once import made_once
 from tests.records.full_record import SUN, Season, a_cohort, the_book
 
 
@@ -29,3 +31,16 @@ def record(database: str) -> Iterator[Record]:
         season.start(a_cohort(1, NOW, REALISTIC, "ann"))
         season.look(1, NOW, the_book(SUN, NOW))
         yield opened
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The little season played to its end, and its state hash."""
+
+    def make(folder: Path) -> None:
+        write_config(folder)
+        with closing(Record.open(str(folder / "season.db"))) as record:
+            play(record, folder)
+
+    path = made_once("little season", tmp_path_factory, make) / "season.db"
+    return path, hash_of(path)

@@ -1,10 +1,12 @@
 """A worker that asks as fast as it can: four of them share a record, a budget and a provider."""
 
 import asyncio
+import multiprocessing
 import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from random import Random
 
@@ -20,6 +22,13 @@ from tests.records.little_world import LittleVenue, a_world, asks
 
 COST = 1_000
 """What a call costs, and the most that it may."""
+
+
+def forking() -> ForkServerContext:
+    """What makes processes that are there at once: all tests of a run share the one they are forked from."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.faults.hammer", "tests.faults.ticking"])
+    return context
 
 
 def work(

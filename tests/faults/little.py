@@ -15,9 +15,10 @@ from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.record.hashes import state_hash
 from arena.record.record import Record
-from arena.record.schema.database import READ_ONLY_OPTION
+from arena.record.schema.database import READ_ONLY_OPTION, open_read_only, reading
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
+from arena.verify.content import verified_content
 
 CONFIG = """\
 database: season.db
@@ -25,7 +26,7 @@ markets:
   venue: simulator
   show: 12
   simulator: {{start: 2026-01-04, weeks: {weeks}, markets: 16, events: 6, seed: 1}}
-cohorts: {{rounds: 3, count: {cohorts}, bankroll: 1000}}
+cohorts: {{rounds: 3, count: {cohorts}, bankroll: 1000, corrected_within: 8d}}
 agents:
   - kind: market
   - {{kind: oracle, noise: 0.2}}
@@ -51,6 +52,12 @@ def play(record: Record, folder: Path) -> None:
             await play_season(plan, world, record, None, lambda done, whole: None)
 
     asyncio.run(season())
+
+
+def hash_of(database: Path) -> str:
+    """The state hash of a record that agrees with itself."""
+    with open_read_only(str(database)) as engine, reading(engine) as connection:
+        return verified_content(connection, database).state_hash
 
 
 def witnessed(record: Record, committing: Callable[[str], None]) -> None:

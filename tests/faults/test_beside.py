@@ -1,6 +1,7 @@
 """A command beside a running arena, in a world where no time passes: nobody walks past what another holds."""
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -35,17 +36,25 @@ class Killed(BaseException):
     """What no code of ours can catch."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season that was played whole, `whole.db`, and one of which another process holds the first round."""
-    write_config(tmp_path)
-    with (tmp_path / "config.yaml").open("a", encoding="utf-8") as config:
+    folder = tmp_path_factory.mktemp("beside")
+    write_config(folder)
+    with (folder / "config.yaml").open("a", encoding="utf-8") as config:
         config.write(
             "run: {resolutions: 1w, boards: 1w, backup: off, catalogue: off, quotes: off, scores: off}\n"
         )
-    with closing(Record.open(str(tmp_path / "whole.db"))) as record:
-        play(record, tmp_path)
-    play_first_round(tmp_path, cohort=1, killed=True)
+    with closing(Record.open(str(folder / "whole.db"))) as record:
+        play(record, folder)
+    play_first_round(folder, cohort=1, killed=True)
+    return folder
+
+
+@pytest.fixture
+def folder(begun: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy of these, which ends as the whole one."""
+    shutil.copytree(begun, tmp_path, dirs_exist_ok=True)
     yield tmp_path
     assert rows(tmp_path, "SELECT verdict FROM turn WHERE verdict = 'failed'") == []
     assert content(tmp_path)["hash"] == content(tmp_path, "whole.db")["hash"]

@@ -15,7 +15,7 @@ from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.verify.content import verified_content
-from tests.faults.little import play, witnessed, write_config
+from tests.faults.little import hash_of, play, witnessed, write_config
 from tests.program.command_line import environment
 from tests.program.forked import LONGEST_FILE
 from tests.program.running import loaded
@@ -30,22 +30,6 @@ WORDS = {
     "disk_full": "the disk is full: cannot write {}",
     "disk_error": "the disk failed at {}",
 }
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The season played to its end, and its state hash."""
-    folder = tmp_path_factory.mktemp("whole")
-    write_config(folder)
-    with closing(Record.open(str(folder / "season.db"))) as record:
-        play(record, folder)
-    return folder / "season.db", hash_of(folder / "season.db")
-
-
-def hash_of(database: Path) -> str:
-    """The state hash of a record that agrees with itself."""
-    with open_read_only(str(database)) as engine, reading(engine) as connection:
-        return verified_content(connection, database).state_hash
 
 
 def arena(folder: Path, *words: str, kilobytes: int | None = None) -> Any:
@@ -125,7 +109,7 @@ def test_of_a_backup_nothing_is_left(whole: tuple[Path, str], tmp_path: Path) ->
 
 PAYING = """\
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}}}
-cohorts: {{rounds: {rounds}, count: 1}}
+cohorts: {{rounds: {rounds}, count: 1, corrected_within: 8d}}
 run: {{marks: 1w, catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents:
 {agents}

@@ -10,8 +10,7 @@ from arena.record.write.turns import claim_turns
 from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
-from tests.faults.forking import forking
-from tests.faults.hammer import COST, most_at_once, work
+from tests.faults.hammer import COST, forking, most_at_once, work
 from tests.records.full_record import LEASE, SUN, Season, a_cohort, the_book
 
 PROCESSES, TICKS = 4, 1_000

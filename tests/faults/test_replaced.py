@@ -17,7 +17,7 @@ from tests.provider.server import faulty
 
 CONFIG = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}
-cohorts: {{rounds: 2, count: 1}}
+cohorts: {{rounds: 2, count: 1, corrected_within: 8d}}
 agents:
   - {{name: eve, model: openai/eve, base_url: "{url}", price: {{input: 1, output: 1}}}}
 """

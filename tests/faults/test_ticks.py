@@ -10,7 +10,7 @@ import pytest
 
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from tests.faults.forking import forking
+from tests.faults.hammer import forking
 from tests.faults.ticking import HOUR, START, tick
 from tests.program.rehearsal import clock_at, content, content_at, rehearse
 
@@ -35,7 +35,7 @@ markets:
   show: 4
   closes_within: 14d
   simulator: {{start: {START:%Y-%m-%d}, weeks: 6, markets: 14, events: 7, seed: 2}}
-cohorts: {{rounds: 2, count: 2, bankroll: 1000}}
+cohorts: {{rounds: 2, count: 2, bankroll: 1000, corrected_within: 8d}}
 run: {{{JOBS}, backup: off, keep_quotes: 1w}}
 agents:
   - kind: market

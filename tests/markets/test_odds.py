@@ -19,11 +19,6 @@ def test_a_probability_survives_the_way_there_and_back(p: int) -> None:
     assert probability(log_odds(p)) == p
 
 
-@given(probabilities)
-def test_log_odds_agree_with_the_textbook(p: int) -> None:
-    assert log_odds(p) == pytest.approx(math.log(p / (ONE - p)), rel=1e-12, abs=1e-9)
-
-
 @given(probabilities | st.integers(499_990, 500_010))
 def test_log_odds_are_the_nearest_float(p: int) -> None:
     with decimal.localcontext(prec=60):

@@ -91,8 +91,9 @@ def test_an_open_market_with_a_close_quote_is_shown() -> None:
         a_listing(bid=400_000, ask=450_001),
         a_listing(bid=420_000, ask=400_000),
         Listing(a_listing().market, None),
+        a_price(),
     ],
-    ids=["not-open", "closed", "too-late", "thin", "no-bid", "no-ask", "wide", "crossed", "unquoted"],
+    ids=["not-open", "closed", "late", "thin", "no-bid", "no-ask", "wide", "crossed", "unquoted", "priced"],
 )
 def test_an_unfit_market_is_not_shown(unfit: Listing) -> None:
     assert shown(unfit) == []
@@ -158,18 +159,8 @@ def test_each_key_of_the_rule_decides(rule: Universe, fit: Listing, unfit: Listi
     assert not passes(unfit, rule, NOW)
 
 
-def test_the_depth_is_that_of_the_thinner_side() -> None:
-    assert passes(BOOK, a_rule(min_depth=600 * ONE), NOW)
-    assert not passes(BOOK, a_rule(min_depth=601 * ONE), NOW)
-
-
 def test_without_a_book_depth_is_not_known_and_does_not_matter() -> None:
     assert passes(a_listing(), a_rule(min_depth=10**6 * ONE), NOW)
-
-
-def test_a_market_with_only_a_price_is_not_drawn_unless_the_rule_says_so() -> None:
-    assert not passes(a_price(), a_rule(), NOW)
-    assert shown(a_price(), rule=a_rule(price_only=True)) == [a_price()]
 
 
 def test_a_quote_without_a_mid_is_not_shown() -> None:
@@ -212,17 +203,6 @@ def test_strata_take_turns_as_worked_out_by_hand() -> None:
     for show, drawn in ((1, "d"), (2, "cd"), (3, "cdf"), (4, "bcdf"), (5, "bcdf")):
         found = shown(*crowd, rule=a_rule(show=show, strata=("category",)))
         assert sorted(x.market.id for x in found) == [f"test:{name}" for name in drawn]
-
-
-def test_a_rare_stratum_is_shown_where_a_plain_draw_would_mostly_miss_it() -> None:
-    crowd = [a_listing(str(n), str(n), category="sport") for n in range(99)]
-    rare = a_listing("rare", "rare", category="art")
-
-    def turns(rule: Universe) -> int:
-        return sum(rare in draw([*crowd, rare], rule, seed, NOW) for seed in range(50))
-
-    assert turns(a_rule(show=4)) < 10
-    assert turns(a_rule(show=4, strata=("category",))) == 50
 
 
 def test_when_there_are_more_strata_than_places_each_gets_its_turn() -> None:
@@ -353,7 +333,9 @@ def test_ends_a_month_are_those_that_close_and_are_shown() -> None:
     listings = [a_listing(f"m{n}", f"e{n}", closes=DAY * (n % 10 + 1)) for n in range(50)]
     soonest = a_rule(show=4, days=10, order="soonest")
     assert expected_ends_a_month(listings, soonest, NOW, DAY) == 4 * 30  # five close a day, four are shown
-    assert expected_ends_a_month(listings, replace_rule(soonest, show=9), NOW, DAY) == pytest.approx(5 * 30)
+    assert expected_ends_a_month(listings, soonest.model_copy(update={"show": 9}), NOW, DAY) == pytest.approx(
+        5 * 30
+    )
     by_lot = a_rule(show=5, days=10)
     shown = 1 - 0.9**10  # each round shows one in ten, and a market is on offer for ten rounds
     assert expected_ends_a_month(listings, by_lot, NOW, DAY) == pytest.approx(150 * shown)
@@ -364,7 +346,3 @@ def test_ends_a_month_are_those_that_close_and_are_shown() -> None:
         assert parts == pytest.approx(whole)
     assert sure_ends_a_month(soonest, DAY) == 12
     assert sure_ends_a_month(soonest, 20 * DAY) == 6
-
-
-def replace_rule(rule: Universe, **changes: Any) -> Universe:
-    return rule.model_copy(update=changes)

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from arena.record.model.columns import confidence, implied_belief
 from arena.scores.rules import brier, returns, skill_ratio
+from arena.scores.rules._columns import Floats, distinct_forecasts
 from arena.scores.rules.autocast import choice, combined, numeric
 from arena.scores.rules.reliability import corp, murphy
 from markets.millionths import ONE, millionths
@@ -68,11 +72,19 @@ def decomposed(given: Found) -> Found:
         "reliability": parts.reliability,
         "resolution": parts.resolution,
         "uncertainty": parts.uncertainty,
-        "corp_recalibrated": corp.recalibrate(forecasts, outcomes).tolist(),
+        "corp_recalibrated": recalibrate(forecasts, outcomes).tolist(),
         "corp_miscalibration": best.miscalibration,
         "corp_discrimination": best.discrimination,
         "corp_uncertainty": best.uncertainty,
     }
+
+
+def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
+    """The curve of CORP at each resolved row."""
+    rows = distinct_forecasts(forecast, outcome, market)
+    fitted = corp.curve(rows.came, rows.weight)
+    found: Floats = fitted[np.searchsorted(rows.value, np.asarray(forecast))]
+    return found
 
 
 def autocast_choice(given: Found) -> Found:

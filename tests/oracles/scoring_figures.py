@@ -4,16 +4,15 @@ A figure is known by what the file of cases calls it: "die log p=0.05 average", 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from arena.scores.rules import log
 from arena.scores.rules.metaculus import baseline, peer
 from arena.scores.rules.metaculus.community import median
-from arena.scores.rules.metaculus.forecasts import Forecasts
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, chance_forecasts
 from arena.scores.rules.metaculus.limits import FLOOR, HIGHEST, LOWEST
-from arena.scores.rules.metaculus.question import MetaculusQuestion
 from arena.scores.rules.metaculus.question_types import OUTSIDE, binary
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod, score
 from tests.oracles import seed_001
@@ -29,6 +28,13 @@ STRATEGIES = {"honest": REVIEW + (1 - REVIEW) * LATER, "gaming": 0.99}
 def points(chance: float) -> float:
     """A yes/no baseline score at an instant."""
     return float(baseline.points(chance))
+
+
+def peers(chances: Sequence[float]) -> list[float]:
+    """Everyone's peer score where each gave so much to what happened."""
+    forecasts = chance_forecasts([*map(str, range(len(chances)))], np.zeros(len(chances)), chances)
+    found: list[float] = peer.score(MetaculusQuestion(0, 1, 1), forecasts).score.tolist()
+    return found
 
 
 def naive(p: float, six: bool) -> float:
@@ -61,7 +67,7 @@ def limit(rule: str, end: str, kind: str) -> float:
     best = end == "best"
     if rule == "peer":
         ends = (SHARPEST, FLOOR) if kind == "continuous" else (HIGHEST, LOWEST)
-        return float(peer.points(ends)[0 if best else 1]) * (0.5 if kind == "continuous" else 1)
+        return peers(ends)[0 if best else 1] * (0.5 if kind == "continuous" else 1)
     if kind == "continuous":
         return float(baseline.points(*((SHARPEST, 1 - 2 * OUTSIDE) if best else (FLOOR, 1.0)), 2.0))
     options = 8 if kind.startswith("MC-8") else 2
@@ -70,8 +76,9 @@ def limit(rule: str, end: str, kind: str) -> float:
 
 def example(name: str) -> float:
     """The peer scores of three forecasters, as printed without the factor of 100."""
-    found = dict(zip(("Alex", "Bailey", "Cory"), peer.points(np.exp([-1, 1, 2])) / 100, strict=True))
-    return float(sum(found.values()) if name == "sum" else found[name])
+    scores = peers([float(np.exp(x)) for x in (-1, 1, 2)])
+    found = dict(zip(("Alex", "Bailey", "Cory"), scores, strict=True))
+    return (sum(scores) if name == "sum" else found[name]) / 100
 
 
 def five_days(day: str) -> float:

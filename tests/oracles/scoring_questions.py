@@ -6,10 +6,15 @@ import numpy as np
 
 from arena.scores.rules.metaculus import baseline, community, peer, relative, tournament
 from arena.scores.rules.metaculus._timeline import Steps
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    ForecastScores,
+    MetaculusQuestion,
+    Totals,
+    chance_forecasts,
+    totals,
+)
 from arena.scores.rules.metaculus.question_types import OUTSIDE, binary, continuous, multiple_choice
-from arena.scores.rules.metaculus.totals import Totals, totals
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 from tests.oracles import seed_001
 
@@ -78,7 +83,12 @@ def _named(found: Totals) -> Found:
 
 def median(given: Found) -> Found:
     """The site's median."""
-    return {"median": community.recency_weighted_median(given["values_oldest_first"])}
+    oldest_first = given["values_oldest_first"]
+    places = range(len(oldest_first))
+    steps = community.recency_weighted(
+        chance_forecasts([f"{place:03d}" for place in places], places, oldest_first)
+    )
+    return {"median": float(np.exp(steps.level[-1]))}
 
 
 def prizes(given: Found) -> Found:

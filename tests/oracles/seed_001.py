@@ -2,9 +2,13 @@
 
 import numpy as np
 
-from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion
-from arena.scores.rules.metaculus.totals import Totals, totals
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    MetaculusQuestion,
+    Totals,
+    chance_forecasts,
+    totals,
+)
 from arena.scores.rules.metaculus.tournament import TournamentBoard
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod, board, score
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from markets.hashes import digest, quote_hash
+from markets.hashes import digest
 from markets.millionths import ONE
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.execute import execute
@@ -45,36 +45,12 @@ class Odd:
         return "odd" * 1_000
 
 
-JUNK: dict[str, Any] = {
-    "nan": float("nan"),
-    "infinity": float("inf"),
-    "minus infinity": float("-inf"),
-    "minus one": -1,
-    "zero": 0,
-    "minus zero": -0.0,
-    "1e30 dollars": 10**36,
-    "5,000 digits": 10**5000,
-    "minus 5,000 digits": -(10**5000),
-    "a fraction as float": 0.5,
-    "dollars as float": 5e8,
-    "true": True,
-    "false": False,
-    "text": "500",
-    "no text": "",
-    "long text": "5" * 10_000,
-    "bytes": b"500",
-    "a list": [500],
-    "an empty list": [],
-    "a dict": {"amount": 500},
-    "a set": {500},
-    "a tuple": (500,),
-    "decimal": Decimal(500),
-    "decimal nan": Decimal("nan"),
-    "a ratio": Fraction(1, 2),
-    "a complex number": 1j,
-    "an object": Odd(),
-    "a type": int,
-}
+JUNK: list[Any] = [
+    *(float("nan"), float("inf"), float("-inf"), -1, 0, -0.0, 10**36, 10**5000, -(10**5000), 0.5, 5e8),
+    *(True, False, "500", "", "5" * 10_000, b"500", [500], [], {"amount": 500}, {500}, (500,)),
+    *(Decimal(500), Decimal("nan"), Fraction(1, 2), 1j, Odd(), int),
+]
+"""Numbers that are no amounts, and things that are no numbers."""
 
 
 def held() -> Holdings:
@@ -110,22 +86,22 @@ def codes(*given: Any, **more: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("rules", NAMED.values(), ids=NAMED)
-@pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK)
-def test_no_field_of_a_bet_may_be_junk(junk: Any, rules: Rules) -> None:
-    assert codes([Bet(junk, "YES", usd(500))], rules=rules) == ["unknown_market"]
-    assert codes([Bet(RAIN, junk, usd(500))], rules=rules) == ["unknown_side"]
-    assert codes([Bet(RAIN, "YES", junk)], rules=rules) == ["bad_amount"]
-    assert codes([Bet(RAIN, "YES", usd(500), junk)], rules=rules) == ["bad_limit"]
-    assert codes([Bet(junk, junk, junk, junk)], rules=rules) == ["unknown_market"]
+def test_no_field_of_a_bet_may_be_junk(rules: Rules) -> None:
+    for junk in JUNK:
+        assert codes([Bet(junk, "YES", usd(500))], rules=rules) == ["unknown_market"]
+        assert codes([Bet(RAIN, junk, usd(500))], rules=rules) == ["unknown_side"]
+        assert codes([Bet(RAIN, "YES", junk)], rules=rules) == ["bad_amount"]
+        assert codes([Bet(RAIN, "YES", usd(500), junk)], rules=rules) == ["bad_limit"]
+        assert codes([Bet(junk, junk, junk, junk)], rules=rules) == ["unknown_market"]
 
 
-@pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK)
-def test_no_field_of_a_sale_may_be_junk(junk: Any) -> None:
-    assert codes([], [Sale(junk, "YES")]) == ["unknown_market"]
-    assert codes([], [Sale(RAIN, junk)]) == ["unknown_side"]
-    assert codes([], [Sale(RAIN, "YES", shares=junk)]) == ["bad_shares"]
-    assert codes([], [Sale(RAIN, "YES", fraction=junk)]) == ["bad_shares"]
-    assert codes([], [Sale(RAIN, "YES", limit=junk)]) == ["bad_limit"]
+def test_no_field_of_a_sale_may_be_junk() -> None:
+    for junk in JUNK:
+        assert codes([], [Sale(junk, "YES")]) == ["unknown_market"]
+        assert codes([], [Sale(RAIN, junk)]) == ["unknown_side"]
+        assert codes([], [Sale(RAIN, "YES", shares=junk)]) == ["bad_shares"]
+        assert codes([], [Sale(RAIN, "YES", fraction=junk)]) == ["bad_shares"]
+        assert codes([], [Sale(RAIN, "YES", limit=junk)]) == ["bad_limit"]
 
 
 def test_nothing_is_no_amount_but_it_is_no_limit_and_a_sale_of_all() -> None:
@@ -137,23 +113,19 @@ def test_nothing_is_no_amount_but_it_is_no_limit_and_a_sale_of_all() -> None:
     assert sold.shares == HELD.lots[RAIN, "YES"].shares
 
 
-@pytest.mark.parametrize("price", ["0", "1.000001", "1.01", "-0.4"])
-def test_a_limit_outside_the_prices_is_refused(price: str) -> None:
-    assert codes([a_bet(500, limit=price)], [a_sale(limit=price)]) == ["bad_limit"] * 2
+def test_a_limit_outside_the_prices_is_refused() -> None:
+    for price in ("0", "1.000001", "1.01", "-0.4"):
+        assert codes([a_bet(500, limit=price)], [a_sale(limit=price)]) == ["bad_limit"] * 2
 
 
-def test_shares_that_were_never_held_are_refused_with_their_numbers() -> None:
+def test_shares_that_were_never_held_are_refused() -> None:
     assert codes([], [a_sale(1, "NO"), a_sale(1, market=SUN)]) == ["not_held", "not_held"]
-    lot = HELD.lots[RAIN, "YES"].shares
-    (over,) = refused([], [Sale(RAIN, "YES", lot + 1)])
-    assert over.code == "over_held"
-    assert over.message == "1,219.512196 YES shares are to be sold, over the 1,219.512195 held"
     assert codes([], [Sale(RAIN, "YES", 10**18)]) == ["over_held"]
     assert codes([], [a_sale(fraction="1"), a_sale(fraction="0.000001")]) == ["over_held"]
 
 
 def test_good_wishes_stand_beside_bad_ones() -> None:
-    bets = [a_bet(100), *(Bet(RAIN, "YES", junk) for junk in JUNK.values()), a_bet(60, market=SUN)]
+    bets = [a_bet(100), *(Bet(RAIN, "YES", junk) for junk in JUNK), a_bet(60, market=SUN)]
     alone, _ = execute([bets[0], bets[-1]], [], HELD, a_snapshot(BOOK, a_price("0.5", SUN)), SEED)
     fills, rejections = execute(bets, [], HELD, a_snapshot(BOOK, a_price("0.5", SUN)), SEED)
     assert fills == alone
@@ -161,7 +133,7 @@ def test_good_wishes_stand_beside_bad_ones() -> None:
     assert len(rejections) == len(JUNK)
 
 
-@pytest.mark.parametrize("rules", NAMED.values(), ids=NAMED)
+@pytest.mark.parametrize("rules", [SEED, REALISTIC], ids=["seed", "realistic"])
 def test_ten_thousand_wishes_are_each_answered(rules: Rules) -> None:
     many = 10_000
     answers = 1 if rules.merge else many
@@ -197,70 +169,51 @@ def quoted(**changes: Any) -> Snapshot:
     return Snapshot(NOW, (replace(BOOK, quote=replace(BOOK.quote, **changes)),))
 
 
-WHOLE: dict[str, dict[str, Any]] = {
-    "a bid above a dollar": {"bid": usd("1.01")},
-    "a bid below nothing": {"bid": -usd("0.01")},
-    "an ask above a dollar": {"ask": usd("1.5")},
-    "an ask of nothing": {"ask": 0},
-    "no bid": {"bid": None},
-    "no ask": {"ask": None},
-    "a mid far off": {"mid": usd("0.9")},
-    "a mid of true": {"mid": True},
-    "a crossed quote": {"bid": usd("0.45")},
-    "an absurd bid": {"bid": 10**30},
-    "a bid far below": {"bid": -(10**30)},
-}
+NAN: Any = float("nan")
+IMPOSSIBLE: list[dict[str, Any]] = [
+    {"bid": usd("1.01")},
+    {"bid": -usd("0.01")},
+    {"ask": usd("1.5")},
+    {"ask": 0},
+    {"bid": None},
+    {"ask": None},
+    {"mid": usd("0.9")},
+    {"mid": True},
+    {"bid": usd("0.45")},
+    {"bid": 10**30},
+    {"bid": -(10**30)},
+    {"bid": 10**5000},
+    {"bid": NAN},
+    {"ask": NAN},
+    {"mid": NAN},
+    {"ask": float("inf")},
+    {"asks": (Level(NAN, usd(10)),)},
+    {"asks": (Level(usd("0.42"), NAN),)},
+    {"market_id": SUN},
+]
 
 
 @pytest.mark.parametrize("fill", FILLS)
-@pytest.mark.parametrize("changes", WHOLE.values(), ids=WHOLE)
-def test_an_impossible_quote_trades_nothing_under_any_rule(changes: dict[str, Any], fill: str) -> None:
+def test_an_impossible_quote_trades_nothing_under_any_rule(fill: str) -> None:
     rules = REALISTIC.model_copy(update={"fill": fill})
-    for side in ("YES", "NO"):
-        (bet,) = refused([a_bet(500, side)], snapshot=quoted(**changes), rules=rules)
-        assert any(figure.isdigit() for figure in bet.message) or "True" in bet.message
-    assert len(refused([], [a_sale()], snapshot=quoted(**changes), rules=rules)) == 1
+    for changes in IMPOSSIBLE:
+        wishes: list[tuple[list[Bet], list[Sale]]] = [
+            ([a_bet(500)], []),
+            ([a_bet(500, "NO")], []),
+            ([], [a_sale()]),
+        ]
+        for bets, sales in wishes:
+            assert len(refused(bets, sales, quoted(**changes), rules)) == 1, changes
 
 
-LEVELS: dict[str, tuple[int, int]] = {
-    "above a dollar": (usd("1.2"), usd(10)),
-    "at a dollar": (usd(1), usd(10)),
-    "at nothing": (0, usd(10)),
-    "below nothing": (-usd("0.1"), usd(10)),
-    "without shares": (usd("0.42"), 0),
-    "with less than no shares": (usd("0.42"), -usd(10)),
-}
-
-
-@pytest.mark.parametrize("level", LEVELS.values(), ids=LEVELS)
 @pytest.mark.parametrize("side", ["bids", "asks"])
-def test_a_book_with_an_impossible_level_trades_nothing(side: str, level: tuple[int, int]) -> None:
+def test_a_book_with_an_impossible_level_trades_nothing(side: str) -> None:
     assert BOOK.quote is not None
-    spoilt = (*getattr(BOOK.quote, side), Level(*level))
-    snapshot = quoted(**{side: spoilt})
-    assert codes([a_bet(500)], [a_sale()], snapshot=snapshot)[0] in ("bad_price", "bad_book")
-    assert len(refused([a_bet(500, "NO")], snapshot=snapshot)) == 1
-
-
-NAN: Any = float("nan")
-NOT_PRICES: dict[str, dict[str, Any]] = {
-    "a bid that is no number": {"bid": NAN},
-    "an ask that is no number": {"ask": NAN},
-    "a mid that is no number": {"mid": NAN},
-    "an infinite ask": {"ask": float("inf")},
-    "a level's price that is no number": {"asks": (Level(NAN, usd(10)),)},
-    "a level's shares that are no number": {"asks": (Level(usd("0.42"), NAN),)},
-    "a bid of 5,000 digits": {"bid": 10**5000},
-}
-
-
-@pytest.mark.parametrize("changes", NOT_PRICES.values(), ids=NOT_PRICES)
-def test_a_quote_that_breaks_its_types_trades_nothing(changes: dict[str, Any]) -> None:
-    assert len(refused([a_bet(500)], snapshot=quoted(**changes))) == 1
-
-
-def test_a_quote_of_another_market_trades_nothing() -> None:
-    assert len(refused([a_bet(500)], snapshot=quoted(market_id=SUN))) == 1
+    prices = [(usd("1.2"), usd(10)), (usd(1), usd(10)), (0, usd(10)), (-usd("0.1"), usd(10))]
+    for level in (*prices, (usd("0.42"), 0), (usd("0.42"), -usd(10))):
+        snapshot = quoted(**{side: (*getattr(BOOK.quote, side), Level(*level))})
+        assert codes([a_bet(500)], [a_sale()], snapshot=snapshot)[0] in ("bad_price", "bad_book")
+        assert len(refused([a_bet(500, "NO")], snapshot=snapshot)) == 1
 
 
 def test_a_market_that_comes_twice_has_the_price_that_comes_first() -> None:
@@ -283,28 +236,3 @@ def test_a_book_of_ten_thousand_levels_is_walked() -> None:
     assert (len(sold.levels), sold.levels[0].price, sold.shares) == (1_000, usd("0.41"), usd(1_000))
     assert bought.levels[0].price == usd("0.42")
     assert bought.amount == sum(level.amount for level in bought.levels) == usd(2_000)
-
-
-def test_a_book_that_is_eaten_up_has_nothing_more_to_give() -> None:
-    rules = REALISTIC.model_copy(update={"merge": False, "min_bet": 0})
-    small = a_snapshot(a_book([("0.40", "10")], [("0.42", "10")]))
-    fills, rejections = execute([a_bet(100), a_bet(100)], [], HELD, small, rules)
-    assert [fill.amount for fill in fills] == [usd("4.20")]
-    assert [(x.code, x.message) for x in rejections] == [
-        ("unfilled", "$100.00 was not spent: the book is exhausted")
-    ]
-
-
-def test_all_fills_of_a_decision_name_the_quote_of_the_snapshot() -> None:
-    assert BOOK.quote is not None
-    rules = REALISTIC.model_copy(update={"merge": False, "min_bet": 0})
-    fills, _ = execute([a_bet(100), a_bet(100), a_bet(50, "NO")], [a_sale(100)], HELD, OPEN, rules)
-    assert len(fills) == 4
-    assert {fill.quote_hash for fill in fills} == {quote_hash(BOOK.quote)}
-    assert BOOK.quote is not None
-    bids = {level.price: level.shares for level in BOOK.quote.bids}
-    for fill in fills:
-        if (fill.action == "sell") == (fill.side == "YES"):
-            for level in fill.levels:
-                bids[level.price if fill.side == "YES" else ONE - level.price] -= level.shares
-    assert all(shares >= 0 for shares in bids.values())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markets.millionths import ONE
 from markets.model import Listing, Resolution, Snapshot
 from markets.simulation.settings import Settings, instant_of, seeded_chance
-from markets.simulation.world import build_world, listing_at
+from markets.simulation.world import build_world
 from portfolio.execute import execute
 from portfolio.ledger import fold, post, settle
 from portfolio.model import Bet, Holdings, Lot, Sale, Side
@@ -164,13 +164,12 @@ def weeks(seed: int) -> tuple[list[Snapshot], list[Resolution]]:
         for at in looks
     ]
     shown = [
-        Snapshot(at, tuple(listing_at(x, at, settings, chance) for x in lives))
-        for at, lives in zip(looks, offered, strict=True)
+        Snapshot(at, tuple(x.listing(at) for x in lives)) for at, lives in zip(looks, offered, strict=True)
     ]
     return shown, [end for x in world.values() for end in x.resolutions(looks[-1] + timedelta(weeks=60))]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 5, 11, 12])
+@pytest.mark.parametrize("seed", [1, 5, 11])
 def test_who_always_says_half_wins_and_loses_little_where_rules_have_depth(seed: int) -> None:
     """It bets on every long shot; with a limit in dollars alone it lost all, or won more than it had."""
     shown, ends = weeks(seed)

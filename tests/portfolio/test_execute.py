@@ -76,15 +76,6 @@ def test_a_fill_remembers_what_was_wanted_and_what_it_was_filled_against() -> No
     assert (bought.reason, bought.left, bought.fee_rate) == ("clouds", "", 0)
 
 
-def test_split_bets_are_one_bet() -> None:
-    whole, _ = asked(a_bet(500))
-    split, _ = asked(a_bet(30), a_bet(270), a_bet(200))
-    assert split == whole
-    assert refusals(a_bet(1_300), a_bet(1_300)) == [
-        "bet $2,600.00 is over the cap of $2,500.00: 25% of $10,000.00 cash"
-    ]
-
-
 def test_merged_bets_keep_the_tightest_limit_and_all_reasons() -> None:
     snapshot = a_snapshot(a_book([("0.40", "10000")], [("0.42", "100"), ("0.43", "100"), ("0.44", "100")]))
     one, other = a_bet(100, limit="0.43", reason="a"), a_bet(100, limit="0.44", reason="b")

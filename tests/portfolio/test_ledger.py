@@ -42,51 +42,11 @@ def test_an_account_opens_with_its_bankroll() -> None:
     assert fold([entry]) == Holdings(cash=usd(10_000), number=1, head=entry.hash)
 
 
-def test_a_purchase_moves_cash_into_a_lot() -> None:
-    account, (entry,) = then(an_account(), a_bet(500))
-    assert (entry.cash, entry.shares, entry.cost, entry.realised) == (-usd(500), usd(1_250), usd(500), 0)
-    assert (entry.balance, entry.held, entry.ref) == (usd(9_500), usd(1_250), "fill:1:0")
-    assert account.lots == {(RAIN, "YES"): Lot(usd(1_250), usd(500))}
-
-
-@pytest.mark.parametrize(("payout", "cash"), [(None, 10_060), ("0.5", 10_000)])
-def test_a_sale_of_a_part_releases_cost_in_proportion(payout: str | None, cash: int) -> None:
-    account, _ = then(an_account(), a_bet(600), price="0.60")
-    account, (entry,) = then(account, a_sale(fraction="0.4"), price="0.75")
-    assert (entry.cash, entry.realised) == (usd(300), usd(60))
-    assert account.lots[RAIN, "YES"] == Lot(usd(600), usd(360))
-    assert settled(account, a_resolution(payout)).cash == usd(cash)
-
-
 def test_a_sale_rounds_the_released_cost_up() -> None:
     account, _ = then(an_account(), a_bet(100), price="0.30")
     account, (entry,) = then(account, a_sale("1"), price="0.30")
     # 100 / 333.333333 is 0.3000000003 a share.
     assert (entry.cash, entry.cost, entry.realised) == (300_000, -300_001, -1)
-
-
-def test_yes_and_no_of_one_market_are_two_lots() -> None:
-    account, _ = then(an_account(), a_bet(400, "YES"), a_bet(600, "NO"))
-    assert account.lots == {(RAIN, "YES"): Lot(usd(1_000), usd(400)), (RAIN, "NO"): Lot(usd(1_000), usd(600))}
-    for payout in ("1", "0", "0.37"):
-        assert settled(account, a_resolution(payout)).cash == usd(10_000)
-
-
-@pytest.mark.parametrize(
-    ("payout", "yes", "no"), [("1", 1_000, 0), ("0", 0, 1_000), ("0.5", 500, 500), ("0.25", 250, 750)]
-)
-def test_a_settlement_pays_each_share_what_its_side_is_worth(payout: str, yes: int, no: int) -> None:
-    account, _ = then(an_account(), a_bet(400, "YES"), a_bet(600, "NO"))
-    entries = settle(account, [a_resolution(payout)], NOW)
-    assert [(entry.side, entry.cash) for entry in entries] == [("NO", usd(no)), ("YES", usd(yes))]
-    assert {entry.kind for entry in entries} == {"settle"}
-    assert {entry.ref for entry in entries} == {"resolution:1"}
-
-
-def test_settling_the_same_version_again_changes_nothing() -> None:
-    account, _ = then(an_account(), a_bet(500))
-    once = settled(account, a_resolution("1"))
-    assert settle(once, [a_resolution("1"), a_resolution("0")], NOW) == []
 
 
 def test_a_correction_takes_back_what_the_older_version_did_and_pays_anew() -> None:
@@ -125,11 +85,6 @@ def test_only_a_correction_may_take_cash_below_zero() -> None:
     fills, refused = execute([a_bet(50, market=SUN)], [], account, prices("0.40"), SEED)
     assert fills == []
     assert [rejection.code for rejection in refused] == ["in_debt"]
-
-
-def test_a_market_that_is_unknown_to_the_venue_stays_held() -> None:
-    account, _ = then(an_account(), a_bet(500))
-    assert settle(account, [a_resolution("1", SUN)], NOW) == []
 
 
 @pytest.mark.parametrize(
@@ -211,13 +166,13 @@ FIELDS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("field", FIELDS)
-def test_a_tampered_entry_is_found_whichever_field_it_is(field: str) -> None:
+def test_a_tampered_entry_is_found_whichever_field_it_is() -> None:
     entries = a_history()
-    for place in range(1, len(entries)):
-        forged = replace(entries[place], **{field: FIELDS[field]})
-        with pytest.raises(LedgerError, match=r"\) has the wrong hash$"):
-            fold([*entries[:place], forged, *entries[place + 1 :]])
+    for field, value in FIELDS.items():
+        for place in range(1, len(entries)):
+            forged = replace(entries[place], **{field: value})
+            with pytest.raises(LedgerError, match=r"\) has the wrong hash$"):
+                fold([*entries[:place], forged, *entries[place + 1 :]])
 
 
 AMOUNTS = {
@@ -230,13 +185,13 @@ AMOUNTS = {
 }
 
 
-@pytest.mark.parametrize(("field", "why"), AMOUNTS.items())
-def test_a_tampered_amount_is_found_even_with_a_fresh_hash(field: str, why: str) -> None:
+def test_a_tampered_amount_is_found_even_with_a_fresh_hash() -> None:
     entries = a_history()
-    for place in range(1, len(entries)):
-        forged = replace(entries[place], **{field: getattr(entries[place], field) + 1})
-        with pytest.raises(LedgerError, match=rf"\) {why}$"):
-            fold([*entries[:place], replace(forged, hash=entry_hash(forged))])
+    for field, why in AMOUNTS.items():
+        for place in range(1, len(entries)):
+            forged = replace(entries[place], **{field: getattr(entries[place], field) + 1})
+            with pytest.raises(LedgerError, match=rf"\) {why}$"):
+                fold([*entries[:place], replace(forged, hash=entry_hash(forged))])
 
 
 def test_a_missing_or_repeated_or_swapped_entry_is_found() -> None:
@@ -258,68 +213,33 @@ def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
     return replace(entry, hash=entry_hash(entry))
 
 
-FORGERIES = {
+def moves(kind: str, cash: int, shares: int, cost: int, realised: int, **more: Any) -> dict[str, Any]:
+    """What an entry of a kind moves, in dollars and shares."""
+    figures = {"cash": cash, "shares": shares, "cost": cost, "realised": realised}
+    return {"kind": kind, **{name: usd(figure) for name, figure in figures.items()}, **more}
+
+
+FORGERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "a link to another entry": ("does not have the hash of the previous entry", {"previous": "0" * 64}),
-    "a sale of more than is held": (
-        "gives up shares that are not held",
-        {"kind": "sell", "cash": usd(500), "shares": -usd(2_000), "cost": -usd(500), "realised": 0},
-    ),
-    "a sale of more cost than there is": (
-        "gives up shares that are not held",
-        {"kind": "sell", "cash": usd(500), "shares": -usd(1), "cost": -usd(501), "realised": -usd(1)},
-    ),
-    "a sale that leaves its cost behind": (
-        "leaves a cost without shares",
-        {"kind": "sell", "cash": usd(500), "shares": -usd(1_250), "cost": -usd(400), "realised": usd(100)},
-    ),
-    "a purchase with a profit": (
-        "is not a buy",
-        {"kind": "buy", "cash": -usd(5), "shares": usd(10), "cost": usd(6), "realised": usd(1)},
-    ),
-    "a purchase of nothing": (
-        "is not a buy",
-        {"kind": "buy", "cash": -usd(5), "shares": 0, "cost": usd(5), "realised": 0},
-    ),
-    "a sale of nothing": (
-        "is not a sell",
-        {"kind": "sell", "cash": usd(5), "shares": 0, "cost": 0, "realised": usd(5)},
-    ),
-    "a sale that costs": (
-        "is not a sell",
-        {"kind": "sell", "cash": -usd(5), "shares": -usd(1), "cost": 0, "realised": -usd(5)},
-    ),
-    "a settlement of a part": (
-        "is not a settle",
-        {"kind": "settle", "cash": usd(5), "shares": -usd(5), "cost": 0, "realised": usd(5)},
-    ),
-    "a refund with a profit": (
-        "is not a refund",
-        {"kind": "refund", "cash": usd(600), "shares": -usd(1_250), "cost": -usd(500), "realised": usd(100)},
-    ),
+    "a sale of more than is held": ("gives up shares that are not held", moves("sell", 500, -2_000, -500, 0)),
+    "a sale of too much cost": ("gives up shares that are not held", moves("sell", 500, -1, -501, -1)),
+    "a sale that leaves its cost": ("leaves a cost without shares", moves("sell", 500, -1_250, -400, 100)),
+    "a purchase with a profit": ("is not a buy", moves("buy", -5, 10, 6, 1)),
+    "a purchase of nothing": ("is not a buy", moves("buy", -5, 0, 5, 0)),
+    "a sale of nothing": ("is not a sell", moves("sell", 5, 0, 0, 5)),
+    "a sale that costs": ("is not a sell", moves("sell", -5, -1, 0, -5)),
+    "a settlement of a part": ("is not a settle", moves("settle", 5, -5, 0, 5)),
+    "a refund with a profit": ("is not a refund", moves("refund", 600, -1_250, -500, 100)),
     "a settlement of nothing": (
         "is not a settle",
-        {
-            "kind": "settle",
-            "cash": usd(5),
-            "shares": 0,
-            "cost": 0,
-            "realised": usd(5),
-            "ref": "resolution:1",
-            "side": "NO",
-        },
+        moves("settle", 5, 0, 0, 5, ref="resolution:1", side="NO"),
     ),
     "a settlement by no resolution": (
         "does not name the resolution behind it",
-        {"kind": "settle", "cash": 0, "shares": -usd(1_250), "cost": -usd(500), "realised": -usd(500)},
+        moves("settle", 0, -1_250, -500, -500),
     ),
-    "a reversal of nothing": (
-        "is not a reverse",
-        {"kind": "reverse", "cash": -usd(5), "shares": usd(5), "cost": usd(5), "realised": 0},
-    ),
-    "a deposit that is a withdrawal": (
-        "is not a deposit",
-        {"kind": "deposit", "cash": -usd(5), "shares": 0, "cost": 0, "realised": 0},
-    ),
+    "a reversal of nothing": ("is not a reverse", moves("reverse", -5, 5, 5, 0)),
+    "a deposit that is a withdrawal": ("is not a deposit", moves("deposit", -5, 0, 0, 0)),
 }
 
 

@@ -4,17 +4,15 @@ from dataclasses import astuple
 from datetime import timedelta
 from random import Random
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Quote, Snapshot
-from portfolio.marks import BLOCK, SAFE, mark_all, position_columns, price_columns, value_columns
+from portfolio.marks import BLOCK, SAFE, mark_all
 from portfolio.model import Holdings, Lot, LotKey, Mark
-from portfolio.value import mark, quotes_of
-from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_snapshot, usd
+from portfolio.value import mark
+from tests.builders import NOW, a_listing, a_market, a_price, a_snapshot, usd
 
 MARKETS = [MarketId(f"sim:{number}") for number in range(5)]
 KEYS: list[LotKey] = [(market, side) for market in MARKETS for side in ("YES", "NO")]
@@ -58,12 +56,9 @@ def by_loop(
     return {name: mark(account, snapshot, max_age) for name, account in accounts.items()}
 
 
-def an_account(*sizes: tuple[int, int], number: int = 0) -> Holdings:
+def an_account(*sizes: tuple[int, int]) -> Holdings:
     """Lots of YES of one market after another: their shares and costs, in millionths."""
-    lots: dict[LotKey, Lot] = {
-        (MarketId(f"sim:{number + at}"), "YES"): Lot(*size) for at, size in enumerate(sizes)
-    }
-    return Holdings(lots=lots)
+    return Holdings(lots={(market, "YES"): Lot(*size) for market, size in zip(MARKETS, sizes, strict=False)})
 
 
 @given(accounts_of(SIZES), snapshots(PRICES), st.none() | st.timedeltas(timedelta(), timedelta(days=30)))
@@ -90,20 +85,6 @@ def test_owed_shares_are_counted_as_the_loop_counts_them(
     assert mark_all(accounts, snapshot) == by_loop(accounts, snapshot)
 
 
-@given(accounts_of(SIZES), st.lists(snapshots(PRICES), max_size=3))
-def test_columns_built_once_serve_every_snapshot(
-    accounts: dict[str, Holdings], history: list[Snapshot]
-) -> None:
-    positions = position_columns(accounts.values())
-    for snapshot in history:
-        seen = value_columns(positions, price_columns(snapshot.at, quotes_of(snapshot), positions.keys))
-        expected = by_loop(accounts, snapshot).values()
-        assert seen.value.tolist() == [each.value for each in expected]
-        assert seen.liquidation.tolist() == [each.liquidation for each in expected]
-        assert seen.stale.tolist() == [each.stale for each in expected]
-        assert seen.age.tolist() == [each.age for each in expected]
-
-
 def test_lots_of_many_blocks_are_added_up_account_by_account() -> None:
     """The accounts begin and end within blocks, one fills several, one nothing."""
     random = Random("many lots")
@@ -125,54 +106,19 @@ def test_lots_of_many_blocks_are_added_up_account_by_account() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("sizes", "kind", "wide"),
-    [
-        ([], np.int64, False),
-        ([(MOST // ONE // 4, 0)], np.int64, False),
-        ([(MOST // ONE + 1, 0)], np.int64, True),
-        ([(SAFE - 2, 1)], np.int64, True),
-        ([(SAFE - 1, 1)], np.object_, False),
-        ([(MOST, 0), (MOST, 0)], np.object_, False),
-        ([(0, MOST), (0, MOST)], np.object_, False),
-    ],
-)
-def test_sums_that_might_leave_64_bits_are_made_of_pythons_integers(
-    sizes: list[tuple[int, int]], kind: type, wide: bool
-) -> None:
-    account = an_account(*sizes)
-    positions = position_columns([account])
-    assert positions.shares.dtype == positions.cost.dtype == np.dtype(kind)
-    assert positions.wide == wide
+def test_sums_near_64_bits_are_those_of_the_loop() -> None:
+    """Neither negative nor cut off, of one lot or several, of one account or of many together."""
     everywhere = a_snapshot(a_price("1", "sim:0"), a_price("1", "sim:1"))
     near, bid = a_price("0.999999", "sim:0"), a_listing("0.99", "1", market="sim:0")
     odd = a_price("10", "sim:0"), a_price("-10", "sim:0"), a_price("0")
-    for snapshot in (everywhere, *map(a_snapshot, (near, bid, *odd))):
-        assert mark_all({"a": account}, snapshot) == {"a": mark(account, snapshot)}
-
-
-def test_no_sum_wraps_around() -> None:
-    """Two lots that fit 64 bits are together worth more than fits: neither negative nor cut off."""
-    account = an_account((MOST, 0), (MOST, 0))
-    seen = mark_all({"a": account}, a_snapshot(a_price("1", "sim:0"), a_price("1", "sim:1")))
-    assert seen["a"].value == 2 * MOST
-
-
-def test_many_accounts_may_together_be_worth_more_than_64_bits() -> None:
-    accounts = {name: an_account((SAFE - 1, 0)) for name in "abc"}
-    seen = mark_all(accounts, a_snapshot(a_price("1", "sim:0")))
-    assert [each.value for each in seen.values()] == [SAFE - 1] * 3
+    edges = [[], [(MOST // ONE // 4, 0)], [(MOST // ONE + 1, 0)], [(SAFE - 2, 1)], [(SAFE - 1, 1)]]
+    for sizes in (*edges, [(MOST, 0), (MOST, 0)], [(0, MOST), (0, MOST)]):
+        accounts = {name: an_account(*sizes) for name in "abc"}
+        for snapshot in (everywhere, *map(a_snapshot, (near, bid, *odd))):
+            assert mark_all(accounts, snapshot) == by_loop(accounts, snapshot)
 
 
 def test_who_holds_nothing_is_worth_its_cash() -> None:
-    rich, poor = Holdings(cash=usd(500), realised=usd(20)), Holdings()
-    nothing = Mark(NOW, usd(500), 0, 0, 0, usd(20), 0, 0)
-    assert mark_all({"rich": rich, "poor": poor}, a_snapshot())["rich"] == nothing
+    rich = Holdings(cash=usd(500), realised=usd(20))
+    assert mark_all({"rich": rich}, a_snapshot()) == {"rich": Mark(NOW, usd(500), 0, 0, 0, usd(20), 0, 0)}
     assert mark_all({}, a_snapshot()) == {}
-
-
-def test_no_100_shares_with_no_quote_after_a_last_value_of_30_are_still_30_and_stale() -> None:
-    account = Holdings(lots={(RAIN, "NO"): Lot(usd(100), usd(40))})
-    silent = a_snapshot(held=[a_price("0.70", at=NOW - timedelta(days=1))])
-    seen = mark_all({7: account}, silent, timedelta(minutes=15))[7]
-    assert (seen.value, seen.stale, seen.age) == (usd(30), 1, 86_400)

@@ -138,17 +138,17 @@ def test_under_the_reference_a_share_may_be_given_away_but_not_had_for_nothing(m
     assert (account.cash, account.realised, account.lots) == (usd(9_500), -usd(500), {})
 
 
-@pytest.mark.parametrize("rules", [SEED, REPLAY], ids=lambda rules: rules.name)
 @pytest.mark.parametrize(
     ("mid", "side", "words"),
     [("1", "YES", ONE_DOLLAR), ("0", "NO", ONE_DOLLAR), ("0", "YES", NOTHING), ("1", "NO", NOTHING)],
 )
 def test_under_other_rules_nothing_is_traded_at_a_dollar_or_at_nothing(
-    rules: Rules, mid: str, side: Side, words: str
+    mid: str, side: Side, words: str
 ) -> None:
     account = then(an_account(), a_bet(500, side), "0.50")
-    assert refusal(account, a_bet(500, side), at(mid), rules) == words
-    assert refusal(account, a_sale(side=side), at(mid), rules) == words
+    for rules in (SEED, REPLAY):
+        assert refusal(account, a_bet(500, side), at(mid), rules) == words
+        assert refusal(account, a_sale(side=side), at(mid), rules) == words
     assert mark(account, at(mid)).value == (usd(1_000) if words == ONE_DOLLAR else 0)
 
 

@@ -63,14 +63,6 @@ def money(lots: Mapping[LotKey, LotProfit], key: LotKey = YES) -> Profit:
     return lots[key].money
 
 
-def test_two_purchases_have_one_average() -> None:
-    lots = Life().then(a_bet(500)).then(a_bet(500), price="0.80").profit("0.80")
-    assert lots[YES].average_cost == usd("0.533333")
-    assert (lots[YES].bought, lots[YES].shares) == (usd(1_875), usd(1_875))
-    assert money(lots) == Profit(paid=usd(1_000), cost=usd(1_000), value=usd(1_500))
-    assert (money(lots).unrealised, money(lots).total) == (usd(500), usd(500))
-
-
 def test_a_sale_of_a_part_realises_its_part_and_leaves_the_average_as_it_was() -> None:
     life = Life().then(a_bet(600), price="0.60").then(a_sale(fraction="0.4"), price="0.75")
     lot = life.profit("0.50")[YES]

@@ -98,11 +98,9 @@ WISHES: list[tuple[Bet | Sale, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wish", "code", "message"), WISHES, ids=range(len(WISHES)))
-def test_a_wish_that_makes_no_sense_is_answered_with_its_figures(
-    wish: Bet | Sale, code: str, message: str
-) -> None:
-    assert refusal(wish) == Rejection(code, message, RAIN)
+def test_a_wish_that_makes_no_sense_is_answered_with_its_figures() -> None:
+    for wish, code, message in WISHES:
+        assert refusal(wish) == Rejection(code, message, RAIN)
 
 
 def test_an_unknown_market_is_named_and_belongs_to_no_market() -> None:
@@ -195,14 +193,9 @@ QUOTES: list[tuple[Listing, Rules, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("listing", "rules", "code", "message"), QUOTES, ids=range(len(QUOTES)))
-def test_a_quote_that_can_not_be_traded_on_says_why(
-    listing: Listing, rules: Rules, code: str, message: str
-) -> None:
-    assert refusal(a_bet(500), listing, rules) == Rejection(code, message, RAIN)
-
-
-def test_who_sells_is_told_that_there_is_no_bid() -> None:
+def test_a_quote_that_can_not_be_traded_on_says_why() -> None:
+    for listing, rules, code, message in QUOTES:
+        assert refusal(a_bet(500), listing, rules) == Rejection(code, message, RAIN)
     assert refusal(a_sale(), FORTY, QUOTED).message == "the quote has no bid to sell at"
 
 

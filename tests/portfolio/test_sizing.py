@@ -91,11 +91,6 @@ def test_the_best_edge_goes_first_while_the_cash_lasts() -> None:
     assert sum(bet.amount for bet in placed) <= usd(1000)
 
 
-def test_what_is_held_or_not_quoted_is_left_alone() -> None:
-    listings = a_listing(market=A), a_listing(None, None, market=B)
-    assert bets({A: "0.9", B: "0.9"}, *listings, lots={(A, "NO"): Lot(usd(100), usd(40))}) == []
-
-
 def test_a_stake_of_just_the_minimum_is_made() -> None:
     # ¼ · 10,000 · (0.51 − 0.50) / (1 − 0.50)
     assert stakes("0.51", bid="0.49", ask="0.50") == [Bet(A, "YES", usd(50))]
@@ -119,7 +114,7 @@ def test_where_a_decision_is_capped_as_one_the_last_stake_is_what_is_left() -> N
     assert [bet.amount for bet in placed] == [2_474_489_795, 2_474_489_795, 51_020_410]
 
 
-def test_a_market_without_a_belief_does_not_stand_before_the_next() -> None:
+def test_a_market_that_is_held_or_without_a_belief_does_not_stand_before_the_next() -> None:
     listings = [a_listing(market=market) for market in (A, B, C)]
     lots = {(B, "NO"): Lot(usd(100), usd(40))}
     assert [bet.market_id for bet in bets({B: "0.60", C: "0.60"}, *listings, lots=lots)] == [C]

@@ -9,7 +9,7 @@ from markets.millionths import ONE
 from markets.model import Listing, MarketId
 from portfolio.model import Holdings, Lot, LotKey
 from portfolio.value import lot_values, mark
-from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_quote, a_snapshot, usd
+from tests.builders import NOW, RAIN, a_listing, a_market, a_price, a_snapshot, usd
 
 SUN = MarketId("sim:sun")
 
@@ -29,11 +29,6 @@ def test_a_lot_is_worth_its_shares_at_the_mid_and_brings_the_bid() -> None:
     assert (seen.cash, seen.total, seen.stale, seen.at) == (usd(50), usd(150), 0, NOW)
 
 
-def test_zero_is_a_price() -> None:
-    seen = mark(holding((YES, 100, 30), (NO, 100, 70)), a_snapshot(a_price("0")))
-    assert (seen.value, seen.stale) == (usd(100), 0)
-
-
 def test_a_missing_side_brings_nothing() -> None:
     no_bid = a_snapshot(a_listing(None, "0.02", "0.01"))
     assert mark(holding((YES, 100, 30)), no_bid).liquidation == 0
@@ -46,19 +41,6 @@ def test_the_last_known_price_is_kept_and_called_stale() -> None:
     assert (seen.value, seen.stale) == (usd(30), 1)
     fresh = mark(holding((NO, 100, 40)), a_snapshot(held=[old]), timedelta(hours=1))
     assert (fresh.value, fresh.stale) == (usd(30), 0)
-
-
-def test_without_a_mid_the_last_trade_stands_in_and_is_stale() -> None:
-    quote = a_quote(None, None, None, last="0.30")
-    seen = mark(holding((YES, 100, 40), (NO, 100, 40)), a_snapshot(Listing(a_market(), quote)))
-    assert (seen.value, seen.stale) == (usd(100), 2)
-
-
-def test_without_any_price_a_lot_is_worth_its_cost_and_stale() -> None:
-    nowhere = a_snapshot(Listing(a_market(), None))
-    for snapshot in (nowhere, a_snapshot(a_listing(None, None)), a_snapshot(a_price("0.5", SUN))):
-        seen = mark(holding((YES, 100, 40)), snapshot)
-        assert (seen.value, seen.liquidation, seen.stale) == (usd(40), 0, 1)
 
 
 def test_what_is_on_offer_is_valued_by_the_price_on_offer() -> None:
@@ -93,6 +75,7 @@ def test_the_age_of_a_mark_is_that_of_the_oldest_price_in_whole_seconds() -> Non
     assert mark(holding(((SUN, "NO"), 1, 0)), shown).age == 3
     assert mark(holding(), shown).age == 0
     assert mark(holding((YES, 1, 0)), a_snapshot(Listing(a_market(), None))).age == 0
+    assert mark(holding((YES, 1, 0)), a_snapshot(a_listing(at=NOW + late))).age == 0
 
 
 def test_a_quote_that_is_exactly_as_old_as_allowed_is_not_stale() -> None:
@@ -102,10 +85,6 @@ def test_a_quote_that_is_exactly_as_old_as_allowed_is_not_stale() -> None:
         for past in (minute, minute + tick)
     ]
     assert stale == [0, 1]
-
-
-def test_a_quote_of_a_later_time_is_not_of_a_negative_age() -> None:
-    assert mark(holding((YES, 1, 0)), a_snapshot(a_listing(at=NOW + timedelta(hours=1)))).age == 0
 
 
 @given(st.integers(0, 100), st.integers(0, 10**6).map(lambda whole: whole * ONE))

@@ -90,15 +90,6 @@ def test_when_it_is_over_the_fewer_shares_bought_at_the_quote_pay_less() -> None
     assert play([TWO_BETS, ends], QUOTE).profit == usd(900 - 450) - usd(600)
 
 
-def test_without_a_fee_the_fee_is_saved() -> None:
-    charged = step(0, a_listing("0.40", "0.50", fee_rate=usd("0.04")), bets=[a_bet(510)])
-    ends = step(1, ended=[a_resolution("1", at=week(1))])
-    with_fee = QUOTE.model_copy(update={"fee": "venue"})
-    # 0.50 a share, and a fee of 0.04 · 0.5 · 0.5 = 0.01: $510 buys 1,000 shares instead of 1,020
-    assert play([charged, ends], with_fee).profit == usd(1000 - 510)
-    assert play([charged, ends]).profit == usd(1020 - 510)
-
-
 def test_what_the_new_rules_refuse_is_not_bought_and_the_reason_is_given() -> None:
     assert refusals(play([TWO_BETS], REALISTIC)) == ["no_book", "no_book"]
     low = QUOTE.model_copy(update={"max_bet": usd("0.05")})
@@ -138,15 +129,6 @@ def test_the_last_known_quote_is_the_last_that_was_one_and_others_that_are_held_
     assert (last.value, last.stale) == (usd("0.45") * 900 + usd("0.75") * 1000, 1)
 
 
-def test_the_last_known_quote_is_the_newest_that_was_seen() -> None:
-    steps = [step(0, RAINY, bets=[a_bet(450)]), step(1, a_listing("0.20", "0.30")), step(2)]
-    marks = play(steps).marks
-    assert [(mark.value, mark.stale) for mark in marks[1:]] == [
-        (usd("0.25") * 900, 0),
-        (usd("0.25") * 900, 1),
-    ]
-
-
 def test_what_is_held_only_here_cannot_be_sold_on_a_price_that_is_history() -> None:
     steps = [step(0, RAINY, bets=[a_bet(450)]), step(1, sales=[a_sale()])]
     assert refusals(play(steps)) == ["stale_quote"]
@@ -166,33 +148,33 @@ def test_a_sale_of_too_many_shares_is_refused_whatever_the_lot() -> None:
         assert refusals(play(steps, sizing=flat_stake(usd(stake)))) == ["over_held"]
 
 
-def test_a_sale_of_some_shares_sells_something_of_the_smallest_lot() -> None:
-    tiny = Holdings(usd(1), lots={(RAIN, "YES"): Lot(7, 3)})
-    assert as_recorded(step(0, RAINY, sales=[a_sale("100")], held="900"), tiny, QUOTE)[1] == [
-        Sale(RAIN, "YES", 1)
-    ]
-
-
-def test_a_sale_of_all_that_was_a_millionth_sells_all() -> None:
-    tiny = Holdings(usd(1), lots={(RAIN, "YES"): Lot(7, 3)})
-    sale = Sale(RAIN, "YES", 1)
-    assert as_recorded(step(0, RAINY, sales=[sale], held="0.000001"), tiny, QUOTE)[1] == [
-        Sale(RAIN, "YES", 7)
-    ]
-
-
-def test_a_sale_of_what_was_not_held_then_or_is_not_now_is_what_it_was() -> None:
-    sale, now = a_sale("5"), Holdings(usd(1), lots={(RAIN, "YES"): Lot(usd(7), usd(3))})
-    assert as_recorded(step(0, RAINY, sales=[sale]), now, QUOTE)[1] == [sale]
-    assert as_recorded(step(0, RAINY, sales=[sale], held="900"), Holdings(usd(1)), QUOTE)[1] == [sale]
+NOW_HELD = Holdings(usd(1), lots={(RAIN, "YES"): Lot(usd(7), usd(3))})
+TINY = Holdings(usd(1), lots={(RAIN, "YES"): Lot(7, 3)})
 
 
 @pytest.mark.parametrize(
-    "sale", [a_sale(fraction="0.5"), a_sale(), a_sale("0"), a_sale("-5"), a_sale("5", fraction="1")]
+    ("sale", "held", "account", "same_part"),
+    [
+        (a_sale("100"), "900", TINY, Sale(RAIN, "YES", 1)),  # something of the smallest lot
+        (Sale(RAIN, "YES", 1), "0.000001", TINY, Sale(RAIN, "YES", 7)),  # all that was a millionth
+        (a_sale("5"), None, NOW_HELD, a_sale("5")),
+        (a_sale("5"), "900", Holdings(usd(1)), a_sale("5")),
+        *(
+            (sale, "900", NOW_HELD, sale)
+            for sale in (
+                a_sale(fraction="0.5"),
+                a_sale(),
+                a_sale("0"),
+                a_sale("-5"),
+                a_sale("5", fraction="1"),
+            )
+        ),
+    ],
 )
-def test_other_sales_are_what_they_were(sale: Sale) -> None:
-    held = Holdings(usd(1), lots={(RAIN, "YES"): Lot(usd(7), usd(3))})
-    assert as_recorded(step(0, RAINY, sales=[sale], held="900"), held, QUOTE)[1] == [sale]
+def test_a_sale_as_recorded_is_the_same_part_or_what_it_was(
+    sale: Sale, held: str | None, account: Holdings, same_part: Sale
+) -> None:
+    assert as_recorded(step(0, RAINY, sales=[sale], held=held), account, QUOTE)[1] == [same_part]
 
 
 def test_a_flat_stake_is_that_of_every_bet_and_legs_that_are_merged_share_it() -> None:
@@ -220,18 +202,13 @@ def test_a_leg_whose_limit_is_a_price_takes_its_part_of_a_flat_stake(limit: int)
     assert [bet.amount for bet in bets] == [usd(50), usd(50)]
 
 
-def test_what_is_not_held_here_is_not_bought_on_a_quote_that_is_history() -> None:
+def test_a_quote_without_a_price_is_as_none_to_buy_on_and_to_hold() -> None:
     priceless = replace(RAINY, quote=replace(quote_of(RAINY), bid=None, ask=None, mid=None, last=None))
     loose = MID.model_copy(update={"max_quote_age": 10**8})
-    outcome = play([step(0, RAINY), step(1, priceless, bets=[a_bet(500)])], loose)
-    assert refusals(outcome) == ["no_price"]
-
-
-def test_what_only_this_history_holds_keeps_its_price_when_a_quote_has_none() -> None:
-    priceless = replace(RAINY, quote=replace(quote_of(RAINY), bid=None, ask=None, mid=None, last=None))
-    outcome = play([step(0, RAINY, bets=[a_bet(500)]), step(1, priceless)], MID)
-    assert [mark.value for mark in outcome.marks] == [outcome.marks[0].value] * 2
-    assert outcome.marks[1].stale == 1
+    assert refusals(play([step(0, RAINY), step(1, priceless, bets=[a_bet(500)])], loose)) == ["no_price"]
+    held = play([step(0, RAINY, bets=[a_bet(500)]), step(1, priceless)], MID)
+    assert [mark.value for mark in held.marks] == [held.marks[0].value] * 2
+    assert held.marks[1].stale == 1
 
 
 def test_a_flat_stake_is_shared_out_to_the_last_millionth() -> None:

@@ -94,6 +94,23 @@ def demo_config(folder: Path, line_up: str | None = None, **settings: object) ->
     return path
 
 
+def simulated_config(
+    folder: Path,
+    *agents: str,
+    venue: str = "simulator",
+    show: int = 4,
+    world: str = "weeks: 12, markets: 60, events: 20",
+    cohorts: str = "rounds: 3, count: 2",
+    more: str = "",
+) -> str:
+    """A config of these agents, each a block of YAML in braces, in a small world; its text."""
+    lines = "".join(f"  - {agent}\n" for agent in agents)
+    markets = f"{{venue: {venue}, show: {show}, {venue}: {{start: 2026-01-04, {world}}}}}"
+    text = f"markets: {markets}\ncohorts: {{{cohorts}}}\n{more}agents:\n{lines}"
+    (folder / "config.yaml").write_text(text, "utf-8")
+    return text
+
+
 def agents_of(board: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """A leaderboard's rows by agent."""
     return {row["agent"]: row for row in board}

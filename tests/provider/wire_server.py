@@ -65,22 +65,16 @@ Script = Given | Callable[[WireRequest], Given]
 THOUGHT = ModelAnswer(thinking="Rain is likely.", thought=8_000)
 
 
-def _unless(name: str, words: str, status: int = 400) -> Callable[[WireRequest], Given]:
-    """Turned down for as long as a parameter is sent, wherever in the body."""
-
-    def answer(request: WireRequest) -> Given:
-        return Refused(words, status) if f'"{name}"' in json.dumps(request.body) else ModelAnswer()
-
-    return answer
+def _without_form(request: WireRequest) -> Given:
+    """Turned down for as long as a form is asked for."""
+    refused = Refused("response_format is not supported here")
+    return ModelAnswer() if form_of_body(request.body) == "prompt" else refused
 
 
-def _form(words: str, *kinds: str) -> Callable[[WireRequest], Given]:
-    """Turned down for as long as one of these forms is asked for."""
-
-    def answer(request: WireRequest) -> Given:
-        return Refused(words) if form_of_body(request.body) in kinds else ModelAnswer()
-
-    return answer
+def _without_seed(request: WireRequest) -> Given:
+    """Turned down for as long as a seed is sent, wherever in the body."""
+    refused = Refused("Unknown parameter: 'seed'.")
+    return refused if '"seed"' in json.dumps(request.body) else ModelAnswer()
 
 
 def form_of_body(body: Body) -> str:
@@ -95,43 +89,29 @@ def form_of_body(body: Body) -> str:
 MODES: Mapping[str, Script] = {
     "good": ModelAnswer(),
     # turned down
-    "no-form": _form("response_format is not supported here", "schema", "json"),
-    "no-schema": _form("output_format: Extra inputs are not permitted", "schema"),
-    "no-seed": _unless("seed", "Unknown parameter: 'seed'."),
-    "no-temperature": _unless("temperature", "Unsupported parameter: 'temperature'."),
+    "no-form": _without_form,
+    "no-seed": _without_seed,
     "rate-limit": Refused("Rate limit reached", 429, "rate_limit_exceeded", {"Retry-After": "2"}),
     "no-credit": Refused("Insufficient credits. Add more to continue.", 402, "payment_required"),
-    "no-quota": Refused(
-        "You exceeded your current quota, please check your plan and billing details.",
-        429,
-        "insufficient_quota",
-    ),
+    "no-quota": Refused("You exceeded your current quota, please check it.", 429, "insufficient_quota"),
     "low-balance": Refused("Your credit balance is too low to access the API. Please go to Plans & Billing."),
     "bad-key": Refused("invalid x-api-key", 401, "authentication_error"),
     "forbidden": Refused("Your key has no permission to use this model", 403, "permission_error"),
     "moderated": Refused("Your input was flagged by moderation", 403, "moderation"),
     "policy": Refused("The prompt was filtered by the content management policy", 400, "content_filter"),
     "too-long": Refused("prompt is too long: 300000 tokens > 200000 maximum"),
-    "overloaded": Refused("Overloaded", 529, "overloaded_error"),
     # answered in part, or not at all
     "refusal": ModelAnswer(text="I can't help with betting.", finish="refusal"),
     "silent-refusal": ModelAnswer(text="", finish="silent_refusal"),
     "filtered": ModelAnswer(text="", finish="filter"),
     "blocked": ModelAnswer(text="", finish="blocked"),
     "pause": ModelAnswer(text="Let me look further.", finish="pause"),
-    "tool": ModelAnswer(finish="tool"),
-    "cut": ModelAnswer(text='{"forecasts": [', finish="length"),
-    "cut-in-thought": ModelAnswer(text="", thinking="Hm.", thought=16_000, said=0, finish="length"),
     # counted in other ways
     "thinking": THOUGHT,
-    "thinking-apart": replace(THOUGHT, thought_apart=True),
     "cached": ModelAnswer(cached=800),
-    "cache-written": ModelAnswer(written=800),
     "cited": ModelAnswer(citations=("https://a.example/1", "https://b.example/2")),
     "told-cost": ModelAnswer(cost=0.0123, host="Anthropic"),
     # in its own time
-    "slow": Manner(THOUGHT, pause=0.2),
-    "late": Manner(ModelAnswer(), after=2.0),
     "broken": Manner(replace(THOUGHT, text='{"forecasts": []}'), broken=True),
 }
 """What a question gets, by name."""
@@ -155,16 +135,10 @@ class WireServer(Server):
         with self.lock:
             self._scripts[mode] = list(behaviours)
 
-    def charged(self, wire: str, input: float, output: float, cached: float | None = None,
-                written: float | None = None) -> float:  # fmt: skip
+    def charged(self, wire: str, input: float, output: float) -> float:
         """Dollars for every answer on a wire, at prices in dollars per million tokens."""
-        read, write = (input if price is None else price for price in (cached, written))
-        whole = 0.0
-        for each in (one.answer for one in self.log if one.wire == wire):
-            if each is not None:
-                whole += (each.sent - each.cached - each.written) * input + each.got * output
-                whole += each.cached * read + each.written * write
-        return whole / 1_000_000
+        answers = [asked.answer for asked in self.log if asked.wire == wire and asked.answer is not None]
+        return sum(each.sent * input + each.got * output for each in answers) / 1_000_000
 
     def respond(self, request: Request) -> Reply:
         mode, _, path = request.target.lstrip("/").partition("/")
@@ -207,11 +181,8 @@ class WireServer(Server):
 def _reply(wire: Wire, manner: Manner, asked: WireRequest) -> Reply:
     how: Any = "cut" if manner.broken else "whole"
     tier = manner.answer.tier
-    wire_headers = (
-        {"x-gemini-service-tier": tier.replace("default", "standard")}
-        if tier and wire.name == "gemini"
-        else {}
-    )
+    told_tier = tier and wire.name == "gemini"
+    wire_headers = {"x-gemini-service-tier": tier.replace("default", "standard")} if told_tier else {}
     if not (asked.body.get("stream") or ":stream" in asked.target):
         whole = json.dumps(wire.whole(manner.answer, asked.body)).encode()
         return Reply(whole, 200, wire_headers, how, manner.after)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.record.schema.database import Connection, connect, open_read_only, reading
-from arena.record.write.heads import begin_chain
-from arena.record.write.publications import read_heads_after
+from arena.record.write.heads import begin_chain, read_heads_after
 from arena.verify import Differences, find
 from tests.builders import NOW
 from tests.oracles.chain import OF_ROUND, ROUND

@@ -20,7 +20,8 @@ from arena.record.model.benchmark import NewFile
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Replacement, Turn
 from arena.record.queries.cohorts import read_calls, read_resolutions, read_rounds
 from arena.record.record import Record
-from arena.record.schema.database import newest_schema_version
+from arena.record.schema.database import newest_schema_version, reading
+from arena.record.schema.fields import TableRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.work import (
     DeskKeyRow,
@@ -41,6 +42,7 @@ from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.tools import add_tool_result
 from arena.record.write.turns import TurnUnderClaim, claim_turns
+from arena.verify import Difference, verify
 from markets.hashes import digest
 from markets.model import Listing, MarketId, Resolution, Snapshot
 from markets.universe import Universe
@@ -147,6 +149,20 @@ class Season:
     record: Record
     version: str = "1"
     looks_again: bool = True
+
+    @classmethod
+    def begun(cls, path: Path, cohort: Cohort) -> "Season":
+        """A new record in which a cohort has begun its first round, and is shown all books."""
+        season = cls(Record.open(str(path)))
+        season.start(cohort)
+        at = cohort.starts_at
+        season.look(cohort.number, at, *(the_book(market, at) for market in MARKETS))
+        return season
+
+    def differences(self) -> list[Difference]:
+        """What verifying finds in it."""
+        with reading(self.record.engine) as connection:
+            return verify(connection)
 
     def start(self, cohort: Cohort) -> None:
         """A cohort with its bankrolls."""
@@ -284,24 +300,23 @@ def play_on(season: Season, weeks: range) -> None:
 def at_work(record: Record) -> None:
     """Somebody is on duty: a call under way, a provider that wants a pause, a job, something to tell."""
     hour = NOW + timedelta(hours=1)
+    rows: dict[type[TableRow], dict[str, object]] = {
+        LeaseRow: {"name": "run", "token": 1, "holder": "me", "expires_at": hour},
+        ProviderRow: {"provider": "demo", "room": 20_000_000, "paused_until": hour},
+        ReservationRow: {
+            "round_id": 1, "entrant_id": 1, "provider": "demo", "worst": 900, "holder": "me",
+            "made_at": NOW, "expires_at": hour,
+        },
+        JobRow: {"name": "marks", "due_at": NOW, "started_at": NOW},
+        IncidentRow: {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour},
+        PublicationRow: {"target": "a log", "number": 1, "at": NOW},
+        DeskKeyRow: {"agent": "ann", "hash": "1", "made_at": NOW},
+        DeskTurnRow: {"entrant_id": 1, "round_id": 1, "view": "{}", "expires_at": hour},
+        RollupRow: {"name": "weather", "basis": "what is said", "made_at": NOW, "body": "{}"},
+    }  # fmt: skip
     with record.engine.begin() as connection:
-        connection.execute(
-            LeaseRow.__table__.insert(), {"name": "run", "token": 1, "holder": "me", "expires_at": hour}
-        )
-        connection.execute(
-            ProviderRow.__table__.insert(), {"provider": "demo", "room": 20_000_000, "paused_until": hour}
-        )
-        call = {"round_id": 1, "entrant_id": 1, "provider": "demo", "worst": 900, "holder": "me"}
-        connection.execute(ReservationRow.__table__.insert(), call | {"made_at": NOW, "expires_at": hour})
-        connection.execute(JobRow.__table__.insert(), {"name": "marks", "due_at": NOW, "started_at": NOW})
-        told = {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour}
-        connection.execute(IncidentRow.__table__.insert(), told)
-        connection.execute(PublicationRow.__table__.insert(), {"target": "a log", "number": 1, "at": NOW})
-        connection.execute(DeskKeyRow.__table__.insert(), {"agent": "ann", "hash": "1", "made_at": NOW})
-        shown = {"entrant_id": 1, "round_id": 1, "view": "{}", "expires_at": hour}
-        connection.execute(DeskTurnRow.__table__.insert(), shown)
-        kept = {"name": "weather", "basis": "what is said", "made_at": NOW, "body": "{}"}
-        connection.execute(RollupRow.__table__.insert(), kept)
+        for row, values in rows.items():
+            connection.execute(row.__table__.insert(), values)
 
 
 def watch(record: Record) -> None:

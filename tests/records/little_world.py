@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Message, Prompt, View
+from arena.cohorts.schedule import Plan
 from arena.record.hashes import state_hash
+from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
@@ -129,6 +131,22 @@ def a_cohort(names: Sequence[str], rules: Rules = RULES, bankroll: int = 10_000,
             for place, name in enumerate(names)
         ),
     )
+
+
+def a_plan(
+    rounds: int = 2,
+    count: int | None = 2,
+    keep: int = 5,
+    every: timedelta = WEEK,
+    first: datetime = NOW,
+) -> Plan:
+    """Cohorts of ann alone, of which one starts each week from `first` on."""
+
+    def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
+        shape = replace(a_cohort(["ann"]), number=number, starts_at=at)
+        return replace(shape, rounds=rounds, every=every), {}
+
+    return Plan(first, Cadence(every), rounds, count, keep, freeze)
 
 
 def begun(record: Record, cohort: Cohort) -> StoredCohort:

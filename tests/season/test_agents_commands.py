@@ -1,5 +1,6 @@
 """`arena agents list` and `show`, and what `arena round` says when a model is no longer what it was."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,19 +8,10 @@ from typing import Any
 import pytest
 
 from tests.program.in_process import run, said
-from tests.program.running import arena_json
+from tests.program.running import arena_json, simulated_config
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
 
-CONFIG = """\
-markets:
-  venue: simulator
-  show: 4
-  simulator: {{start: 2026-01-04, weeks: 10, markets: 60, events: 20}}
-cohorts: {{rounds: 3, count: {count}}}
-agents:
-{agents}
-"""
 PRICE = "price: {input: 1, output: 4}"
 COST = (1_001 * 1 + 200 * 4) / 1e6
 CONTROLS = {"\x1b", "\x9b", "\u202e"}
@@ -44,12 +36,6 @@ def eve(server: FaultyProvider, more: str = "") -> str:
     )
 
 
-def write(folder: Path, *agents: str, count: int = 2) -> None:
-    """A config of these agents."""
-    lines = "\n".join(f"  - {agent}" for agent in agents)
-    (folder / "config.yaml").write_text(CONFIG.format(count=count, agents=lines), "utf-8")
-
-
 def agents(folder: Path) -> dict[str, Any]:
     return {agent["name"]: agent for agent in said(folder, "agents", "list")["agents"]}
 
@@ -57,7 +43,7 @@ def agents(folder: Path) -> dict[str, Any]:
 def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
     tmp_path: Path, server: FaultyProvider
 ) -> None:
-    write(tmp_path, eve(server, ", prices: after"), "{kind: kelly, of: eve}")
+    simulated_config(tmp_path, eve(server, ", prices: after"), "{kind: kelly, of: eve}")
     found = agents(tmp_path)
     assert found["eve"] == {
         "name": "eve",
@@ -80,37 +66,54 @@ def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 
 
-def test_what_a_round_cost_and_what_answered(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, eve(server), "{kind: market}")
-    assert said(tmp_path, "round")["changes"] == []
-    record = agents(tmp_path)["eve"]["record"]
+@pytest.fixture(scope="module")
+def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eve in two cohorts: in the second with a prompt of her own, whose words have changed since."""
+    folder = tmp_path_factory.mktemp("season")
+    (folder / "mine.md").write_text("{% block user %}Say.{% endblock %}", "utf-8")
+    with faulty() as server:
+        server.script("plays", answers("m-1", "fp-1"))
+        sue = eve(server).replace("eve", "sue")
+        for more in ("", ", temperature: 0.5, prompt: ./mine.md, reasoning: low"):
+            simulated_config(folder, eve(server, more), sue, "{kind: market}")
+            assert said(folder, "round")["changes"] == []
+    (folder / "mine.md").write_text("{% block user %}Say more.{% endblock %}", "utf-8")
+    return folder
+
+
+CALLS = 4
+"""Those of eve's three turns, and one for the markets that an answer left out."""
+
+
+def test_what_rounds_cost_and_what_answered(season: Path) -> None:
+    record = agents(season)["eve"]["record"]
     assert record == {
-        "cohorts": [1],
-        "turns": 1,
+        "cohorts": [1, 2],
+        "turns": 3,
         "malformed": 0,
         "failed": 0,
         "late": 0,
-        "cost_usd": pytest.approx(COST),
+        "cost_usd": pytest.approx(CALLS * COST),
         "models": ["m-1"],
         "flag": None,
         "changes": [],
     }
-    told = said(tmp_path, "agents", "show", "eve")["record"]
-    assert told["cost_per_forecast_usd"] == pytest.approx(COST / told["forecasts"])
-    assert (told["verdicts"], told["forecasts"], told["calls"]) == ({"played": 1}, 4, 1)
-    assert (told["tokens_in"], told["tokens_out"], told["errors"]) == (1_001, 200, {})
-    assert sum(told["rungs"].values()) == 1
+    told = said(season, "agents", "show", "eve")["record"]
+    assert told["cost_per_forecast_usd"] == pytest.approx(CALLS * COST / told["forecasts"])
+    assert (told["verdicts"], told["forecasts"], told["calls"]) == ({"played": 3}, 12, CALLS)
+    assert (told["tokens_in"], told["tokens_out"], told["errors"]) == (CALLS * 1_001, CALLS * 200, {})
+    assert sum(told["rungs"].values()) == CALLS
     ((model, fingerprint, count),) = ((x["model"], x["fingerprint"], x["answers"]) for x in told["reported"])
-    assert (model, fingerprint, count) == ("m-1", "fp-1", 1)
-    assert "m-1" in run(tmp_path, "agents", "show", "eve").stdout
-    market = said(tmp_path, "agents", "show", "market")["record"]
+    assert (model, fingerprint, count) == ("m-1", "fp-1", CALLS)
+    assert "m-1" in run(season, "agents", "show", "eve").stdout
+    market = said(season, "agents", "show", "market")["record"]
     assert (market["calls"], market["cost_usd"], market["cost_per_forecast_usd"]) == (0, 0, None)
 
 
 def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from_then_on(
     tmp_path: Path, server: FaultyProvider
 ) -> None:
-    write(tmp_path, eve(server), count=1)
+    simulated_config(tmp_path, eve(server), cohorts="rounds: 3, count: 1")
     said(tmp_path, "round")
     server.script("plays", answers("m-2\x1b[31m\u202e[red]", "fp-1"))
     told = run(tmp_path, "round").stdout
@@ -130,7 +133,7 @@ def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from
 
 
 def test_errors_are_counted_by_code(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, eve(server))
+    simulated_config(tmp_path, eve(server))
     server.script("plays", fails(401, "no"), fails(403, "no"), answers("m-1", "fp-1"))
     for _ in range(2):
         said(tmp_path, "round", "--at", "2026-01-04", status=2)
@@ -140,66 +143,50 @@ def test_errors_are_counted_by_code(tmp_path: Path, server: FaultyProvider) -> N
     assert "2 auth" in run(tmp_path, "agents", "show", "eve").stdout
 
 
-def test_what_was_changed_from_cohort_to_cohort_and_is_to_come(
-    tmp_path: Path, server: FaultyProvider
-) -> None:
-    (tmp_path / "mine.md").write_text("{% block user %}Say.{% endblock %}", "utf-8")
-    write(tmp_path, eve(server))
-    said(tmp_path, "round")
-    write(tmp_path, eve(server, ", temperature: 0.5, prompt: ./mine.md"))
-    said(tmp_path, "round")
-    (tmp_path / "mine.md").write_text("{% block user %}Say more.{% endblock %}", "utf-8")
-    first, second, third = said(tmp_path, "agents", "show", "eve")["cohorts"]
+def test_what_was_changed_from_cohort_to_cohort_and_is_to_come(season: Path) -> None:
+    first, second, third = said(season, "agents", "show", "eve")["cohorts"]
     assert (first["changed"], first["settings"]["temperature"]) == ({}, None)
-    assert second["changed"]["temperature"] == {"was": None, "is": 0.5}
-    assert second["changed"]["prompt"] == {"was": "bet", "is": "./mine.md"}
-    assert second["changed"]["prices"] == {"was": "shown", "is": "hidden"}, "it has no place for them"
-    assert set(second["changed"]) == {"temperature", "prompt", "prices", "text of bet", "text of ./mine.md"}
+    changed = second["changed"]
+    assert changed.pop("temperature") == {"was": None, "is": 0.5}
+    assert changed.pop("reasoning") == {"was": None, "is": "low"}
+    assert changed.pop("prompt") == {"was": "bet", "is": "./mine.md"}
+    assert changed.pop("prices") == {"was": "shown", "is": "hidden"}, "it has no place for them"
+    assert set(changed) == {"text of bet", "text of ./mine.md", "timeout"}
     assert (third["cohort"], set(third["changed"])) == ("next", {"text of ./mine.md"})
-    told = run(tmp_path, "agents", "show", "eve").stdout
+    told = run(season, "agents", "show", "eve").stdout
     assert "changed: temperature: 0.5, was not set" in told
     assert "changed: text of ./mine.md: edited" in told
     assert "changed: text of bet: no longer in use" in told
 
 
-def test_who_is_no_longer_in_the_config_is_listed_apart(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, eve(server), "{kind: random}")
-    said(tmp_path, "round")
-    write(tmp_path, "{kind: random}")
+def test_who_is_no_longer_in_the_config_is_listed_apart_and_a_record_needs_none(
+    season: Path, tmp_path: Path
+) -> None:
+    shutil.copy(season / "arena.db", tmp_path)
+    simulated_config(tmp_path, "{kind: market}", "{kind: random, name: sue}")
     found = said(tmp_path, "agents", "list")
-    assert [agent["name"] for agent in found["agents"]] == ["random"]
+    assert [agent["name"] for agent in found["agents"]] == ["market", "sue"]
     (gone,) = found["gone"]
-    assert (gone["name"], gone["model"], gone["record"]["turns"]) == ("eve", "openai/plays", 1)
+    assert (gone["name"], gone["model"], gone["record"]["turns"]) == ("eve", "openai/plays", 3)
     assert "No longer in the config" in run(tmp_path, "agents", "list").stdout
-    assert [stay["cohort"] for stay in said(tmp_path, "agents", "show", "eve")["cohorts"]] == [1]
-
-
-def test_a_record_can_be_looked_at_without_a_config(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, eve(server))
-    said(tmp_path, "round")
+    assert [stay["cohort"] for stay in said(tmp_path, "agents", "show", "eve")["cohorts"]] == [1, 2]
     (tmp_path / "config.yaml").unlink()
     here = ("--database", "arena.db")
     found = arena_json(tmp_path, "agents", "list", *here)
-    assert (found["agents"], [agent["name"] for agent in found["gone"]]) == ([], ["eve"])
-    assert arena_json(tmp_path, "agents", "show", "eve", *here)["record"]["calls"] == 1
+    assert (found["agents"], len(found["gone"])) == ([], 3)
+    assert arena_json(tmp_path, "agents", "show", "eve", *here)["record"]["calls"] == CALLS
 
 
-def test_looking_leaves_the_record_as_it_is(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, eve(server))
-    said(tmp_path, "round")
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+def test_looking_leaves_the_record_as_it_is(season: Path) -> None:
+    before = {path.name: path.read_bytes() for path in season.iterdir()}
     for words in (("list",), ("show", "eve"), ("show", "nobody")):
-        run(tmp_path, "agents", *words)
-        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+        run(season, "agents", *words)
+        assert {path.name: path.read_bytes() for path in season.iterdir()} == before
 
 
-def test_how_much_models_think_is_said_before_and_on_the_board(
-    tmp_path: Path, server: FaultyProvider
-) -> None:
-    write(tmp_path, eve(server, ", reasoning: low"), eve(server).replace("eve", "sue"))
-    words = " ".join(run(tmp_path, "check").stdout.split())
+def test_how_much_models_think_is_said_before_and_on_the_board(season: Path) -> None:
+    words = " ".join(run(season, "check").stdout.split())
     assert "thinking low (eve); provider's default (sue); not alike: `reasoning` under `ask` sets it" in words
-    said(tmp_path, "round")
-    board = said(tmp_path, "leaderboard")["thinking"]
+    board = said(season, "leaderboard")["thinking"]
     assert [tuple(each.values()) for each in board] == [("eve", "low"), ("sue", "provider's default")]
-    assert "Thinking: low (eve); provider's default (sue)." in run(tmp_path, "leaderboard").stdout
+    assert "Thinking: low (eve); provider's default (sue)." in run(season, "leaderboard").stdout

@@ -13,24 +13,13 @@ import pytest
 from agents.prompts.answer_schema import answer_schema
 from arena.clock import now
 from tests.program.in_process import run, said
-from tests.program.running import loaded
+from tests.program.running import loaded, simulated_config
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.rows import rows_in
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import HTML, venue_server
 
-CONFIG = """\
-database: arena.db
-markets:
-  venue: simulator
-  show: 6
-  simulator: {{start: 2026-01-04, weeks: 10, markets: 80, events: 25}}
-cohorts: {{rounds: 4, count: 2, bankroll: {bankroll}, rules: {rules}}}
-budget: {budget}
-agents:
-{agents}
-"""
 PRICE = "price: {input: 1, output: 4}"
 SHARP = f"{{name: sharp, model: demo/sharp, {PRICE}}}"
 PLAYERS = (SHARP, "{kind: random}", "{kind: kelly, of: sharp}")
@@ -42,13 +31,10 @@ def server() -> Iterator[FaultyProvider]:
         yield started
 
 
-def write(
-    folder: Path, *agents: str, bankroll: int = 10_000, rules: str = "realistic", budget: str = "{}"
-) -> Path:
+def write(folder: Path, *agents: str, cohorts: str = "", budget: str = "{}") -> Path:
     """A config of these agents."""
-    lines = "\n".join(f"  - {agent}" for agent in agents)
-    text = CONFIG.format(bankroll=bankroll, rules=rules, budget=budget, agents=lines)
-    (folder / "config.yaml").write_text(text, "utf-8")
+    more = f"budget: {budget}\n"
+    simulated_config(folder, *agents, show=6, cohorts=f"rounds: 4, count: 2{cohorts}", more=more)
     return folder
 
 
@@ -113,9 +99,14 @@ def outcome(found: Any) -> dict[str, Any]:
     return {"cash": found["cash"], "forecasts": sorted(forecasts), "fills": sorted(fills)}
 
 
-@pytest.mark.parametrize("name", ["sharp", "random", "kelly"])
 @pytest.mark.parametrize(
-    ("at", "cohort", "number"), [((), 2, 2), (("--at", "2026-01-11"), 2, 1), (("--at", "2026-01-04"), 1, 1)]
+    ("name", "at", "cohort", "number"),
+    [
+        ("sharp", (), 2, 2),
+        ("kelly", (), 2, 2),
+        ("random", ("--at", "2026-01-11"), 2, 1),
+        ("kelly", ("--at", "2026-01-04"), 1, 1),
+    ],
 )
 def test_an_agent_that_plays_does_again_what_it_did(
     name: str, at: tuple[str, ...], cohort: int, number: int, played: Path
@@ -162,8 +153,8 @@ def test_a_new_agent_has_a_fresh_bankroll_the_configs_rules_and_the_newest_snaps
     played: Path, tmp_path: Path
 ) -> None:
     copy(played, tmp_path)
-    rules = "{from: seed, min_bet: 7, fill: mid}"
-    write(tmp_path, *PLAYERS, "{kind: random, name: new}", bankroll=700, rules=rules)
+    poor = ", bankroll: 700, rules: {from: seed, min_bet: 7, fill: mid}"
+    write(tmp_path, *PLAYERS, "{kind: random, name: new}", cohorts=poor)
     found = tried(tmp_path, "new")
     assert (found["cohort"], found["at"][:10], found["fresh"]) == (2, "2026-01-18", True)
     assert (found["cash"], found["total"]) == (700, 700)
@@ -206,45 +197,20 @@ def test_one_made_from_others_needs_what_they_said(played: Path, tmp_path: Path)
     assert tried(tmp_path, "newer", status=1)["error"]["code"] == "nothing_stated"
 
 
-MEAN = """\
-from agents.model import Decision, Forecast
-from agents.model import Settings as Common
-
-
-class Settings(Common):
-    of: tuple[str, ...]
-
-
-def agent(settings, given):
-    async def decide(view, ask):
-        first = next(view.stated[name] for name in settings.of if view.stated[name])
-        return Decision(tuple(Forecast(said.market_id, said.probability) for said in first))
-
-    return decide
-"""
-
-
 def test_one_made_from_several_plays_without_those_that_are_missing_and_says_so(
     played: Path, tmp_path: Path
 ) -> None:
     copy(played, tmp_path)
-    (tmp_path / "extensions").mkdir()
-    (tmp_path / "extensions" / "first.py").write_text(MEAN, "utf-8")
-    write(tmp_path, *PLAYERS, "{kind: constant, name: new}", "{kind: first, of: [new, sharp]}")
-    answer = run(tmp_path, "agents", "try", "first", "--json")
-    found = json.loads(answer.stdout)
+    write(tmp_path, *PLAYERS, "{kind: constant, name: new}", "{kind: crowd, of: [new, sharp]}")
+    found = tried(tmp_path, "crowd")
     assert found["missing"] == ["new"]
     assert outcome(found)["forecasts"] == turn_of(tmp_path, "sharp", 2, 2)["forecasts"]
-    assert "new made no forecast in this round" in run(tmp_path, "agents", "try", "first").stdout
+    assert "new made no forecast in this round" in run(tmp_path, "agents", "try", "crowd").stdout
 
 
 NEWS = """\
 from agents.evidence import FoundArticle
-from agents.model import Settings as Common
-
-
-class Settings(Common):
-    pass
+from agents.research.none import Settings
 
 
 class Paper:
@@ -260,19 +226,11 @@ def research(settings, report):
 """
 READER = """\
 from agents.model import Decision, Forecast
-from agents.model import Settings as Common
 
 
-class Settings(Common):
-    pass
-
-
-def agent(settings, given):
-    async def decide(view, ask):
-        counts = {x.market.id: len(view.evidence.get(x.market.id, ())) for x in view.snapshot.shown}
-        return Decision(tuple(Forecast(m, millionths=500_000 + n) for m, n in counts.items()))
-
-    return decide
+def decide(view, ask):
+    counts = {x.market.id: len(view.evidence.get(x.market.id, ())) for x in view.snapshot.shown}
+    return Decision(tuple(Forecast(m, millionths=500_000 + n) for m, n in counts.items()))
 """
 
 
@@ -280,7 +238,7 @@ def test_evidence_is_that_of_the_round_or_gathered_and_not_kept(tmp_path: Path) 
     (tmp_path / "extensions" / "research").mkdir(parents=True)
     (tmp_path / "extensions" / "research" / "paper.py").write_text(NEWS, "utf-8")
     (tmp_path / "extensions" / "reader.py").write_text(READER, "utf-8")
-    write(tmp_path, "{kind: reader}")
+    write(tmp_path, "{kind: python, name: reader, function: reader:decide}")
     config = tmp_path / "config.yaml"
     config.write_text(config.read_text("utf-8") + "evidence: {from: paper}\n", "utf-8")
 
@@ -338,15 +296,6 @@ def test_a_live_venue_is_looked_at_now_and_where_it_is_down_that_is_told(tmp_pat
         error = tried(tmp_path, "random", status=1)["error"]
         assert error["code"] == "not_json"
         assert "arena round" not in error["mend"]
-
-
-def test_prose_is_asked_for_again_and_then_malformed(tmp_path: Path, server: FaultyProvider) -> None:
-    write(tmp_path, asks("prose", server))
-    found = tried(tmp_path, "eve", status=2)
-    first, second = (question["messages"] for question in found["questions"])
-    assert (second[: len(first)], "contains no JSON object" in second[-1]["content"]) == (first, True)
-    assert (found["decision"]["verdict"], found["fills"], found["decision"]["bets"]) == ("malformed", [], [])
-    assert found["cost_usd"] == pytest.approx(2 * (1_001 * 1 + 200 * 4) / 1e6)
 
 
 def test_a_bad_item_is_refused_and_the_good_ones_are_filled(tmp_path: Path, server: FaultyProvider) -> None:

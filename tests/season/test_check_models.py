@@ -86,15 +86,14 @@ UNREACHED = {
 }
 
 
-@pytest.mark.parametrize(("name", "code"), UNREACHED.items())
-def test_one_that_cannot_be_reached_is_named_with_its_reason_and_no_key(
-    tmp_path: Path, provider: FaultyProvider, name: str, code: str
+def test_those_that_cannot_be_reached_are_named_with_their_reason_and_no_key(
+    tmp_path: Path, provider: FaultyProvider
 ) -> None:
-    an_arena(tmp_path, provider, name)
-    (found,) = tried(tmp_path, f"a-{name}", status=1)
-    assert (found["ok"], found["error"]["code"]) == (False, code)
-    assert all(found["error"].values())
-    assert provider.requests == {name: 1}, "it is tried once"
+    an_arena(tmp_path, provider, *UNREACHED)
+    found = tried(tmp_path, status=1)
+    assert {each["model"].partition("/")[2]: each["error"]["code"] for each in found} == UNREACHED
+    assert all(all(each["error"].values()) and not each["ok"] for each in found)
+    assert provider.requests == dict.fromkeys(UNREACHED, 1), "each is tried once"
     assert KEY not in str(found)
 
 
@@ -121,45 +120,38 @@ def test_some_that_can_and_some_that_cannot_end_in_status_2(tmp_path: Path, prov
     assert found["ok"] is False
 
 
-@pytest.mark.parametrize(("name", "words"), [("cut", "was cut off"), ("prose", "did not answer in the")])
-def test_an_odd_answer_is_told_though_the_model_was_reached(
-    tmp_path: Path, provider: FaultyProvider, name: str, words: str
+def test_an_odd_answer_is_told_though_the_model_was_reached(tmp_path: Path, provider: FaultyProvider) -> None:
+    an_arena(tmp_path, provider, "cut", "prose")
+    cut, prose = tried(tmp_path)
+    assert (cut["ok"], "was cut off" in cut["remark"]) == (True, True)
+    assert (prose["ok"], "did not answer in the" in prose["remark"]) == (True, True)
+
+
+def test_a_budget_holds_for_it_too_and_whoever_names_a_venue_asks_no_model(
+    tmp_path: Path, provider: FaultyProvider
 ) -> None:
-    an_arena(tmp_path, provider, name)
-    (found,) = tried(tmp_path, f"a-{name}")
-    assert found["ok"]
-    assert words in found["remark"]
-
-
-def test_a_budget_holds_for_it_too(tmp_path: Path, provider: FaultyProvider) -> None:
     an_arena(tmp_path, provider, "plays", head=HEAD + "budget: {call: 0.0001}\n")
     (found,) = tried(tmp_path, "a-plays", status=1)
     assert found["error"]["code"] == "budget"
-    assert provider.requests == {}
-
-
-def test_whoever_names_a_venue_asks_no_model(tmp_path: Path, provider: FaultyProvider) -> None:
-    an_arena(tmp_path, provider, "plays")
     assert tried(tmp_path, venues=("simulator",)) == []
     assert provider.requests == {}
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "status"),
-    [
-        (("--live", "--model", "nobody"), "unknown_agent", 1),
-        (("--live", "--model", "market"), "unknown_agent", 1),  # it plays, but asks no model
-        (("--model", "a-plays"), "not_live", 64),
-        (("--venue", "polymarket"), "not_live", 64),
-        (("--live", "--columns", "agents"), "no_column", 64),
-    ],
+NO_SENSE = (
+    (("--live", "--model", "nobody"), "unknown_agent", 1),
+    (("--live", "--model", "market"), "unknown_agent", 1),  # it plays, but asks no model
+    (("--model", "a-plays"), "not_live", 64),
+    (("--venue", "polymarket"), "not_live", 64),
+    (("--live", "--columns", "agents"), "no_column", 64),
 )
+
+
 def test_what_makes_no_sense_is_refused_before_anyone_is_asked(
-    tmp_path: Path, provider: FaultyProvider, words: tuple[str, ...], code: str, status: int
+    tmp_path: Path, provider: FaultyProvider
 ) -> None:
     an_arena(tmp_path, provider, "plays")
-    found = arena_json(tmp_path, "check", *words, status=status)
-    assert found["error"]["code"] == code
+    for words, code, status in NO_SENSE:
+        assert arena_json(tmp_path, "check", *words, status=status)["error"]["code"] == code
     assert provider.requests == {}
 
 

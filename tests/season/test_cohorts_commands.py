@@ -12,30 +12,19 @@ from arena.record.record import Record
 from markets.hashes import digest
 from tests.arena.record.older import old_record
 from tests.program.in_process import run, said
-from tests.program.running import AGREES, arena_json
+from tests.program.running import AGREES, arena_json, simulated_config
 from tests.records.full_record import Season, play_on
 
-CONFIG = """\
-markets:
-  venue: {venue}
-  show: {show}
-  {venue}: {{start: 2026-01-04, weeks: 12, markets: 60, events: 20}}
-cohorts: {{rounds: 3, count: {count}}}
-agents:
-{agents}
-"""
 MARKET, RANDOM, CONSTANT = "{kind: market}", "{kind: random, name: ann, bets: 2}", "{kind: constant, p: 0.4}"
 BEFORE = (MARKET, RANDOM, CONSTANT)
 AFTER = (MARKET, "{kind: random, name: ann, bets: 3}", "{kind: favourite}")
 HEX = set("0123456789abcdef")
 
 
-def write(folder: Path, *agents: str, **more: object) -> str:
+def write(folder: Path, *agents: str, **more: Any) -> str:
     """A config of these agents; its text."""
-    lines = "\n".join(f"  - {agent}" for agent in agents or BEFORE)
-    text = CONFIG.format(agents=lines, **({"venue": "simulator", "show": 4, "count": 2} | more))
-    (folder / "config.yaml").write_text(text, "utf-8")
-    return text
+    world = "weeks: 8, markets: 60, events: 20"
+    return simulated_config(folder, *(agents or BEFORE), world=world, **more)
 
 
 def error(folder: Path, *words: str, status: int = 1) -> tuple[str, str]:
@@ -277,29 +266,10 @@ def said_without_config(folder: Path, *words: str) -> Any:
     return arena_json(folder, *words, "--database", "arena.db")
 
 
-LUCKY = '''\
-"""Believes in one half."""
-
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
-
-
-class Settings(Common):
-    """Nothing to set."""
-
-
-def agent(settings: Settings, given: Given) -> Agent:
-    async def decide(view: View, ask: Ask) -> Decision:
-        return Decision(tuple(Forecast(x.market.id, 0.5) for x in view.snapshot.shown))
-
-    return decide
-'''
-
-
 def test_an_agent_whose_file_is_gone_fails_and_the_others_play_on(tmp_path: Path) -> None:
     file = tmp_path / "extensions" / "kinds" / "lucky.py"
     file.parent.mkdir(parents=True)
-    file.write_text(LUCKY, "utf-8")
+    file.write_text("from agents.kinds.constant import Settings, agent  # noqa: F401\n", "utf-8")
     write(tmp_path, MARKET, "{kind: lucky}")
     assert run(tmp_path, "round").exit_code == 0
     file.unlink()

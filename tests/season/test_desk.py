@@ -26,8 +26,8 @@ LINE_UP = f"""\
   - {{kind: command, name: prog, command: [{sys.executable}, -S, prog.py]}}
   - {{kind: outside, name: ann, wait: 2m}}
   - {{kind: outside, name: bob, wait: 2m}}
-  - {{kind: outside, name: cat, wait: 1s}}
 """
+LATE = "  - {kind: outside, name: cat, wait: 1s}\n"
 A_WHILE = 400
 """So many looks, a twentieth of a second apart, until something must have happened."""
 
@@ -129,7 +129,7 @@ def own_program(folder: Path, **there: str) -> "subprocess.Popen[str]":
 
 
 def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> None:
-    demo_config(tmp_path, LINE_UP, count=1, show=5)
+    demo_config(tmp_path, LINE_UP + LATE, count=1, show=5)
     (tmp_path / "prog.py").write_text(PROGRAM, "utf-8")
     keys = {name: arena_json(tmp_path, "desk", "--key", name)["key"] for name in ("ann", "bob", "cat")}
 
@@ -213,13 +213,6 @@ async def go():
         await asyncio.sleep(600)
 asyncio.run(go())
 """
-ON_A_SERVER = f"""\
-  - kind: market
-  - {{name: sharp, model: demo/sharp, price: {{input: 1.0, output: 4.0}}}}
-  - {{kind: command, name: prog, command: [{sys.executable}, -S, prog.py]}}
-  - {{kind: outside, name: ann, wait: 2m}}
-  - {{kind: outside, name: bob, wait: 2m}}
-"""
 
 
 def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
@@ -227,7 +220,7 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
 ) -> None:
     """The client of an assistant between view and decision, and the program of a command as it decides."""
     address = new_database()
-    demo_config(tmp_path, ON_A_SERVER, count=1, show=5)
+    demo_config(tmp_path, LINE_UP, count=1, show=5)
     (tmp_path / "prog.py").write_text(DIES, "utf-8")
     here = ("--database", address)
     keys = {name: arena_json(tmp_path, "desk", "--key", name, *here)["key"] for name in ("ann", "bob")}

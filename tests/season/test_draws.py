@@ -25,7 +25,7 @@ markets:
   closes_within: 3000d
   min_volume: 1000
   polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
-cohorts: {{first: 2026-01-04, decide: 1d, rounds: 3, count: 1}}
+cohorts: {{first: 2026-01-04, decide: 1d, rounds: 3, count: 1, corrected_within: 1d}}
 run: {{catalogue: 12h, quotes: off, resolutions: 1d, marks: 1d, boards: off, scores: off, backup: off}}
 agents: [{{kind: market}}]
 """

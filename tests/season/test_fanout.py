@@ -1,12 +1,13 @@
-"""How many are asked at once changes when answers come, and nothing else."""
+"""How many are asked at once changes when answers come, and nothing else; nor does one that refuses most."""
 
-import sqlite3
-from contextlib import closing
+from collections import Counter
 from pathlib import Path
 
 from tests.program.running import arena_json
+from tests.provider.replies import GOOD, Asked, fails, says
 from tests.provider.server import faulty
 from tests.rows import rows_in
+from tests.serving import Reply
 
 CONFIG = """\
 markets: {{venue: simulator, show: 12, simulator: {{start: 2026-01-04, weeks: 8, markets: 60, events: 20}}}}
@@ -57,8 +58,32 @@ def test_answers_enter_the_record_in_the_order_of_the_line_up_and_no_more_are_as
         played = arena_json(tmp_path, "round")["rounds"][0]
         assert provider.most_at_once == 3
     assert [turn["agent"] for turn in played["turns"]] == [f"a{n}" for n in range(12)]
-    with closing(sqlite3.connect(tmp_path / "arena.db")) as record:
-        written = record.execute(
-            "SELECT name FROM turn JOIN entrant ON entrant.id = entrant_id ORDER BY turn.id"
+    query = "SELECT name FROM turn JOIN entrant ON entrant.id = entrant_id ORDER BY turn.id"
+    assert rows_in(tmp_path / "arena.db", query) == [(f"a{n}",) for n in range(12)]
+
+
+AGENTS = 12
+
+
+def test_a_storm_is_waited_out_and_other_providers_are_not_held_up(tmp_path: Path) -> None:
+    with faulty() as provider:
+        refused = Counter[str]()
+
+        def two_of_three(asked: Asked) -> Reply:
+            refused.update(["all"])
+            if refused["all"] % 3:
+                refused.update(["refused"])
+                return fails(429, "slow down", retry_after="0.05")
+            return says(GOOD)
+
+        provider.script("busy", two_of_three)
+        blocks = [f"name: a{n}, model: openai/busy" for n in range(AGENTS)] + ["model: mistral/plays"]
+        text = "markets: {venue: simulator, show: 3}\nagents:\n" + "".join(
+            f'  - {{{block}, base_url: "{provider.url}"}}\n' for block in blocks
         )
-        assert [name for (name,) in written] == [f"a{n}" for n in range(12)]
+        (tmp_path / "config.yaml").write_text(text, "utf-8")
+        turns = arena_json(tmp_path, "round")["rounds"][0]["turns"]
+        assert {turn["verdict"] for turn in turns} == {"played"}
+        order = [asked.model for asked in provider.log]
+    assert refused["refused"] == 2 * AGENTS
+    assert order.index("plays") < len(order) - AGENTS / 2, "asked in its turn"

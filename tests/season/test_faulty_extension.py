@@ -13,8 +13,8 @@ markets:
   show: 6
   closes_within: 20d
   leaky: {start: 2026-01-04, weeks: 2, markets: 20, events: 8}
-cohorts: {rounds: 1, count: 1}
-run: {quotes: 1d, resolutions: 1d, marks: 1w, boards: 1w, scores: 1w, catalogue: off, backup: off}
+cohorts: {rounds: 1, count: 1, corrected_within: 8d}
+run: {quotes: 1d, resolutions: 1d, marks: 1w, boards: off, scores: off, catalogue: off, backup: off}
 agents: [{kind: oracle}, {kind: leaks}]
 """
 VENUE = """\
@@ -26,12 +26,12 @@ Settings, stamp = simulator.Settings, simulator.stamp
 
 class Leaky(simulator.Simulator):
     async def listings(self, at, markets):
-        if at.weekday() == 0:
+        if at.weekday() == 0 and at.hour < 2:
             raise ConnectionError("no answer to ?key=canary-of-the-extension")
         return await super().listings(at, markets)
 
     async def resolutions(self, at, markets):
-        if at.weekday() == 0:
+        if at.weekday() == 0 and at.hour < 2:
             raise VenueError("unreachable", "no answer to canary-of-the-extension")
         return await super().resolutions(at, markets)
 

@@ -36,7 +36,7 @@ def _complete(table: str) -> str:
 
 MANY_QUESTIONS = """\
 markets: {venue: simulator, show: 12, simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}}
-cohorts: {rounds: 2, count: 1}
+cohorts: {rounds: 2, count: 1, corrected_within: 8d}
 agents:
   - {name: three, model: demo/sharp, samples: 3}
   - {name: parts, model: demo/hasty, batch: 5}

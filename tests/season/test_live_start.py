@@ -19,7 +19,7 @@ markets:
   closes_within: 3000d
   min_volume: 0
   polymarket: {{url: "{url}{gamma}", book_url: "{url}{clob}", per_second: 1000}}
-cohorts: {{rounds: 1, count: 2}}
+cohorts: {{rounds: 1, count: 2, corrected_within: 1d}}
 run: {{catalogue: off, quotes: off, resolutions: off, marks: off, boards: off, scores: off, backup: off}}
 agents:
   - kind: market

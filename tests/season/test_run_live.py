@@ -32,7 +32,8 @@ markets:
   closes_within: 3000d
   min_volume: 0
   polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
-cohorts: {{first: 2026-01-04, decide: {days}d, rounds: {rounds}, count: 1, catch_up: {catch_up}}}
+cohorts: {{first: 2026-01-04, decide: {days}d, rounds: {rounds}, count: 1, catch_up: {catch_up},
+  corrected_within: 1d}}
 run:
   catalogue: {looks}
   quotes: {looks}

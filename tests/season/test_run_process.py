@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.run import play
-from arena.cli.run_log import LineLog
+from arena.cli.run import LineLog, play
 from arena.clock import PretendedClock, now
 from arena.config import load
 from tests.program.forked import Forked, Forks
@@ -31,7 +30,7 @@ WEEK = timedelta(weeks=1)
 OFF = "boards: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off"
 SEASON = f"""\
 markets: {{venue: simulator, show: 8, simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}}}
-cohorts: {{rounds: 2, count: 1}}
+cohorts: {{rounds: 2, count: 1, corrected_within: 8d}}
 run: {{marks: 1w, {OFF}}}
 agents:
   - {{name: three, model: demo/sharp, samples: 3}}
@@ -40,7 +39,7 @@ agents:
 """
 SLOW = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 6, markets: 30, events: 10}}}}
-cohorts: {{rounds: 1, count: 1}}
+cohorts: {{rounds: 1, count: 1, corrected_within: 8d}}
 run: {{marks: 1w, {off}, grace: {grace}}}
 agents:
   - kind: market
@@ -71,7 +70,7 @@ markets:
   venue: simulator
   show: 6
   simulator: {{start: 2026-01-04, weeks: {weeks}, markets: {markets}, events: {events}}}
-cohorts: {{rounds: 2, count: {cohorts}}}
+cohorts: {{rounds: 2, count: {cohorts}, corrected_within: 8d}}
 run: {{marks: {marks}, quotes: 4d, catalogue: 1w, boards: 1w, scores: 1w, resolutions: off, backup: off}}
 agents:
   - {{name: three, model: demo/sharp, samples: 3}}

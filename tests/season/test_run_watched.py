@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from arena.errors import ArenaError
-from arena.operations import heartbeat
+from arena.operations import webhook
 from tests.program.rehearsal import clock_at, rehearse, rows
 from tests.program.running import arena
 from tests.provider.server import faulty
@@ -21,7 +21,7 @@ markets:
   show: 8
   closes_within: 20d
   simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}
-cohorts: {{rounds: 1, count: 1, bankroll: 1000}}
+cohorts: {{rounds: 1, count: 1, bankroll: 1000, corrected_within: 8d}}
 run: {{marks: 1w, boards: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}}
 watch: {{webhook_env: ARENA_WEBHOOK, health: 127.0.0.1:{port}}}
 agents:
@@ -116,7 +116,7 @@ def test_a_round_whose_webhook_is_away_is_played_all_the_same_and_says_so(tmp_pa
 def test_a_season_pings_and_plays_on_where_nobody_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heartbeat, "PAUSES", ())
+    monkeypatch.setattr(webhook, "PING_PAUSES", ())
     an_arena(tmp_path)
     config = tmp_path / "config.yaml"
     with serving(Unwell()) as receiver:

@@ -14,7 +14,8 @@ import pytest
 
 from agents.model import Message
 from agents.steps import step_message
-from arena.record.schema.database import open_read_only
+from arena.record.schema.database import open_read_only, reading
+from dashboard.site.write import publish_site
 from dashboard.views.cohort import read_cohort_page
 from markets.hashes import digest
 from tests.bundles import simulated
@@ -264,7 +265,8 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     assert [rows[name]["tools"][:2] for name in ("one", "two", "market")] == [["search", "read"], [], []]
     board = " ".join(arena(tmp_path, "leaderboard").stdout.split())
     assert "Tools: search, read, price_history, book, notes (one)." in board
-    arena(tmp_path, "publish", "site")
+    with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
+        publish_site(connection, tmp_path / "site", False, lambda _done, _of: None)
     assert (tmp_path / "site" / "index.html").read_text("utf-8").count("openai/guesses · tools") == 1
     published = json.loads((tmp_path / "site" / "data.json").read_text("utf-8"))["leaderboard"]
     assert {row["agent"]: row["tools"] for row in published} == {name: rows[name]["tools"] for name in rows}

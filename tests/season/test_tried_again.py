@@ -9,7 +9,7 @@ from tests.program.running import agents_of, arena, arena_json
 
 CONFIG = """\
 markets: {venue: simulator, show: 8, simulator: {start: 2026-01-04, weeks: 3, markets: 20, events: 8}}
-cohorts: {rounds: 1, count: 1}
+cohorts: {rounds: 1, count: 1, corrected_within: 8d}
 agents: [{kind: python, name: waits, function: "mine:decide"}, {kind: python, function: "mine:at_once"}]
 """
 MINE = """\

@@ -38,7 +38,7 @@ from tests.provider.server import FaultyProvider, faulty
 PER_PROVIDER, BUDGET = 4, 0.5
 CONFIG = """\
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 4, markets: 20, events: 8}}}}
-cohorts: {{rounds: 3, count: 1}}
+cohorts: {{rounds: 3, count: 1, corrected_within: 8d}}
 calls: {{at_once: 50, per_provider: {per_provider}}}
 budget: {{arena: {budget}}}
 run: {{workers: true, marks: 1w, boards: off, scores: off,
@@ -52,7 +52,7 @@ AGENT = "  - {{name: a{n}, model: openai/plays, base_url: '{url}', price: {{inpu
 WORLD_ALONE = """\
 database: {database}
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 2, markets: 15, events: 6}}}}
-cohorts: {{rounds: 2, count: 1}}
+cohorts: {{rounds: 2, count: 1, corrected_within: 8d}}
 run: {{workers: {workers}, marks: 1w, boards: off, scores: off,
   catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents: [{{kind: random}}, {{kind: oracle}}, {{kind: kelly, of: oracle}}]

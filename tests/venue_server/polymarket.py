@@ -1,20 +1,13 @@
 """Polymarket's two wires on the local server, with their quirks, and records made by hand in their shape."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from markets.venue import QuarantinedRecord
-from markets.venues.polymarket import Polymarket, Settings
-from markets.venues.wire.http import HttpClient
 from tests.serving import Reply
 from tests.venue_server.server import Asked, VenueServer, status
-from tests.venue_server.visit import Answer, at_once
-
-T = TypeVar("T")
 
 Raw = dict[str, Any]
 GAMMA, CLOB = "/gamma", "/clob"
@@ -230,37 +223,3 @@ def _volume(raw: Any) -> float:
 
 def _untagged(raw: Any) -> Any:
     return {name: value for name, value in raw.items() if name != "tags"} if isinstance(raw, dict) else raw
-
-
-class Wires:
-    """Two clients in an event loop of their own, which venues come to use one after the other."""
-
-    def __init__(self, url: str):
-        self._runner = asyncio.Runner()
-        self._gamma, self._clob = (
-            HttpClient(url + root, per_second=1e6, timeout=5.0, attempts=2, sleep=at_once)
-            for root in (GAMMA, CLOB)
-        )
-
-    def __enter__(self) -> "Wires":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for http in (self._gamma, self._clob):
-            self._runner.run(http.close())
-        self._runner.close()
-
-    def ask(self, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:
-        """What a Polymarket that knows nothing yet answers."""
-        aside: list[QuarantinedRecord] = []
-
-        async def asked() -> T:
-            return await question(Polymarket(Settings(**settings), self._gamma, self._clob, aside.append))
-
-        return Answer(self._runner.run(asked()), aside)
-
-
-def polymarket(url: str, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:
-    """What Polymarket answers from there, without a pause between two attempts."""
-    with Wires(url) as wires:
-        return wires.ask(question, **settings)

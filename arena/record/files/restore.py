@@ -1,4 +1,7 @@
-"""A record from a backup; what was there before is moved aside, never lost."""
+"""A record from a backup, or moved to another database: whole, and verified there, or not at all.
+
+What was there before is moved aside, never lost.
+"""
 
 import errno
 import sqlite3
@@ -8,11 +11,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from sqlalchemy import Engine
+
 from arena.errors import ArenaError
 from arena.record.files.backup import NAME_TIME, set_application_id
-from arena.record.files.copy import SQLITE_SUFFIXES, ProgressCallback, atomic_file, copy_to_file, no_progress
-from arena.record.files.integrity import ContentCheck, RecordContent, check_pages, naming_errors
-from arena.record.files.move import move_record
+from arena.record.files.copy import (
+    SQLITE_SUFFIXES,
+    ProgressCallback,
+    atomic_file,
+    copy_rows,
+    copy_to_file,
+    is_empty,
+    no_progress,
+)
+from arena.record.files.integrity import ContentCheck, RecordContent, check_pages, examine_file, naming_errors
+from arena.record.hashes import state_hash
 from arena.record.schema.database import (
     connect,
     newest_schema_version,
@@ -21,7 +34,7 @@ from arena.record.schema.database import (
     upgrade,
     url_of,
 )
-from arena.record.schema.database_errors import translated_file_errors
+from arena.record.schema.database_errors import record_name, translated_file_errors
 
 DAMAGED_MESSAGES = ("not a database", "malformed")
 """What SQLite says of a file that nobody can be at: it is kept as it is."""
@@ -135,3 +148,47 @@ def _into_server(file: Path, database: str, check: ContentCheck, progress: Progr
         raise ArenaError("older_record", message, hint)
     with open_read_only(str(file)) as source:
         return RestoreResult(move_record(source, database, check, progress), version)
+
+
+def move_record(
+    source: Engine, to: str, check: ContentCheck, progress: ProgressCallback = no_progress
+) -> RecordContent:
+    """A copy of a record in a new file, or in a server's empty database; the record stays as it is."""
+    url = url_of(to)
+    if url.get_backend_name() == "sqlite":
+        return _to_file(source, Path(url.database or ""), check, progress)
+    target = connect(to)
+    try:
+        return _to_server(source, target, check, progress)
+    finally:
+        target.dispose()
+
+
+def _to_file(source: Engine, path: Path, check: ContentCheck, progress: ProgressCallback) -> RecordContent:
+    if path.exists():
+        raise ArenaError("exists", f"{path} already exists", "name another file, or move it")
+    with atomic_file(path) as part:
+        with reading(source) as here:
+            copy_to_file(here, part, progress)
+            before = state_hash(here)
+        return _check_same_hash(before, examine_file(part, check, progress), str(path))
+
+
+def _to_server(
+    source: Engine, target: Engine, check: ContentCheck, progress: ProgressCallback
+) -> RecordContent:
+    name = record_name(target.url)
+    with target.connect() as connection:
+        if not is_empty(connection):
+            raise ArenaError("not_empty", f"{name} already holds a record", "name an empty database")
+    upgrade(target)
+    with reading(source) as here, target.begin() as there:
+        copy_rows(here, there, progress)
+        return _check_same_hash(state_hash(here), check(there, name, progress), name)
+
+
+def _check_same_hash(before: str, after: RecordContent, name: str) -> RecordContent:
+    if before != after.state_hash:
+        message = f"the copy at {name} has the state hash {after.state_hash}, not {before}"
+        raise ArenaError("differs", message, "the copy was deleted; please report this")
+    return after

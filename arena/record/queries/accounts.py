@@ -1,4 +1,4 @@
-"""Each entrant's money: its ledger, its holdings, its newest mark, and what it was worth over time.
+"""Each entrant's money: its ledger, its holdings, its trades, its newest mark, and its worth over time.
 
 Ledgers are read whole, or only as far as they are new: what was folded before is remembered. Of a curve the
 instants are picked first, no more than are drawn, and the marks are then looked up one by one.
@@ -6,22 +6,25 @@ instants are picked first, no more than are drawn, and the marks are then looked
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import BindParameter, Connection, bindparam, func
-from sqlmodel import or_
+from sqlmodel import and_, or_
 
+from agents.model import USABLE_STATUSES
 from arena.record.model.columns import AccountSummary
-from arena.record.queries.cohorts import IS_TRADING, read_snapshot
+from arena.record.model.trades import Trade
+from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of, read_snapshot
 from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.queries.settlements import LAST_MARK, read_owed
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.newest import PLAYED_SETTINGS
-from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
+from arena.record.schema.turn import AttemptRow, CallRow, FillRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
     Condition,
@@ -34,10 +37,12 @@ from arena.record.schema.typed import (
     read_grouped_nouns,
     read_nouns,
     select,
-    select_as,
+    select_noun,
 )
-from arena.record.schema.world import MarketVersionRow, QuoteRow
-from markets.model import MarketId, Snapshot
+from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
+from arena.record.write.listings import PAGE_FIELDS
+from markets.millionths import ONE
+from markets.model import Market, MarketId, Snapshot
 from portfolio.ledger import fold
 from portfolio.model import Entry, Holdings
 from portfolio.rules import BOOK, DEPTH_UNKNOWN, UNLIMITED
@@ -283,18 +288,6 @@ DEPOSITED = (
     .correlate(EntrantRow.__table__)
     .scalar_subquery()
 )
-ACCOUNT_EQUITY = (
-    select_as(
-        entrant_id=EntrantRow.id,
-        cohort=CohortRow.number,
-        agent=EntrantRow.name,
-        kind=EntrantRow.kind,
-        given=func.coalesce(DEPOSITED, 0),
-        total=MarkRow.cash + MarkRow.value,
-    )
-    .select_from(joined(EntrantRow, CohortRow).outerjoin(MarkRow, clause(IS_LAST_MARK)))
-    .order_by(CohortRow.number, EntrantRow.position)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +300,19 @@ class AccountEquity:
     kind: str
     given: int
     total: int | None
+
+
+ACCOUNT_EQUITY = (
+    select_noun(
+        AccountEquity,
+        **PLACE,
+        entrant_id=EntrantRow.id,
+        given=func.coalesce(DEPOSITED, 0),
+        total=MarkRow.cash + MarkRow.value,
+    )
+    .select_from(joined(EntrantRow, CohortRow).outerjoin(MarkRow, clause(IS_LAST_MARK)))
+    .order_by(CohortRow.number, EntrantRow.position)
+)
 
 
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
@@ -409,3 +415,92 @@ def read_equity_curves(
     rows = connection.execute(PICKED_MARKS, {"ids": list(place), "times": times})
     found = [(at, *place[entrant], total) for entrant, at, total in rows]
     return [EquityPoint(agent=name, at=at, total=total) for at, _, name, total in sorted(found)]
+
+
+FORECAST_OF_FILL = and_(
+    ForecastRow.turn_id == TurnRow.id,
+    ForecastRow.market_id == FillRow.market_id,
+    ForecastRow.stage == "final",
+    col(TurnRow.status).in_(USABLE_STATUSES),
+)
+TRADED_FILLS = (
+    joined(FillRow, TurnRow, RoundRow, EntrantRow)
+    .outerjoin(SnapshotItemRow, item_of(FillRow.market_id))
+    .outerjoin(QuoteRow)
+    .outerjoin(ForecastRow, clause(FORECAST_OF_FILL))
+)
+PRICE_COLUMNS = (QuoteRow.bid, QuoteRow.ask, QuoteRow.mid, QuoteRow.last)
+FILL_COLUMNS = (
+    FillRow.market_id,
+    FillRow.side,
+    FillRow.action,
+    FillRow.shares,
+    FillRow.amount,
+    FillRow.fee,
+    FillRow.base,
+)
+
+TimedTrade = tuple[datetime, Trade]
+"""A trade and the time of its round."""
+
+
+def read_trades(connection: Connection, cohort_id: int, until: datetime) -> dict[str, list[TimedTrade]]:
+    """The trades of every entrant of a cohort up to a time, in the order in which they were made."""
+    query = (
+        select(EntrantRow.name, RoundRow.at, *FILL_COLUMNS, *PRICE_COLUMNS, ForecastRow.probability)
+        .select_from(TRADED_FILLS)
+        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= until)
+        .order_by(RoundRow.at, FillRow.position)
+    )
+    trades: dict[str, list[TimedTrade]] = defaultdict(list)
+    for row in connection.execute(query):
+        trades[row.name].append((row.at, _trade(row)))
+    return trades
+
+
+def _trade(row: Any) -> Trade:
+    """Without a mid: halfway between bid and ask, else the last trade, else what was paid."""
+    buy, yes = row.action == "buy", row.side == "YES"
+    gross = row.amount - row.fee if buy else row.amount + row.fee
+    between = row.last if row.bid is None or row.ask is None else (row.bid + row.ask) // 2
+    mid = between if row.mid is None else row.mid
+    if mid is None:
+        paid = gross * ONE // row.shares
+        mid = paid if yes else ONE - paid
+    return Trade(row.market_id, yes, buy, row.shares, gross, row.fee, mid, row.probability, row.base)
+
+
+def read_payouts(connection: Connection, markets: Collection[str]) -> dict[tuple[str, int], int | None]:
+    """What a YES share paid by each version of how these markets ended; None for a refund."""
+    rows = connection.execute(
+        select(ResolutionRow.market_id, ResolutionRow.version, ResolutionRow.payout)
+        .where(col(ResolutionRow.market_id).in_(markets))
+        .order_by(ResolutionRow.market_id, ResolutionRow.version)
+    )
+    return {(row.market_id, row.version): row.payout for row in rows}
+
+
+def read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, list[int]]:
+    """What every entrant's account came to, mark by mark."""
+    rows = connection.execute(
+        select(EntrantRow.name, MarkRow.cash, MarkRow.value)
+        .select_from(joined(MarkRow, EntrantRow))
+        .where(EntrantRow.cohort_id == cohort_id)
+        .order_by(MarkRow.at)
+    )
+    equity: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        equity[row.name].append(row.cash + row.value)
+    return equity
+
+
+def read_newest_pages(connection: Connection, markets: Collection[str] | None = None) -> list[Market]:
+    """The newest page of these markets, or of all that were ever on offer to a cohort."""
+    offered = select(SnapshotItemRow.market_id).distinct()
+    wanted = col(MarketVersionRow.market_id).in_(offered if markets is None else markets)
+    newest = select(func.max(MarketVersionRow.id)).where(wanted).group_by(MarketVersionRow.market_id)
+    pages = select(col(MarketVersionRow.market_id).label("id"), *columns_of(MarketVersionRow, PAGE_FIELDS))
+    rows = connection.execute(
+        pages.where(col(MarketVersionRow.id).in_(newest)).order_by(MarketVersionRow.market_id)
+    )
+    return read_nouns(Market, rows)

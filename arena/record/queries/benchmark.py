@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func
 from arena.record.model.benchmark import BenchmarkFile
 from arena.record.schema.cohort import EntrantRow
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
-from arena.record.schema.typed import IDS, clause, col, joined, read_nouns, select, select_as, total
+from arena.record.schema.typed import IDS, clause, col, joined, read_nouns, select, select_noun, total
 from arena.record.schema.work import ReservationRow
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.benchmark import FILES
@@ -70,10 +70,10 @@ def _sum_of_lost(figure: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 ANSWER_USAGE = (
-    select_as(
+    select_noun(
+        AnswerUsage,
+        TurnRow,
         agent=EntrantRow.name,
-        status=TurnRow.status,
-        note=TurnRow.note,
         forecasts=select(func.count())
         .where(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final")
         .correlate(TurnRow.__table__)

@@ -16,7 +16,7 @@ from sqlmodel import case, or_
 from agents.model import DECIDED_STATUSES
 from arena.record.model.model_version import ReportedModel
 from arena.record.model.status import CallsUnderWay
-from arena.record.queries.cohorts import ROUND_COLUMNS, StoredRound
+from arena.record.queries.cohorts import PLACE, ROUND_COLUMNS, StoredRound
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.dialects import NOW
@@ -33,6 +33,7 @@ from arena.record.schema.typed import (
     read_nouns,
     select,
     select_as,
+    select_noun,
     total,
 )
 from arena.record.schema.work import ReservationRow
@@ -40,6 +41,15 @@ from arena.record.write.reservations import COST
 
 AGENT_CALLS = joined(CallRow, EntrantRow)
 IS_ANSWERED = (col(CallRow.error_code).is_(None), CallRow.model != "")
+
+
+CALL_TOTALS: dict[str, Any] = {
+    "calls": func.count(),
+    "tokens_in": total(CallRow.tokens_in),
+    "tokens_out": total(CallRow.tokens_out),
+    "cost": total(CallRow.cost),
+    "unknown": func.count() - count(CallRow.cost),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +113,7 @@ def read_served_models(connection: Connection, agent: str | None = None) -> list
 def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]:
     """All calls of an agent, summed up by how they ended."""
     ways = {"rung": CallRow.rung, "error": CallRow.error_code}
-    query = select_as(
-        **ways,
-        calls=func.count(),
-        tokens_in=total(CallRow.tokens_in),
-        tokens_out=total(CallRow.tokens_out),
-        cost=total(CallRow.cost),
-        unknown=func.count() - count(CallRow.cost),
-    )
-    query = query.select_from(AGENT_CALLS).where(EntrantRow.name == agent)
+    query = select_as(**ways, **CALL_TOTALS).select_from(AGENT_CALLS).where(EntrantRow.name == agent)
     rows = connection.execute(query.group_by(*ways.values()).order_by(*ways.values()))
     return read_nouns(CallOutcomes, rows)
 
@@ -225,12 +227,10 @@ LAST_CALL = (
     .scalar_subquery()
 )
 FAILED_TURNS = (
-    select_as(
-        cohort=CohortRow.number,
-        round=RoundRow.number,
-        agent=EntrantRow.name,
-        at=RoundRow.at,
-        status=TurnRow.status,
+    select_noun(
+        FailedTurn,
+        TurnRow,
+        **PLACE,
         code=CallRow.error_code,
         message=func.coalesce(CallRow.error_message, TurnRow.note),
     )
@@ -261,7 +261,7 @@ class AgentSpending:
 
 NEWEST_COHORT = select(func.max(CohortRow.number)).scalar_subquery()
 AGENT_SPENDING = (
-    select_as(cohort=CohortRow.number, agent=EntrantRow.name, calls=count(CallRow.id), spent=total(COST))
+    select_noun(AgentSpending, **PLACE, calls=count(CallRow.id), spent=total(COST))
     .select_from(joined(CohortRow, EntrantRow, CallRow))
     .where(or_(col(CohortRow.ended_at).is_(None), CohortRow.number == NEWEST_COHORT))
     .group_by(CohortRow.number, EntrantRow.position, EntrantRow.name)
@@ -314,9 +314,10 @@ class ToolStep:
     reply: str
 
 
-TOOL_STEPS = select_as(agent=EntrantRow.name, cohort=CohortRow.number, cost=CallRow.cost, reply=CallRow.reply)
-TOOL_STEPS = TOOL_STEPS.select_from(joined(CallRow, EntrantRow, CohortRow)).where(
-    col(CallRow.reply).contains('"tool_calls"')
+TOOL_STEPS = (
+    select_noun(ToolStep, CallRow, **PLACE)
+    .select_from(joined(CallRow, EntrantRow, CohortRow))
+    .where(col(CallRow.reply).contains('"tool_calls"'))
 )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, exists, func, or_
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, exists, func, or_
 
 from agents.model import USABLE_STATUSES, Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
@@ -51,6 +51,22 @@ COHORT_ID: BindParameter[int] = bindparam("cohort_id")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
 SNAPSHOT_ID: BindParameter[int] = bindparam("snapshot_id")
 AT: BindParameter[datetime] = bindparam("at")
+
+PLACE: dict[str, Any] = {
+    "cohort": CohortRow.number,
+    "round": RoundRow.number,
+    "agent": EntrantRow.name,
+    "kind": EntrantRow.kind,
+    "at": RoundRow.at,
+}
+"""Where a turn is found, as nouns call it."""
+
+
+def item_of(market: Any) -> ColumnElement[bool]:
+    """That a place in the snapshot of a round is that of a market."""
+    own = SnapshotItemRow.snapshot_id == RoundRow.snapshot_id
+    return clause(own) & clause(SnapshotItemRow.market_id == market)
+
 
 IS_TRADING = ~col(CohortRow.frozen).contains(f'"stamp":"{BENCHMARK}"')
 """Whether a cohort plays for money. One that answers a benchmark's questions is in no figure of the arena."""
@@ -295,10 +311,10 @@ NEWEST_TIME = select(SnapshotRow.at).order_by(col(SnapshotRow.at).desc()).limit(
 NEWEST_OF_EACH = (
     select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).correlate(CohortRow)
 )
+"""By the index of each cohort: a year has many thousands of snapshots."""
 NEWEST_TRADING_TIME = (
     select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow).where(IS_TRADING)
 )
-"""By the index of each cohort: a year has many thousands of snapshots."""
 NEWEST_OF_COHORT = NEWEST_TIME.where(SnapshotRow.cohort_id == COHORT_ID)
 
 

@@ -19,7 +19,7 @@ from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, SecondQuoteRow, TurnRow
-from arena.record.schema.typed import clause, col, columns_of, joined, read_grouped_nouns, select
+from arena.record.schema.typed import IDS, clause, col, columns_of, joined, read_grouped_nouns, select
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS, quote_of
 from arena.record.write.turns import FILL_FIELDS
@@ -34,53 +34,59 @@ STORED_TURNS = (
     .where(TurnRow.round_id == ROUND_ID)
     .order_by(EntrantRow.position)
 )
-OF_ROUND = TurnRow.round_id == ROUND_ID
-ROUND_FORECASTS = (
-    select(TurnRow.id, *cohorts.FORECAST_COLUMNS)
-    .join_from(TurnRow.__table__, ForecastRow.__table__, ForecastRow.turn_id == TurnRow.id)
-    .where(OF_ROUND)
+FORECASTS = (
+    select(ForecastRow.turn_id, *cohorts.FORECAST_COLUMNS)
+    .where(col(ForecastRow.turn_id).in_(IDS))
     .order_by(ForecastRow.stage, ForecastRow.market_id)
 )
-ROUND_REJECTIONS = (
-    select(TurnRow.id, *columns_of(RejectionRow, Rejection.__dataclass_fields__))
-    .join_from(TurnRow.__table__, RejectionRow.__table__, RejectionRow.turn_id == TurnRow.id)
-    .where(OF_ROUND)
-    .order_by(RejectionRow.position)
+REJECTIONS = (
+    select(RejectionRow.turn_id, *columns_of(RejectionRow, Rejection.__dataclass_fields__))
+    .where(col(RejectionRow.turn_id).in_(IDS))
+    .order_by(RejectionRow.turn_id, RejectionRow.position)
 )
-ROUND_FILLS = (
+FILLS = (
     select(FillRow.turn_id, FillRow.id, *columns_of(FillRow, FILL_FIELDS))
-    .join_from(TurnRow.__table__, FillRow.__table__, FillRow.turn_id == TurnRow.id)
-    .where(OF_ROUND)
-    .order_by(FillRow.position)
+    .where(col(FillRow.turn_id).in_(IDS))
+    .order_by(FillRow.turn_id, FillRow.position)
 )
-ROUND_LEVELS = (
-    select(FillRow.id, *columns_of(FillLevelRow, FillLevel.__dataclass_fields__))
-    .join_from(TurnRow.__table__, FillRow.__table__, FillRow.turn_id == TurnRow.id)
-    .join(FillLevelRow, FillLevelRow.fill_id == FillRow.id)
-    .where(OF_ROUND)
-    .order_by(FillLevelRow.position)
+LEVELS = (
+    select(FillLevelRow.fill_id, *columns_of(FillLevelRow, FillLevel.__dataclass_fields__))
+    .select_from(joined(FillLevelRow, FillRow))
+    .where(col(FillRow.turn_id).in_(IDS))
+    .order_by(FillLevelRow.fill_id, FillLevelRow.position)
 )
-ROUND_ENTRIES = (
+ENTRIES = (
     select(TurnRow.id, *columns_of(EntryRow, Entry.__dataclass_fields__))
     .join_from(TurnRow.__table__, RoundRow.__table__, TurnRow.round_id == RoundRow.id)
     .join(EntryRow, (EntryRow.entrant_id == TurnRow.entrant_id) & (EntryRow.at == RoundRow.at))
-    .where(OF_ROUND, func.substr(EntryRow.ref, 1, 5) == "fill:")
+    .where(col(TurnRow.id).in_(IDS), func.substr(EntryRow.ref, 1, 5) == "fill:")
     .order_by(EntryRow.number)
 )
 
 
+def read_fills(connection: Connection, turn_ids: Sequence[int]) -> dict[int, list[Fill]]:
+    """What turns bought and sold, level by level, by turn."""
+    levels = read_grouped_nouns(FillLevel, connection.execute(LEVELS, {"ids": turn_ids}))
+    fills: dict[int, list[Fill]] = defaultdict(list)
+    for row in connection.execute(FILLS, {"ids": turn_ids}):
+        fills[row.turn_id].append(Fill(**attributes_of(row, *FILL_FIELDS), levels=tuple(levels[row.id])))
+    return fills
+
+
+def read_rejections(connection: Connection, turn_ids: Sequence[int]) -> dict[int, list[Rejection]]:
+    """The orders of turns that were rejected, by turn."""
+    return read_grouped_nouns(Rejection, connection.execute(REJECTIONS, {"ids": turn_ids}))
+
+
 def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[int]) -> list[Turn]:
     """The turns of a round that are in, of these entrants, in line-up order; without second looks."""
-    whose = {"round_id": round_id}
-    forecasts = read_grouped_nouns(Forecast, connection.execute(ROUND_FORECASTS, whose))
-    rejections = read_grouped_nouns(Rejection, connection.execute(ROUND_REJECTIONS, whose))
-    entries = read_grouped_nouns(Entry, connection.execute(ROUND_ENTRIES, whose))
-    levels = read_grouped_nouns(FillLevel, connection.execute(ROUND_LEVELS, whose))
-    fills: dict[int, list[Fill]] = defaultdict(list)
-    for row in connection.execute(ROUND_FILLS, whose):
-        fills[row.turn_id].append(Fill(**attributes_of(row, *FILL_FIELDS), levels=tuple(levels[row.id])))
+    stored = connection.execute(STORED_TURNS, {"round_id": round_id}).all()
+    wanted = {"ids": [row.id for row in stored if row.entrant_id in entrant_ids]}
+    forecasts = read_grouped_nouns(Forecast, connection.execute(FORECASTS, wanted))
+    entries = read_grouped_nouns(Entry, connection.execute(ENTRIES, wanted))
+    fills, rejections = read_fills(connection, wanted["ids"]), read_rejections(connection, wanted["ids"])
     turns = []
-    for row in connection.execute(STORED_TURNS, whose):
+    for row in stored:
         if row.entrant_id not in entrant_ids:
             continue
         bets, sales = orders_of(row.wishes)

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import BindParameter, Connection, bindparam
-from sqlmodel import and_, case, or_
+from sqlmodel import case, or_
 
 from agents.model import Forecast, PastForecast
-from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.cohorts import PLACE, item_of, read_resolutions
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import NOW
 from arena.record.schema.turn import ForecastRow, TurnRow
-from arena.record.schema.typed import clause, col, joined, read_nouns, select, select_as
+from arena.record.schema.typed import clause, col, joined, read_nouns, select, select_as, select_noun
 from arena.record.schema.work import DeskKeyRow, DeskTurnRow
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from markets.model import MarketId
@@ -21,28 +21,6 @@ MOST_TURNS, MOST_RESULTS = 20, 500
 AGENT: BindParameter[str] = bindparam("agent")
 AGENT_OF_KEY = select(DeskKeyRow.agent).where(DeskKeyRow.hash == bindparam("hash"))
 IS_OVER = or_(DeskTurnRow.expires_at <= NOW, RoundRow.done == 1)
-DESK_TURNS = (
-    select_as(
-        entrant_id=DeskTurnRow.entrant_id,
-        round_id=DeskTurnRow.round_id,
-        cohort_id=CohortRow.id,
-        cohort=CohortRow.number,
-        round=RoundRow.number,
-        at=RoundRow.at,
-        view=DeskTurnRow.view,
-        expires_at=DeskTurnRow.expires_at,
-        answer=DeskTurnRow.answer,
-        answered_at=DeskTurnRow.answered_at,
-        over=case((IS_OVER, 1), else_=0),
-    )
-    .select_from(
-        DeskTurnRow.__table__.join(RoundRow, clause(RoundRow.id == DeskTurnRow.round_id))
-        .join(EntrantRow, clause(EntrantRow.id == DeskTurnRow.entrant_id))
-        .join(CohortRow, clause(CohortRow.id == RoundRow.cohort_id))
-    )
-    .where(EntrantRow.name == AGENT)
-    .order_by(DeskTurnRow.expires_at)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +43,18 @@ class DeskTurn:
     def name(self) -> str:
         """What an agent calls it: the numbers of cohort and round."""
         return f"{self.cohort}-{self.round}"
+
+
+DESK_TURNS = (
+    select_noun(DeskTurn, DeskTurnRow, **PLACE, cohort_id=CohortRow.id, over=case((IS_OVER, 1), else_=0))
+    .select_from(
+        DeskTurnRow.__table__.join(RoundRow, clause(RoundRow.id == DeskTurnRow.round_id))
+        .join(EntrantRow, clause(EntrantRow.id == DeskTurnRow.entrant_id))
+        .join(CohortRow, clause(CohortRow.id == RoundRow.cohort_id))
+    )
+    .where(EntrantRow.name == AGENT)
+    .order_by(DeskTurnRow.expires_at)
+)
 
 
 def read_agent_of_key(connection: Connection, hash: str) -> str | None:
@@ -90,13 +80,7 @@ class OverTurn:
 
 
 LAST_TURNS = (
-    select_as(
-        cohort=CohortRow.number,
-        round=RoundRow.number,
-        at=RoundRow.at,
-        round_id=RoundRow.id,
-        entrant_id=EntrantRow.id,
-    )
+    select_noun(OverTurn, TurnRow, **PLACE)
     .select_from(
         joined(TurnRow, RoundRow, EntrantRow).join(CohortRow, clause(CohortRow.id == RoundRow.cohort_id))
     )
@@ -124,13 +108,7 @@ ENDED_FORECASTS = (
     .select_from(
         joined(TurnRow, RoundRow, EntrantRow)
         .join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id))
-        .join(
-            SnapshotItemRow,
-            and_(
-                SnapshotItemRow.snapshot_id == RoundRow.snapshot_id,
-                SnapshotItemRow.market_id == ForecastRow.market_id,
-            ),
-        )
+        .join(SnapshotItemRow, item_of(ForecastRow.market_id))
         .join(MarketVersionRow, clause(MarketVersionRow.id == SnapshotItemRow.version_id))
         .outerjoin(QuoteRow, clause(QuoteRow.id == SnapshotItemRow.quote_id))
     )

@@ -31,19 +31,20 @@ from arena.record.model.columns import (
     factorize,
     implied_belief,
 )
-from arena.record.queries.cohorts import IS_TRADING
-from arena.record.queries.trades import read_payouts
+from arena.record.queries.cohorts import IS_TRADING, item_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
-from arena.record.schema.newest import PLAYED_SETTINGS
+from arena.record.schema.newest import PLAYED_SETTINGS, newest_rows
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
 from arena.record.schema.typed import AnySelect, clause, col, joined, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from markets.millionths import ONE
 
-__all__ = ["LINE_UP_ORDER", "PLACED_TURNS", "int_column", "read_outcomes", "transpose"]
-
 PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 LINE_UP_ORDER = (CohortRow.number, RoundRow.number, EntrantRow.position)
+
+
+OUTCOMES: dict[int | None, int] = {ONE: 1, 0: 0}
+"""By what a share of YES paid; whatever else it paid has no score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +64,17 @@ def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
     query = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.known_at)
     paid: dict[str, int | None] = {}
     first: dict[str, float] = {}
-    scores: dict[int | None, int] = {ONE: 1, 0: 0}
     for market, payout, known_at in connection.execute(query.order_by(ResolutionRow.version)):
         paid[market] = payout
         first.setdefault(market, known_at.timestamp())
     payouts = [paid.get(market) for market in markets]
     return MarketEnds(
         int_column(
-            [scores.get(p, NO_SCORE) if m in paid else OPEN for m, p in zip(markets, payouts, strict=True)]
+            [OUTCOMES.get(p, NO_SCORE) if m in paid else OPEN for m, p in zip(markets, payouts, strict=True)]
         ),
         np.array([np.nan if p is None else p / ONE for p in payouts], dtype=np.float64),
         np.array([first.get(market, np.inf) for market in markets], dtype=np.float64),
     )
-
-
-def read_outcomes(connection: Connection, markets: tuple[str, ...]) -> Ints:
-    """How each market ended by the newest version of its resolution."""
-    return read_ends(connection, markets).outcome
 
 
 def transpose(rows: Any, width: int) -> list[Any]:
@@ -96,79 +91,36 @@ WAS_SHOWN = col(TurnRow.status).in_((*DECIDED_STATUSES, "failed", "late"))
 """Who is out, or waits for a key, was shown nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownColumns:
-    """One row for each market in each snapshot, with places in the names."""
-
-    markets: tuple[str, ...]
-    events: tuple[str, ...]
-    stories: tuple[str, ...]
-    categories: tuple[str, ...]
-    snapshot: Ints
-    market: Ints
-    event: Ints
-    story: Ints
-    category: Ints
-    closes: Ints
-    mid: Ints
-    quoted: Flags
+Names = dict[str, tuple[str, ...]]
+Columns = dict[str, Any]
+"""By the names of fields of `ForecastColumns`, beside a few by which rows are joined."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnColumns:
-    """One row for each turn; `blind` where the agent saw no prices."""
-
-    agents: tuple[str, ...]
-    id: Ints
-    agent: Ints
-    cohort: Ints
-    round: Ints
-    at: Ints
-    snapshot: Ints
-    blind: Flags
-    released: Ints
-
-
-def read_forecast_columns(
-    connection: Connection, cohort: int | None = None, stage: str = "final"
-) -> ForecastColumns:
+def read_forecast_columns(connection: Connection, cohort: int | None = None) -> ForecastColumns:
     """What every turn that was played forecast for every market it was shown, beside the price then.
 
     Where a turn has second quotes, the price is theirs. A skip is taken as agreement with the mid, or as
     even odds from an entrant that sees no prices. A turn that is malformed, declined, failed or late has
     said nothing, whatever was read from it.
     """
-    shown, turns = _shown_columns(connection, cohort), _turn_columns(connection, cohort)
-    turn, item = _turn_market_pairs(turns.snapshot, shown.snapshot)
-    market = shown.market[item]
-    pairs = TurnMarketPairs(turns, turn, shown.markets, market)
-    mid, quoted = _second_prices(connection, cohort, pairs, shown.mid[item], shown.quoted[item])
-    ends = read_ends(connection, shown.markets)
-    chance = _stated_probabilities(connection, cohort, stage, pairs)
-    skipped = np.where(turns.blind[turn] | (stage != "final"), ONE // 2, mid)
+    (names, shown), (agents, turns) = _shown_columns(connection, cohort), _turn_columns(connection, cohort)
+    turn, item = _turn_market_pairs(turns.pop("snapshot"), shown.pop("snapshot"))
+    ids, blind = turns.pop("id"), turns.pop("blind")
+    rows = {name: column[turn] for name, column in turns.items()}
+    rows |= {name: column[item] for name, column in shown.items()}
+    pairs = TurnMarketPairs(ids, turn, names["markets"], rows["market"])
+    rows["mid"], rows["quoted"] = _second_prices(connection, cohort, pairs, rows["mid"], rows["quoted"])
+    ends = read_ends(connection, pairs.markets)
+    chance = _stated_probabilities(connection, cohort, pairs)
+    skipped = np.where(blind[turn], ONE // 2, rows["mid"])
     return ForecastColumns(
-        agents=turns.agents,
-        markets=shown.markets,
-        events=shown.events,
-        stories=shown.stories,
-        categories=shown.categories,
-        agent=turns.agent[turn],
-        cohort=turns.cohort[turn],
-        round=turns.round[turn],
-        at=turns.at[turn],
-        market=market,
-        event=shown.event[item],
-        story=shown.story[item],
-        category=shown.category[item],
-        closes=shown.closes[item],
+        agents=agents,
+        **(rows | names),
         forecast=np.where(chance >= 0, chance, skipped),
         stated=chance >= 0,
-        mid=mid,
-        released=turns.released[turn],
-        outcome=ends.outcome[market],
-        payout=ends.payout[market],
-        known=np.maximum(ends.known[market], shown.closes[item]),
-        quoted=quoted,
+        outcome=ends.outcome[pairs.market],
+        payout=ends.payout[pairs.market],
+        known=np.maximum(ends.known[pairs.market], rows["closes"]),
     )
 
 
@@ -206,29 +158,29 @@ def read_line_ups(connection: Connection, cohort: int | None = None) -> list[Lin
     return [LineUpEntry(number, name, f"{kind} {settings}") for number, name, kind, settings in rows]
 
 
-def _turn_columns(connection: Connection, cohort: int | None) -> TurnColumns:
+def _turn_columns(connection: Connection, cohort: int | None) -> tuple[tuple[str, ...], Columns]:
+    """The agents, and one row for each turn; `blind` where the agent saw no prices."""
     columns_of = (EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
-    query = (
-        select(TurnRow.id, *columns_of, RoundRow.snapshot_id).select_from(PLACED_TURNS).where(WAS_SHOWN)
-    ).order_by(*LINE_UP_ORDER)
-    query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
-    ids, names, entrants, cohorts, rounds, times, snapshots = transpose(connection.execute(query).all(), 7)
+    query = select(TurnRow.id, *columns_of, RoundRow.snapshot_id).select_from(PLACED_TURNS)
+    query = query.where(WAS_SHOWN, IS_TRADING if cohort is None else CohortRow.number == cohort)
+    rows = connection.execute(query.order_by(*LINE_UP_ORDER)).all()
+    ids, names, entrants, cohorts, rounds, times, snapshots = transpose(rows, 7)
     agents, agent = factorize(names)
     blind, released = _entrant_settings(connection)
-    return TurnColumns(
-        agents,
-        int_column(ids),
-        agent,
-        int_column(cohorts),
-        int_column(rounds),
-        _seconds_column(times),
-        int_column(snapshots),
-        np.array([key in blind for key in entrants], dtype=np.bool_),
-        int_column([released.get(key, UNKNOWN) for key in entrants]),
-    )
+    return agents, {
+        "id": int_column(ids),
+        "agent": agent,
+        "cohort": int_column(cohorts),
+        "round": int_column(rounds),
+        "at": _seconds_column(times),
+        "snapshot": int_column(snapshots),
+        "blind": np.array([key in blind for key in entrants], dtype=np.bool_),
+        "released": int_column([released.get(key, UNKNOWN) for key in entrants]),
+    }
 
 
-def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
+def _shown_columns(connection: Connection, cohort: int | None) -> tuple[Names, Columns]:
+    """One row for each market in each snapshot, with places in the names."""
     of_item = clause(RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
     shown = joined(SnapshotItemRow, MarketVersionRow).join(RoundRow, of_item).join(CohortRow)
     keys = (
@@ -244,23 +196,26 @@ def _shown_columns(connection: Connection, cohort: int | None) -> ShownColumns:
     query = query.where(SnapshotItemRow.shown == 1)
     query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     query = query.order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
-    snapshots, ids, events, stories, categories, closes, mids, numbers, *seen = transpose(
-        connection.execute(query).all(), 12
-    )
-    markets, market = factorize(ids)
-    event_names, event = factorize(events)
-    story_names, story = factorize([own or event for own, event in zip(stories, events, strict=True)])
-    category_names, category = factorize(categories)
-    mid = int_column([ONE // 2 if price is None else price for price in mids])
-    names = (markets, event_names, story_names, category_names)
+    rows = connection.execute(query).all()
+    snapshots, ids, events, stories, categories, closes, mids, numbers, *seen = transpose(rows, 12)
+    stories = [own or event for own, event in zip(stories, events, strict=True)]
+    named = {"markets": ids, "events": events, "stories": stories, "categories": categories}
+    factors = {plural: factorize(values) for plural, values in named.items()}
+    market, event, story, category = (places for _, places in factors.values())
     limits = read_frozen_rules(connection)
     is_quoted = [
         _is_quoted(limits[number], *each) for number, *each in zip(numbers, mids, *seen, strict=True)
     ]
-    return ShownColumns(
-        *names, int_column(snapshots), market, event, story, category, _seconds_column(closes), mid,
-        np.array(is_quoted, dtype=np.bool_),
-    )  # fmt: skip
+    return {plural: names for plural, (names, _) in factors.items()}, {
+        "snapshot": int_column(snapshots),
+        "market": market,
+        "event": event,
+        "story": story,
+        "category": category,
+        "closes": _seconds_column(closes),
+        "mid": int_column([ONE // 2 if price is None else price for price in mids]),
+        "quoted": np.array(is_quoted, dtype=np.bool_),
+    }
 
 
 def _is_quoted(
@@ -292,9 +247,9 @@ def _turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True)
 class TurnMarketPairs:
-    """Every turn with every market that it was shown: the places of both, one row a pair."""
+    """Every turn, by its id, with every market that it was shown: the places of both, one row a pair."""
 
-    turns: TurnColumns
+    ids: Ints
     turn: Ints
     markets: tuple[str, ...]
     market: Ints
@@ -304,8 +259,8 @@ class TurnMarketPairs:
         if not ids or not self.turn.size:
             return int_column([]), np.zeros(len(ids), dtype=np.bool_)
         place = {name: number for number, name in enumerate(self.markets)}
-        order, width = np.argsort(self.turns.id), len(self.markets) + 1
-        of_turn = order[np.searchsorted(self.turns.id, int_column(ids), sorter=order)]
+        order, width = np.argsort(self.ids), len(self.markets) + 1
+        of_turn = order[np.searchsorted(self.ids, int_column(ids), sorter=order)]
         key = of_turn * width + int_column([place.get(name, len(self.markets)) for name in names])
         wanted = self.turn * width + self.market
         by_key = np.argsort(wanted)
@@ -314,14 +269,12 @@ class TurnMarketPairs:
         return row[there], there
 
 
-def _stated_probabilities(
-    connection: Connection, cohort: int | None, stage: str, pairs: TurnMarketPairs
-) -> Ints:
+def _stated_probabilities(connection: Connection, cohort: int | None, pairs: TurnMarketPairs) -> Ints:
     """What was stated for each pair of turn and market, in millionths; -1 where nothing was."""
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
         .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
-        .where(ForecastRow.stage == stage, col(TurnRow.status).in_(USABLE_STATUSES))
+        .where(ForecastRow.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES))
     )
     query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     ids, names, chances = transpose(connection.execute(query).all(), 3)
@@ -399,7 +352,7 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
         anchored_belief(yes, c, price),
         price,
         int_column(amounts),
-        read_outcomes(connection, markets)[market],
+        read_ends(connection, markets).outcome[market],
     )
 
 
@@ -440,16 +393,13 @@ ASKED_TWICE = and_(
     AFTER.market_id == BEFORE.market_id,
     AFTER.stage == "final",
 )
-ITEM_OF_PAIR = and_(
-    SnapshotItemRow.snapshot_id == RoundRow.snapshot_id, SnapshotItemRow.market_id == BEFORE.market_id
-)
 FORECAST_PAIRS = (
     join(BEFORE, AFTER, ASKED_TWICE)
     .join(TurnRow, clause(and_(BEFORE.turn_id == TurnRow.id, col(TurnRow.status).in_(USABLE_STATUSES))))
     .join(EntrantRow)
     .join(RoundRow)
     .join(CohortRow)
-    .join(SnapshotItemRow, clause(ITEM_OF_PAIR))
+    .join(SnapshotItemRow, item_of(BEFORE.market_id))
     .join(QuoteRow)
 )
 
@@ -475,9 +425,7 @@ def read_forecast_pairs(connection: Connection, agent: str, cohort: int | None =
     )
     rows = connection.execute(query if cohort is None else query.where(CohortRow.number == cohort)).all()
     names, market = factorize([row[0] for row in rows])
-    # Versions come in order, so the newest one stands.
-    ended = {name: payout for (name, _), payout in read_payouts(connection, names).items()}
-    scores = {None: NO_SCORE, ONE: 1, 0: 0}
-    outcome = [scores.get(ended[name], NO_SCORE) if name in ended else OPEN for name in names]
-    before, after, price = (np.array([row[k] for row in rows], dtype=np.int64) for k in (1, 2, 3))
-    return ForecastPairs(before, after, price, np.array(outcome, dtype=np.int64)[market], market)
+    ended = newest_rows(connection, ResolutionRow, names, "version", "payout")
+    outcome = [OUTCOMES.get(ended[name].payout, NO_SCORE) if name in ended else OPEN for name in names]
+    before, after, price = (int_column([row[k] for row in rows]) for k in (1, 2, 3))
+    return ForecastPairs(before, after, price, int_column(outcome)[market], market)

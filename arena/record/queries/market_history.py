@@ -1,10 +1,9 @@
 """One market over time: the rounds that showed it, what agents forecast and traded, and its prices.
 
 Of its prices come all, or as many as a chart can take, each found by index; so are the questions of markets
-and events.
+and events. What each market's page is made of is a short text that changes with it, read for all at once.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,33 +12,31 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
     BindParameter,
+    ColumnElement,
     Connection,
-    DateTime,
     Double,
     FromClause,
     Text,
     bindparam,
     cast,
-    column,
     func,
-    type_coerce,
 )
 from sqlalchemy.orm import aliased
 from sqlmodel import and_
 
 from agents.model import USABLE_STATUSES
-from arena.record.queries.cohorts import read_learnt_resolutions
+from arena.record.queries.cohorts import PLACE, read_learnt_resolutions
+from arena.record.queries.markets import ShowingRound
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
-from arena.record.schema.dialects import UtcTime, instant_text
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.newest import newest_rows
+from arena.record.schema.newest import keyed_instants, keyed_instants_parameter, newest_rows
 from arena.record.schema.statements import attributes_of, batches
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, TurnRow
-from arena.record.schema.typed import IDS, AnySelect, col, columns_of, joined, read_nouns, select, select_as
-from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.record.schema.typed import IDS, AnySelect, col, columns_of, joined, read_nouns, select, select_noun
+from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
+from markets.hashes import digest
 from markets.model import Market, MarketId, Quote, Resolution
 from portfolio.model import Entry
 
@@ -71,18 +68,9 @@ def read_page_versions(connection: Connection, market: MarketId) -> list[PageVer
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class ResolutionVersion:
-    """A version of how a market ended, and the decision time at which a cohort learnt of it."""
-
-    resolution: Resolution
-    learnt_at: datetime
-
-
-def read_resolution_versions(connection: Connection, market: MarketId) -> list[ResolutionVersion]:
-    """Every version of how a market ended, oldest first."""
-    known = read_learnt_resolutions(connection, [market], EVER)
-    return [ResolutionVersion(resolution=resolution, learnt_at=at) for resolution, at in known]
+def read_resolution_versions(connection: Connection, market: MarketId) -> list[tuple[Resolution, datetime]]:
+    """Every version of how a market ended, oldest first, with the time at which a cohort learnt of it."""
+    return read_learnt_resolutions(connection, [market], EVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +87,11 @@ class MarketRound:
 # By cohort and time: there is no index from a snapshot to its round.
 IS_DECISION_SNAPSHOT = and_(RoundRow.cohort_id == SnapshotRow.cohort_id, RoundRow.at == SnapshotRow.at)
 MARKET_ROUNDS = (
-    select_as(
+    select_noun(
+        MarketRound,
+        RoundRow,
         round_id=RoundRow.id,
         cohort=CohortRow.number,
-        number=RoundRow.number,
-        at=RoundRow.at,
         shown=SnapshotItemRow.shown == 1,
     )
     .select_from(joined(SnapshotItemRow, SnapshotRow).join(RoundRow, IS_DECISION_SNAPSHOT).join(CohortRow))
@@ -127,7 +115,7 @@ class MarketForecast:
 
 
 MARKET_FORECASTS = (
-    select_as(round_id=TurnRow.round_id, agent=EntrantRow.name, probability=ForecastRow.probability)
+    select_noun(MarketForecast, TurnRow, ForecastRow, agent=EntrantRow.name)
     .select_from(joined(EntrantRow, TurnRow, ForecastRow))
     .where(col(TurnRow.round_id).in_(IDS), col(TurnRow.status).in_(USABLE_STATUSES))
     .where(ForecastRow.market_id == MARKET_ID, ForecastRow.stage == "final")
@@ -186,18 +174,7 @@ FILL_JOIN = (
     .where(EntryRow.market_id == MARKET_ID, col(EntryRow.kind).in_(("buy", "sell")))
 )
 MARKET_TRADES = (
-    select_as(
-        cohort=CohortRow.number,
-        round=RoundRow.number,
-        at=RoundRow.at,
-        agent=EntrantRow.name,
-        side=FillRow.side,
-        action=FillRow.action,
-        shares=FillRow.shares,
-        amount=FillRow.amount,
-        fee=FillRow.fee,
-        price=cast(FILL_PRICE, Double),
-    )
+    select_noun(MarketTrade, FillRow, **PLACE, price=cast(FILL_PRICE, Double))
     .select_from(joined(FillRow, TurnRow, EntrantRow, RoundRow, CohortRow))
     .where(col(FillRow.turn_id).in_(FILL_JOIN), FillRow.market_id == MARKET_ID)
     .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position, FillRow.position)
@@ -270,8 +247,8 @@ def read_last_marks(
     return {row.cohort: (quote_of(row, row.quoted_at), row.taken_at) for row in rows}
 
 
-PRICED_MARKET_ID: BindParameter[str] = bindparam("market")
-OF_MARKET = QuoteRow.market_id == PRICED_MARKET_ID
+OF_MARKET = QuoteRow.market_id == MARKET_ID
+QUOTE = aliased(QuoteRow, name="one")
 PRICE_COLUMNS = (QuoteRow.at, QuoteRow.bid, QuoteRow.ask, QuoteRow.mid, QuoteRow.last)
 
 
@@ -314,36 +291,25 @@ def read_price_history(connection: Connection, market: str, most: int) -> PriceH
         stored = connection.execute(EVERY_PRICE, {"market": market})
         return PriceHistory(tuple(read_nouns(StoredPrice, stored)), thinned=False)
     first, last = (connection.execute(query, {"market": market}).scalar_one() for query in PRICE_ENDS)
-    times = [first + place * (last - first) / (most - 1) for place in range(most)]
-    wanted = _prices_at(connection.dialect.name)
-    rows = connection.execute(
-        wanted, {"market": market} | _instants_parameter(connection, [*times[:-1], last])
-    )
+    times = [*(first + place * (last - first) / (most - 1) for place in range(most - 1)), last]
+    parameter = keyed_instants_parameter(connection, [(market, at) for at in times])
+    rows = connection.execute(_prices_at(connection.dialect.name), parameter)
     return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=True)
 
 
 @cache
 def _prices_at(dialect: str) -> AnySelect:
     """The newest price at each of the instants given."""
-    one, times = aliased(QuoteRow, name="one"), _instants_table(dialect)
-    newest = select(one.id).where(one.market_id == PRICED_MARKET_ID, one.at <= times.c.value)
-    newest = newest.order_by(col(one.at).desc(), col(one.id).desc()).limit(1).correlate(times)
-    chosen = select(newest.scalar_subquery()).select_from(times)
+    asked = keyed_instants(dialect, Text)
+    chosen = select(_newest_quote(asked, QUOTE.id)).select_from(asked)
     return select(*PRICE_COLUMNS).where(col(QuoteRow.id).in_(chosen)).order_by(QuoteRow.at, QuoteRow.id)
 
 
-def _instants_table(dialect: str) -> FromClause:
-    """Instants as a table of one column, given as one parameter however many they are."""
-    if dialect == "postgresql":
-        listed = func.unnest(bindparam("times", type_=ARRAY(DateTime(timezone=True))))
-        return listed.table_valued(column("value", UtcTime), name="listed").render_derived()
-    return func.json_each(bindparam("times", type_=Text)).table_valued(column("value", Text))
-
-
-def _instants_parameter(connection: Connection, times: Sequence[datetime]) -> dict[str, Any]:
-    if connection.dialect.name == "postgresql":
-        return {"times": list(times)}
-    return {"times": json.dumps([instant_text(at) for at in times])}
+def _newest_quote(asked: FromClause, column: Any) -> ColumnElement[Any]:
+    """What the newest quote of each market says, at the instant asked for."""
+    newest = select(column).where(QUOTE.market_id == asked.c.key, QUOTE.at <= asked.c.at)
+    newest = newest.order_by(col(QUOTE.at).desc(), col(QUOTE.id).desc()).limit(1)
+    return newest.correlate(asked).scalar_subquery()
 
 
 def read_price_lines(
@@ -353,9 +319,9 @@ def read_price_lines(
     pairs = [
         (market, end - back * place / (most - 1)) for market, end in ends.items() for place in range(most)
     ]
-    rows = connection.execute(_price_lines(connection.dialect.name), _pairs_parameter(connection, pairs))
+    asked = _price_lines(connection.dialect.name)
     found: dict[MarketId, dict[datetime, int]] = defaultdict(dict)
-    for market, at, price in rows:
+    for market, at, price in connection.execute(asked, keyed_instants_parameter(connection, pairs)):
         if price is not None:
             found[MarketId(market)][at] = price
     return {market: [price for _, price in sorted(prices.items())] for market, prices in found.items()}
@@ -363,32 +329,8 @@ def read_price_lines(
 
 @cache
 def _price_lines(dialect: str) -> AnySelect:
-    pairs, one = _pairs_table(dialect), aliased(QuoteRow, name="one")
-    newest = select(func.coalesce(one.mid, one.last)).where(
-        one.market_id == pairs.c.market, one.at <= pairs.c.at
-    )
-    newest = newest.order_by(col(one.at).desc(), col(one.id).desc()).limit(1).correlate(pairs)
-    return select(pairs.c.market, pairs.c.at, newest.scalar_subquery())
-
-
-def _pairs_table(dialect: str) -> FromClause:
-    """Markets with instants as a table of two columns, given as one parameter or two."""
-    if dialect == "postgresql":
-        markets = bindparam("markets", type_=ARRAY(Text))
-        times = bindparam("times", type_=ARRAY(DateTime(timezone=True)))
-        listed = func.unnest(markets, times)
-        return listed.table_valued(
-            column("market", Text), column("at", UtcTime), name="pairs"
-        ).render_derived()
-    given = func.json_each(bindparam("pairs", type_=Text)).table_valued(column("value", Text))
-    parts = [func.json_extract(given.c.value, f"$[{place}]") for place in (0, 1)]
-    return select(parts[0].label("market"), type_coerce(parts[1], UtcTime).label("at")).subquery("pairs")
-
-
-def _pairs_parameter(connection: Connection, pairs: Sequence[tuple[MarketId, datetime]]) -> dict[str, Any]:
-    if connection.dialect.name == "postgresql":
-        return {"markets": [market for market, _ in pairs], "times": [at for _, at in pairs]}
-    return {"pairs": json.dumps([(market, instant_text(at)) for market, at in pairs])}
+    asked = keyed_instants(dialect, Text)
+    return select(asked.c.key, asked.c.at, _newest_quote(asked, func.coalesce(QUOTE.mid, QUOTE.last)))
 
 
 QUESTIONS_OF_EVENTS = select(MarketVersionRow.event_id, MarketVersionRow.question).where(
@@ -412,3 +354,71 @@ def read_event_questions(connection: Connection, event_ids: Sequence[str]) -> di
     for some in batches(event_ids):
         questions |= dict(connection.execute(OLDEST_LAST, {"ids": list(some)}).all())
     return questions
+
+
+FORECAST_COUNTS = select(ForecastRow.market_id, func.count()).group_by(ForecastRow.market_id)
+ENTRY_COUNTS = (
+    select(EntryRow.market_id, func.count())
+    .where(col(EntryRow.market_id).is_not(None))
+    .group_by(EntryRow.market_id)
+)
+VALUED_BY_COHORT = (
+    select(CohortRow.number, VALUED_SNAPSHOT)
+    .select_from(joined(EntrantRow, CohortRow))
+    .where(VALUED_SNAPSHOT.is_not(None))
+)
+VALUED_ITEMS = (
+    select(
+        SnapshotItemRow.market_id,
+        SnapshotItemRow.snapshot_id,
+        SnapshotItemRow.quote_id,
+        SnapshotItemRow.quoted_at,
+    )
+    .where(col(SnapshotItemRow.snapshot_id).in_(IDS))
+    .order_by(SnapshotItemRow.snapshot_id)
+)
+
+
+def read_valued_snapshots(connection: Connection) -> dict[int, list[int]]:
+    """By which snapshots the accounts of each cohort were valued last, by the cohort's number."""
+    found = defaultdict[int, set[int]](set)
+    for cohort, snapshot in connection.execute(VALUED_BY_COHORT):
+        found[cohort].add(snapshot)
+    return {cohort: sorted(snapshots) for cohort, snapshots in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class MarketState:
+    """What a market's page is made of, as a hash; beside it its event, and when it closes.
+
+    `listed` are the newest version of its page, and of its resolution if it has one.
+    """
+
+    event_id: str
+    closes_at: datetime
+    listed: tuple[int, int | None]
+    hash: str
+
+
+def read_market_states(
+    connection: Connection, shown: Mapping[MarketId, ShowingRound]
+) -> dict[MarketId, MarketState]:
+    """Of each market that was shown, by the newest round that did.
+
+    Another page, price, resolution, forecast, trade or valuation of it makes another hash.
+    """
+    ids, valued = list(shown), defaultdict[str, list[Any]](list)
+    pages = newest_rows(connection, MarketVersionRow, ids, "version", "event_id", "closes_at")
+    quotes = newest_rows(connection, QuoteRow, ids, "at", "at")
+    ends = newest_rows(connection, ResolutionRow, ids, "version", "version")
+    counts = [dict(connection.execute(query).all()) for query in (FORECAST_COUNTS, ENTRY_COUNTS)]
+    snapshots = sorted({id for some in read_valued_snapshots(connection).values() for id in some})
+    for market, *rest in connection.execute(VALUED_ITEMS, {"ids": snapshots}):
+        valued[market].append([str(one) for one in rest])
+    found = dict[MarketId, MarketState]()
+    for id, round in shown.items():
+        newest = [rows[id].id if id in rows else None for rows in (pages, quotes, ends)]
+        parts = [newest, round.round_id, [count.get(id, 0) for count in counts], valued[id]]
+        listed = pages[id].id, ends[id].id if id in ends else None
+        found[id] = MarketState(pages[id].event_id, pages[id].closes_at, listed, digest(parts))
+    return found

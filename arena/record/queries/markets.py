@@ -16,8 +16,8 @@ from sqlalchemy.orm import aliased
 from sqlmodel import and_, case
 
 from agents.model import USABLE_STATUSES
-from arena.record.queries.cohorts import IS_TRADING, read_resolutions
-from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
+from arena.record.queries.cohorts import IS_TRADING, NEWEST_OF_EACH, read_resolutions
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import BigInt
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
@@ -332,11 +332,10 @@ def _market_status(
     return "waiting" if gone or listing.market.closes_at <= at else "open"
 
 
-# By cohort: the index has the times of each in their order, and a year has tens of thousands.
-NEWEST_OF_COHORT = (
-    select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).scalar_subquery()
+NEWEST_INSTANTS = (
+    select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow),
+    select(func.max(SyncRow.at)),
 )
-NEWEST_INSTANTS = (select(func.max(NEWEST_OF_COHORT)).select_from(CohortRow), select(func.max(SyncRow.at)))
 
 
 def read_newest_instant(connection: Connection, now: datetime) -> datetime:

@@ -22,7 +22,7 @@ from arena.record.model.status import (
     QuarantineCount,
     RoundState,
 )
-from arena.record.queries.cohorts import IS_TRADING
+from arena.record.queries.cohorts import IS_TRADING, PLACE
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import NOW
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -36,6 +36,7 @@ from arena.record.schema.typed import (
     read_nouns,
     select,
     select_as,
+    select_noun,
     total,
 )
 from arena.record.schema.work import LeaseRow
@@ -139,7 +140,7 @@ NEWEST_ROUNDS = (
     .order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
 )
 TURN_OUTCOMES = (
-    select_as(cohort=CohortRow.number, round=RoundRow.number, agent=EntrantRow.name, status=TurnRow.status)
+    select_noun(TurnOutcome, TurnRow, **PLACE)
     .select_from(joined(RoundRow, TurnRow, EntrantRow, CohortRow))
     .where(col(RoundRow.id).in_(IDS))
     .order_by(CohortRow.number, RoundRow.number, EntrantRow.position)

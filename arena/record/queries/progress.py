@@ -16,6 +16,7 @@ from sqlalchemy import Connection, bindparam, func
 from agents.secrets import without_credentials
 from arena.record.queries import cohorts
 from arena.record.queries.cohorts import LineUps, StoredCohort
+from arena.record.queries.operations import LAST_SNAPSHOT_TIMES
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
@@ -67,16 +68,10 @@ BEGUN_ROUNDS = (
     .where(col(RoundRow.cohort_id).in_(IDS))
     .order_by(RoundRow.cohort_id, RoundRow.number)
 )
-LAST_SNAPSHOTS = (
-    select(SnapshotRow.cohort_id, func.max(SnapshotRow.at).label("at"))
-    .where(col(SnapshotRow.cohort_id).in_(IDS))
-    .group_by(SnapshotRow.cohort_id)
-    .subquery()
-)
 HAS_MARKS = select(MarkRow.at).where(MarkRow.at == SnapshotRow.at, MarkRow.snapshot_id == SnapshotRow.id)
 NEWEST_SNAPSHOTS = select(SnapshotRow.cohort_id, SnapshotRow.at, HAS_MARKS.exists().label("marked")).join(
-    LAST_SNAPSHOTS,
-    (SnapshotRow.cohort_id == LAST_SNAPSHOTS.c.cohort_id) & (SnapshotRow.at == LAST_SNAPSHOTS.c.at),
+    LAST_SNAPSHOT_TIMES,
+    (SnapshotRow.cohort_id == LAST_SNAPSHOT_TIMES.c.cohort_id) & (SnapshotRow.at == LAST_SNAPSHOT_TIMES.c.at),
 )
 
 

@@ -10,15 +10,13 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, cast
 from sqlmodel import and_, case
 
 from agents.model import Message
-from arena.record.queries.cohorts import IS_TRADING
+from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import BigInt
-from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import (
     AttemptRow,
     CallRow,
-    FillLevelRow,
     FillRow,
     ForecastRow,
     RejectionRow,
@@ -28,19 +26,16 @@ from arena.record.schema.typed import (
     IDS,
     Condition,
     col,
-    columns_of,
     count,
     joined,
-    read_grouped_nouns,
     read_nouns,
     select,
-    select_as,
+    select_noun,
     total,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
-from arena.record.write.turns import FILL_FIELDS
 from markets.model import MarketId
-from portfolio.model import Bet, Fill, FillLevel, Rejection, Sale
+from portfolio.model import Bet, Sale
 
 TURN_ID: BindParameter[int] = bindparam("turn_id")
 
@@ -79,23 +74,7 @@ class PlacedTurn:
 PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 TURN_OF_AGENT = and_(CohortRow.number == bindparam("cohort"), EntrantRow.name == bindparam("agent"))
 ONE_TURN = (
-    select_as(
-        id=TurnRow.id,
-        round_id=TurnRow.round_id,
-        snapshot_id=RoundRow.snapshot_id,
-        entrant_id=TurnRow.entrant_id,
-        cohort=CohortRow.number,
-        round=RoundRow.number,
-        agent=EntrantRow.name,
-        kind=EntrantRow.kind,
-        at=RoundRow.at,
-        status=TurnRow.status,
-        note=TurnRow.note,
-        cash=TurnRow.cash,
-        code_version=TurnRow.code_version,
-        orders=TurnRow.orders,
-        repaired=TurnRow.repaired,
-    )
+    select_noun(PlacedTurn, TurnRow, RoundRow, **PLACE)
     .select_from(PLACED_TURNS)
     .where(TURN_OF_AGENT, RoundRow.number == bindparam("round"), EntrantRow.cohort_id == CohortRow.id)
 )
@@ -117,7 +96,7 @@ class TurnFailure:
 
 
 FAILURES = (
-    select(AttemptRow.number, AttemptRow.note, AttemptRow.at)
+    select_noun(TurnFailure, AttemptRow)
     .where(AttemptRow.round_id == bindparam("round_id"), AttemptRow.entrant_id == bindparam("entrant_id"))
     .order_by(AttemptRow.number)
 )
@@ -171,7 +150,7 @@ class CallAttempt:
 
 
 ATTEMPTS = (
-    select(*columns_of(CallRow, CallAttempt.__dataclass_fields__))
+    select_noun(CallAttempt, CallRow)
     .where(CallRow.round_id == bindparam("round_id"), CallRow.entrant_id == bindparam("entrant_id"))
     .order_by(CallRow.stage, CallRow.sample, CallRow.attempt)
 )
@@ -216,15 +195,12 @@ class SeenMarket:
 
 
 SEEN_MARKETS = (
-    select_as(
+    select_noun(
+        SeenMarket,
+        MarketVersionRow,
+        QuoteRow,
         id=SnapshotItemRow.market_id,
-        question=MarketVersionRow.question,
-        event_id=MarketVersionRow.event_id,
         shown=SnapshotItemRow.shown == 1,
-        mid=QuoteRow.mid,
-        slug=MarketVersionRow.slug,
-        event_slug=MarketVersionRow.event_slug,
-        story=MarketVersionRow.story,
     )
     .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
     .where(SnapshotItemRow.snapshot_id == bindparam("snapshot_id"))
@@ -265,37 +241,6 @@ def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, S
         )
         for market, stages in forecasts.items()
     }
-
-
-FILLS = (
-    select(FillRow.id, *columns_of(FillRow, FILL_FIELDS))
-    .where(FillRow.turn_id == TURN_ID)
-    .order_by(FillRow.position)
-)
-LEVELS = (
-    select(FillLevelRow.fill_id, *columns_of(FillLevelRow, FillLevel.__dataclass_fields__))
-    .where(col(FillLevelRow.fill_id).in_(IDS))
-    .order_by(FillLevelRow.fill_id, FillLevelRow.position)
-)
-
-
-def read_fills(connection: Connection, turn: PlacedTurn) -> list[Fill]:
-    """What a turn bought and sold, level by level."""
-    rows = connection.execute(FILLS, {"turn_id": turn.id}).all()
-    levels = read_grouped_nouns(FillLevel, connection.execute(LEVELS, {"ids": [row.id for row in rows]}))
-    return [Fill(**attributes_of(row, *FILL_FIELDS), levels=tuple(levels[row.id])) for row in rows]
-
-
-TURN_REJECTIONS = (
-    select(*columns_of(RejectionRow, Rejection.__dataclass_fields__))
-    .where(RejectionRow.turn_id == TURN_ID)
-    .order_by(RejectionRow.position)
-)
-
-
-def read_rejections(connection: Connection, turn: PlacedTurn) -> list[Rejection]:
-    """What a turn wished for in vain."""
-    return read_nouns(Rejection, connection.execute(TURN_REJECTIONS, {"turn_id": turn.id}))
 
 
 FIRST_ROUNDS = 8
@@ -339,12 +284,10 @@ def _sum_of(figure: ColumnElement[Any], *where: Condition) -> ColumnElement[Any]
 
 
 TURN_SUMMARIES = (
-    select_as(
-        cohort=CohortRow.number,
-        round=RoundRow.number,
-        agent=EntrantRow.name,
-        at=RoundRow.at,
-        status=TurnRow.status,
+    select_noun(
+        TurnSummary,
+        TurnRow,
+        **PLACE,
         bought=_sum_of(func.count(), FILL_OF_TURN, FillRow.action == "buy"),
         sold=_sum_of(func.count(), FILL_OF_TURN, FillRow.action == "sell"),
         rejected=_sum_of(func.count(), RejectionRow.turn_id == TurnRow.id),
@@ -376,59 +319,49 @@ def read_newest_turns(
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainedTrade:
-    """A trade of a turn with the probability that was stated and why; money and prices in millionths."""
+class PlacedForecast:
+    """A final probability of a turn and why it was stated; money and prices in millionths."""
 
     cohort: int
     round: int
-    at: datetime
     agent: str
     kind: str
     market_id: MarketId
     question: str
+    probability: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FarForecast(PlacedForecast):
+    """One that lay far from the price that its agent was shown."""
+
+    mid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTrade(PlacedForecast):
+    """One on which the agent traded."""
+
+    mid: int | None
+    at: datetime
     action: str
     side: str
     shares: int
     amount: int
-    probability: int
-    reason: str
-    mid: int | None
 
 
 STATED_IN_TURN = (
     joined(TurnRow, EntrantRow, RoundRow, CohortRow)
     .join(ForecastRow, and_(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final"))
-    .join(
-        SnapshotItemRow,
-        and_(
-            SnapshotItemRow.snapshot_id == RoundRow.snapshot_id,
-            SnapshotItemRow.market_id == ForecastRow.market_id,
-        ),
-    )
+    .join(SnapshotItemRow, item_of(ForecastRow.market_id))
     .join(MarketVersionRow)
     .outerjoin(QuoteRow)
 )
-STATED = {
-    "cohort": CohortRow.number,
-    "round": RoundRow.number,
-    "agent": EntrantRow.name,
-    "kind": EntrantRow.kind,
-    "market_id": ForecastRow.market_id,
-    "question": MarketVersionRow.question,
-    "probability": ForecastRow.probability,
-    "reason": ForecastRow.reason,
-    "mid": QuoteRow.mid,
-}
+STATED = (ForecastRow, MarketVersionRow, QuoteRow)
 FILL_ON_FORECAST = and_(FillRow.turn_id == TurnRow.id, FillRow.market_id == ForecastRow.market_id)
 EXPLAINED_TRADES = (
-    select_as(
-        **STATED,
-        at=RoundRow.at,
-        action=FillRow.action,
-        side=FillRow.side,
-        shares=FillRow.shares,
-        amount=FillRow.amount,
-    )
+    select_noun(ExplainedTrade, *STATED, FillRow, **PLACE)
     .select_from(STATED_IN_TURN.join(FillRow, FILL_ON_FORECAST))
     .where(col(TurnRow.round_id).in_(IDS))
     .order_by(ForecastRow.reason == "", col(FillRow.amount).desc(), ForecastRow.market_id, EntrantRow.name)
@@ -443,24 +376,9 @@ def read_explained_trades(connection: Connection, rounds: int, most: int) -> lis
     return read_nouns(ExplainedTrade, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class FarForecast:
-    """A probability that lay far from the price that its agent was shown, in millionths."""
-
-    cohort: int
-    round: int
-    agent: str
-    kind: str
-    market_id: MarketId
-    question: str
-    probability: int
-    reason: str
-    mid: int
-
-
 FROM_PRICE = func.abs(ForecastRow.__table__.c.probability - QuoteRow.__table__.c.mid)
 FAR_FORECASTS = (
-    select_as(**STATED)
+    select_noun(FarForecast, *STATED, **PLACE)
     .select_from(STATED_IN_TURN)
     .where(col(TurnRow.round_id).in_(IDS), col(QuoteRow.mid).is_not(None))
     .order_by(

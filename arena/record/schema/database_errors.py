@@ -12,57 +12,38 @@ from sqlalchemy.exc import OperationalError
 
 from arena.errors import ArenaError
 
-RACE_ERRORS = (
-    "raced",
-    "another process wrote to {} at the same time",
-    "start it again to play what is missing",
-    2,
-)
-IDLE_ERRORS = (
+FULL = ("disk_full", "the disk is full: cannot write {}", "free some space; nothing is lost")
+IDLE = (  # not what the driver calls an end of the connection, though it is one
     "unreachable",
     "{} has closed a connection that was idle in the middle of a change",
     "the process was suspended; what was begun is undone, and it may be tried again",
-    1,
 )
-"""Not what the driver calls an end of the connection, though it is one."""
-FULL_ERRORS = ("disk_full", "the disk is full: cannot write {}", "free some space; nothing is lost", 1)
-KNOWN_ERRORS = (
-    (
-        "unable to open database file",
-        "cannot_open",
-        "{} can't be opened",
-        "check that it is a file and that you may write there",
-        1,
-    ),
-    ("is not a database", "not_a_record", "{} is not a record", "name another file with --database", 1),
-    ("disk image is malformed", "damaged", "{} is damaged", "restore a backup", 1),
-    ("malformed database schema", "damaged", "{} is damaged", "restore a backup", 1),
-    (
-        "readonly database",
-        "read_only",
-        "{} can only be read",
-        "check the permissions of the file and its folder",
-        1,
-    ),
-    *(
-        (
-            words,
-            "read_only",
-            "{} can't be changed by this user",
-            "name a user who may, or let `arena run` do it",
-            1,
-        )
-        for words in ("permission denied for", "must be owner of", "in a read-only transaction")
-    ),
-    ("database is locked", "locked", "{} is in use by another process", "try again when it has finished", 1),
-    ("disk I/O error", "disk_error", "the disk failed at {}", "check its free space, then try again", 1),
-    ("disk is full", *FULL_ERRORS),
-    ("No space left", *FULL_ERRORS),
-    ("idle-in-transaction timeout", *IDLE_ERRORS),
-    ("UNIQUE constraint failed", *RACE_ERRORS),
-    ("duplicate key value", *RACE_ERRORS),
+NO_RIGHT = ("read_only", "{} can't be changed by this user", "name a user who may, or let `arena run` do it")
+PERMISSIONS = "check the permissions of the file and its folder"
+RACE = (
+    "raced",
+    "another process wrote to {} at the same time",
+    "start it again to play what is missing",
 )
-"""Part of what the driver says, our code for it, what has happened, a hint, and the exit status."""
+WRITABLE = "check that it is a file and that you may write there"
+KNOWN_ERRORS = {
+    "unable to open database file": ("cannot_open", "{} can't be opened", WRITABLE),
+    "is not a database": ("not_a_record", "{} is not a record", "name another file with --database"),
+    "disk image is malformed": ("damaged", "{} is damaged", "restore a backup"),
+    "malformed database schema": ("damaged", "{} is damaged", "restore a backup"),
+    "readonly database": ("read_only", "{} can only be read", PERMISSIONS),
+    "permission denied for": NO_RIGHT,
+    "must be owner of": NO_RIGHT,
+    "in a read-only transaction": NO_RIGHT,
+    "database is locked": ("locked", "{} is in use by another process", "try again when it has finished"),
+    "disk I/O error": ("disk_error", "the disk failed at {}", "check its free space, then try again"),
+    "disk is full": FULL,
+    "No space left": FULL,
+    "idle-in-transaction timeout": IDLE,
+    "UNIQUE constraint failed": RACE,
+    "duplicate key value": RACE,
+}
+"""By part of what the driver says: our code for it, what has happened, and a hint."""
 
 
 def record_name(url: URL) -> str:
@@ -101,9 +82,9 @@ def translate_errors(engine: Engine, url: URL) -> None:
 
 
 def _known_error(said: str, name: str) -> ArenaError | None:
-    for words, code, message, hint, status in KNOWN_ERRORS:
+    for words, (code, message, hint) in KNOWN_ERRORS.items():
         if words in said:
-            return ArenaError(code, message.format(name), hint, status)
+            return ArenaError(code, message.format(name), hint, 2 if code == "raced" else 1)
     return None
 
 

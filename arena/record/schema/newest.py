@@ -1,4 +1,7 @@
-"""The newest row of each of many markets, by the index on market and time; of an entrant's settings."""
+"""The newest row of each of many markets, by the index on market and time; of an entrant's settings.
+
+Also many markets, or keys with instants, as one parameter or two, however many they are.
+"""
 
 import json
 from collections.abc import Sequence
@@ -6,9 +9,23 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, Connection, Row, Text, any_, bindparam, func
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    DateTime,
+    FromClause,
+    Row,
+    Text,
+    any_,
+    bindparam,
+    column,
+    func,
+    type_coerce,
+)
 
 from arena.record.schema.cohort import EntrantRow, ReplacementRow
+from arena.record.schema.dialects import UtcTime, instant_text
 from arena.record.schema.fields import TableRow
 from arena.record.schema.typed import AnySelect, clause, col, select
 from arena.record.schema.world import MarketRow
@@ -72,3 +89,23 @@ def is_in_markets(dialect: str) -> ColumnElement[bool]:
 def markets_parameter(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
     """The parameter for `is_in_markets`."""
     return {"ids": list(ids) if connection.dialect.name == "postgresql" else json.dumps(list(ids))}
+
+
+def keyed_instants(dialect: str, key: Any) -> FromClause:
+    """Keys of a type with instants, as a table of `key` and `at`: those of `keyed_instants_parameter`."""
+    if dialect == "postgresql":
+        keys = bindparam("keys", type_=ARRAY(key))
+        listed = func.unnest(keys, bindparam("times", type_=ARRAY(DateTime(timezone=True))))
+        columns = column("key", key), column("at", UtcTime)
+        return listed.table_valued(*columns, name="asked").render_derived()
+    given = func.json_each(bindparam("pairs", type_=Text)).table_valued(column("value", Text))
+    parts = [func.json_extract(given.c.value, f"$[{place}]") for place in (0, 1)]
+    return select(parts[0].label("key"), type_coerce(parts[1], UtcTime).label("at")).subquery("asked")
+
+
+def keyed_instants_parameter(connection: Connection, pairs: Sequence[tuple[Any, datetime]]) -> dict[str, Any]:
+    """The parameters for `keyed_instants`."""
+    if connection.dialect.name == "postgresql":
+        return {"keys": [key for key, _ in pairs], "times": [at for _, at in pairs]}
+    texts = {at: instant_text(at) for at in {at for _, at in pairs}}
+    return {"pairs": json.dumps([(key, texts[at]) for key, at in pairs])}

@@ -8,8 +8,9 @@ columns, and `col()`, which would let a text be compared with a number.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import fields
 from datetime import datetime
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
@@ -115,6 +116,11 @@ def column_of(column: Any) -> Column[Any]:
 
 def joined(row: type[TableRow], *others: type[TableRow]) -> Join | Table:
     """Tables of which each is joined to those before it by its foreign key, that of the last before first."""
+    return _joined(row, others)
+
+
+@cache  # to find by which keys takes longer than the rest of most questions
+def _joined(row: type[TableRow], others: tuple[type[TableRow], ...]) -> Join | Table:
     return reduce(lambda left, other: left.join(other.__table__), others, cast("Join | Table", row.__table__))
 
 
@@ -180,6 +186,15 @@ def select(*columns: *Ts) -> Any:
 def select_as(**columns: Any) -> AnySelect:
     """A question whose columns are named: as are the fields of the noun that its rows become."""
     return select(*(col(column).label(name) for name, column in columns.items()))
+
+
+def select_noun(noun: Any, *rows: type[TableRow], **named: Any) -> AnySelect:
+    """A question for the fields of a noun: what is named for them, else columns so called in these tables.
+
+    More may be named than the noun has.
+    """
+    columns = {name: getattr(row, name) for row in reversed(rows) for name in row.model_fields} | named
+    return select_as(**{field.name: columns[field.name] for field in fields(noun)})
 
 
 N = TypeVar("N")

@@ -7,20 +7,12 @@ from sqlalchemy import Connection
 
 from arena.record.model.benchmark import BenchmarkFile, NewFile
 from arena.record.schema.statements import insert_one
-from arena.record.schema.typed import col, read_nouns, select_as
+from arena.record.schema.typed import col, read_nouns, select_noun
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.heads import add_head
 from markets.hashes import digest, sha256
 
-FILES = select_as(
-    kind=BenchmarkFileRow.kind,
-    name=BenchmarkFileRow.name,
-    version=BenchmarkFileRow.version,
-    due=BenchmarkFileRow.due,
-    at=BenchmarkFileRow.at,
-    sha256=BenchmarkFileRow.sha256,
-    text=BenchmarkFileRow.text,
-)
+FILES = select_noun(BenchmarkFile, BenchmarkFileRow)
 
 
 def newest_file(connection: Connection, kind: str, name: str) -> BenchmarkFile | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Literal
 
 from sqlalchemy import Connection, bindparam, func
 
@@ -174,16 +175,21 @@ def open_round(
 
 def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
     """Every round has run and nothing is open; a cohort ends once, and that is an incident."""
-    open_one = (CohortRow.id == cohort_id, col(CohortRow.ended_at).is_(None))
-    if connection.execute(update(CohortRow).where(*open_one).values(ended_at=at)).rowcount:
-        _add_end(connection, "ended", cohort_id, at)
+    if _end_once(connection, "ended", cohort_id, at):
         add_cohort_finished(connection, cohort_id, at)
 
 
-def _add_end(connection: Connection, kind: str, cohort_id: int, at: datetime) -> None:
-    """The head that covers when a cohort has ended, or was stopped."""
+def _end_once(
+    connection: Connection, kind: Literal["ended", "stopped"], cohort_id: int, at: datetime
+) -> bool:
+    """Keep when a cohort has ended or was stopped, with the head that covers it, unless that is known."""
+    column = CohortRow.__table__.c[f"{kind}_at"]
+    change = update(CohortRow).where(CohortRow.id == cohort_id, column.is_(None)).values({column: at})
+    if not connection.execute(change).rowcount:
+        return False
     [number] = connection.scalars(select(CohortRow.number).where(CohortRow.id == cohort_id))
     add_head(connection, at, {kind: [[number, plain_value(at)]]}, number)
+    return True
 
 
 def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) -> None:
@@ -193,9 +199,7 @@ def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) ->
 
 def stop_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
     """A cohort decides no more, for good; it stops once."""
-    running = (CohortRow.id == cohort_id, col(CohortRow.stopped_at).is_(None))
-    if connection.execute(update(CohortRow).where(*running).values(stopped_at=at)).rowcount:
-        _add_end(connection, "stopped", cohort_id, at)
+    _end_once(connection, "stopped", cohort_id, at)
 
 
 SNAPSHOT_TIME = select(SnapshotRow.at).where(SnapshotRow.id == bindparam("taken")).scalar_subquery()

@@ -161,10 +161,8 @@ def add_pages(
     """
     markets = {listing.market.id: listing.market for listing in listings}
     known = newest_rows(connection, MarketVersionRow, list(markets), "version", "hash", "version")
-    if listed:
-        markets |= _with_known_rules(connection, [x for x in markets.values() if x.id in known])
-    else:
-        markets |= _with_known_tags(connection, [x for x in markets.values() if x.id in known])
+    complete = _with_known_rules if listed else _with_known_tags
+    markets |= complete(connection, [x for x in markets.values() if x.id in known])
     hashes = {market: market_hash(page) for market, page in markets.items()}
     changed = [market for market, hash in hashes.items() if market not in known or known[market].hash != hash]
     new = [market for market in changed if market not in known]

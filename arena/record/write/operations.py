@@ -29,10 +29,11 @@ from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import NOW, FromNow, seconds
 from arena.record.schema.newest import PLAYED_SETTINGS
-from arena.record.schema.statements import new_rows
+from arena.record.schema.statements import attributes_of, new_rows
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import (
     AnySelect,
+    Condition,
     clause,
     col,
     columns_of,
@@ -171,11 +172,16 @@ def end_incidents(
         subject.startswith(about, autoescape=True),
         subject.not_in(but),
     )
+    _change_incidents(engine, mine, ended_at=at)
+
+
+def _change_incidents(engine: Engine, which: Sequence[Condition], **values: Any) -> None:
+    """Change some incidents. Nearly always there are none: nothing is written then."""
     with reading(engine) as connection:
-        if connection.execute(select(IncidentRow.id).where(*mine).limit(1)).first() is None:
-            return  # as nearly always: nothing is written then
+        if connection.execute(select(IncidentRow.id).where(*which).limit(1)).first() is None:
+            return
     with engine.begin() as connection:
-        connection.execute(update(IncidentRow).where(*mine).values(ended_at=at))
+        connection.execute(update(IncidentRow).where(*which).values(**values))
 
 
 def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncident]:
@@ -197,11 +203,7 @@ def record_delivery(engine: Engine, id: int, told_at: datetime | None, next_try_
 
 def drop_untold(engine: Engine) -> None:
     """There is nobody to be told: whoever is, later, doesn't hear of it any more."""
-    with reading(engine) as connection:
-        if connection.execute(select(IncidentRow.id).where(*IS_UNTOLD).limit(1)).first() is None:
-            return
-    with engine.begin() as connection:
-        connection.execute(update(IncidentRow).where(*IS_UNTOLD).values(tries=MOST_TRIES))
+    _change_incidents(engine, IS_UNTOLD, tries=MOST_TRIES)
 
 
 def read_recent_incidents(
@@ -216,17 +218,8 @@ def _read_incidents(connection: Connection, rows: AnySelect) -> list[RecordedInc
     return [
         RecordedIncident(
             id=row.id,
-            incident=Incident(
-                kind=row.kind,
-                subject=row.subject,
-                at=row.at,
-                text=body.get("text", ""),
-                data=body.get("data", {}),
-            ),
-            ended_at=row.ended_at,
-            told_at=row.told_at,
-            tries=row.tries,
-            next_try_at=row.next_try_at,
+            incident=Incident(row.kind, row.subject, row.at, body.get("text", ""), body.get("data", {})),
+            **attributes_of(row, "ended_at", "told_at", "tries", "next_try_at"),
         )
         for row in connection.execute(rows)
         for body in [json.loads(row.body)]

@@ -8,13 +8,16 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, case, func, insert
 
-from arena.record.schema.cohort import SnapshotRow
+from arena.record.schema.cohort import CohortRow, SnapshotRow
 from arena.record.schema.scores import RollupRow
-from arena.record.schema.typed import col, delete, select
+from arena.record.schema.typed import clause, col, delete, select
 from arena.record.schema.world import ResolutionRow
 from markets.hashes import canonical
 
-NEWEST = select(func.max(SnapshotRow.at)).scalar_subquery()
+IN_COHORT = clause(SnapshotRow.cohort_id == CohortRow.id)
+LAST_OF_COHORT = select(func.max(SnapshotRow.at)).where(IN_COHORT).correlate(CohortRow).scalar_subquery()
+NEWEST = select(func.max(LAST_OF_COHORT)).select_from(CohortRow).scalar_subquery()
+"""By way of the cohorts, each of which finds its last snapshot by its index."""
 COUNT_RESOLUTIONS = select(
     func.count(),
     func.coalesce(func.max(ResolutionRow.id), 0),

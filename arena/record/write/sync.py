@@ -18,7 +18,7 @@ from arena.record.write.heads import add_head
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, add_pages, add_quotes, quote_of
 from arena.record.write.quarantine import quarantine_records
 from markets.garbage_collection import gc_paused
-from markets.hashes import canonical, digest, texts_digest
+from markets.hashes import canonical, digest, plain_digest
 from markets.model import Listing, Market, MarketId
 from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord
 
@@ -53,6 +53,7 @@ class SyncResult:
     hash: str = ""
 
 
+@gc_paused()
 def add_catalogue(
     connection: Connection,
     source: VenueSource,
@@ -72,21 +73,6 @@ def add_catalogue(
     `progress` is called with how many of how many markets are stored.
     """
     quarantine_records(connection, quarantined, at)
-    with gc_paused():
-        count = len(quarantined) if rejected is None else rejected
-        told = {"left_out": canonical(dict(left_out)), "rejected": count}
-        return _add_catalogue(connection, source, listings, at, progress, wanted, told)
-
-
-def _add_catalogue(
-    connection: Connection,
-    source: VenueSource,
-    listings: Sequence[Listing],
-    at: datetime,
-    progress: Callable[[int, int], None],
-    wanted: CatalogueFilter,
-    told: Mapping[str, object],
-) -> SyncResult:
     mine = SyncRow.venue == source.venue
     syncs = select(SyncRow.__table__).where(mine).order_by(col(SyncRow.number).desc())
     last = connection.execute(syncs.limit(1)).first()
@@ -106,6 +92,8 @@ def _add_catalogue(
         seen |= written.hashes
         progress(min(number * BATCH, len(listings)), len(listings))
     before = quoted_markets(connection, source.venue)
+    count = len(quarantined) if rejected is None else rejected
+    told = {"left_out": canonical(dict(left_out)), "rejected": count}
     number, hash = _add_sync(connection, source, at, seen, before, last, told)
     return SyncResult(
         number=number,
@@ -162,7 +150,7 @@ def _add_sync(
     turned = {market: int(market in seen) for market in sorted(seen.keys() ^ before)}
     number, previous = (1, "") if last is None else (last.number + 1, last.hash)
     fact = {"venue": source.venue, "stamp": source.stamp, "number": number, "at": at, "markets": len(seen)}
-    fact |= {"seen": texts_digest(seen)}
+    fact |= {"seen": plain_digest(seen)}
     sealed = digest(fact | {"previous": previous, "sightings": turned})
     sync_id = insert_one(connection, SyncRow.__table__, **fact, **told, hash=sealed)
     lines = [(sync_id, market, quoted) for market, quoted in turned.items()]

@@ -49,15 +49,8 @@ def add_tool_result(
     row: dict[str, Any] = dict(zip(("agent", "tool", "request"), request, strict=True))
     row |= {"text": result.text, "sources": canonical(result.sources), "withheld": canonical(result.withheld)}
     fact = row | {"cohort": place[0], "round": place[1], "fetched_at": plain_value(at), "key": key}
-    insert_one(
-        connection,
-        ToolResultRow.__table__,
-        round_id=round_id,
-        **row,
-        fetched_at=at,
-        key=key,
-        hash=digest(fact),
-    )
+    own = {"round_id": round_id, "fetched_at": at, "key": key, "hash": digest(fact)}
+    insert_one(connection, ToolResultRow.__table__, **row, **own)
     return result.text
 
 

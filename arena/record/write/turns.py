@@ -210,15 +210,12 @@ def _add_attempts(
     if not failed:
         return
     ids = [each.entrant_id for each in failed]
-    last, rows = (
-        dict(connection.execute(LAST_ATTEMPTS, {"round_id": round_id, "ids": ids}).all()),
-        TableRows(),
-    )
+    last = dict(connection.execute(LAST_ATTEMPTS, {"round_id": round_id, "ids": ids}).all())
+    rows = TableRows()
     for each in failed:
         number = last.get(each.entrant_id, 0) + 1
-        row = {
-            "number": number, "note": each.turn.decision.note, "at": each.ended_at, "code_version": version,
-        }  # fmt: skip
+        row = {"number": number, "note": each.turn.decision.note}
+        row |= {"at": each.ended_at, "code_version": version}
         whose = {"cohort": place[0], "round": place[1], "entrant": each.turn.entrant}
         key = {"round_id": round_id, "entrant_id": each.entrant_id, "hash": digest(row | whose)}
         rows.append(row | key)

@@ -1,10 +1,16 @@
 """ForecastBench's files as the columns of a file of forecasts: answers and what their questions came to."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from arena.errors import ArenaError, count_text
-from arena.scores.files.forecastbench import MARKET_SOURCES, ForecastFile, QuestionSet, ResolutionSet
+from arena.scores.files.forecastbench import (
+    MARKET_SOURCES,
+    ForecastFile,
+    QuestionSet,
+    ResolutionSet,
+    forecaster_names,
+)
 
 Columns = dict[str, list[object]]
 HALVES = ("dataset", "market")
@@ -25,7 +31,8 @@ def bench_columns(
     freeze value is the price. A market that is open yet has no outcome, or provisionally the crowd's latest
     value.
     """
-    names = _names(files)
+    _refuse_twice(files)
+    names = forecaster_names(files)
     asked = {(one.due, q.source, q.id): q for one in sets for q in one.questions}
     markets = MARKET_SOURCES | {q.source for q in asked.values() if q.is_market}
     ends = _ends(files, resolutions, markets)
@@ -65,8 +72,8 @@ def bench_columns(
     ]
 
 
-def _names(files: Sequence[ForecastFile]) -> Mapping[tuple[str, str], str]:
-    """What each forecaster is called: by its model, and by who filed it where two filed the same."""
+def _refuse_twice(files: Sequence[ForecastFile]) -> None:
+    """A forecaster files once for a round."""
     met: dict[tuple[str, str, str], str] = {}
     for filed in files:
         key = filed.model, filed.organization, filed.due
@@ -74,9 +81,6 @@ def _names(files: Sequence[ForecastFile]) -> Mapping[tuple[str, str], str]:
             what = f"{filed.file}: {filed.model} has filed for {filed.due} in {met[key]} too"
             raise ArenaError("bad_file", what, "leave one of the files out")
         met[key] = filed.file
-    models = {(model, organization) for model, organization, _ in met}
-    twice = Counter(model for model, _ in models)
-    return {(model, who): model if twice[model] == 1 else f"{model} ({who})" for model, who in models}
 
 
 def _ends(

@@ -1,5 +1,6 @@
 """What every forecaster of a file scored on each question: one row for the two, a column for each score."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log
-from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules._columns import different, is_scored, none_for_nan, runs
 from arena.scores.rules.autocast import combined
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums
@@ -18,10 +19,11 @@ from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_int
 from arena.scores.rules.forecastbench import adjusted_brier, brier_index
 from arena.scores.rules.forecastbench.panel import MOST_CELLS, Panel
 from arena.scores.rules.metaculus import table as metaculus
-from arena.scores.rules.metaculus.question import Mode
+from arena.scores.rules.metaculus.forecasts import Mode
 
 MEANS = ("brier", "log", "baseline", "peer", "relative", "spot_baseline", "spot_peer")
 """The scores whose means have an interval."""
+NAMES = ("brier", "log", *metaculus.SCORES, "distance")
 KNOWS_NOTHING = 0.25
 """The Brier score of even odds, which a missing answer on a yes/no question counts as."""
 
@@ -39,7 +41,7 @@ class QuestionScores:
     question: Ints
     event: Ints
     events: tuple[str, ...]
-    values: dict[str, Floats]
+    values: Mapping[str, Floats]
     rows: Ints
     forecasters: tuple[str, ...]
     asked: Flags
@@ -79,6 +81,10 @@ def settled(table: ForecastTable, *, provisional: bool) -> Floats:
     return np.where(np.isnan(outcome) & is_earlier, price[table.question], outcome)
 
 
+Cells = tuple[Ints, Ints, Ints, Mapping[str, Floats]]
+"""Who, on which question, of which event, and the scores."""
+
+
 def score_questions(
     table: ForecastTable,
     mode: Mode,
@@ -88,18 +94,64 @@ def score_questions(
     community: bool = False,
 ) -> QuestionScores:
     """Every score of everyone on every question that has ended."""
+    names = (*table.forecasters, metaculus.COMMUNITY) if community else table.forecasters
+    places, events = ({name: place for place, name in enumerate(some)} for some in (names, table.events))
     against = settled(table, provisional=provisional)
+    parts = _yes_no_cells(table, against, mode, outside, community=community)
+    rows = np.bincount(table.forecaster[~np.isnan(against)], minlength=len(names))
+    asked = np.zeros(len(table.questions), dtype=np.bool_)
+    asked[parts[0][1]] = True
+    for number, form in enumerate(table.forms, len(table.questions)):
+        if form.ended:
+            event = events.setdefault(form.event, len(events))
+            scores = _form_scores(form, mode, outside, community=community)
+            who = np.array([places[name] for name in scores], dtype=np.int64)
+            columns = np.array([[row.get(name, np.nan) for row in scores.values()] for name in NAMES])
+            parts.append(
+                (
+                    who,
+                    np.full(who.size, number),
+                    np.full(who.size, event),
+                    dict(zip(NAMES, columns, strict=True)),
+                )
+            )
+            rows += np.bincount([places[name] for name in form.who], minlength=rows.size)
+    who, question, of, values = parts[0] if len(parts) == 1 else _joined(parts)
+    return QuestionScores(
+        who=who,
+        question=question,
+        event=of,
+        events=tuple(events),
+        values=values,
+        rows=rows,
+        forecasters=names,
+        asked=np.append(asked, [form.ended for form in table.forms]).astype(np.bool_),
+        blank=np.append(np.full(asked.size, KNOWS_NOTHING), [form.blank for form in table.forms]),
+        kind=(*["yes_no"] * asked.size, *(form.kind for form in table.forms)),
+    )
+
+
+def _joined(parts: Sequence[Cells]) -> Cells:
+    """All cells, sorted by question and forecaster."""
+    who, question, event = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    order = np.lexsort((who, question))
+    values = {name: np.concatenate([part[3][name] for part in parts])[order] for name in NAMES}
+    return who[order], question[order], event[order], values
+
+
+def _yes_no_cells(
+    table: ForecastTable, against: Floats, mode: Mode, outside: tuple[str, ...], *, community: bool
+) -> list[Cells]:
+    """Those of forecasters, and those of the community where it is wanted."""
     rows = np.flatnonzero(~np.isnan(against))
     question, who = table.question[rows], table.forecaster[rows]
-    starts = np.flatnonzero((np.diff(question, prepend=-1) != 0) | (np.diff(who, prepend=-1) != 0))
-    lengths = np.diff(starts, append=rows.size)
+    starts, lengths = runs(question, who)
     clean = is_scored(table.outcome[rows])
     logs = log.each(table.probability[rows], table.outcome[rows])
-    values = {
-        "brier": _group_means((table.probability[rows] - against[rows]) ** 2, starts, lengths),
-        "log": _group_means(logs, starts, lengths),
-    }
     question, who = question[starts], who[starts]
+    values = {name: np.full(who.size, np.nan) for name in NAMES}
+    values["brier"] = _group_means((table.probability[rows] - against[rows]) ** 2, starts, lengths)
+    values["log"] = _group_means(logs, starts, lengths)
     own = _metaculus_cells(
         table if clean.size == table.outcome.size and clean.all() else table.take(rows[clean]),
         mode,
@@ -107,37 +159,31 @@ def score_questions(
         community=community,
     )
     size = len(table.forecasters) + 1
-    spare = own.forecaster == len(table.forecasters)
-    own_who = own.forecaster.astype(np.int64)
-    key, own_key = question * size + who, own.question * size + own_who
-    place = np.searchsorted(key, own_key[~spare])
-    for line, name in zip(own.values, metaculus.SCORES, strict=True):
-        column = np.full(key.size, np.nan)
-        column[place] = line[~spare]
-        values[name] = column
-    pooled = {name: line[spare] for name, line in zip(metaculus.SCORES, own.values, strict=True)}
-    names = (*table.forecasters, metaculus.COMMUNITY) if community else table.forecasters
-    asked = np.zeros(len(table.questions), dtype=np.bool_)
-    asked[question] = True
+    pooled = own.forecaster == len(table.forecasters)
+    place = np.searchsorted(question * size + who, (own.question * size + own.forecaster)[~pooled])
+    for name, line in zip(metaculus.SCORES, own.values, strict=True):
+        values[name][place] = line[~pooled]
     event_of = np.zeros(len(table.questions), dtype=np.int64)
     event_of[table.question] = table.event
-    found = QuestionScores(
-        who=who,
-        question=question,
-        event=event_of[question],
-        events=table.events,
-        values=values | {"distance": np.full(who.size, np.nan)},
-        rows=np.bincount(table.forecaster[rows], minlength=len(names)),
-        forecasters=names,
-        asked=asked,
-        blank=np.full(len(table.questions), KNOWS_NOTHING),
-        kind=("yes_no",) * len(table.questions),
-    )
+    cells: list[Cells] = [(who, question, event_of[question], values)]
     if community:
-        found = _joined(found, own.question[spare], event_of, pooled, timed=_times_of(table) is not None)
-    for number, form in enumerate(table.forms):
-        found = _with_form(found, form, len(table.questions) + number, mode, outside, community=community)
-    return found
+        scores = dict(zip(metaculus.SCORES, own.values[:, pooled], strict=True))
+        question = own.question[pooled]
+        theirs = _community_values(scores, timed=_times_of(table) is not None)
+        cells.append((own.forecaster[pooled], question, event_of[question], theirs))
+    return cells
+
+
+def _community_values(scores: Mapping[str, Floats], *, timed: bool) -> dict[str, Floats]:
+    """At one instant the community's Brier score follows from its baseline score."""
+    chance = 2 ** (scores["baseline"] / 100 - 1)
+    unknown = np.full(chance.size, np.nan)
+    return {
+        **scores,
+        "brier": unknown if timed else (1 - chance) ** 2,
+        "log": unknown if timed else log.each(chance, np.ones(chance.size)),
+        "distance": unknown,
+    }
 
 
 def _group_means(values: Floats, starts: Ints, lengths: Ints) -> Floats:
@@ -155,77 +201,37 @@ def _metaculus_cells(
     if times is None and ended.time is not None:
         last = (np.diff(ended.question, append=-1) != 0) | (np.diff(ended.forecaster, append=-1) != 0)
         rows = ended.take(np.flatnonzero(last))
-    checked = metaculus.check_rows(rows.question, rows.forecaster, rows.probability, rows.outcome, times)
     places = [place for place, name in enumerate(ended.forecasters) if name in outside]
-    cells = metaculus.cell_scores(checked, times, mode, np.array(places, dtype=np.int64), community=community)
+    base = ~np.isin(rows.forecaster, np.array(places, dtype=np.int64))
+    columns = (rows.question, rows.forecaster, rows.probability, rows.outcome)
+    cells = metaculus.cell_scores(metaculus.ResolvedRows(*columns, base, times), mode, community=community)
     pooled = cells.forecaster == -1
     return replace(cells, forecaster=np.where(pooled, len(ended.forecasters), cells.forecaster))
 
 
 def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
-    """The times of forecasts and questions, if they are enough for a mean over time."""
-    time = table.open if table.time is None else table.time
+    """The times of forecasts and questions, if they are enough for a mean over time.
+
+    A question opens with its first forecast and was to close when it closed, unless the file says otherwise.
+    """
+    time, opens = table.open if table.time is None else table.time, table.open
     if time is None or table.close is None:
         return None
-    return metaculus.TableTimes(time, table.close, table.open, table.scheduled_close, table.end, table.spot)
+    if opens is None:
+        first = np.full(len(table.questions), np.inf)
+        np.minimum.at(first, table.question, time)
+        opens = first[table.question]
+    scheduled = table.close if table.scheduled_close is None else table.scheduled_close
+    return metaculus.TableTimes(time, opens, table.close, scheduled, table.end, table.spot)
 
 
-def _joined(
-    found: QuestionScores, question: Ints, event_of: Ints, pooled: dict[str, Floats], *, timed: bool
-) -> QuestionScores:
-    """The same with the community's rows. At one instant its Brier score follows from its baseline score."""
-    chance = 2 ** (pooled["baseline"] / 100 - 1)
-    own = pooled | {
-        "brier": np.full(chance.size, np.nan) if timed else (1 - chance) ** 2,
-        "log": np.full(chance.size, np.nan) if timed else log.each(chance, np.ones(chance.size)),
-        "distance": np.full(chance.size, np.nan),
-    }
-    who = np.full(question.size, len(found.forecasters) - 1)
-    return _sorted(found, who, question, event_of[question], found.events, own)
-
-
-def _sorted(
-    found: QuestionScores,
-    who: Ints,
-    question: Ints,
-    event: Ints,
-    events: tuple[str, ...],
-    values: dict[str, Floats],
-) -> QuestionScores:
-    joined = [
-        np.concatenate(pair) for pair in ((found.who, who), (found.question, question), (found.event, event))
-    ]
-    order = np.lexsort((joined[0], joined[1]))
-    columns = {name: np.concatenate([column, values[name]])[order] for name, column in found.values.items()}
-    return replace(
-        found,
-        who=joined[0][order],
-        question=joined[1][order],
-        event=joined[2][order],
-        events=events,
-        values=columns,
-    )
-
-
-def _with_form(
-    found: QuestionScores,
-    form: FormQuestion,
-    number: int,
-    mode: Mode,
-    outside: tuple[str, ...],
-    *,
-    community: bool,
-) -> QuestionScores:
-    """The same with a question of options or of a number."""
-    asked, blank = np.append(found.asked, form.ended), np.append(found.blank, form.blank)
-    found = replace(found, asked=asked, blank=blank, kind=(*found.kind, form.kind))
-    if not form.ended:
-        return found
-    places = {name: place for place, name in enumerate(found.forecasters)}
-    names = sorted(set(form.who))
-    table = {
+def _form_scores(
+    form: FormQuestion, mode: Mode, outside: tuple[str, ...], *, community: bool
+) -> dict[str, dict[str, float]]:
+    """Everyone's scores on a question of options or of a number."""
+    found = {
         name: {"brier": _mean_of(form, form.brier, name), "distance": _mean_of(form, form.distance, name)}
-        for name in names
+        for name in sorted(set(form.who))
     }
     if form.forecasts is not None and form.lived is not None:
         base = ~np.isin(form.forecasts.forecaster, outside)
@@ -236,13 +242,8 @@ def _with_form(
         for place, name in enumerate([*own, metaculus.COMMUNITY][: scores.shape[1]]):
             row = dict(zip(metaculus.SCORES, scores[:, place].tolist(), strict=True))
             mean = metaculus.mean_log(forecasts, name) if place < len(own) else np.nan
-            table.setdefault(name, {}).update(row | {"log": mean})
-    who = np.array([places[name] for name in table], dtype=np.int64)
-    events = found.events if form.event in found.events else (*found.events, form.event)
-    values = {name: np.array([row.get(name, np.nan) for row in table.values()]) for name in found.values}
-    rows = found.rows + np.bincount([places[name] for name in form.who], minlength=found.rows.size)
-    question, event = np.full(who.size, number), np.full(who.size, events.index(form.event))
-    return replace(_sorted(found, who, question, event, events, values), rows=rows)
+            found.setdefault(name, {}).update(row | {"log": mean})
+    return found
 
 
 def _mean_of(form: FormQuestion, values: Floats, name: str) -> float:

@@ -7,7 +7,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -107,6 +107,14 @@ class Faults:
     def add(self, line: int, column: str, message: str, hint: str) -> None:
         """One more."""
         self.found.append(FileFault(self.name, column, message, hint, line=line))
+
+    def tear(self, row: int, line: int, message: str, hint: str) -> None:
+        """Notes that a whole row can't be read; of many the first are named."""
+        self.torn.add(row)
+        if len(self.torn) <= MOST_ALIKE:
+            self.add(line, "", message, hint)
+        else:
+            self.more += 1
 
     def check(self) -> None:
         """Raises all of them, by line."""
@@ -243,47 +251,48 @@ def parse_cells(
     `allowed` are the columns that mean something; others are not read, unless one looks like a misspelt one.
     `named` says what the file calls a column of ours; nothing for one that is not to be read.
     """
+    columns = OurColumns(needed, allowed, named or {})
     if not text.strip():
         hint = f"its first line names the columns: {','.join(needed)}"
         raise ArenaError("bad_file", f"{name}: the file is empty", hint)
-    if text.lstrip()[0] in "{[":
-        return _json_cells(name, text, needed, allowed, named or {})
-    return _csv_cells(name, text, needed, allowed, named or {})
+    return (_json_cells if text.lstrip()[0] in "{[" else _csv_cells)(name, text, columns)
 
 
-def _csv_cells(
-    name: str, text: str, needed: Collection[str], allowed: Collection[str], named: Mapping[str, str]
-) -> Cells:
+@dataclass(frozen=True, slots=True)
+class OurColumns:
+    """The columns that are needed, those that mean something, and what the file calls some of them."""
+
+    needed: Collection[str]
+    allowed: Collection[str]
+    named: Mapping[str, str]
+
+
+def _csv_cells(name: str, text: str, ours: OurColumns) -> Cells:
     start, faults = text.lstrip("\r\n"), Faults(name)
     delimiter = max(DELIMITERS, key=start.partition("\n")[0].count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
     @cache
     def lines() -> list[int]:
-        return [line for line, _ in _records(text, delimiter)]
+        return _record_lines(text, delimiter)
+
+    def line_of(row: int) -> int:
+        return lines()[row + 1]
 
     try:
         header = next(row for row in reader if row)
         place = text[: len(text) - len(start)].count("\n") + 1
-        found, ignored = _match_header(place, header, needed, allowed, named, faults)
+        found, ignored = _match_header(place, header, ours, faults)
         columns = _plain_columns(start, delimiter, len(header), found)
         if columns is None:
-            columns = _columns(reader, len(header), found, lambda row: lines()[row + 1], faults)
+            columns = _columns(reader, len(header), found, line_of, faults)
     except csv.Error as error:
         hint = "put text with commas or quotes in double quotes, and double any quotes inside it"
-        line = _torn_line(text, delimiter)
-        raise ArenaError("bad_file", f"{name}:{line}: invalid CSV ({error})", hint) from error
+        raise ArenaError("bad_file", f"{name}:{lines()[-1]}: invalid CSV ({error})", hint) from error
     if not all(map(len, columns.values())):
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add a line for each forecast")
-    return Cells(
-        name,
-        lambda row: lines()[row + 1],
-        columns,
-        {ours: header[at].strip() for ours, at in found.items()},
-        faults,
-        ignored,
-        decimal_comma=delimiter != ",",
-    )
+    theirs = {column: header[at].strip() for column, at in found.items()}
+    return Cells(name, line_of, columns, theirs, faults, ignored, decimal_comma=delimiter != ",")
 
 
 def _plain_columns(
@@ -324,13 +333,18 @@ def _columns(
     line_of: Callable[[int], int],
     faults: Faults,
 ) -> dict[str, TextColumn]:
-    """The columns of the lines that are left."""
+    """The columns of the lines that are left; a row has as many cells as the first line, or a fault."""
     columns, rows = {ours: Texts() for ours in found}, 0
     while chunk := list(islice(reader, AT_ONCE)):
         widths = set(map(len, chunk))
         chunk = [row for row in chunk if row] if 0 in widths else chunk
-        if widths - {0, width}:
-            _straighten(chunk, width, rows, line_of, faults)
+        for place, row in enumerate(chunk if widths - {0, width} else ()):
+            if len(row) != width:
+                what = f"it has {len(row)} cells, the first line {width}"
+                faults.tear(
+                    rows + place, line_of(rows + place), what, "put text with commas in double quotes"
+                )
+                chunk[place] = [*row, *[""] * width][:width]
         every = list(zip(*chunk, strict=True))
         for ours, at in found.items():
             columns[ours].add(every[at] if every else ())
@@ -338,93 +352,57 @@ def _columns(
     return {ours: texts.column() for ours, texts in columns.items()}
 
 
-def _straighten(
-    chunk: list[list[str]], width: int, before: int, line_of: Callable[[int], int], faults: Faults
-) -> None:
-    """Notes rows that have too many cells or too few, and gives them as many as the first line has."""
-    for place, row in enumerate(chunk):
-        if len(row) != width:
-            faults.torn.add(before + place)
-            if len(faults.torn) <= MOST_ALIKE:
-                what = f"it has {len(row)} cells, the first line {width}"
-                faults.add(line_of(before + place), "", what, "put text with commas in double quotes")
-            else:
-                faults.more += 1
-            chunk[place] = [*row, *[""] * width][:width]
+def _record_lines(text: str, delimiter: str) -> list[int]:
+    """The lines in which records begin that aren't blank, and one more: where the first begins that is no
+    CSV, or the text ends. Slow, and only for errors."""
+    lines, reader = [1], csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    with suppress(csv.Error):
+        for row in reader:
+            if not row:
+                lines.pop()
+            lines.append(reader.line_num + 1)
+    return lines
 
 
-def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Every record that isn't blank, and the line that it begins in; slow, and only for errors."""
-    line, reader = 1, csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    for row in reader:
-        if row:
-            yield line, row
-        line = reader.line_num + 1
-
-
-def _torn_line(text: str, delimiter: str) -> int:
-    """The line in which the record begins that is no CSV."""
-    line, reader = 1, csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        for _ in reader:
-            line = reader.line_num + 1
-    except csv.Error:
-        return line
-    return line
-
-
-def _json_cells(
-    name: str, text: str, needed: Collection[str], allowed: Collection[str], named: Mapping[str, str]
-) -> Cells:
+def _json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     """The cells of JSON: an object a line, or a list of objects; what lies deeper is `outer.inner`."""
     faults = Faults(name)
     lines, objects = _json_objects(name, text, faults)
     flat = [dict(_flat(each)) for each in objects]
-    header = list(dict.fromkeys(key for each in flat for key in each))
-    found, ignored = _match_header(1, header, needed, allowed, named, faults)
-    columns = {}
-    for ours, at in found.items():
-        texts = Texts()
-        texts.add([each.get(header[at], "") for each in flat])
-        columns[ours] = texts.column()
-    theirs = {ours: header[at] for ours, at in found.items()}
-    return Cells(name, lines.__getitem__, columns, theirs, faults, ignored)
+    header = dict.fromkeys(key for each in flat for key in each)
+    columns = {key: [each.get(key, "") for each in flat] for key in header}
+    return _memory_cells(faults, lines.__getitem__, columns, ours)
 
 
 def _json_objects(name: str, text: str, faults: Faults) -> tuple[list[int], list[dict[str, Any]]]:
     """The objects, and the line or place of each; what is none is noted, and stands as an empty one."""
     if text.lstrip()[0] == "[":
-        try:
-            objects = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ArenaError("bad_file", f"{name}: invalid JSON ({error})", "correct the file") from error
-        lines = list(range(1, len(objects) + 1))
+        found = _json_value(text)
+        if isinstance(found, Exception):
+            raise ArenaError("bad_file", f"{name}: invalid JSON ({found})", "correct the file") from found
+        values = dict(enumerate(found, 1))
     else:
-        kept = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-        lines, objects = [number for number, _ in kept], [_json_line(each) for _, each in kept]
-    for place, (number, each) in enumerate(zip(lines, objects, strict=True)):
-        if not isinstance(each, dict):
-            faults.torn.add(place)
-            what = f"{each}" if isinstance(each, InvalidJson) else f"{str(each)[:SHOWN]!r} is not an object"
-            faults.add(number, "", what, 'write each forecast as {"question": …, "probability": …} on a line')
-            objects[place] = {}
+        lines = enumerate(text.splitlines(), 1)
+        values = {number: _json_value(line) for number, line in lines if line.strip()}
+    hint = 'write each forecast as {"question": …, "probability": …} on a line'
+    for place, (number, each) in enumerate(values.items()):
+        if isinstance(each, Exception):
+            faults.tear(place, number, f"invalid JSON ({each})", hint)
+        elif not isinstance(each, dict):
+            faults.tear(place, number, f"{str(each)[:SHOWN]!r} is not an object", hint)
+    objects = [each if isinstance(each, dict) else {} for each in values.values()]
     if not any(objects):
         faults.check()
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
-    return lines, objects
+    return list(values), objects
 
 
-class InvalidJson(str):
-    """What is wrong with a line."""
-
-    __slots__ = ()
-
-
-def _json_line(line: str) -> Any:
+def _json_value(text: str) -> Any:
+    """What a text says, or what is wrong with it."""
     try:
-        return json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        return InvalidJson(f"invalid JSON ({error})")
+        return error
 
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
@@ -449,19 +427,24 @@ def cells_of(
     >>> list(cells_of("mine", {"question": ["a", None]}, ["question"], ["question"]).columns["question"])
     ['a', '']
     """
-    header, faults = list(columns), Faults(name)
-    found, ignored = _match_header(1, header, needed, allowed, {}, faults)
+    texts = {key: ["" if x is None else str(x) for x in values] for key, values in columns.items()}
+    cells = _memory_cells(Faults(name), lambda row: row + 1, texts, OurColumns(needed, allowed, {}))
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1 or lengths == {0}:
         rows = ", ".join(f"{column} {len(values):,}" for column, values in columns.items())
         what = f"{name}: rows in each column: {rows}"
         raise ArenaError("bad_file", what, "give all columns as many rows, one at least")
-    texts = {}
-    for ours, at in found.items():
-        column = Texts()
-        column.add(["" if value is None else str(value) for value in columns[header[at]]])
-        texts[ours] = column.column()
-    return Cells(name, lambda row: row + 1, texts, {}, faults, ignored)
+    return replace(cells, theirs={})
+
+
+def _memory_cells(
+    faults: Faults, line_of: Callable[[int], int], columns: Mapping[str, Sequence[str]], ours: OurColumns
+) -> Cells:
+    header = list(columns)
+    found, ignored = _match_header(1, header, ours, faults)
+    theirs = {column: header[at] for column, at in found.items()}
+    texts = {column: column_of_texts(columns[key]) for column, key in theirs.items()}
+    return Cells(faults.name, line_of, texts, theirs, faults, ignored)
 
 
 def plain_name(column: str) -> str:
@@ -474,42 +457,35 @@ def plain_name(column: str) -> str:
 
 
 def _match_header(
-    line: int,
-    header: Sequence[str],
-    needed: Collection[str],
-    allowed: Collection[str],
-    named: Mapping[str, str],
-    faults: Faults,
+    line: int, header: Sequence[str], ours: OurColumns, faults: Faults
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     """Where each column of ours stands, and the names of those that are not read."""
     exact = [column.strip() for column in header]
-    found = _named_columns(f"{faults.name}:{line}", exact, allowed, named)
+    found = _named_columns(f"{faults.name}:{line}", exact, ours)
     ignored = []
     for at, column in enumerate(exact):
-        ours = plain_name(column)
+        name = plain_name(column)
         if at in found.values():
             continue
-        if ours not in allowed or ours in named:
+        if name not in ours.allowed or name in ours.named:
             ignored.append(column)
-        elif ours in found:
-            faults.add(line, ours, "it appears twice", "take one out")
+        elif name in found:
+            faults.add(line, name, "it appears twice", "take one out")
         else:
-            found[ours] = at
-    _note_missing(line, found, ignored, needed, allowed, named, faults)
-    if not found.keys() >= set(needed):
+            found[name] = at
+    _note_missing(line, found, ignored, ours, faults)
+    if not found.keys() >= set(ours.needed):
         faults.check()
     return found, tuple(ignored)
 
 
-def _named_columns(
-    place: str, exact: Sequence[str], allowed: Collection[str], named: Mapping[str, str]
-) -> dict[str, int]:
+def _named_columns(place: str, exact: Sequence[str], ours: OurColumns) -> dict[str, int]:
     """Where the columns of ours stand that a user says the file has by other names."""
     found: dict[str, int] = {}
-    for ours, theirs in named.items():
-        if ours not in allowed:
-            what = f"--columns {ours}={theirs}: {ours!r} is no column of ours"
-            ours_are = ", ".join(each for each in allowed if not re.fullmatch(r"q\d+", each))
+    for name, theirs in ours.named.items():
+        if name not in ours.allowed:
+            what = f"--columns {name}={theirs}: {name!r} is no column of ours"
+            ours_are = ", ".join(each for each in ours.allowed if not re.fullmatch(r"q\d+", each))
             raise ArenaError("bad_columns", what, f"ours are {ours_are}", status=64)
         if theirs and theirs not in exact:
             near = get_close_matches(theirs, exact, 1)
@@ -517,7 +493,7 @@ def _named_columns(
             what = f"{place}: there is no column {theirs!r}{also}"
             raise ArenaError("bad_columns", what, f"it has {', '.join(exact)}", status=64)
         if theirs:
-            found[ours] = exact.index(theirs)
+            found[name] = exact.index(theirs)
     return found
 
 
@@ -526,16 +502,10 @@ STATES = re.compile(r"probability|chance|cdf|density|value|q\d+")
 
 
 def _note_missing(
-    line: int,
-    found: Mapping[str, int],
-    ignored: Sequence[str],
-    needed: Collection[str],
-    allowed: Collection[str],
-    named: Mapping[str, str],
-    faults: Faults,
+    line: int, found: Mapping[str, int], ignored: Sequence[str], ours: OurColumns, faults: Faults
 ) -> None:
     """Nothing is left out because of a slip in its name."""
-    absent = [column for column in allowed if column not in found and column not in named]
+    absent = [column for column in ours.allowed if column not in found and column not in ours.named]
     meant = set()
     for column in ignored:
         for near in get_close_matches(plain_name(column), absent, 1, ALIKE):
@@ -543,8 +513,8 @@ def _note_missing(
             hint = f"rename it, say --columns {near}={column}, or --columns {near}= to leave it out"
             faults.add(line, column[:SHOWN], f"it is unknown; did you mean {near}?", hint)
     has = f"; the file has {', '.join(each[:SHOWN] for each in ignored)}" if ignored else ""
-    wanted = [*needed]
-    if not found.keys() >= set(needed) and not any(STATES.fullmatch(column) for column in found):
+    wanted = [*ours.needed]
+    if not found.keys() >= set(wanted) and not any(STATES.fullmatch(column) for column in found):
         wanted.append("probability")  # all that is missing is said at once
     for column in wanted:
         if column not in found and column not in meant:

@@ -11,6 +11,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -140,10 +141,12 @@ class ForecastFile:
     combinations: int = 0
     unanswered: int = 0
 
-    @property
-    def processed(self) -> bool:
-        """Whether it carries its own resolutions."""
-        return any(row.resolved is not None for row in self.rows)
+
+def forecaster_names(files: Iterable[ForecastFile]) -> dict[tuple[str, str], str]:
+    """What each is called, by model and organization: the model, and who filed where two filed the same."""
+    models = {(one.model, one.organization) for one in files}
+    twice = Counter(model for model, _ in models)
+    return {(model, who): model if twice[model] == 1 else f"{model} ({who})" for model, who in models}
 
 
 def read_question_set(

@@ -26,6 +26,7 @@ from arena.scores.files.forecastbench import (
     QuestionSet,
     ResolutionSet,
     check_answers,
+    forecaster_names,
     is_day,
     share_in,
 )
@@ -174,16 +175,14 @@ def gather(
     outcomes = {due: _outcomes(due, files, sets, resolutions, mode) for due in {one.due for one in files}}
     wanted = {one.due: _wanted(one, files, outcomes.get(one.due, {})) for one in sets}
     taken = _Gathering(outcomes, wanted, mode == "paper")
-    models = Counter({(one.model, one.organization): 1 for one in files})
-    twice = Counter(model for model, _ in models)
+    names = forecaster_names(files)
     for filed in files:
         answers = _answers(filed, sets, taken.notes)
         people: dict[str | None, dict[Asked, float]] = defaultdict(dict)
         for one in answers:
             people[one.user][one.source, one.id, one.date] = one.forecast
         if set(people) == {None}:
-            name = filed.model if twice[filed.model] == 1 else f"{filed.model} ({filed.organization})"
-            taken.add(name, filed, people[None])
+            taken.add(names[filed.model, filed.organization], filed, people[None])
         elif median_name is not None:
             taken.notes.append(f"{median_name}: the median of {count_text(len(people), 'individual')}")
             taken.add(median_name, filed, _median(people.values()), crowd=True)

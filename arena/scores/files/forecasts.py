@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -77,14 +77,14 @@ class ForecastTable:
     categories: tuple[str, ...]
     category: Ints | None
     market: Floats | None
-    time: Floats | None
-    end: Floats | None
-    open: Floats | None
-    close: Floats | None
-    scheduled_close: Floats | None
-    resolved: Floats | None
-    spot: Floats | None
     dated: bool
+    time: Floats | None = None
+    end: Floats | None = None
+    open: Floats | None = None
+    close: Floats | None = None
+    scheduled_close: Floats | None = None
+    resolved: Floats | None = None
+    spot: Floats | None = None
     forms: tuple[FormQuestion, ...] = ()
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -97,20 +97,10 @@ class ForecastTable:
 
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
         """Some of the rows, and the forms of one category; the names stay."""
-        columns = (
-            "question",
-            "forecaster",
-            "probability",
-            "outcome",
-            "event",
-            "category",
-            "market",
-            *TIME_COLUMNS,
-        )
-        taken: dict[str, Any] = {}
-        for name in columns:
-            values = getattr(self, name)
-            taken[name] = None if values is None else values[rows]
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        taken: dict[str, Any] = {
+            name: column[rows] for name, column in columns.items() if isinstance(column, np.ndarray)
+        }
         forms = self.forms if category is None else [x for x in self.forms if x.category == category]
         return replace(self, **taken, forms=tuple(forms))
 
@@ -141,10 +131,10 @@ def check_forecasts(cells: Cells) -> ForecastTable:
     if forms.any():
         rows = np.flatnonzero(forms)
         _check_one_form(cells, forms)
-        check_question_times(
-            cells.take(rows), {key: x[rows] for key, x in times.items()}, *_ended(cells.take(rows))
-        )
-        others = read_forms(cells.take(rows), {key: x[rows] for key, x in times.items()})
+        some, lived = cells.take(rows), {key: x[rows] for key, x in times.items()}
+        ended = np.array([bool(text) for text in some.columns["outcome"]])
+        check_question_times(some, lived, number_column(some.columns["question"])[0], ended)
+        others = read_forms(some, lived)
         rest = np.flatnonzero(~forms)
         cells, who = cells.take(rest), who[rest]
         times = {key: x[rest] for key, x in times.items()}
@@ -164,13 +154,8 @@ def _check_one_form(cells: Cells, forms: Flags) -> None:
     cells.wrong("question", torn, what, "give a question one form in all its lines")
 
 
-def _ended(cells: Cells) -> tuple[Ints, Flags]:
-    """Each row's question, and whether it says how that ended."""
-    return number_column(cells.columns["question"])[0], np.array([bool(x) for x in cells.columns["outcome"]])
-
-
 def _yes_no_table(
-    cells: Cells, who: Ints, forecasters: tuple[str, ...], times: dict[str, Floats], dated: bool
+    cells: Cells, who: Ints, forecasters: tuple[str, ...], times: dict[str, Any], dated: bool
 ) -> ForecastTable:
     """The table of the rows of yes/no questions."""
     has = cells.columns.keys()
@@ -207,13 +192,7 @@ def _yes_no_table(
         market=market,
         dated=dated,
         ignored=cells.ignored,
-        time=times.get("time"),
-        end=times.get("end"),
-        open=times.get("open"),
-        close=times.get("close"),
-        scheduled_close=times.get("scheduled_close"),
-        resolved=times.get("resolved"),
-        spot=times.get("spot"),
+        **times,
     ).take(order)
 
 

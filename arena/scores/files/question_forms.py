@@ -6,10 +6,11 @@ what happened (`density`), or by a single `value`, which has no density and is o
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import inf, isfinite, nan
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -28,8 +29,7 @@ from arena.scores.files.csv_columns import (
 from arena.scores.rules.autocast import choice as autocast_choice
 from arena.scores.rules.autocast import numeric as autocast_numeric
 from arena.scores.rules.metaculus import limits
-from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, chance_forecasts
 from arena.scores.rules.metaculus.question_types import OUTSIDE, continuous, multiple_choice
 
 QUANTILES = tuple(f"q{percent}" for percent in range(1, 100))
@@ -42,6 +42,7 @@ BUCKETS = 200
 SLACK = 1e-6
 """So far the ends of a cdf may be from 0 and 1."""
 Kind = Literal["choice", "number"]
+Said = TypeVar("Said")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,12 @@ class FormQuestion:
     event: str
     category: str | None
     ended: bool
-    who: tuple[str, ...]
-    brier: Floats
-    distance: Floats
-    blank: float
-    forecasts: Forecasts | None
-    lived: MetaculusQuestion | None
+    who: tuple[str, ...] = ()
+    brier: Floats = field(default_factory=lambda: np.zeros(0))
+    distance: Floats = field(default_factory=lambda: np.zeros(0))
+    blank: float = nan
+    forecasts: Forecasts | None = None
+    lived: MetaculusQuestion | None = None
 
 
 def own_event(question: str) -> str:
@@ -82,6 +83,16 @@ def form_rows(cells: Cells) -> Flags:
 
 
 @dataclass(frozen=True, slots=True)
+class FormForecast(Generic[Said]):
+    """What somebody said of a question, since when, and in which row that begins."""
+
+    who: str
+    at: float
+    row: int
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
 class FormRows:
     """The rows of one question, with the times of all."""
 
@@ -93,6 +104,11 @@ class FormRows:
     def first(self) -> int:
         """Where what all of them share can be read."""
         return self.rows[0]
+
+    @property
+    def has_life(self) -> bool:
+        """Whether it is known when it was open."""
+        return "close" in self.times and not {"time", "open"}.isdisjoint(self.times)
 
     def text(self, column: str, row: int | None = None) -> str:
         """A cell; empty where the file has no such column."""
@@ -106,19 +122,19 @@ class FormRows:
             return parse(text.replace(",", ".") if self.cells.decimal_comma else text)
         except ValueError as error:
             what = f"{self.cells.shown(column, row)} {error}" if text else "it is empty"
-            raise self.wrong(column, row, what, hint) from None
+            raise CellError(column, row, what, hint) from None
 
-    def wrong(self, column: str, row: int, what: str, hint: str) -> CellError:
-        """What is wrong with a cell."""
-        return CellError(column, row, what, hint)
-
-    def forecasts(self) -> Iterator[tuple[tuple[str, float], list[int]]]:
-        """The rows of each forecast: of a forecaster at a time."""
+    def forecasts(self, read: Callable[[list[int]], Said]) -> list[FormForecast[Said]]:
+        """What can be read of the rows of each forecast: those of one forecaster at a time."""
         found = defaultdict[tuple[str, float], list[int]](list)
         for row in self.rows:
             at = self.times["time"][row] if "time" in self.times else 0.0
             found[self.text("forecaster", row), float(at)].append(row)
-        return iter(sorted(found.items()))
+        forecasts = []
+        for (who, at), rows in sorted(found.items()):
+            with self.cells.noted():
+                forecasts.append(FormForecast(who, at, rows[0], read(rows)))
+        return forecasts
 
 
 def read_forms(cells: Cells, times: Mapping[str, Floats]) -> tuple[FormQuestion, ...]:
@@ -143,49 +159,38 @@ def _question(name: str, own: FormRows) -> FormQuestion:
     kinds = [bool(own.text("option", row)) for row in own.rows]
     if len(set(kinds)) > 1:
         row = own.rows[kinds.index(not kinds[0])]
-        raise own.wrong("option", row, "the same question has options in some lines only", "name one in all")
+        raise CellError("option", row, "the same question has options in some lines only", "name one in all")
     found = FormQuestion(
         name=name,
         kind="choice" if kinds[0] else "number",
         event=own.text("event") or own_event(name),
         category=own.text("category") if "category" in own.cells.columns else None,
         ended=bool(own.text("outcome")),
-        who=(),
-        brier=np.zeros(0),
-        distance=np.zeros(0),
-        blank=nan,
-        forecasts=None,
-        lived=None,
     )
     return _choice(found, own) if kinds[0] else _number(found, own)
 
 
 def _lived(own: FormRows, starts: Floats) -> MetaculusQuestion:
     """The life of a question; an instant where its times are not known."""
-    times, at = own.times, own.first
-    if "close" not in times or not {"time", "open"} & times.keys():
+    if not own.has_life:
         return MetaculusQuestion(0.0, 1.0, 1.0)
-    closes = float(times["close"][at])
-    opens = float(times["open"][at]) if "open" in times else float(starts.min())
-    scheduled = float(times["scheduled_close"][at]) if "scheduled_close" in times else closes
-    spot = float(times["spot"][at]) if "spot" in times else nan
+    times = {name: float(column[own.first]) for name, column in own.times.items()}
+    opens, closes, spot = times.get("open", float(starts.min())), times["close"], times.get("spot", nan)
+    scheduled = times.get("scheduled_close", closes)
     return MetaculusQuestion(opens, closes, scheduled, spot if isfinite(spot) else None)
 
 
-def _spans(own: FormRows, keys: Sequence[tuple[str, float]], rows: Sequence[int]) -> tuple[Floats, Floats]:
+def _spans(own: FormRows, forecasts: Sequence[FormForecast[Said]]) -> tuple[Floats, Floats]:
     """From when until when each forecast stood."""
     times = own.times
-    if "close" not in times or not {"time", "open"} & times.keys():
-        newest = dict(keys)  # which come in order of time
-        stands = np.array([newest[who] == at for who, at in keys])
-        return np.zeros(len(keys)), np.where(stands, inf, 0.0)
-    start = np.array([at if "time" in times else times["open"][own.first] for _, at in keys])
-    end = np.array([times["end"][row] if "end" in times else nan for row in rows])
-    following = [
-        other[1] if other is not None and other[0] == one[0] else inf
-        for one, other in zip(keys, [*keys[1:], None], strict=True)
-    ]
-    return start, np.fmin(end, np.array(following))
+    if not own.has_life:
+        newest = {one.who: one.at for one in forecasts}  # they come in order of time
+        stands = np.array([newest[one.who] == one.at for one in forecasts])
+        return np.zeros(len(forecasts)), np.where(stands, inf, 0.0)
+    start = np.array([one.at if "time" in times else times["open"][own.first] for one in forecasts])
+    end = np.array([times["end"][one.row] if "end" in times else nan for one in forecasts])
+    following = [other.at if other.who == one.who else inf for one, other in pairwise(forecasts)]
+    return start, np.fmin(end, np.array([*following, inf]))
 
 
 def _choice(found: FormQuestion, own: FormRows) -> FormQuestion:
@@ -196,21 +201,16 @@ def _choice(found: FormQuestion, own: FormRows) -> FormQuestion:
     names = sorted(named, key=lambda x: (x.lower() == OTHER, x))
     if ended and ended not in names:
         what = f"{ended[:40]!r} is none of the options: {', '.join(names)[:200]}"
-        raise own.wrong("outcome", own.first, what, "write the option that happened, as in the column option")
+        raise CellError("outcome", own.first, what, "write the option that happened, as in the column option")
     if len(names) < 2:
         what = "with a single option there is nothing to forecast"
-        raise own.wrong("option", own.first, what, "give every option a line, the unlikely ones too")
-    keys, firsts, table = [], [], []
-    for key, rows in own.forecasts():
-        with own.cells.noted():
-            table.append(_options(own, rows, names))
-            keys.append(key)
-            firsts.append(rows[0])
+        raise CellError("option", own.first, what, "give every option a line, the unlikely ones too")
+    forecasts = own.forecasts(lambda rows: _options(own, rows, names))
+    who = tuple(one.who for one in forecasts)
     if not ended or own.cells.faults.found:
-        return replace(found, who=tuple(who for who, _ in keys))
-    answer, options = names.index(ended), np.array(table)
-    start, end = _spans(own, keys, firsts)
-    who = tuple(name for name, _ in keys)
+        return replace(found, who=who)
+    answer, options = names.index(ended), np.array([one.said for one in forecasts])
+    start, end = _spans(own, forecasts)
     given = np.nan_to_num(options)
     given /= given.sum(axis=1, keepdims=True)
     return replace(
@@ -230,22 +230,22 @@ def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> list[f
     for row in rows:
         option = own.text("option", row)
         if option in said:
-            raise own.wrong("option", row, f"{option[:40]!r} appears twice in one forecast", "remove one")
+            raise CellError("option", row, f"{option[:40]!r} appears twice in one forecast", "remove one")
         hint = "write a probability from 0 to 1, such as 0.35 or 35%"
         said[option] = nan
         with own.cells.noted():
             said[option] = own.number("probability", row, parse_share, hint)
     absent = [name for name in names if name not in said]
     if len(said) < 2:
-        raise own.wrong("option", rows[0], "this forecast has one option alone", "give every option a line")
+        raise CellError("option", rows[0], "this forecast has one option alone", "give every option a line")
     if absent and (names[-1].lower() != OTHER or names[-1] in absent):
         what = f"this forecast has no line for {absent[0][:40]!r}"
         hint = "give every option a line; only with an option Other may one be left out"
-        raise own.wrong("option", rows[0], what, hint)
+        raise CellError("option", rows[0], what, hint)
     total = sum(said.values())
     if abs(total - 1) > autocast_choice.SLACK:
         what = f"the options of this forecast add up to {total:.4g}, not to 1"
-        raise own.wrong("probability", rows[0], what, "correct its lines")
+        raise CellError("probability", rows[0], what, "correct its lines")
     return [said.get(name, nan) for name in names]
 
 
@@ -270,7 +270,7 @@ def _range(own: FormRows) -> NumberRange:
         for column in ("low", "high")
     )
     if low >= high:
-        raise own.wrong("low", own.first, f"the range from {low:g} to {high:g} is empty", hint)
+        raise CellError("low", own.first, f"the range from {low:g} to {high:g} is empty", hint)
     flag = "write yes or no"
     ends = [
         bool(own.text(column)) and own.number(column, own.first, parse_outcome, flag) == 1
@@ -279,98 +279,91 @@ def _range(own: FormRows) -> NumberRange:
     return NumberRange(low, high, *ends)
 
 
+@dataclass(frozen=True, slots=True)
+class NumberForecast:
+    """A cdf or none, the density at what happened, and the median as a share of the range."""
+
+    curve: Floats | None
+    density: float
+    median: float
+
+
 def _number(found: FormQuestion, own: FormRows) -> FormQuestion:
     ended, asked = own.text("outcome"), _range(own)
-    keys, firsts, curves, densities, values = [], [], [], [], []
-    for key, rows in own.forecasts():
-        with own.cells.noted():
-            if len(rows) > 1:
-                what = f"{key[0][:40]!r} has forecast the same question in line {own.cells.line(rows[0])}"
-                raise own.wrong("forecaster", rows[1], what, "remove one of them; updates need a column time")
-            curve, density, value = _shape(own, rows[0], asked)
-            keys.append(key)
-            firsts.append(rows[0])
-            curves.append(curve)
-            densities.append(density)
-            values.append(value)
-    who = tuple(name for name, _ in keys)
+    forecasts = own.forecasts(lambda rows: _shape(own, rows, asked))
+    who = tuple(one.who for one in forecasts)
     if not ended or own.cells.faults.found:
         return replace(found, who=who)
-    exact = all(np.isfinite(densities))
+    exact = all(isfinite(one.said.density) for one in forecasts)
     at = nan if exact else own.number("outcome", own.first, parse_number, "write the number that it came to")
     truth = asked.share(at)
-    start, end = _spans(own, keys, firsts)
-    off = np.full(len(who), nan)
-    if known := [row for row, value in enumerate(values) if isfinite(value) and isfinite(truth)]:
-        said = np.clip([values[row] for row in known], 0, 1)
-        off[known] = autocast_numeric.each(said, np.clip(truth, 0, 1))
-    with_density = [row for row, curve in enumerate(curves) if curve is not None or isfinite(densities[row])]
+    spans = _spans(own, forecasts)
+    medians, off = np.array([one.said.median for one in forecasts]), np.full(len(who), nan)
+    known = np.isfinite(medians) & isfinite(truth)
+    if known.any():
+        off[known] = autocast_numeric.each(np.clip(medians[known], 0, 1), np.clip(truth, 0, 1))
     return replace(
         found,
         who=who,
         brier=np.full(len(who), nan),
         distance=off,
         blank=float(abs(0.5 - np.clip(truth, 0, 1))),
-        forecasts=_densities(own, asked, truth, keys, firsts, curves, densities, (start, end), with_density)
-        if with_density
-        else None,
-        lived=_lived(own, start),
+        forecasts=_densities(asked, truth, forecasts, spans),
+        lived=_lived(own, spans[0]),
     )
 
 
 def _densities(
-    own: FormRows,
     asked: NumberRange,
     truth: float,
-    keys: Sequence[tuple[str, float]],
-    firsts: Sequence[int],
-    curves: Sequence[Floats | None],
-    densities: Sequence[float],
+    forecasts: Sequence[FormForecast[NumberForecast]],
     spans: tuple[Floats, Floats],
-    chosen: Sequence[int],
-) -> Forecasts:
-    """What each forecast gave to what happened."""
+) -> Forecasts | None:
+    """What each forecast gave to what happened, of those that say so."""
     bounds = asked.open_low + asked.open_high
-    chance = np.zeros(len(chosen))
-    ignorance = np.full(len(chosen), 1 - OUTSIDE * bounds)
-    for place, row in enumerate(chosen):
-        curve = curves[row]
-        if curve is None:
-            chance[place] = densities[row]
-            continue
-        count = curve.size - 1
-        bucket = 0 if truth < 0 else count + 1 if truth > 1 else min(int(truth * count + 1e-9) + 1, count)
-        try:
-            one = continuous([keys[row][0]], [0.0], curve, bucket, bounds)
-        except ValueError as error:
-            column = "outcome" if "beyond" in str(error) else "cdf"
-            what = f"{str(error).partition(';')[0]}"
-            raise own.wrong(column, firsts[row], what, "correct it, or the range") from error
-        chance[place], ignorance[place] = one.chance[0], one.ignorance[0]
-    names = [keys[row][0] for row in chosen]
-    start, end = (span[list(chosen)] for span in spans)
-    found = chance_forecasts(names, start, chance, end)
+    chance, chosen = [], []
+    ignorance = np.full(len(forecasts), 1 - OUTSIDE * bounds)
+    for place, one in enumerate(forecasts):
+        curve, density = one.said.curve, one.said.density
+        if curve is not None:
+            count = curve.size - 1
+            bucket = 0 if truth < 0 else count + 1 if truth > 1 else min(int(truth * count + 1e-9) + 1, count)
+            try:
+                read = continuous([one.who], [0.0], curve, bucket, bounds)
+            except ValueError as error:
+                column = "outcome" if "beyond" in str(error) else "cdf"
+                what = f"{str(error).partition(';')[0]}"
+                raise CellError(column, one.row, what, "correct it, or the range") from error
+            density, ignorance[place] = read.chance[0], read.ignorance[0]
+        if isfinite(density):
+            chance.append(density)
+            chosen.append(place)
+    if not chosen:
+        return None
+    start, end = (span[chosen] for span in spans)
+    found = chance_forecasts([forecasts[place].who for place in chosen], start, chance, end)
     half = np.full(len(chosen), 50.0)
-    return replace(found, ignorance=ignorance, own_points=half, points=50.0, mean=True)
+    return replace(found, ignorance=ignorance[chosen], own_points=half, points=50.0, mean=True)
 
 
-def _shape(own: FormRows, row: int, asked: NumberRange) -> tuple[Floats | None, float, float]:
-    """A forecast of a number: its cdf, its density at what happened, its median as a share of the range."""
+def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberForecast:
+    row = rows[0]
+    if len(rows) > 1:
+        who = own.text("forecaster", row)[:40]
+        what = f"{who!r} has forecast the same question in line {own.cells.line(row)}"
+        raise CellError("forecaster", rows[1], what, "remove one of them; updates need a column time")
     given = [column for column in ("cdf", "density", "value") if own.text(column, row)]
     quantiles = [column for column in QUANTILES if own.text(column, row)]
     if len(given) + bool(quantiles) > 1 and given != ["density", "value"]:
         both = ", ".join([*given, *quantiles[:1]])
-        raise own.wrong("question", row, f"it is forecast more than once: {both}", "leave one in each line")
-    if given == ["cdf"]:
-        curve = _cdf(own, row, asked)
-        return curve, nan, _median(curve)
-    if quantiles:
-        curve = _quantile_curve(own, row, quantiles, asked)
-        return curve, nan, _median(curve)
+        raise CellError("question", row, f"it is forecast more than once: {both}", "leave one in each line")
+    if given == ["cdf"] or quantiles:
+        curve = _quantile_curve(own, row, quantiles, asked) if quantiles else _cdf(own, row, asked)
+        return NumberForecast(curve, nan, _median(curve))
     hint = "write the density at what happened, where the range is 1 wide: a number above 0"
     density = own.number("density", row, parse_positive, hint) if "density" in given else nan
     value = own.number("value", row, parse_number, "write a number") if "value" in given else nan
-    return None, density, asked.share(value)
+    return NumberForecast(None, density, asked.share(value))
 
 
 def _median(curve: Floats) -> float:
@@ -379,29 +372,29 @@ def _median(curve: Floats) -> float:
     return float(np.interp(0.5, rising, np.linspace(0, 1, curve.size)))
 
 
-def _need_range(own: FormRows, column: str, row: int, asked: NumberRange) -> None:
+def _need_range(column: str, row: int, asked: NumberRange) -> None:
     if not isfinite(asked.low) or not isfinite(asked.high):
         what = "it needs the range of the number"
-        raise own.wrong(column, row, what, "add the columns low and high, and open_low and open_high")
+        raise CellError(column, row, what, "add the columns low and high, and open_low and open_high")
 
 
 def _cdf(own: FormRows, row: int, asked: NumberRange) -> Floats:
-    _need_range(own, "cdf", row, asked)
+    _need_range("cdf", row, asked)
     text = own.text("cdf", row)
     hint = "write cumulative probabilities at equal steps from low to high, such as [0, 0.2, 0.7, 1]"
     try:
         values = json.loads(text) if text.startswith("[") else [float(x) for x in text.split()]
         curve = np.array(values, dtype=np.float64)
     except (ValueError, TypeError):
-        raise own.wrong("cdf", row, f"{text[:40]!r} is no list of numbers", hint) from None
+        raise CellError("cdf", row, f"{text[:40]!r} is no list of numbers", hint) from None
     if curve.ndim != 1 or curve.size < 2 or not np.isfinite(curve).all():
-        raise own.wrong("cdf", row, "it needs a finite value at both ends at least", hint)
+        raise CellError("cdf", row, "it needs a finite value at both ends at least", hint)
     if (np.diff(curve) < 0).any() or curve[0] < 0 or curve[-1] > 1:
-        raise own.wrong("cdf", row, "it does not rise from 0 to 1", hint)
+        raise CellError("cdf", row, "it does not rise from 0 to 1", hint)
     for closed, off, end in ((not asked.open_low, curve[0], 0), (not asked.open_high, 1 - curve[-1], 1)):
         if closed and off > SLACK:
             what = f"it is {curve[-end]:g} at an end of the range that is closed, not {end}"
-            raise own.wrong("cdf", row, what, "correct it, or say yes in open_low or open_high")
+            raise CellError("cdf", row, what, "correct it, or say yes in open_low or open_high")
     return curve
 
 
@@ -411,18 +404,18 @@ def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: Numb
     Beyond the outermost a closed end takes what is left, evenly; towards an open one the last slope goes on.
     """
     first = columns[0]
-    _need_range(own, first, row, asked)
+    _need_range(first, row, asked)
     if len(columns) < 2:
-        raise own.wrong(
+        raise CellError(
             first, row, "one quantile is not a forecast", "give two at least, such as q10 and q90"
         )
     levels = [int(column[1:]) / 100 for column in columns]
     values = [asked.share(own.number(column, row, parse_number, "write a number")) for column in columns]
     for column, low, high in zip(columns[1:], values, values[1:], strict=False):
         if high < low:
-            raise own.wrong(column, row, "it is below a lower quantile", "correct one of them")
+            raise CellError(column, row, "it is below a lower quantile", "correct one of them")
     if (values[0] < 0 and not asked.open_low) or (values[-1] > 1 and not asked.open_high):
-        raise own.wrong(first, row, "a quantile lies beyond a closed end", "correct it, or open that end")
+        raise CellError(first, row, "a quantile lies beyond a closed end", "correct it, or open that end")
     xs, ls = np.array(values), np.array(levels)
     before = xs[0] - ls[0] * (xs[1] - xs[0]) / (ls[1] - ls[0]) if asked.open_low else 0.0
     after = xs[-1] + (1 - ls[-1]) * (xs[-1] - xs[-2]) / (ls[-1] - ls[-2]) if asked.open_high else 1.0

@@ -28,11 +28,11 @@ from arena.scores.rules._columns import different, is_scored, none_for_nan
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import NOTHING
-from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
+from arena.scores.rules.comparisons.lead import MIN_COVERAGE, LeadStatement, VerdictName
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
 from arena.scores.rules.comparisons.season_rows import check_season
-from arena.scores.rules.comparisons.standings import Standings, standings
-from arena.scores.rules.metaculus.question import Mode
+from arena.scores.rules.comparisons.standings import Standings, standings, sureness
+from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.rules.reliability import corp, murphy
 
 Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
@@ -296,29 +296,27 @@ def score_file(
         parts = [
             (name, table.take(np.flatnonzero(table.category == places.get(name, -1)), name)) for name in names
         ]
-    rows = list[ForecasterScores]()
-    found: Standings | None = None
-    scored = score_questions(
-        table, mode, choices.outside, provisional=choices.provisional, community=choices.community
-    )
+
+    def scored_of(part: ForecastTable) -> QuestionScores:
+        wanted = {"provisional": choices.provisional, "community": choices.community}
+        return score_questions(part, mode, choices.outside, **wanted)
+
+    rows, scored = list[ForecasterScores](), scored_of(table)
+    lead: LeadStatement | None = None
     for name, part in parts:
-        own = scored
-        if name is not None:
-            own = score_questions(
-                part, mode, choices.outside, provisional=choices.provisional, community=choices.community
-            )
+        own = scored if name is None else scored_of(part)
         asked, counts = int(own.asked.sum()), own.counts()[: len(part.forecasters)]
         ranked = np.flatnonzero((counts > 0) & (counts >= min_coverage * asked))
         found = _standings(part, seed, ranked)
+        lead = found.lead if found is not None and name is None else None
         rows += _forecaster_rows(part, own, name, found, ranked.tolist(), choices, seed)
-    whole = found if parts[0][0] is None else None
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
     return FileScores(
         mode,
-        None if whole is None else whole.lead.sentence,
-        None if whole is None else whole.lead.leader,
-        None if whole is None else whole.lead.bar,
+        None if lead is None else lead.sentence,
+        None if lead is None else lead.leader,
+        None if lead is None else lead.bar,
         tuple(rows),
         tuple(score_notes(table, scored, choices, few, boundless)),
     )
@@ -368,8 +366,8 @@ def _forecaster_rows(
     rows = []
     for place in sorted(here):
         name = scored.forecasters[place]
-        brier_mean = _at(means["brier"], place)
-        full = none_for_nan(float(wrong[place])) if brier_mean is not None else None
+        own: dict[str, Any] = {each: _at(mean, place) for each, mean in means.items()}
+        full = none_for_nan(float(wrong[place])) if own["brier"] is not None else None
         share = int(counts[place]) / asked if asked else 0.0
         by_zero = choices.rule == "metaculus"
         row = ForecasterScores(
@@ -379,18 +377,11 @@ def _forecaster_rows(
             questions=int(counts[place]),
             events=int(events[place]),
             missing=asked - int(counts[place]),
-            brier=brier_mean,
-            log=_at(means["log"], place),
-            baseline=_at(means["baseline"], place),
-            peer=_at(means["peer"], place),
-            relative=_at(means["relative"], place),
-            spot_baseline=_at(means["spot_baseline"], place),
-            spot_peer=_at(means["spot_peer"], place),
+            **own,
             coverage=none_for_nan(float(coverage[place])),
             intervals={each: _span(x, place) for each, x in means.items()}
             | ({} if adjusted is None else {"adjusted": _span(adjusted, place)}),
-            filled={"brier": full}
-            | {each: _over_all(_at(means[each], place), share, by_zero) for each in METACULUS},
+            filled={"brier": full} | {each: _over_all(own[each], share, by_zero) for each in METACULUS},
             brier_skill=None if full is None else 1 - full / HALF,
             band=None if full is None else brier.band(full),
             ranked=place in ranked or bool(place == len(table.forecasters) and counts[place] > 0),
@@ -474,17 +465,8 @@ def _judged(row: ForecasterScores, found: Standings | None, dated: bool, asked: 
     return replace(
         row,
         skill=gain.skill,
-        skill_low=gain.low,
-        skill_high=gain.high,
-        skill_p=gain.p,
-        skill_low_by_week=gain.low_by_week,
-        verdict=verdict.name,
-        evidence=verdict.evidence,
         evidence_reached=_time_text(verdict.reached, dated),
-        copies=verdict.copies,
-        events_effective=gain.effective,
-        weeks=gain.weeks,
-        reason=gain.reason,
+        **sureness(gain, verdict),
     )
 
 
@@ -495,13 +477,13 @@ def _time_text(at: float | None, dated: bool) -> str | float | None:
 
 def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | None:
     """Everyone who is ranked against the market, on the rows with a price; None without any price."""
-    ended = table.where(is_scored(table.outcome))
-    if table.market is None or ended.market is None or (ended.market.size and np.isnan(ended.market).all()):
+    if table.market is None:
         return None
-    unranked = different(table.forecaster)[0].size - ranked.size if ended.market.size else 0
-    priced = _with_agreement(ended.where(~np.isnan(ended.market)), ranked)
-    if priced.market is None:
+    ended, has_price = is_scored(table.outcome), ~np.isnan(table.market)
+    if ended.any() and not (ended & has_price).any():
         return None
+    unranked = different(table.forecaster)[0].size - ranked.size if ended.any() else 0
+    priced = _with_agreement(table.where(ended & has_price), ranked)
     used, event = different(priced.event)
     who, agent = different(priced.forecaster)
     names = [priced.forecasters[place] for place in who.tolist()]
@@ -515,14 +497,13 @@ def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | Non
         market=priced.question,
         event=event,
         forecast=priced.probability,
-        reference=priced.market,
+        reference=_price_of(priced),
         outcome=priced.outcome,
         known=_times(priced, table)[1] * _seconds(table),
     )
-    priced_rows = ~np.isnan(table.market)
     capital = {}
     for place, name in zip(who.tolist(), names, strict=True):
-        own = np.flatnonzero((table.forecaster == place) & priced_rows)
+        own = np.flatnonzero((table.forecaster == place) & has_price)
         capital[name] = evidence(
             EvidenceRows(
                 story=table.event[own],
@@ -548,12 +529,14 @@ def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
     like = first[left_out]
     if own.size == priced.question.size and not like.size:
         return priced
-    filled = priced.take(np.concatenate([own, like]))
-    if filled.market is None:
-        return filled
     forecaster = np.concatenate([priced.forecaster[own], who[silent]])
-    probability = np.concatenate([priced.probability[own], filled.market[own.size :]])
-    return replace(filled, forecaster=forecaster, probability=probability)
+    probability = np.concatenate([priced.probability[own], _price_of(priced)[like]])
+    return replace(priced.take(np.concatenate([own, like])), forecaster=forecaster, probability=probability)
+
+
+def _price_of(priced: ForecastTable) -> Floats:
+    """The prices of a table in which every row has one."""
+    return np.zeros(0) if priced.market is None else priced.market
 
 
 def _times(table: ForecastTable, whole: ForecastTable | None = None) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -31,10 +31,15 @@ from arena.scores.files.forecasts import (
     check_question_times,
 )
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
-from arena.scores.rules.metaculus.forecasts import Forecasts, chance_forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    MetaculusQuestion,
+    Mode,
+    Totals,
+    chance_forecasts,
+    totals,
+)
 from arena.scores.rules.metaculus.question_types import binary
-from arena.scores.rules.metaculus.totals import Totals, totals
 from arena.scores.rules.metaculus.tournament import TournamentBoard
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 
@@ -112,8 +117,9 @@ class TournamentForecasts:
     """
 
     questions: tuple[str, ...]
-    question: Ints
     forecaster: tuple[str, ...]
+    left_out: int
+    question: Ints
     who: Ints
     stated: Floats
     outcome: Floats | None
@@ -123,7 +129,6 @@ class TournamentForecasts:
     closes: Floats
     scheduled: Floats
     hidden_until: Floats | None
-    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +162,10 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
     opens, closes, scheduled = _question_times(times, question, start)
     counted = np.flatnonzero(ended if outcome is None else (outcome == 0) | (outcome == 1))
     hidden = times.get("hidden_until")
-    return TournamentForecasts(
-        questions=questions,
-        question=question[counted],
-        forecaster=forecasters,
-        who=who[counted],
-        stated=stated[counted],
-        outcome=None if outcome is None else outcome[counted],
-        start=start[counted],
-        end=end[counted],
-        opens=opens[counted],
-        closes=closes[counted],
-        scheduled=scheduled[counted],
-        hidden_until=None if hidden is None else hidden[counted],
-        left_out=np.unique(question).size - np.unique(question[counted]).size,
-    )
+    columns = (question, who, stated, outcome, start, end, opens, closes, scheduled, hidden)
+    taken: list[Any] = [None if column is None else column[counted] for column in columns]
+    left_out = np.unique(question).size - np.unique(taken[0]).size
+    return TournamentForecasts(questions, forecasters, left_out, *taken)
 
 
 def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:

@@ -1,6 +1,6 @@
 """How every agent of a cohort stands: profit, Brier scores, and what happened of what it said."""
 
-from dataclasses import dataclass
+from typing import Any
 
 from arena.record.model.columns import ForecastColumns, answered_rows, rows_of_agent
 from arena.record.model.columns import stated_belief as probability
@@ -11,59 +11,29 @@ from arena.record.schema.database import Connection
 from arena.scores.leaderboard import score_agents
 from arena.scores.rules.calibration import bins
 
+FIGURES = ("agent", "pnl", "return_pct", "brier_implied", "brier_stated", "brier_market", "resolved")
 BANDS = ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0))
 """Unlikely, open and likely: three points of a calibration curve, which a person reads at a glance."""
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationBand:
-    """Resolved forecasts of about the same probability: their mean, and the share of them that came true."""
-
-    says: float
-    happens: float
-    forecasts: int
-
-
-@dataclass(frozen=True, slots=True)
-class CohortScore:
-    """An agent in one cohort; money in dollars, None where unknown yet."""
-
-    agent: str
-    pnl: float | None
-    return_pct: float | None
-    brier_implied: float | None
-    brier_stated: float | None
-    brier_market: float | None
-    resolved: int
-    calibration: tuple[CalibrationBand, ...]
-
-
-def read_cohort_scores(connection: Connection, number: int) -> list[CohortScore]:
-    """Every agent of a cohort, the highest profit first."""
+def read_cohort_scores(connection: Connection, number: int) -> list[dict[str, Any]]:
+    """Every agent of a cohort for JSON, the highest profit first; money in dollars, None where unknown."""
     stated = read_forecast_columns(connection, number)
     accounts = read_accounts(connection, number)
     played = {account.agent for account in accounts}
     least = read_min_coverage(connection, number)
     rows = score_agents(accounts, stated, read_bet_columns(connection, number), least)
-    scores = [
-        CohortScore(
-            row.agent,
-            row.pnl,
-            row.return_pct,
-            row.brier_implied,
-            row.brier_stated,
-            row.brier_market,
-            row.resolved,
-            calibration_bands(answered_rows(rows_of_agent(stated, row.agent))),
-        )
+    rows.sort(key=lambda one: (one.pnl is None, -(one.pnl or 0), one.agent))
+    return [
+        {name: getattr(row, name) for name in FIGURES}
+        | {"calibration": calibration_bands(answered_rows(rows_of_agent(stated, row.agent)))}
         for row in rows
         if row.agent in played
     ]
-    return sorted(scores, key=lambda one: (one.pnl is None, -(one.pnl or 0), one.agent))
 
 
-def calibration_bands(rows: ForecastColumns) -> tuple[CalibrationBand, ...]:
-    """An agent's calibration in three bands, those without a resolved forecast left out."""
+def calibration_bands(rows: ForecastColumns) -> list[dict[str, float]]:
+    """Resolved forecasts in three bands: their mean, and the share of them that came true."""
     every = bins(probability(rows.forecast), rows.outcome)
     found = []
     for low, high in BANDS:
@@ -73,5 +43,5 @@ def calibration_bands(rows: ForecastColumns) -> tuple[CalibrationBand, ...]:
                 sum(one.count * value for one, value in zip(some, values, strict=True)) / count
                 for values in ([one.forecast for one in some], [one.observed for one in some])
             )
-            found.append(CalibrationBand(says, happens, count))
-    return tuple(found)
+            found.append({"says": says, "happens": happens, "forecasts": count})
+    return found

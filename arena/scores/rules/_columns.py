@@ -129,14 +129,12 @@ class DistinctForecasts:
 
     `value` are the distinct forecasts, `weight` what lies on each of them, and `start` where the rows of
     each begin. `market` numbers the markets of the rows: a row is a market of its own where none was named.
-    `together` numbers what is drawn as one.
     """
 
     forecast: Floats
     outcome: Floats
     share: Floats
     market: Places
-    together: Places
     start: Places
     value: Floats
     weight: Floats
@@ -153,10 +151,7 @@ class DistinctForecasts:
 
 
 def distinct_forecasts(
-    forecast: ArrayLike,
-    outcome: ArrayLike,
-    market: ArrayLike | None = None,
-    together: ArrayLike | None = None,
+    forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None
 ) -> DistinctForecasts:
     """The resolved rows. Each weighs the same; with markets, each market does, spread over its rows.
 
@@ -168,17 +163,15 @@ def distinct_forecasts(
     o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     f = check_probabilities(forecast) if o.size else np.empty(0)
     there = np.flatnonzero(is_scored(o)) if o.size else np.empty(0, np.intp)
-    number = _check_labels("market", np.arange(f.size) if market is None else market, f.size)[there]
-    group = number if together is None else _check_labels("together", together, f.size)[there]
-    check_lengths(f.size, outcome=o.size)
-    f, o, number, group = f[there], o[there], number_labels(number), number_labels(group)
+    labels = np.arange(f.size) if market is None else np.asarray(market)
+    f, o, number = f[there], o[there], number_labels(labels[there])
     size = np.bincount(number)
     share = 1 / size[number] / size.size if f.size else f
-    order = np.lexsort((number, group, o, share, f))
+    order = np.lexsort((number, o, share, f))
     f, o, share = f[order], o[order], share[order]
     value, start = np.unique(f, return_index=True)
     weight = np.add.reduceat(share, start) if f.size else share
-    return DistinctForecasts(f, o, share, number[order], group[order], start, value, weight)
+    return DistinctForecasts(f, o, share, number[order], start, value, weight)
 
 
 def number_labels(labels: ArrayLike) -> Places:
@@ -196,19 +189,6 @@ def sum_by_value(rows: DistinctForecasts, column: Floats) -> Floats:
         return column
     summed: Any = np.add.reduceat(column, rows.start, axis=-1)
     return np.asarray(summed, dtype=np.float64)
-
-
-def check_lengths(rows: int, **columns: int) -> None:
-    """Columns of one table have one length; what does not is an error that names the column."""
-    for name, size in columns.items():
-        if size != rows:
-            raise ValueError(f"column {name!r} has {size} rows, where the first column has {rows}")
-
-
-def _check_labels(name: str, column: ArrayLike, rows: int) -> Places:
-    labels = np.atleast_1d(np.asarray(column))
-    check_lengths(rows, **{name: labels.size})
-    return number_labels(labels)
 
 
 Bands = tuple[tuple[float, str], ...]
@@ -229,6 +209,19 @@ def band_name(value: float, bands: Bands) -> str | None:
         return None
     place = bisect_right([floor for floor, _ in bands], round(value, 9))
     return bands[max(place - 1, 0)][1]
+
+
+def runs(*columns: NDArray[Any]) -> tuple[Counts, Counts]:
+    """Where each run of rows that are alike in all of these columns begins, and how long it is.
+
+    >>> runs(np.array([4, 4, 4, 7]), np.array([0.5, 0.5, 0.7, 0.7]))
+    (array([0, 2, 3]), array([2, 1, 1]))
+    """
+    size = columns[0].size
+    is_new = np.ones(size, dtype=np.bool_)
+    is_new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    starts = np.flatnonzero(is_new)
+    return starts, np.diff(starts, append=size)
 
 
 def different(numbers: Counts) -> tuple[Counts, Counts]:

@@ -37,11 +37,7 @@ BANDS = (
 
 
 def each(forecast: ArrayLike, outcome: ArrayLike) -> Floats:
-    """(f − o)² row by row; NaN where the outcome is neither 0 nor 1.
-
-    >>> each([0.5, 0.5, 1.0, 0.5], [1, 0, 0, -1])
-    array([0.25, 0.25, 1.  ,  nan])
-    """
+    """(f − o)² row by row; NaN where the outcome is neither 0 nor 1."""
     o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     return np.where(is_scored(o), (check_probabilities(forecast) - o) ** 2, np.nan)
 
@@ -60,9 +56,5 @@ def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = No
 
 
 def band(brier: float) -> str | None:
-    """What the seed calls such a score. Bands are half-open: 0.10 is Good, 0.25 is Poor.
-
-    >>> band(0.15)
-    'Good'
-    """
+    """What the seed calls such a score. Bands are half-open: 0.10 is Good, 0.25 is Poor."""
     return band_name(brier, BANDS)

@@ -44,12 +44,7 @@ class Bin:
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
-    """The 95% interval of a share seen in `count` trials.
-
-    >>> low, high = wilson(0.5, 10)
-    >>> round(low, 4), round(high, 4)
-    (0.2366, 0.7634)
-    """
+    """The 95% interval of a share seen in `count` trials."""
     spread = Z95**2 / count
     middle = (share + spread / 2) / (1 + spread)
     half = math.sqrt(share * (1 - share) * spread + spread**2 / 4) / (1 + spread)
@@ -57,11 +52,7 @@ def wilson(share: float, count: int) -> tuple[float, float]:
 
 
 def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
-    """The bins that hold a resolved forecast, lowest first.
-
-    >>> [(b.low, b.count, b.forecast, b.observed) for b in bins([0.7, 0.75, 1.0], [1, 0, 1])]
-    [(0.7, 2, 0.725, 0.5), (0.9, 1, 1.0, 1.0)]
-    """
+    """The bins that hold a resolved forecast, lowest first."""
     counted = is_scored(outcome)
     f = select_rows(check_probabilities(forecast), counted)
     o = select_rows(np.atleast_1d(np.asarray(outcome)), counted)
@@ -78,11 +69,7 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
 
 
 def score(forecast: ArrayLike, outcome: ArrayLike) -> float:
-    """The mean squared gap between what the bins forecast and what they saw.
-
-    >>> score([0.25, 0.25, 0.25, 0.25], [1, 0, 0, 0])
-    0.0
-    """
+    """The mean squared gap between what the bins forecast and what they saw."""
     occupied = bins(forecast, outcome)
     total = sum(b.count for b in occupied)
     gaps = math.fsum(b.count * (b.forecast - b.observed) ** 2 for b in occupied)

@@ -34,12 +34,10 @@ from arena.record.schema.codec import book_of, cohort_of, orders_of
 from arena.record.schema.cohort import PromptRow, RoundRow
 from arena.record.schema.turn import TurnRow
 from arena.record.schema.typed import joined
-from arena.verify.checks.replacements import newest_replacement
-from arena.verify.cohort import CheckedCohort
+from arena.verify.cohort import CheckedCohort, CheckedRound, CheckedTurn
 from arena.verify.differences import AnyDifference, Difference, Found, Row
 from arena.verify.hashes import json_in, json_of
 from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
-from arena.verify.round import CheckedRound, CheckedTurn
 from arena.verify.row_names import key_of
 from markets.model import MarketId, Quote, Snapshot
 from portfolio.execute import execute_at
@@ -248,7 +246,7 @@ class CohortReplay:
 
     def _differences(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[AnyDifference]:
         """What is not so in the likeliest way to decide it; nothing where it is so in any."""
-        newest = newest_replacement(self.checked, entrant["id"], shown.round["number"])
+        newest = self.checked.newest_replacement(entrant["id"], shown.round["number"])
         kind = kind_of(entrant["kind"])
         settings = kind.settings.model_validate_json((newest or entrant)["settings"])
         named = json.loads(newest["prompts"]) if newest else self.cohort.prompts

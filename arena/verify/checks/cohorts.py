@@ -1,5 +1,9 @@
 """Cohorts against what they froze: line-up, prompts, and when they start and end.
 
+Settings that agents took from the config in a cohort that played, against what they replaced: an agent takes
+them only before its first good turn, each in place of those it had until then, from a round of its cohort on.
+Every turn that is played by them is sealed with them.
+
 Rounds against their cohort's schedule, their snapshot, and what must be in when they are done.
 
 A cohort from its line-up to its last mark: ledgers first, for turns and marks stand on them.
@@ -12,21 +16,40 @@ from sqlalchemy import bindparam
 
 from arena.record.schema.chain import HeadRow
 from arena.record.schema.cohort import CohortRow, PromptRow, RoundRow, SnapshotRow
+from arena.record.schema.turn import TurnRow
 from arena.record.schema.typed import col, joined
 from arena.verify.checks.answers import DECIDED, CohortReplay
 from arena.verify.checks.evidence import check_evidence
-from arena.verify.checks.fills import check_depth, check_fills, check_room
-from arena.verify.checks.ledgers import check_ledger, check_postings, check_profits
+from arena.verify.checks.fills import (
+    check_depth,
+    check_fills,
+    check_orders,
+    check_quotes,
+    check_room,
+    check_sizes,
+)
+from arena.verify.checks.ledgers import (
+    LedgerSums,
+    check_ledger,
+    check_postings,
+    ledger_sums,
+    read_ledgers,
+)
 from arena.verify.checks.marks import MarkProgress, check_marks, check_open_lots, check_settled
-from arena.verify.checks.orders import check_orders, check_quotes, check_sizes
-from arena.verify.checks.replacements import check_replacements, newest_replacement
 from arena.verify.checks.turns import check_forecasts, check_second_quotes, check_turn
-from arena.verify.cohort import CheckedCohort, FrozenCohort, read_cohort
+from arena.verify.cohort import (
+    CheckedCohort,
+    CheckedRound,
+    CheckedTurn,
+    FrozenCohort,
+    checked_fills,
+    read_cohort,
+    read_round,
+    read_turns,
+)
 from arena.verify.differences import AnyDifference, Difference, Found, Row, check_numbers
-from arena.verify.hashes import json_in, sha256_of
-from arena.verify.ledger import LedgerSums, ledger_sums, read_ledgers
+from arena.verify.hashes import check_hash, json_in, sha256_of, without
 from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
-from arena.verify.round import CheckedRound, CheckedTurn, checked_fills, read_round, read_turns
 from arena.verify.row_names import key_of
 
 COLUMNS = ("position", "name", "kind", "settings")
@@ -69,6 +92,41 @@ def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Found:
                 yield Difference(
                     "entrant", f"{key}, place {place}", column, value, wanted, "so it was frozen"
                 )
+
+
+GOOD = ("played", "partly", "out")
+ITS_TURNS = rows_query(
+    joined(TurnRow, RoundRow),
+    RowPart(TurnRow, "id", "entrant_id", "round_id", "verdict"),
+    RowPart(RoundRow, "id", "number"),
+    where=TurnRow.entrant_id == bindparam("entrant"),
+    order=[RoundRow.number],
+)
+
+
+def check_replacements(facts: RecordReader, cohort: CheckedCohort) -> Found:
+    """Settings that are not those that were taken, or that could not be taken then."""
+    rounds = {row["number"] for row in cohort.rounds}
+    for id, rows in cohort.replacements.items():
+        entrant = cohort.entrants[id]
+        before, turns = entrant["settings"], list(facts.read(ITS_TURNS, entrant=id))
+        for row in rows:
+            place = {"cohort": cohort.row["number"], "agent": entrant["name"]}
+            content = without(row, "id", "entrant_id", "hash") | place
+            yield from check_hash(row, content, "it seals the settings and what they replace")
+            why = "they replace the settings that it had until then"
+            yield from row.check({"before": (sha256_of(before), why)})
+            if row["round"] not in rounds:
+                yield row.differs("round", "one that has begun", "they are taken as it begins")
+            earlier = [turn["verdict"] for turn, round in turns if round and round["number"] < row["round"]]
+            if not earlier or not set(earlier).isdisjoint(GOOD):
+                words = "turns, and none of them good"
+                yield row.differs("round", words, "a good turn keeps the settings")
+            prompts = json_in(row["prompts"])
+            hashes = list(prompts.values()) if isinstance(prompts, dict) else [None]
+            if any(not isinstance(x, str) or facts.find(PromptRow, x) is None for x in hashes):
+                yield row.differs("prompts", "known prompts", "their texts are kept")
+            before = row["settings"]
 
 
 STARTS = rows_of(HeadRow, HeadRow.cohort == bindparam("number"), HeadRow.round == 0)
@@ -130,7 +188,7 @@ def check_whole_cohort(facts: RecordReader, row: Row) -> Found:
     yield from check_cohort(facts, cohort)
     yield from check_replacements(facts, cohort)
     books = yield from _books(facts, cohort)
-    marked = yield from check_marks(facts, cohort, books)
+    marked = yield from check_marks(facts, cohort)
     if marked.last is not None or not facts.verified.number:
         yield from check_end(cohort, marked.last)
     count_missed(facts, cohort, marked.due)
@@ -151,7 +209,6 @@ def _books(
     rounds = [round for round in cohort.rounds if round["id"] > after]
     for entrant, lines, fills in read_ledgers(facts, cohort):
         yield from check_ledger(facts, entrant, lines, cohort.frozen)
-        yield from check_profits(facts, entrant, lines)
         yield from check_postings(facts, lines, fills)
         found[entrant["id"]] = ledger_sums(rounds, lines)
     return found
@@ -180,7 +237,7 @@ def _round(
 def _turn(facts: RecordReader, shown: CheckedRound, turn: CheckedTurn, books: LedgerSums | None) -> Found:
     wishes, together = json_in(turn.row["wishes"]), checked_fills(shown, turn)
     number = shown.round["number"]
-    replaced = newest_replacement(shown.cohort, turn.row["entrant_id"], number)
+    replaced = shown.cohort.newest_replacement(turn.row["entrant_id"], number)
     settings = sha256_of(replaced["settings"]) if replaced else None
     yield from check_turn(facts, turn, wishes, number, books, settings)
     yield from check_forecasts(turn.forecasts, shown.by_market)

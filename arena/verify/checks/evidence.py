@@ -15,10 +15,10 @@ from arena.record.schema.cohort import EvidenceRow, GatheringRow
 from arena.record.schema.typed import clause
 from arena.record.schema.world import ArticleRow
 from arena.verify.checks.audits import audit_of, check_verdicts, questions_of
+from arena.verify.cohort import CheckedRound
 from arena.verify.differences import Found, Row, check_numbers
 from arena.verify.hashes import check_hash, json_in, without
 from arena.verify.reader import RecordReader, RowPart, moment, rows_of, rows_query, written
-from arena.verify.round import CheckedRound
 
 DATED = rows_query(
     ArticleRow, RowPart(ArticleRow, "hash", "published_at", "dated"), order=[ArticleRow.hash], again=True

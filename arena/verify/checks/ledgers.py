@@ -2,25 +2,98 @@
 
 What a market's end pays for a lot, and what a correction takes back. Fills and the entries that post them.
 
-Profit by lot, worked out again from shares and cash alone, and the profit of every mark.
-
-What a lot cost is what was paid for it, less the part that each sale released and all that a settlement
-did: costs are at the average. What it realised is the cash that came in less the cost that was released.
-The sums over the lots of a market or of an entrant are right where every lot is: a mark's cost and
-realised are checked to be the sums over the same entries.
+Costs are at the average: what a lot cost is what was paid for it, less the part that each sale released and
+all that a settlement did. What an entry realised is its cash less the cost that it released. Each entry is
+held to that, so sums over a lot, an entrant or a mark need no check of their own.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from sqlalchemy import Text, bindparam, cast
+
+from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.ledger import EntryRow
-from arena.verify.cohort import ONE, FrozenCohort
+from arena.record.schema.turn import FillRow, TurnRow
+from arena.record.schema.typed import clause, joined
+from arena.record.schema.world import ResolutionRow
+from arena.verify.cohort import ONE, CheckedCohort, FrozenCohort
 from arena.verify.differences import Difference, Expected, Found, Row
 from arena.verify.hashes import check_hash, without
-from arena.verify.ledger import Line
-from arena.verify.reader import RecordReader
+from arena.verify.reader import RecordReader, RowPart, RowsByParent, rows_query
 from arena.verify.row_names import key_of
+
+Line = tuple[Row, Row | None]
+"""An entry, and the resolution that it names."""
+
+ENTRIES = rows_query(
+    joined(EntrantRow, EntryRow).outerjoin(
+        ResolutionRow.__table__,
+        clause(
+            (ResolutionRow.market_id == EntryRow.market_id)
+            & (EntryRow.ref == "resolution:" + cast(ResolutionRow.version, Text))
+        ),
+    ),
+    EntryRow,
+    RowPart(ResolutionRow, "id", "market_id", "version", "known_at", "payout"),
+    where=EntrantRow.cohort_id == bindparam("cohort"),
+    order=(EntryRow.entrant_id, EntryRow.number),
+)
+FILLS = rows_query(
+    joined(RoundRow, TurnRow, FillRow),
+    RowPart(FillRow, "id", "turn_id", "position", "market_id", "side", "action", "shares", "amount"),
+    RowPart(TurnRow, "id", "round_id", "entrant_id"),
+    where=RoundRow.cohort_id == bindparam("cohort"),
+    order=(TurnRow.entrant_id, FillRow.turn_id, FillRow.position),
+    again=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSums:
+    """An entrant's cash before the fills of each round by its number.
+
+    By their refs the shares before each sale, and what had been `traded` in the market before each fill.
+    """
+
+    cash: dict[int, int]
+    held: dict[str, int]
+    traded: dict[str, int]
+
+
+def read_ledgers(
+    facts: RecordReader, cohort: CheckedCohort
+) -> Iterator[tuple[Row, list[Line], list[tuple[Row, Row]]]]:
+    """Every entrant of a cohort with its entries, and with its fills and their rounds, each in order."""
+    rounds = {round["id"]: round for round in cohort.rounds}
+    read = facts.read(ENTRIES, cohort=cohort.id)
+    entries = RowsByParent((row["entrant_id"], (row, resolution)) for row, resolution in read)
+    known = ((fill, turn) for fill, turn in facts.read(FILLS, cohort=cohort.id) if turn is not None)
+    found = ((fill, turn, rounds.get(turn["round_id"])) for fill, turn in known)
+    fills = RowsByParent((turn["entrant_id"], (fill, round)) for fill, turn, round in found if round)
+    for id, entrant in cohort.entrants.items():
+        yield entrant, entries.of(id), fills.of(id)
+
+
+def ledger_sums(rounds: Iterable[Row], lines: list[Line]) -> LedgerSums:
+    """What a ledger says to others, of some rounds."""
+    rows = [row for row, _ in lines]
+    held = {row["ref"]: row["held"] - row["shares"] for row in rows if row["kind"] == "sell"}
+    traded, sums = dict[str, int](), defaultdict[str, int](int)
+    for row in rows:
+        if row["kind"] in ("buy", "sell"):
+            traded[row["ref"]] = sums[row["market_id"]]
+            sums[row["market_id"]] += abs(row["cash"])
+    cash = {round["number"]: _cash_before(round, rows) for round in rounds}
+    return LedgerSums(cash, held, traded)
+
+
+def _cash_before(round: Row, ledger: list[Row]) -> int:
+    """The sum of the cash that moved before an entrant's fills of a round."""
+    mine = f"fill:{round['number']}:"
+    before = (row for row in ledger if row["at"] <= round["at"])
+    return sum(row["cash"] for row in before if not row["ref"].startswith(mine))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +167,8 @@ class CheckedAccount:
         """Go on from an entry as it stands."""
         key, (shares, cost) = (row["market_id"], row["side"]), self.lot(row)
         self.lots[key] = shares + row["shares"], cost + row["cost"]
-        self.cash, self.number, self.head, self.at = (
-            self.cash + row["cash"],
-            row["number"],
-            row["hash"],
-            row["at"],
-        )
+        self.cash += row["cash"]
+        self.number, self.head, self.at = row["number"], row["hash"], row["at"]
         if row["kind"] in ("settle", "refund"):
             self.paid[key] = LotPayment(row["ref"], row["cash"], row["shares"], row["cost"])
         elif row["kind"] == "reverse":
@@ -179,6 +248,10 @@ def _impossible(account: CheckedAccount, row: Row) -> Found:
         yield row.differs("balance", "0 or more", "only a correction may cause debt")
     if row["held"] < 0:
         yield row.differs("held", "0 or more", "holdings are never negative")
+    if row["kind"] == "buy" and row["cash"] > 0:
+        yield row.differs("cash", "0 or less", "nobody is paid to buy")
+    if row["kind"] in ("sell", "settle", "refund") and row["cash"] < 0:
+        yield row.differs("cash", "0 or more", "nobody pays to be rid of a lot")
     if row["kind"] != "deposit" and row["side"] not in ("YES", "NO"):
         yield row.differs("side", "YES or NO", "a lot is of one side")
     sign = SIGNS.get(row["kind"], 0)
@@ -216,89 +289,3 @@ def _posted(fill: Row, round: Row) -> Expected:
         "shares": (sign * fill["shares"], why),
         "at": (round["at"], "its round is decided then"),
     }
-
-
-WHY = {
-    "cost": "it is what was paid in, less what sales and settlements released",
-    "realised": "it is what came in, less the cost that was released",
-}
-
-
-@dataclass
-class LotProfitSum:
-    """A lot while its entries are added up: `said` by their columns, and as shares and cash have it."""
-
-    shares: int = 0
-    cost: int = 0
-    realised: int = 0
-    said_cost: int = 0
-    said_realised: int = 0
-    closed_at: int = 0
-
-    def add(self, row: Row) -> None:
-        """One more entry; its cost and realised are noted, and not used."""
-        cost = self._moved(row)
-        self.shares, self.cost = self.shares + row["shares"], self.cost + cost
-        self.realised += row["cash"] + cost
-        self.said_cost, self.said_realised = (
-            self.said_cost + row["cost"],
-            self.said_realised + row["realised"],
-        )
-
-    def _moved(self, row: Row) -> int:
-        """The cost that an entry brings, or (below 0) releases."""
-        match row["kind"]:
-            case "buy":
-                return -int(row["cash"])
-            case "sell":
-                return self.cost * row["shares"] // self.shares if self.shares else 0
-            case "settle" | "refund":
-                self.closed_at = self.cost
-                return -self.cost
-            case "reverse":
-                return self.closed_at
-        return 0
-
-    def wrong(self) -> Iterator[tuple[str, int, int]]:
-        """Columns whose sum is not what it must be: name, sum, and what it must be."""
-        if self.said_cost != self.cost:
-            yield "cost", self.said_cost, self.cost
-        if self.said_realised != self.realised:
-            yield "realised", self.said_realised, self.realised
-
-
-def check_profits(facts: RecordReader, entrant: Row, lines: list[Line]) -> Found:
-    """The first time that a lot's cost is not what its shares and cash come to; the same for its profit."""
-    lots, told = defaultdict[tuple[str, str], LotProfitSum](LotProfitSum), set[tuple[str, str, str]]()
-    after = facts.after(EntryRow)
-    for row in (row for row, _ in lines if row["kind"] != "deposit"):
-        key = row["market_id"], row["side"]
-        lots[key].add(row)
-        if row["id"] <= after:
-            continue
-        yield from _impossible_profit(row, lots[key])
-        for column, found, expected in lots[key].wrong():
-            if (*key, column) not in told:
-                whose = key_of(facts, entrant)
-                name = f"{whose}, {key[0]} {key[1]} after entry {row['number']}"
-                yield Difference("entry", name, column, found, expected, WHY[column])
-            told.add((*key, column))
-
-
-def _impossible_profit(row: Row, lot: LotProfitSum) -> Found:
-    if lot.said_cost < 0:
-        expected = f"{row['cost'] - lot.said_cost} or more"
-        yield row.differs("cost", expected, "what a lot cost is never below 0")
-    if row["kind"] == "buy" and row["cash"] > 0:
-        yield row.differs("cash", "0 or less", "nobody is paid to buy")
-    if row["kind"] in ("sell", "settle", "refund") and row["cash"] < 0:
-        yield row.differs("cash", "0 or more", "nobody pays to be rid of a lot")
-
-
-def check_total(facts: RecordReader, mark: Row, given: int) -> Found:
-    """A mark that is not the bankroll and the profit."""
-    total, unrealised = mark["cash"] + mark["value"], mark["value"] - mark["cost"]
-    expected = given + mark["realised"] + unrealised
-    if total != expected:
-        why = "it is the bankroll, what was realised, and what is not"
-        yield Difference("mark", key_of(facts, mark), "total", total, expected, why)

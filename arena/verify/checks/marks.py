@@ -23,7 +23,6 @@ from arena.record.schema.cohort import EntrantRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.typed import clause, col, joined
 from arena.record.schema.world import ResolutionRow
-from arena.verify.checks.ledgers import check_total
 from arena.verify.checks.markets import check_snapshot
 from arena.verify.cohort import (
     LISTED,
@@ -36,7 +35,6 @@ from arena.verify.cohort import (
     read_places,
 )
 from arena.verify.differences import AnyDifference, Difference, Found, Row
-from arena.verify.ledger import LedgerSums
 from arena.verify.reader import (
     LinesByTime,
     RecordReader,
@@ -82,7 +80,7 @@ class PostedEntry(NamedTuple):
 SUMS = ("cash", "value", "liquidation", "cost", "realised", "stale", "age")
 STORED = ("entrant_id", "at", "snapshot_id", *SUMS)
 """What is read of a mark; what is worked out again comes last."""
-ID, CASH, COST, REALISED = map(STORED.index, ("entrant_id", "cash", "cost", "realised"))
+ID, CASH = STORED.index("entrant_id"), STORED.index("cash")
 
 
 class MarksTogether(NamedTuple):
@@ -233,9 +231,7 @@ class MarkProgress:
         return found
 
 
-def check_marks(
-    facts: RecordReader, cohort: CheckedCohort, books: Mapping[int, LedgerSums]
-) -> Generator[AnyDifference, None, MarkProgress]:
+def check_marks(facts: RecordReader, cohort: CheckedCohort) -> Generator[AnyDifference, None, MarkProgress]:
     """A cohort's snapshots, and marks that are not what they and the ledgers come to."""
     bits = {entrant: 1 << place for place, entrant in enumerate(cohort.entrants)}
     marked = MarkProgress(bits, {entrant: HoldingsSum() for entrant in cohort.entrants})
@@ -264,10 +260,6 @@ def check_marks(
             is_here = here is not None and here.snapshot["id"] == together.snapshot_id
             look = here if is_here else elsewhere(together.snapshot_id)
             yield from _marks(facts, cohort, together, look, marked)
-            for line in together.stored:
-                given = books[line[ID]].given
-                if line[CASH] != given + line[REALISED] - line[COST]:
-                    yield from check_total(facts, MARKS.own.row(line), given)
     marked.post(entries.until(None))
     yield from _all_or_none(facts, cohort, marked)
     return marked

@@ -13,13 +13,12 @@ from typing import Any
 from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.turn import AttemptRow, CallRow
 from arena.record.schema.typed import columns_of
+from arena.verify.checks.ledgers import LedgerSums
 from arena.verify.checks.markets import check_quoted
-from arena.verify.cohort import ONE
+from arena.verify.cohort import ONE, CheckedRound, CheckedTurn
 from arena.verify.differences import Found, Row, check_numbers
 from arena.verify.hashes import check_hash, json_in, sha256_of, without
-from arena.verify.ledger import LedgerSums
 from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
-from arena.verify.round import CheckedRound, CheckedTurn
 
 QUESTION = ("round_id", "entrant_id", "stage", "sample")
 ATTEMPT = RowPart(CallRow, *QUESTION, "attempt")

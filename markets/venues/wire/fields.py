@@ -2,16 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import inf
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from markets.millionths import ONE, millionths
-from markets.model import NEVER, MarketId
+from markets.model import NEVER, Level, MarketId, Quote
 from markets.venue import QuarantinedRecord, Report
 
 LONGEST_TEXT, SHOWN_OF_A_RECORD = 100_000, 2_000
@@ -19,6 +20,7 @@ LARGEST_NUMBER = 10**12
 """More of anything than a venue has; in millionths it still fits into the record."""
 RecordKind = Literal["market", "quote", "resolution", "page", "article"]
 T = TypeVar("T")
+P = ParamSpec("P")
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
 _EPOCH, _MILLISECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
 
@@ -32,11 +34,7 @@ class RejectedRecord(Exception):
 
 
 def shown_value(value: object) -> str:
-    """A value in a few plain characters; of lists and objects only that they are such.
-
-    >>> shown_value("x" * 99), shown_value([1, 2])
-    ("'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…", 'a list')
-    """
+    """A value in a few plain characters; of lists and objects only that they are such."""
     if isinstance(value, dict | list):
         return "a list" if isinstance(value, list) else "an object"
     text = ascii(value)
@@ -52,11 +50,7 @@ def raw_json(raw: object) -> str:
 
 
 def amount(value: object) -> int:
-    """A number sent as text, in millionths. Signs, exponents and words are no amounts.
-
-    >>> amount("0.5400"), amount("10160.15")
-    (540000, 10160150000)
-    """
+    """A number sent as text, in millionths. Signs, exponents and words are no amounts."""
     if not isinstance(value, str):
         raise ValueError(f"{shown_value(value)} is not an amount")
     return _amount(value)
@@ -70,30 +64,29 @@ def _amount(text: str) -> int:
 
 
 def number(value: object) -> int:
-    """A number sent as such, not below 0, in millionths.
-
-    >>> number(0.029390530720346433), number(205)
-    (29391, 205000000)
-    """
+    """A number sent as such, not below 0, in millionths."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST_NUMBER:
         raise ValueError(f"{shown_value(value)} is not a number of at least 0")
     return millionths(value)
 
 
-def unless_odd(read: Callable[[object], int], value: object) -> int | None:
-    """A figure that nothing depends on: None where there is none, or none that makes sense."""
-    try:
-        return None if value is None else read(value)
-    except ValueError:
-        return None
+def with_figures(
+    price: Quote, raw: object, reader: Callable[[object], int], names: Mapping[str, tuple[str, ...]]
+) -> Quote:
+    """A quote with the page's other figures, by our names and theirs; None where one makes no sense."""
+    told = raw if isinstance(raw, dict) else {}
+    figures: dict[str, Any] = {}
+    for ours, theirs in names.items():
+        value = next((told[name] for name in theirs if name in told), None)
+        try:
+            figures[ours] = None if value is None else reader(value)
+        except ValueError:
+            figures[ours] = None
+    return replace(price, **figures)
 
 
 def chance(value: object) -> int:
-    """A probability sent as a number, in millionths; what is over 1 by a hair is 1.
-
-    >>> chance(0.5), chance(1.000000000000004)
-    (500000, 1000000)
-    """
+    """A probability sent as a number, in millionths; what is over 1 by a hair is 1."""
     probability = number(value)
     if probability > ONE:
         raise ValueError(f"{shown_value(value)} is not a probability")
@@ -101,11 +94,7 @@ def chance(value: object) -> int:
 
 
 def instant(value: object) -> datetime:
-    """A time with its zone, in UTC.
-
-    >>> instant("2026-08-07T00:40:00.24501Z").isoformat()
-    '2026-08-07T00:40:00.245010+00:00'
-    """
+    """A time with its zone, in UTC."""
     try:
         at = datetime.fromisoformat(value if isinstance(value, str) else "")
         if at.tzinfo is not None:
@@ -116,11 +105,7 @@ def instant(value: object) -> datetime:
 
 
 def moment(value: object) -> datetime:
-    """A time in milliseconds since 1970.
-
-    >>> moment(1787020185249).isoformat()
-    '2026-08-18T02:29:45.249000+00:00'
-    """
+    """A time in milliseconds since 1970."""
     if isinstance(value, float) and 2**63 <= value < inf:  # a whole number too long for our reader of JSON
         return NEVER
     if type(value) is not int or value < 0:
@@ -129,11 +114,7 @@ def moment(value: object) -> datetime:
 
 
 def second(value: object) -> datetime:
-    """A time in seconds since 1970.
-
-    >>> second(1787020185).isoformat()
-    '2026-08-18T02:29:45+00:00'
-    """
+    """A time in seconds since 1970."""
     if type(value) is not int:
         raise ValueError(f"{shown_value(value)} is not a time in seconds")
     return moment(value * 1_000)
@@ -211,11 +192,7 @@ def label(raw: object, *keys: str) -> str:
 
 
 def own_names(prefix: str, markets: Iterable[MarketId]) -> list[str]:
-    """A venue's own names of these markets, each once; what can't be one of its names isn't asked for.
-
-    >>> own_names("a:", [MarketId("a:2"), MarketId("b:7"), MarketId("a:../x"), MarketId("a:2")])
-    ['2']
-    """
+    """A venue's own names of these markets, each once; what can't be one of its names isn't asked for."""
     names = (market.removeprefix(prefix) for market in markets if market.startswith(prefix))
     return list(dict.fromkeys(name for name in names if is_name(name)))
 
@@ -226,10 +203,10 @@ class RecordSorter:
     def __init__(self, venue: str, keys: tuple[str, ...], report: Report):
         self._venue, self._keys, self._report = venue, keys, report
 
-    def made(self, make: Callable[[], T], raw: object) -> T | None:
+    def made(self, raw: object, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """What is made of a record; None where it had to be set aside."""
         try:
-            return make()
+            return make(*args, **kwargs)
         except RejectedRecord as why:
             self.tell(why, label(raw, *self._keys) or "(no name)", raw)
             return None
@@ -238,3 +215,48 @@ class RecordSorter:
         """Tell of a record that was set aside."""
         text = "" if raw is None else raw_json(raw)[:SHOWN_OF_A_RECORD]
         self._report(QuarantinedRecord(self._venue, record, why.kind, why.code, why.reason, text))
+
+
+LARGEST_GAP = 50_000
+"""A page and a book that are farther apart than this contradict each other."""
+
+
+def with_levels(quote: Quote, bids: Iterable[Level], asks: Iterable[Level]) -> Quote:
+    """The quote with these levels, best first whatever order they came in; those of no size are nobody's."""
+    below = sorted((level for level in bids if level.shares), key=lambda level: -level.price)
+    above = sorted((level for level in asks if level.shares), key=lambda level: level.price)
+    for side in (below, above):
+        for level in side:
+            if not 0 < level.price < ONE:
+                raise RejectedRecord(
+                    "quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars"
+                )
+        if len({level.price for level in side}) < len(side):
+            raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")
+    bid, ask = (side[0].price if side else None for side in (below, above))
+    mid = middle(bid, ask, "its book's")
+    return replace(quote, bid=bid, ask=ask, mid=mid, bids=tuple(below), asks=tuple(above))
+
+
+def middle(bid: int | None, ask: int | None, whose: str = "its") -> int | None:
+    """The mid of two sides that do not cross; None without both."""
+    if bid is None or ask is None:
+        return None
+    if bid > ask:
+        raise RejectedRecord("quote", "crossed", f"{whose} bid {bid / ONE:g} is over its ask {ask / ONE:g}")
+    return (bid + ask) // 2
+
+
+def offered(price: int | None) -> int | None:
+    """A price that somebody offers; at 0 and at a dollar nobody does."""
+    if price is not None and price > ONE:
+        raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")
+    return None if price in (0, ONE) else price
+
+
+def book_gap(page: Quote, book: Quote) -> RejectedRecord | None:
+    """What to say where a page's prices and its book, read a moment later, differ by over five cents."""
+    if page.mid is None or book.mid is None or abs(page.mid - book.mid) <= LARGEST_GAP:
+        return None
+    words = f"its page says {page.mid / ONE:g}, its book {book.mid / ONE:g}: no orders are filled"
+    return RejectedRecord("quote", "gap", words)

@@ -3,18 +3,20 @@
 import asyncio
 import json
 import random
+import sqlite3
 import ssl
+import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
+from pathlib import Path
 from typing import Any, NoReturn
 
 import httpx
 import orjson
 
 from markets.venue import VenueError
-from markets.venues.wire.answers import AnswerStore
 
 MOST_BYTES = 64 * 2**20
 """A page is no longer than this, unpacked."""
@@ -49,12 +51,38 @@ class RequestError(Exception):
         self.code, self.said, self.wait = code, said, wait
 
 
+class AnswerStore:
+    """Answers by their questions, each kept before anything is made of it. Empty is that of nothing there."""
+
+    def __init__(self, path: Path):
+        self._base = sqlite3.connect(path, isolation_level=None)
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = NORMAL")
+        self._base.execute("CREATE TABLE IF NOT EXISTS answer (question TEXT PRIMARY KEY, body BLOB)")
+        self.asked = self.kept = 0
+
+    def get(self, question: str) -> bytes | None:
+        """The answer to a question, if it is there."""
+        row = self._base.execute("SELECT body FROM answer WHERE question = ?", (question,)).fetchone()
+        self.kept += row is not None
+        return None if row is None else zlib.decompress(row[0])
+
+    def put(self, question: str, body: bytes) -> None:
+        """Keep an answer."""
+        self._base.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", (question, zlib.compress(body, 1)))
+        self.asked += 1
+
+    def close(self) -> None:
+        """Nothing is read or kept afterwards."""
+        self._base.close()
+
+
 class HttpClient:
     """GET and POST of JSON below one address, at most so many times a second.
 
-    What may pass by itself is tried again, a bounded number of times and never sooner than the
-    service asks for; all else is a VenueError with one code a cause. What `answers` has is not asked. To be
-    used in one event loop; after `close` it may be used again, in another.
+    What may pass by itself is tried again, a bounded number of times and never sooner than the service asks
+    for; all else is a VenueError with one code a cause. What `answers` has is not asked. It is of one event
+    loop; after `close` it may be used in another.
     """
 
     def __init__(
@@ -216,11 +244,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def backoff(attempt: int, rng: random.Random) -> float:
-    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait.
-
-    >>> 0.375 <= backoff(1, random.Random("a")) <= 0.625
-    True
-    """
+    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait."""
     return float(0.5 * 2 ** min(attempt - 1, 6) * (0.75 + rng.random() / 2))
 
 

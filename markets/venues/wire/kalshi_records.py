@@ -26,11 +26,12 @@ from markets.venues.wire.fields import (
     RejectedRecord,
     WireRecord,
     amount,
+    middle,
+    offered,
     read,
     shown_value,
-    unless_odd,
+    with_levels,
 )
-from markets.venues.wire.order_books import with_levels
 
 USUAL_FEE = 70_000
 """0.07 · p · (1 − p) a contract: the general table of the venue's fee schedule, which a series multiplies."""
@@ -71,14 +72,7 @@ def nested_markets(raw: object) -> list[object]:
 
 
 def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
-    """The rate of our fee, rate · p · (1 − p), for who takes an offer; what makers pay is left out.
-
-    An event's own fees come before those of its series; without either the general table holds.
-
-    >>> event = KalshiEvent(event_ticker="KXINX-26", series_ticker="KXINX", fee_multiplier_override=0.5)
-    >>> fee_rate(event, None)
-    35000
-    """
+    """The rate of our fee, rate · p · (1 − p), for a taker: the event's, its series', or the usual one."""
     fee_type = event.fee_type_override or (series.fee_type if series else "quadratic")
     multiplier = event.fee_multiplier_override
     if multiplier is None:
@@ -232,36 +226,23 @@ def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | 
     """What these prices come to."""
     if prices.yes_bid_dollars is None or prices.yes_ask_dollars is None:
         raise RejectedRecord("quote", "no_price", "it lacks a bid or an ask in dollars")
-    for price in (prices.yes_bid_dollars, prices.yes_ask_dollars, prices.last_price_dollars):
-        if price is not None and price > ONE:
-            raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")
-    bid = _price_offered(prices.yes_bid_dollars, prices.yes_bid_size_fp)
-    ask = _price_offered(prices.yes_ask_dollars, prices.yes_ask_size_fp)
-    if bid is not None and ask is not None and bid > ask:
-        raise RejectedRecord("quote", "crossed", f"its bid {bid / ONE:g} is over its ask {ask / ONE:g}")
+    bid, ask = offered(prices.yes_bid_dollars), offered(prices.yes_ask_dollars)
+    offered(prices.last_price_dollars)
+    bid = None if prices.yes_bid_size_fp == 0 else bid
+    ask = None if prices.yes_ask_size_fp == 0 else ask
     return Quote(
         market_id=MarketId(f"kalshi:{ticker}"),
         at=at,
         bid=bid,
         ask=ask,
-        mid=None if bid is None or ask is None else (bid + ask) // 2,
+        mid=middle(bid, ask),
         last=prices.last_price_dollars or None,
         volume=volume,
     )
 
 
-def with_figures(price: Quote, raw: object) -> Quote:
-    """A quote with the other figures on the market's page; what its book holds the venue no longer says."""
-    told = raw if isinstance(raw, dict) else {}
-    return replace(
-        price,
-        volume_24h=unless_odd(amount, told.get("volume_24h_fp")),
-        open_interest=unless_odd(amount, told.get("open_interest_fp")),
-    )
-
-
-def _price_offered(price: int | None, size: int | None) -> int | None:
-    return None if price is None or price in (0, ONE) or size == 0 else price
+FIGURES = {"volume_24h": ("volume_24h_fp",), "open_interest": ("open_interest_fp",)}
+"""The other figures on a market's page; what its book holds the venue no longer says."""
 
 
 def is_trading(page: KalshiPage, at: datetime) -> bool:
@@ -270,10 +251,9 @@ def is_trading(page: KalshiPage, at: datetime) -> bool:
 
 
 def quote_with_book(quote: Quote, raw: object) -> Quote:
-    """The quote with the levels of a book, best first: the ask for YES is a dollar less the bid for NO.
+    """The quote with the levels of a book: the ask for YES is a dollar less the bid for NO.
 
-    On the wire the worst level comes first. An empty book where the page has prices contradicts
-    it, and isn't believed.
+    An empty book where the page has prices contradicts it, and isn't believed.
     """
     book = raw.get("orderbook_fp") if isinstance(raw, dict) else None
     bids = _levels(book, "yes_dollars")
@@ -312,11 +292,7 @@ class KalshiPast(WireRecord):
 
 
 def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:
-    """A market of the past as a list shows it.
-
-    The close of one that may close early is moved to the day on which it did: before, only the latest
-    possible one was sure.
-    """
+    """A market of the past; of one that could close early only the latest close was sure before."""
     past = read(KalshiPast, raw, "market")
     early, latest = past.can_close_early, past.latest_expiration_time
     closes = max(page.close_time, latest) if early and latest else page.close_time

@@ -1,7 +1,4 @@
-"""What Kalshi is asked, and how: in batches where it has them, one by one where it hasn't.
-
-Past prices come as candles of an hour or a day, each with the last prices of its time.
-"""
+"""What Kalshi is asked, and how: in batches where it has them; past prices as candles of an hour or a day."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -28,7 +25,9 @@ from markets.venues.wire.kalshi_records import KalshiBestPrices, quote_of
 from markets.venues.wire.paging import (
     AskPage,
     ListPage,
-    ask_in_parts,
+    ask_in_batches,
+    batches,
+    by_name,
     gather_all,
     get_or_none,
     next_cursor,
@@ -139,18 +138,18 @@ async def _markets(http: HttpClient, sorter: RecordSorter, path: str, tickers: S
         page = await http.get(path, tickers=",".join(some), limit=MARKETS_A_PAGE, mve_filter="exclude")
         return page_list(page, "markets")
 
-    batches = [tickers[n : n + MARKETS_A_PAGE] for n in range(0, len(tickers), MARKETS_A_PAGE)]
-    pages = await gather_all(ask_in_parts(ask, batch, sorter) for batch in batches)
-    return _by_ticker([raw for page in pages for raw in page], tickers)
+    return await ask_in_batches(ask, tickers, MARKETS_A_PAGE, "ticker", sorter)
 
 
 async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
     """The books of these markets. Where the page of many books leaves one out, it is asked for alone."""
-    batches = [tickers[n : n + BOOKS_A_PAGE] for n in range(0, len(tickers), BOOKS_A_PAGE)]
     # here a list of tickers is a parameter each: with commas it is one ticker, whose book is empty
-    pages = await gather_all(get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches)
+    asked = (
+        get_or_none(http, "/markets/orderbooks", tickers=some) for some in batches(tickers, BOOKS_A_PAGE)
+    )
+    pages = await gather_all(asked)
     sent = [page.get("orderbooks") for page in pages if isinstance(page, dict)]
-    raws = _by_ticker([raw for some in sent if isinstance(some, list) for raw in some], tickers)
+    raws = by_name((raw for some in sent if isinstance(some, list) for raw in some), "ticker", tickers)
     alone = [ticker for ticker in tickers if ticker not in raws]
     answers = await gather_all(
         _one_record(http, f"/markets/{ticker}/orderbook", "orderbook_fp") for ticker in alone
@@ -161,12 +160,6 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
         else:
             raws[ticker] = {"ticker": ticker, "orderbook_fp": book}
     return raws
-
-
-def _by_ticker(raws: Sequence[object], asked: Sequence[str]) -> Raw:
-    """Records by ticker, of those asked for."""
-    wanted = frozenset(asked)
-    return {name: raw for raw in raws if (name := label(raw, "ticker")) in wanted}
 
 
 LISTED_A_PAGE = 1_000

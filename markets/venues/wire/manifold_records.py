@@ -26,10 +26,8 @@ from markets.venues.wire.fields import (
     chance,
     is_name,
     label,
-    number,
     read,
     shown_value,
-    unless_odd,
 )
 
 OTHER_TYPES = {
@@ -135,10 +133,7 @@ class ManifoldPast(ManifoldRecord):
 
 
 def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
-    """A market of the past as a list shows it.
-
-    One that is resolved before its close is closed then, and nobody says what the close had been.
-    """
+    """A market of the past; of one resolved before its close nobody says what the close had been."""
     past = read(ManifoldPast, raw, "market")
     ended = past.resolution_time if page.is_resolved else None
     moved = ended is not None and page.close_time >= ended - MOVED_WITHIN
@@ -158,14 +153,8 @@ def quote(raw: object, name: str, at: datetime) -> Quote:
     return _mid_quote(name, at, price.probability, price.volume)
 
 
-def with_figures(price: Quote, raw: object) -> Quote:
-    """A quote with the other figures on the market's page; what is held the venue doesn't say."""
-    told = raw if isinstance(raw, dict) else {}
-    return replace(
-        price,
-        volume_24h=unless_odd(number, told.get("volume24Hours")),
-        liquidity=unless_odd(number, told.get("totalLiquidity")),
-    )
+FIGURES = {"volume_24h": ("volume24Hours",), "liquidity": ("totalLiquidity",)}
+"""The other figures on a market's page; what is held the venue doesn't say."""
 
 
 def trade_quote(raw: object, name: str) -> Quote:

@@ -8,11 +8,11 @@ from markets.venue import CatalogueFilter, VenueError
 from markets.venues.wire.fields import RecordSorter, RejectedRecord, is_name, label
 from markets.venues.wire.http import HttpClient
 from markets.venues.wire.paging import (
-    NOT_THERE,
     AskPage,
     ListPage,
     gather_all,
     incomplete,
+    known,
     new_records,
     page_list,
 )
@@ -54,25 +54,15 @@ class NewestMarkets:
 
 async def _open_in_topic(http: HttpClient, sorter: RecordSorter, topic: str, cursor: str | None) -> ListPage:
     """A page of a topic's open markets, each with the topic as its tag: a list names none."""
-    try:
-        page, following = await topic_markets(http, topic, cursor, "open")
-    except VenueError as error:
-        if error.code not in NOT_THERE:
-            raise
-        sorter.tell(RejectedRecord("page", "missing", f"the venue has no topic {topic}"), f"tag {topic}")
-        return [], None
+    asked = topic_markets(http, topic, cursor, "open")
+    page, following = await known(asked, f"topic {topic}", f"tag {topic}", sorter) or ([], None)
     return [raw | {TAGS: topic} if isinstance(raw, dict) else raw for raw in page], following
 
 
 async def _one_market(http: HttpClient, sorter: RecordSorter, slug: str, _cursor: str | None) -> ListPage:
     """A market as a list of its own."""
-    raw, trouble = await _one_record(http, f"/v0/slug/{slug}")
-    if trouble is None:
-        return [raw], None
-    if trouble.code not in NOT_THERE:
-        raise trouble
-    sorter.tell(RejectedRecord("page", "missing", f"the venue has no market {slug}"), slug)
-    return [], None
+    raw = await known(http.get(f"/v0/slug/{slug}"), f"market {slug}", slug, sorter)
+    return [] if raw is None else [raw], None
 
 
 async def every_market(http: HttpClient, before: str | None) -> ListPage:
@@ -92,10 +82,7 @@ async def topic_markets(http: HttpClient, topic: str, after: str | None, status:
 async def bets(
     http: HttpClient, sorter: RecordSorter, name: str, start: datetime, end: datetime, pages: int
 ) -> list[object]:
-    """The bets on a market from one instant to another, newest first, on at most so many pages.
-
-    Pages may be a little shorter than asked for; one that is not half full is the last.
-    """
+    """The bets on a market between two instants, newest first; a page that is not half full is the last."""
     # Bets of the very instants count; what else comes with them is left out by who reads them.
     times = {"afterTime": int(start.timestamp() * 1_000) - 1, "beforeTime": int(end.timestamp() * 1_000) + 1}
 

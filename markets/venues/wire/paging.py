@@ -48,9 +48,8 @@ async def new_records(
 ) -> AsyncIterator[list[object]]:
     """What is new on each page of a list, before the next one is asked for, to the end of the list.
 
-    Pages may overlap. One that says nothing new, though more are to come, is an error, and so are more
-    pages than `most`: of such a list nobody knows what is missing. After an error of the venue the list
-    can be read on from its `position`.
+    Pages may overlap. One that says nothing new, though more are to come, is an error, and so are more pages
+    than `most`. After an error of the venue the list can be read on from its `position`.
     """
     position = position or ListPosition()
     while position.pages < most:
@@ -82,10 +81,7 @@ def incomplete(why: str, hint: str = "") -> VenueError:
 
 @dataclass(slots=True)
 class PartOfCatalogue:
-    """A catalogue while it is read: for whom, since when, how far, and what was made of it so far.
-
-    It may be in several `lists`, of which so many were read; `names` are the records on those.
-    """
+    """A catalogue while it is read: how many of its lists, the records on those, what was made of them."""
 
     wanted: CatalogueFilter
     since: datetime
@@ -115,10 +111,7 @@ class CatalogueReader:
         at: datetime,
         most: int,
     ) -> Catalogue:
-        """The catalogue at an instant; of each record `make` gives listings, or why it gives none.
-
-        A record that is in several lists counts as it is in the first.
-        """
+        """The catalogue; `make` gives a record's listings, or why none. The first of two records counts."""
         part, self._broken_off = self._part(wanted, at), None
         try:
             while part.lists < len(asks):
@@ -183,11 +176,7 @@ def next_cursor(page: object, key: str) -> str | None:
 
 
 def pieces(start: datetime, end: datetime, width: timedelta) -> Iterable[tuple[datetime, datetime]]:
-    """A stretch of time in pieces of at most so much.
-
-    >>> len(list(pieces(datetime(2026, 1, 1), datetime(2026, 1, 30), timedelta(days=14))))
-    3
-    """
+    """A stretch of time in pieces of at most so much."""
     while start < end:
         yield start, min(start + width, end)
         start += width
@@ -203,6 +192,17 @@ async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> objec
         raise
 
 
+async def known(answer: Awaitable[T], what: str, record: str, sorter: RecordSorter) -> T | None:
+    """An answer; None, and that is told, where the venue has no such thing."""
+    try:
+        return await answer
+    except VenueError as error:
+        if error.code not in NOT_THERE:
+            raise
+        sorter.tell(RejectedRecord("page", "missing", f"the venue has no {what}"), record)
+        return None
+
+
 async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
     """The answers to all questions, asked side by side; when one fails, after all have ended."""
     answers = await asyncio.gather(*questions, return_exceptions=True)
@@ -214,49 +214,57 @@ async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
     return good
 
 
+def batches(names: Sequence[str], size: int) -> list[Sequence[str]]:
+    """These names, so many at a time."""
+    return [names[n : n + size] for n in range(0, len(names), size)]
+
+
+def by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str, object]:
+    """Records by what they are called under a key, of those that are wanted."""
+    names = frozenset(wanted)
+    return {name: raw for raw in raws if (name := label(raw, key)) in names}
+
+
+async def ask_in_batches(
+    ask: Callable[[Sequence[str]], Awaitable[list[object]]],
+    names: Sequence[str],
+    size: int,
+    key: str,
+    sorter: RecordSorter,
+) -> dict[str, object]:
+    """The records of these names by name, asked for so many at a time."""
+    pages = await gather_all(ask_in_parts(ask, some, sorter) for some in batches(names, size))
+    return by_name(chain.from_iterable(pages), key, names)
+
+
 async def ask_in_parts(
     ask: Callable[[Sequence[str]], Awaitable[list[object]]], names: Sequence[str], sorter: RecordSorter
 ) -> list[object]:
     """The records of these names, asked for together; one that spoils the question is found and told.
 
-    Where a question is refused, each half of it is asked by itself, down to the name that is at fault.
-    Where the first few names spoil it, and the last one too, it is the venue that is at fault: it is not
-    asked for all the others.
+    A question that is refused is asked in halves, down to the name at fault. Where the first few names spoil
+    it, and the last one too, it is the venue that is at fault: it is not asked for all the others.
     """
-    search = SpoiltNames(names)
-    records = await search.ask(ask, names) if names else []
-    if names and len(names) == len(search.errors):
-        raise search.errors[names[0]]
-    for name, error in search.errors.items():
-        words = f"asked for this one: {error.message}"
-        sorter.tell(RejectedRecord("market", error.code, words), name)
-    return records
-
-
-@dataclass(slots=True)
-class SpoiltNames:
-    """Which of some names spoil a question, and whether any question was answered yet."""
-
-    names: Sequence[str]
-    errors: dict[str, VenueError] = field(default_factory=dict)
-    answered: bool = False
-
-    async def ask(
-        self, ask: Callable[[Sequence[str]], Awaitable[list[object]]], some: Sequence[str]
-    ) -> list[object]:
-        """The records of some of the names."""
+    errors: dict[str, VenueError] = {}
+    records: list[object] = []
+    answered, waiting = False, [names] if names else []
+    while waiting:
+        some = waiting.pop()
         try:
-            records = await ask(some)
+            records += await ask(some)
+            answered = True
         except VenueError as error:
             if error.code not in SPOILT_CODES:
                 raise
-            if len(some) == 1:
-                self.errors[some[0]] = error
-                if len(self.errors) == MOST_SPOILT and not self.answered:
-                    await ask(self.names[-1:])
-                return []
-        else:
-            self.answered = True
-            return records
-        half = len(some) // 2
-        return [*await self.ask(ask, some[:half]), *await self.ask(ask, some[half:])]
+            if half := len(some) // 2:
+                waiting += [some[half:], some[:half]]
+            else:
+                errors[some[0]] = error
+        if len(some) == 1 and len(errors) == MOST_SPOILT and not answered:
+            await ask(names[-1:])
+    if names and len(names) == len(errors):
+        raise errors[names[0]]
+    for name, trouble in errors.items():
+        words = f"asked for this one: {trouble.message}"
+        sorter.tell(RejectedRecord("market", trouble.code, words), name)
+    return records

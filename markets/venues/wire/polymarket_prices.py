@@ -1,22 +1,31 @@
-"""What Polymarket's markets cost: the best prices on a market's page, its book, its past."""
+"""What Polymarket's markets cost and paid: the prices on a page, of a book and of the past, and the end.
+
+A market has ended once it is closed and the oracle is done; what is disputed or unclear waits.
+"""
 
 import re
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 
 from markets.millionths import ONE
-from markets.model import Level, MarketId, Quote
+from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
+from markets.past import PastMarket
 from markets.venues.wire.fields import (
     Amount,
     Chance,
+    MaybeText,
+    Name,
     RejectedRecord,
     Second,
     WireRecord,
+    book_gap,
+    middle,
+    offered,
     read,
     shown_value,
-    unless_odd,
+    with_levels,
 )
-from markets.venues.wire.order_books import book_gap, with_levels
 from markets.venues.wire.polymarket_records import (
     PREFIX,
     Figure,
@@ -24,8 +33,10 @@ from markets.venues.wire.polymarket_records import (
     Pair,
     PolymarketPage,
     Texts,
+    When,
     figure,
     prefixed,
+    side_names,
     yes_place,
 )
 
@@ -90,12 +101,10 @@ def offer(raw: object) -> PolymarketOffer | None:
 def quote(raw: object, at: datetime) -> Quote:
     """The prices on a market's page. Without two sides its mid is the price of the outcome YES."""
     prices = raw if isinstance(raw, PolymarketPrices) else read(PolymarketPrices, raw, "quote")
-    bid, ask, last = _price(prices.best_bid), _price(prices.best_ask), _price(prices.last_trade_price)
+    bid, ask, last = offered(prices.best_bid), offered(prices.best_ask), offered(prices.last_trade_price)
     if yes_place(prices.outcomes) != 0:  # whose prices these are nobody says: the outcomes' own are sure
         bid = ask = last = None
-    if bid is not None and ask is not None and bid > ask:
-        raise RejectedRecord("quote", "crossed", f"its bid {bid / ONE:g} is over its ask {ask / ONE:g}")
-    mid = _outcome(prices) if bid is None or ask is None else (bid + ask) // 2
+    mid = _outcome(prices) if bid is None or ask is None else middle(bid, ask)
     if bid is None and ask is None and mid is None:
         raise RejectedRecord("quote", "no_price", "it has no price")
     return Quote(
@@ -109,22 +118,8 @@ def quote(raw: object, at: datetime) -> Quote:
     )
 
 
-def with_figures(price: Quote, raw: object) -> Quote:
-    """A quote with the other figures on the market's page; what is held is told of whole events only."""
-    told = raw if isinstance(raw, dict) else {}
-    liquidity = told.get("liquidityNum", told.get("liquidity"))
-    return replace(
-        price,
-        volume_24h=unless_odd(figure, told.get("volume24hr")),
-        liquidity=unless_odd(figure, liquidity),
-    )
-
-
-def _price(price: int | None) -> int | None:
-    """A price that somebody offers; at 0 and at a dollar nobody does."""
-    if price is not None and price > ONE:
-        raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")
-    return None if price in (0, ONE) else price
+FIGURES = {"volume_24h": ("volume24hr",), "liquidity": ("liquidityNum", "liquidity")}
+"""The other figures on a market's page; what is held is told of whole events only."""
 
 
 def _outcome(prices: PolymarketPrices) -> int | None:
@@ -178,3 +173,147 @@ def past_quote(raw: object, name: str) -> Quote:
     """A price that a market has had: something like a mid, without sides."""
     point = read(PricePoint, raw, "quote")
     return Quote(MarketId(f"{PREFIX}{name}"), point.t, bid=None, ask=None, mid=point.p)
+
+
+FINAL = frozenset({"resolved", "settled"})
+DISPUTED = frozenset({"disputed", "challenged"})
+HALF = ONE // 2
+_PAYS = {(Decimal(1), Decimal(0)): ONE, (Decimal(0), Decimal(1)): 0, (Decimal("0.5"), Decimal("0.5")): HALF}
+"""What a YES share pays by the last prices of YES and NO. Nothing near them will do."""
+
+
+class PolymarketEnding(GammaRecord):
+    """How far a market is on its way to being paid; the newer markets keep the oracle's word elsewhere."""
+
+    id: Name
+    closed: bool
+    outcomes: Pair
+    outcome_prices: Texts | None = None
+    uma_resolution_status: MaybeText = ""
+    resolution_status: MaybeText = ""
+    closed_time: When = None
+    uma_end_date: When = None
+
+
+class PolymarketToken(WireRecord):
+    """An outcome at the order book."""
+
+    outcome: str
+    winner: bool | None = None
+
+
+class PolymarketBookPage(WireRecord):
+    """A market's page at the order book: it knows a winner, a half each, or nothing."""
+
+    closed: bool
+    is_50_50_outcome: bool | None = None
+    tokens: list[PolymarketToken]
+
+
+class PolymarketPast(GammaRecord):
+    """When a market could be traded no more, and how much was traded."""
+
+    closed: bool
+    closed_time: When = None
+    uma_end_date: When = None
+    end_date: When = None
+    volume_num: Figure = None
+    volume: Figure = None
+
+    @property
+    def stopped(self) -> datetime | None:
+        """When it closed: where nobody says, when the oracle was done, or its nominal end."""
+        return self.closed_time or self.uma_end_date or self.end_date
+
+
+NEEDED = (
+    "id", "conditionId", "closed", "outcomes", "outcomePrices", "umaResolutionStatus", "resolutionStatus",
+    "closedTime", "umaEndDate", "clobTokenIds",
+)  # fmt: skip
+"""What of a record says how a market ended, and which book is its own."""
+
+
+def past_market(raw: object, market: Market) -> PastMarket | str:
+    """A market of the past as a list shows it, its close the nominal one."""
+    past = read(PolymarketPast, raw, "market")
+    if past.closed and past.stopped is None:
+        return "no end time"
+    assert isinstance(raw, dict)
+    volume = (past.volume if past.volume_num is None else past.volume_num) or 0
+    needed = {name: raw.get(name) for name in NEEDED}
+    nominal = replace(market, closes_at=past.end_date or NEVER)
+    return PastMarket(nominal, volume, past.stopped if past.closed else None, raw=needed)
+
+
+def resolution(raw: object, at: datetime) -> Resolution | None:
+    """What a market paid, once that is final; None while nothing is amiss and it isn't."""
+    ending = read(PolymarketEnding, raw, "resolution")
+    words = {word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word}
+    status = " and ".join(sorted(words))
+    if words & DISPUTED:
+        raise RejectedRecord("resolution", "disputed", f"its result is {shown_value(status)}: it waits")
+    if not ending.closed:
+        return None
+    if not words:
+        raise RejectedRecord(
+            "resolution", "no_status", "it is closed, but the oracle has not reported: it waits"
+        )
+    if not words <= FINAL:
+        raise RejectedRecord(
+            "resolution", "not_final", f"it is closed, but its result is {shown_value(status)}: it waits"
+        )
+    return Resolution(
+        market_id=MarketId(f"{PREFIX}{ending.id}"),
+        version=1,
+        known_at=min(ending.closed_time or ending.uma_end_date or at, at),
+        payout=_payout(ending),
+        source=f"polymarket: {status}",
+    )
+
+
+def _payout(ending: PolymarketEnding) -> int:
+    """What a YES share paid by the last prices of the outcomes."""
+    try:
+        place = yes_place(ending.outcomes)
+    except ValueError as error:
+        raise RejectedRecord("resolution", "bad_outcomes", f"{error}: it waits") from None
+    sent = ending.outcome_prices or ()
+    try:
+        yes, no = Decimal(sent[place]), Decimal(sent[1 - place])
+        payout = _PAYS.get((yes, no)) if len(sent) == 2 else None
+    except (IndexError, InvalidOperation):
+        payout = None
+    if payout is None:
+        prices = ", ".join(sent) or "missing"
+        raise RejectedRecord("resolution", "unclear", f"its last prices are {shown_value(prices)}: it waits")
+    return payout
+
+
+def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
+    """What a YES share of a market with these outcomes paid by the order book's page; None without a word."""
+    end = read(PolymarketBookPage, raw, "resolution")
+    won = [token.outcome.strip().casefold() for token in end.tokens if token.winner]
+    if len(won) + bool(end.is_50_50_outcome) > 1:
+        raise RejectedRecord(
+            "resolution", "contradiction", "the order book has more than one result of it: it waits"
+        )
+    if not end.closed or not (won or end.is_50_50_outcome):
+        return None
+    if end.is_50_50_outcome:
+        return HALF
+    names = side_names(outcomes)
+    if won[0] not in names:
+        words = f"at the order book {shown_value(won[0])} won, which is none of its outcomes: it waits"
+        raise RejectedRecord("resolution", "bad_outcomes", words)
+    return ONE if names.index(won[0]) == yes_place(outcomes) else 0
+
+
+def confirm_resolution(end: Resolution, raw: object, book_page: object) -> Resolution:
+    """The same, if the order book's page of the market says so too or has no word on it."""
+    payout = book_payout(book_page, read(PolymarketEnding, raw, "resolution").outcomes)
+    if payout is not None and payout != end.payout:
+        words = (
+            f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}: it waits"
+        )
+        raise RejectedRecord("resolution", "contradiction", words)
+    return end if payout is None else replace(end, source=f"{end.source}, per the order book")

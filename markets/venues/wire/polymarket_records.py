@@ -35,11 +35,7 @@ _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,40})?")
 
 
 def figure(value: object) -> int:
-    """A number, sent as such or as text, in millionths.
-
-    >>> figure(0.001), figure("46224362.39541418")
-    (1000, 46224362395414)
-    """
+    """A number, sent as such or as text, in millionths."""
     return _figure(value) if type(value) in _WRITTEN else number(value)
 
 
@@ -54,11 +50,7 @@ def _figure(value: object) -> int:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """A list of texts; on this wire it mostly comes as text itself.
-
-    >>> texts('["Yes", "No"]')
-    ('Yes', 'No')
-    """
+    """A list of texts; on this wire it mostly comes as text itself."""
     return _parse_list(value) if isinstance(value, str) else _check_texts(value)
 
 
@@ -82,10 +74,7 @@ def slugs(value: object) -> tuple[str, ...]:
 
 
 class PolymarketEvent(NamedTuple):
-    """What a market is about; an augmented event may get more outcomes later, and holds places for them.
-
-    `game` is the contest on the field that it belongs to, empty where there is none.
-    """
+    """What a market is about; an augmented event may get more outcomes, `game` is a contest on the field."""
 
     event: str
     augmented: bool
@@ -115,7 +104,7 @@ def slug_of(value: object) -> str:
 
 def game_name(value: object) -> str:
     """What the venue calls a contest on the field; empty where it names none that makes sense."""
-    return str(value) if type(value) is int or (isinstance(value, str) and is_name(value)) else ""
+    return str(value) if type(value) is int else slug_of(value)
 
 
 class PolymarketFees(NamedTuple):
@@ -143,9 +132,7 @@ def _records(value: object) -> list[dict[str, object]]:
 
 
 def _maybe_figure(value: object) -> int | None:
-    if value is None or value == "":
-        return None
-    return _figure(value) if type(value) in _WRITTEN else number(value)
+    return None if value is None or value == "" else figure(value)
 
 
 def _maybe_instant(value: object) -> datetime | None:
@@ -173,11 +160,7 @@ class GammaRecord(WireRecord):
 
 @lru_cache(maxsize=4096)
 def yes_place(outcomes: tuple[str, str]) -> int:
-    """Where the outcome YES is: the one of that name, and else the first.
-
-    >>> yes_place(("No", "Yes")), yes_place(("Chiefs", "Raiders"))
-    (1, 0)
-    """
+    """Where the outcome YES is: the one of that name, and else the first."""
     first, second = side_names(outcomes)
     if not first or not second or first == second:
         raise ValueError(f"its outcomes are {shown_value(', '.join(outcomes))}: they can't be told apart")
@@ -190,11 +173,7 @@ def side_names(outcomes: tuple[str, str]) -> tuple[str, str]:
 
 
 def question_of(question: str, outcomes: tuple[str, str]) -> str:
-    """What is asked; where the outcomes have names, what YES and NO stand for.
-
-    >>> question_of("Chiefs vs. Raiders", ("Chiefs", "Raiders"))
-    'Chiefs vs. Raiders (YES: Chiefs, NO: Raiders)'
-    """
+    """What is asked; where the outcomes have names, what YES and NO stand for."""
     sides = _named_sides(outcomes)
     return f"{question.strip()} {sides}" if sides else question
 
@@ -274,8 +253,7 @@ def unplayable(page: PolymarketPage) -> RejectedRecord | None:
 def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
     """Why an open market is not on offer; empty where it is.
 
-    It is decided once its nominal end is past and its price leaves no doubt, though the venue still calls
-    it open, and it is being resolved once somebody has proposed a result.
+    Past its nominal end and without doubt in its price it is decided, though the venue still calls it open.
     """
     if not is_trading(page):
         return "not trading"
@@ -350,10 +328,7 @@ def _joined(tags: tuple[str, ...]) -> str:
 
 
 def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str:
-    """The game that a market is about, else what its event's title is about at a time.
-
-    A title without a date may be that of many events: it tells nothing.
-    """
+    """The game that a market is about, else its event's title: without a date that tells nothing."""
     if name := game or (event.game if event else ""):
         return f"{PREFIX}game:{name}"
     about = dated_subject(event.title.replace("___", "$1"), ends_at) if event else ""

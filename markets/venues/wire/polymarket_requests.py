@@ -1,10 +1,11 @@
 """What Polymarket is asked, and how: Gamma for markets, the order book's service for books and winners."""
 
 import re
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Literal, TypeVar
+from itertools import chain
+from typing import Literal
 
 from markets.millionths import ONE
 from markets.model import NEVER
@@ -17,9 +18,12 @@ from markets.venues.wire.paging import (
     SPOILT_CODES,
     AskPage,
     ListPage,
-    ask_in_parts,
+    ask_in_batches,
+    batches,
+    by_name,
     gather_all,
     get_or_none,
+    known,
     next_cursor,
     page_list,
     pieces,
@@ -28,42 +32,24 @@ from markets.venues.wire.paging import (
 A_PAGE, BOOKS_A_PAGE = 100, 100
 LISTS = "/markets/keyset"
 _CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
-T = TypeVar("T")
 Raw = dict[str, object]
 """Records by name, as they were sent."""
 
 
 async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueFilter) -> list[AskPage]:
-    """The lists that have all open markets that are wanted: one of all, or one of each that is named.
-
-    An event or a tag that the venue doesn't know is told of and left out.
-    """
+    """The lists with all open markets that are wanted: one of all, or of each that is named and known."""
     if not wanted.only_named:
         return [partial(open_markets, gamma, wanted, {})]
-    named: list[dict[str, Parameter]] = [{"slug": some} for some in _batches(wanted.slugs)]
+    named: list[dict[str, Parameter]] = [{"slug": some} for some in batches(wanted.slugs, A_PAGE)]
     numbers = [slug for slug in wanted.slugs if slug.isdigit()]
-    named += [{"id": some} for some in _batches(numbers)]
+    named += [{"id": some} for some in batches(numbers, A_PAGE)]
     for event in wanted.events:
-        names = await _known(event_markets(gamma, event), f"event {event}", sorter)
-        named += [{"id": some} for some in _batches(names or [])]
+        names = await known(event_markets(gamma, event), name := f"event {event}", name, sorter)
+        named += [{"id": some} for some in batches(names or [], A_PAGE)]
     for tag in wanted.tags:
-        number = await _known(tag_number(gamma, tag), f"tag {tag}", sorter)
+        number = await known(tag_number(gamma, tag), name := f"tag {tag}", name, sorter)
         named += [{"tag_id": number}] if number else []
     return [partial(open_markets, gamma, wanted, one) for one in named]
-
-
-def _batches(names: Sequence[str]) -> list[Sequence[str]]:
-    return [names[n : n + A_PAGE] for n in range(0, len(names), A_PAGE)]
-
-
-async def _known(answer: Awaitable[T], name: str, sorter: RecordSorter) -> T | None:
-    try:
-        return await answer
-    except VenueError as error:
-        if error.code not in NOT_THERE:
-            raise
-        sorter.tell(RejectedRecord("page", "missing", f"the venue has no {name}"), name)
-        return None
 
 
 async def open_markets(
@@ -111,23 +97,17 @@ async def records(
 async def _records_in_list(
     gamma: HttpClient, sorter: RecordSorter, names: Sequence[str], closed: bool
 ) -> Raw:
-    batches = [names[n : n + A_PAGE] for n in range(0, len(names), A_PAGE)]
-    ask = partial(_batch, gamma, str(closed).lower())
-    pages = await gather_all(ask_in_parts(ask, batch, sorter) for batch in batches)
-    wanted = frozenset(names)
-    return {name: raw for page in pages for raw in page if (name := label(raw, "id")) in wanted}
+    async def ask(some: Sequence[str]) -> list[object]:
+        page = await gamma.get(LISTS, id=some, closed=str(closed).lower(), **_usual_parameters())
+        return page_list(page, "markets")
 
-
-async def _batch(gamma: HttpClient, closed: str, names: Sequence[str]) -> list[object]:
-    return page_list(await gamma.get(LISTS, id=names, closed=closed, **_usual_parameters()), "markets")
+    return await ask_in_batches(ask, names, A_PAGE, "id", sorter)
 
 
 async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:
     """The books of these tokens, many at once; one that is left out, or is too much for that, alone."""
-    batches = [tokens[n : n + BOOKS_A_PAGE] for n in range(0, len(tokens), BOOKS_A_PAGE)]
-    pages = await gather_all(_many_books(clob, batch) for batch in batches)
-    wanted = frozenset(tokens)
-    raws = {name: raw for page in pages for raw in page if (name := label(raw, "asset_id")) in wanted}
+    pages = await gather_all(_many_books(clob, some) for some in batches(tokens, BOOKS_A_PAGE))
+    raws = by_name(chain.from_iterable(pages), "asset_id", tokens)
     alone = [token for token in tokens if token not in raws]
     answers = await gather_all(get_or_none(clob, "/book", token_id=token) for token in alone)
     return raws | {t: raw for t, raw in zip(alone, answers, strict=True) if label(raw, "asset_id") == t}
@@ -194,9 +174,8 @@ async def tag_number(gamma: HttpClient, slug: str) -> str:
 async def market_slugs(gamma: HttpClient, slugs: Sequence[str]) -> list[object]:
     """The markets of these slugs, open or closed."""
     found: list[object] = []
-    for n in range(0, len(slugs), A_PAGE):
+    for some in batches(slugs, A_PAGE):
         for closed in ("true", "false"):
-            some = slugs[n : n + A_PAGE]
             page = await gamma.get(LISTS, slug=some, closed=closed, **_usual_parameters())
             found += page_list(page, "markets")
     return found

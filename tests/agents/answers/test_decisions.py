@@ -1,22 +1,171 @@
-"""Whatever an agent's code hands over, what is kept of it can be stored, and the rest is named."""
+"""Several answers become one, and whatever an agent hands over, what is kept of it can be stored."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Context, Decimal
+from fractions import Fraction
+from math import floor
+from statistics import median
 from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answers.decisions import LARGEST_INTEGER, STATUSES, sound_decision
+from agents.answers import decisions
+from agents.answers.decisions import LARGEST_INTEGER, STATUSES, combine_samples, sound_decision
 from agents.model import Decision, DecisionStatus, Forecast, Stage
 from markets.hashes import canonical
+from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 from tests.agents.minds import THREE, a_view, stated
 from tests.builders import usd
 
+PRECISE = Context(prec=100)
+HALF = Fraction(1, 2)
+PROBABILITIES = st.lists(st.integers(0, ONE), min_size=1, max_size=30)
+POOLS: dict[str, Callable[[Sequence[int]], int]] = {
+    "mean": decisions.mean,
+    "median": decisions.median,
+    "trimmed_mean": lambda ps: decisions.trimmed_mean(ps, ONE // 10),
+    "geometric_mean": decisions.geometric_mean,
+    "geometric_mean_of_odds": decisions.geometric_mean_of_odds,
+}
+
+
+def nearest(value: Fraction) -> int:
+    """The nearest whole number, a half upwards."""
+    return floor(value + HALF)
+
+
+def average_log(values: Sequence[Decimal]) -> Decimal:
+    total = Decimal(0)
+    for value in values:
+        total = PRECISE.add(total, PRECISE.ln(value))
+    return PRECISE.divide(total, Decimal(len(values)))
+
+
+def is_nearest(found: int, exact: Decimal) -> bool:
+    """Whether it is the nearest millionth, where a hundred digits can tell."""
+    return abs(PRECISE.subtract(exact, Decimal(found))) <= Decimal("0.5") + Decimal(10) ** -80
+
+
+@given(PROBABILITIES)
+def test_mean_and_median_are_those_of_exact_fractions(ps: list[int]) -> None:
+    assert decisions.mean(ps) == nearest(Fraction(sum(ps), len(ps)))
+    assert decisions.median(ps) == nearest(median([Fraction(p) for p in ps]))
+
+
+@given(PROBABILITIES, st.integers(0, ONE // 2 - 1))
+def test_a_trimmed_mean_leaves_out_as_many_at_each_end(ps: list[int], trim: int) -> None:
+    left, out = sorted(ps), floor(Fraction(trim, ONE) * len(ps))
+    for _ in range(out):
+        left.remove(min(left))
+        left.remove(max(left))
+    assert decisions.trimmed_mean(ps, trim) == nearest(Fraction(sum(left), len(left)))
+
+
+@given(st.lists(st.integers(1, ONE), min_size=1, max_size=30))
+def test_a_geometric_mean_is_that_of_logarithms(ps: list[int]) -> None:
+    exact = PRECISE.exp(average_log([Decimal(p) for p in ps]))
+    assert is_nearest(decisions.geometric_mean(ps), exact)
+
+
+@given(PROBABILITIES)
+def test_a_geometric_mean_of_odds_is_that_of_log_odds(ps: list[int]) -> None:
+    inside = [min(max(p, 1), ONE - 1) for p in ps]
+    odds = PRECISE.exp(average_log([PRECISE.divide(Decimal(p), Decimal(ONE - p)) for p in inside]))
+    exact = PRECISE.divide(PRECISE.multiply(odds, Decimal(ONE)), PRECISE.add(odds, Decimal(1)))
+    assert is_nearest(decisions.geometric_mean_of_odds(ps), exact)
+
+
+@pytest.mark.parametrize("name", POOLS)
+@given(ps=PROBABILITIES)
+def test_no_pool_leaves_the_range_of_what_it_is_made_from_or_minds_its_order(
+    name: str, ps: list[int]
+) -> None:
+    pooled = POOLS[name](ps)
+    inside = [min(max(p, 1), ONE - 1) for p in ps] if name.endswith("odds") else ps
+    assert min(inside) <= pooled <= max(inside)
+    assert POOLS[name](sorted(ps)) == POOLS[name](ps[::-1]) == pooled
+
+
+@pytest.mark.parametrize(
+    ("name", "ps", "pooled"),
+    [
+        ("geometric_mean", [0, 900_000], 0),
+        ("geometric_mean_of_odds", [0], 1),
+        ("geometric_mean_of_odds", [ONE], ONE - 1),
+        ("geometric_mean_of_odds", [200_000, 500_000], 333_333),  # odds 1/4 and 1: 1/2
+    ],
+)
+def test_pools_by_hand(name: str, ps: list[int], pooled: int) -> None:
+    assert POOLS[name](ps) == pooled
+
+
+A, B = MarketId("sim:a"), MarketId("sim:b")
+
+
+def said(*probabilities: int, amount: int = 0, note: str = "") -> Decision:
+    """A sample that states these for the markets a and b, and bets on a."""
+    forecasts = tuple(
+        Forecast(m, millionths=p, reason=f"{p}") for m, p in zip((A, B), probabilities, strict=False)
+    )
+    return Decision(forecasts, (Bet(A, "YES", amount),) if amount else (), note=note)
+
+
+FAILED = Decision(status="failed", note="timeout: no answer")
+MALFORMED = Decision(status="malformed", note="no JSON")
+
+
+def test_one_sample_is_the_decision_itself() -> None:
+    for sample in (said(1, 2, amount=5), FAILED, MALFORMED):
+        assert combine_samples([sample]) is sample
+
+
+def test_forecasts_are_medians_with_the_reason_of_the_nearest_sample() -> None:
+    whole = combine_samples([said(100, 900), said(300, 500), said(700, 100)])
+    assert [(f.market_id, f.millionths, f.reason) for f in whole.forecasts] == [
+        (A, 300, "300"),
+        (B, 500, "500"),
+    ]
+    even = combine_samples([said(100), said(201)])
+    assert [(f.millionths, f.reason) for f in even.forecasts] == [(151, "201")]
+
+
+def test_it_bets_as_the_sample_closest_to_the_medians_does_and_as_no_mix() -> None:
+    whole = combine_samples([said(100, 900, amount=1), said(300, 500, amount=2), said(310, 100, amount=3)])
+    assert [bet.amount for bet in whole.bets] == [2]
+    partial = combine_samples([said(300, amount=1), said(200, 400, amount=2), said(400, 600, amount=3)])
+    assert [bet.amount for bet in partial.bets] == [2], "one that states less is not preferred for it"
+
+
+def test_samples_without_an_answer_leave_a_note_and_no_mark() -> None:
+    whole = combine_samples([FAILED, said(300, 500, amount=2), MALFORMED])
+    assert (whole.status, [f.millionths for f in whole.forecasts], len(whole.bets)) == (
+        "played",
+        [300, 500],
+        1,
+    )
+    assert whole.note == "sample 1: failed: timeout: no answer; sample 3: malformed: no JSON"
+
+
+def test_without_any_answer_it_is_malformed_if_there_was_one_to_read() -> None:
+    assert combine_samples([FAILED, MALFORMED]).status == "malformed"
+    assert combine_samples([FAILED, FAILED]).status == "failed"
+    declined = Decision(status="declined")
+    assert combine_samples([FAILED, declined]).status == "declined"
+    assert combine_samples([Decision(status="partly"), declined]).status == "partly"
+
+
+def test_rejections_say_from_which_sample_they_are() -> None:
+    bad = Decision((), rejections=(Rejection("amount", "bet 1: no number", A),))
+    whole = combine_samples([said(300), bad])
+    assert [rejection.message for rejection in whole.rejections] == ["sample 2: bet 1: no number"]
+
+
 VIEW = a_view()
-A, B = MarketId(THREE[0]), MarketId(THREE[1])
 FORECAST, BET, SALE = stated(B, "0.4"), Bet(B, "YES", usd("60")), Sale(B, "NO", fraction=usd("0.5"))
 GOOD = Decision((FORECAST,), (BET,), (SALE,), (Rejection("odd", "an odd wish"),), note="so it is")
 HUGE = 10**5000

@@ -7,7 +7,7 @@ import pytest
 from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Decision
 from tests.agents.minds import a_view, an_answer
-from tests.builders import a_bet, usd
+from tests.builders import usd
 
 VIEW = a_view()
 A = "sim:a"
@@ -30,9 +30,9 @@ def says(probability: str) -> str:
         ("{}" * 40_000, "more than 10,000 JSON objects"),
         ("{a:[" + "b," * 90_000, "too tangled"),
         ("{" + " " * 900_000, "no JSON object"),
-        ("<think " * 100_000, "no JSON object"),
-        ("</think>" * 100_000, "no JSON object"),
-        ("<think></think>" * 40_000, "no JSON object"),
+        ("<think " * 20_000, "no JSON object"),
+        ("</think>" * 20_000, "no JSON object"),
+        ("<think></think>" * 10_000, "no JSON object"),
         (UNCLOSED, "in the middle of its reasoning"),
         (UNCLOSED.replace("<", "</"), "no JSON object"),
         ("So: " + '{"a": "</think>", "b": ' * 40_000, "nested too deeply"),
@@ -64,15 +64,6 @@ def test_no_number_is_too_long_to_be_refused(digits: int) -> None:
         assert isinstance(read, Decision)
         [rejection] = read.rejections
         assert (rejection.code, len(rejection.message) < 200) == ("probability", True)
-
-
-def test_a_good_answer_is_taken_whole() -> None:
-    read = parse_answer(an_answer(), VIEW)
-    assert isinstance(read, Decision)
-    assert [forecast.millionths for forecast in read.forecasts] == [usd("0.1"), usd("0.2"), usd("0.3")]
-    assert read.forecasts[0].reason == "so it seems"
-    assert read.bets == (a_bet("120", "NO", A, reason="cheap"),)
-    assert read.rejections == ()
 
 
 def test_a_bad_bet_is_named_and_the_good_ones_stand() -> None:

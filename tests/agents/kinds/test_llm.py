@@ -58,12 +58,17 @@ def items(*names: str, probability: float = 0.2, **more: Any) -> str:
     return json.dumps({"forecasts": forecasts} | more)
 
 
+def belief(probability: float) -> str:
+    """A whole answer that says the same of every market."""
+    return items("m1", "m2", "m3", probability=probability)
+
+
 BET = {"market": "m1", "side": "YES", "amount": 100}
+BLIND = belief(0.9)
 
 
 def test_too_few_forecasts_are_asked_for_again_with_the_reasons_for_what_is_missing_alone() -> None:
-    wrong = json.dumps({"forecasts": [{"market": name, "probability": 32} for name in ("m1", "m9")]})
-    mixed = wrong.replace('"m9", "probability": 32', '"m2", "probability": 0.3')
+    mixed = items("m1", "m9", probability=32).replace('"m9", "probability": 32', '"m2", "probability": 0.3')
     decision, [first, second] = play(mixed, belief(0.4))
     assert second.messages[: len(first.messages)] == first.messages
     told = second.messages[-1].content
@@ -71,7 +76,7 @@ def test_too_few_forecasts_are_asked_for_again_with_the_reasons_for_what_is_miss
     assert "for these markets alone" in told
     assert told.endswith("m1, m2, m3.")
     assert (decision.status, set(by_stage(decision).values())) == ("played", {usd("0.4")})
-    decision, [_, second] = play(items("m1", "m9"), items("m1", "m2", "m3", probability=0.4))
+    decision, [_, second] = play(items("m1", "m9"), belief(0.4))
     assert second.messages[-1].content.endswith(" m2, m3.")
     assert 'there is no market "m9"' in second.messages[-1].content
     assert list(by_stage(decision).values()) == [usd("0.2"), usd("0.4"), usd("0.4")], (
@@ -97,9 +102,7 @@ def test_what_stays_too_little_is_partly_played_and_bets_without_a_forecast_are_
     assert decision.note == "the answer contains no JSON object"
     assert [bet.market_id for bet in decision.bets] == ["sim:a"]
     assert [(each.code, each.market_id) for each in decision.rejections] == [("no_forecast", "sim:c")]
-    percent = json.dumps(
-        {"forecasts": [{"market": f"m{n}", "probability": -32} for n in (1, 2, 3)], "bets": [BET]}
-    )
+    percent = items("m1", "m2", "m3", probability=-32, bets=[BET])
     decision, asked = play(percent, percent)
     assert (decision.status, decision.bets, len(asked)) == ("malformed", (), 2)
     assert decision.note == "3 of 3 refused: the probability -32 is not between 0 and 1"
@@ -193,9 +196,6 @@ def test_hidden_prices_are_not_sent() -> None:
     assert "Price:" not in prompt.messages[-1].content
 
 
-BLIND = json.dumps({"forecasts": [{"market": f"m{n}", "probability": 0.9} for n in (1, 2, 3)]})
-
-
 def by_stage(decision: Decision) -> Mapping[tuple[str, str], int]:
     return {(f.stage, f.market_id): f.millionths for f in decision.forecasts}
 
@@ -232,12 +232,6 @@ def test_a_prompt_that_was_not_handed_over_is_an_error_at_once() -> None:
         agent(Settings(model="openai/any", prompt="mine"), GIVEN)
 
 
-def belief(probability: float, **more: Any) -> str:
-    """A whole answer that says the same of every market."""
-    forecasts = [{"market": f"m{n}", "probability": probability} for n in (1, 2, 3)]
-    return json.dumps({"forecasts": forecasts, "bets": [], "sales": []} | more)
-
-
 def test_samples_differ_by_seed_alone_and_the_median_is_stated() -> None:
     decision, asked = play(belief(0.2), belief(0.9), belief(0.4), samples=3)
     assert [(prompt.sample, prompt.seed - asked[0].seed) for prompt in asked] == [(1, 0), (2, 1), (3, 2)]
@@ -253,14 +247,8 @@ def test_a_sample_that_is_lost_keeps_none_of_the_others() -> None:
 
 
 def test_a_batch_shows_so_many_markets_and_is_told_what_is_spent() -> None:
-    first = json.dumps(
-        {
-            "forecasts": [{"market": "m1", "probability": 0.9}, {"market": "m2", "probability": 0.9}],
-            "bets": [{"market": "m1", "side": "YES", "amount": 1500}],
-        }
-    )
-    second = json.dumps({"forecasts": [{"market": "m3", "probability": 0.1}]})
-    decision, asked = play(first, second, batch=2)
+    first = items("m1", "m2", probability=0.9, bets=[BET | {"amount": 1500}])
+    decision, asked = play(first, items("m3"), batch=2)
     assert [f"### m{n}\n" in asked[0].messages[-1].content for n in (1, 2, 3)] == [True, True, False]
     assert [f"### m{n}\n" in asked[1].messages[-1].content for n in (1, 2, 3)] == [False, False, True]
     assert "$8,500" in asked[1].messages[-1].content
@@ -268,7 +256,7 @@ def test_a_batch_shows_so_many_markets_and_is_told_what_is_spent() -> None:
 
 
 def test_a_part_that_can_not_be_used_is_skipped_and_one_without_an_answer_fails_the_turn() -> None:
-    good = json.dumps({"forecasts": [{"market": "m3", "probability": 0.1}]})
+    good = items("m3", probability=0.1)
     decision, _ = play("no", "no", good, batch=2)
     assert (decision.status, by_stage(decision)) == ("partly", {("final", "sim:c"): usd("0.1")})
     assert decision.note == "part 1: malformed: the answer contains no JSON object"

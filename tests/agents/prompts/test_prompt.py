@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.model import Forecast, PastForecast, Prompt, Stage, View
-from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render, short_ids
+from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render
 from agents.prompts.template import BadTemplate, compile_template
 from agents.registry import HOME, prompt_text
 from markets.millionths import ONE
@@ -24,12 +24,6 @@ BET, BLIND = (prompt_text(name, HOME) for name in ("bet", "blind"))
 
 def user(view: View, *, prices: bool = True) -> str:
     return render(BET, view, prices=prices).messages[-1].content
-
-
-def test_a_prompt_is_a_system_and_a_user_message_with_the_seed() -> None:
-    prompt = render(BET, a_view(seed=11))
-    assert [message.role for message in prompt.messages] == ["system", "user"]
-    assert (prompt.seed, prompt.stage, prompt.sample) == (11, "final", 1)
 
 
 def test_a_market_is_shown_with_its_price_close_fee_and_rules() -> None:
@@ -103,10 +97,6 @@ def test_what_was_said_blind_is_shown_beside_the_price() -> None:
     text = prompt.messages[-1].content
     assert text.count("Your probability before you saw the price") == 1
     assert "Your probability before you saw the price: 0.7\n| Will sim:b happen?" in text
-
-
-def test_short_ids_go_by_place() -> None:
-    assert short_ids(a_view().snapshot) == {"sim:a": "m1", "sim:b": "m2", "sim:c": "m3"}
 
 
 EVERYTHING = """{% for m in markets %}

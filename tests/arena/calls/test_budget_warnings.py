@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.model import TokenPrice
-from arena.calls.budget_warnings import BudgetWarning, RoundCounts, budget_warnings
+from arena.calls.budget_warnings import LineUpWarning, RoundCounts, budget_warnings
 from arena.calls.estimate import Estimate, Usage
 from arena.config.sections import BudgetSection
 
@@ -29,7 +29,7 @@ def an_agent(name: str = "ann", **changes: Any) -> Estimate:
     return Estimate(name, PRICE, **(shape | changes))
 
 
-def told(found: list[Estimate], **limits: float) -> list[BudgetWarning]:
+def told(found: list[Estimate], **limits: float) -> list[LineUpWarning]:
     budget = BudgetSection.model_validate(limits)
     return budget_warnings(found, FIVE_ROUNDS, budget)
 

@@ -127,6 +127,7 @@ def test_an_unknown_price_is_an_unknown_cost_and_not_0(tmp_path: Path) -> None:
     assert found.low.tokens_in > 0
     assert (free.low.cost, free.high.cost) == (0, 0)
     assert total_usage([free.low, found.low]).cost is None
+    assert found.low.times(Fraction(5)).cost is None
 
 
 def test_agents_without_a_model_are_not_there(tmp_path: Path) -> None:
@@ -180,13 +181,6 @@ def test_low_is_never_above_what_an_agent_has_used(tmp_path: Path) -> None:
     less = fresh.as_played(RecentUsage(2, 2, 100, 20, 10))
     assert (less.low, less.expected, less.high) == (Usage(1, 50, 10, 5), Usage(1, 50, 10, 5), fresh.high)
     assert fresh.as_played(RecentUsage(1, 9, 10**6, 10**6, 10**9)).low == fresh.low
-
-
-def test_rounds_are_counted_up() -> None:
-    use = Usage(2, 1_001, 300, 7)
-    assert use.times(Fraction(5)) == Usage(10, 5_005, 1_500, 35)
-    assert use.times(Fraction(3, 2)) == Usage(3, 1_502, 450, 11)
-    assert Usage(1, 1, 1, None).times(Fraction(5)).cost is None
 
 
 def test_made_up_texts_are_as_long_as_recorded_ones(shared_data: Path) -> None:

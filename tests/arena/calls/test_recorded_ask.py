@@ -13,6 +13,7 @@ QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
 OTHER = Prompt((Message("user", "Will it snow?"),), seed=1)
 BUSY = CallError("overloaded", "come back later", retry=True)
 WRONG_KEY = CallError("refused", "no such key", retry=False)
+FORM = CallError("format", "no schema here", retry=True)
 
 
 class Provider:
@@ -44,63 +45,47 @@ def play(
     return asyncio.run(all_of_them()), kept
 
 
-def test_a_stored_answer_is_used_and_nobody_is_asked() -> None:
+STORED = Call(QUESTION, "stored")
+REFUSED = Call(QUESTION, None, error=CallError("declined", "no", retry=False))
+
+
+@pytest.mark.parametrize(
+    ("stored", "prompts", "replies", "attempts"),
+    [
+        (STORED, [QUESTION], ["stored"], []),
+        (REFUSED, [QUESTION], [None], []),  # an answer too
+        (STORED, [QUESTION, OTHER], ["stored", "answer 1"], [2]),  # numbered after those stored
+        (STORED, [QUESTION, QUESTION], ["stored", "answer 1"], [2]),
+        (STORED, [replace(QUESTION, seed=2)], ["answer 1"], [2]),
+        (Call(QUESTION, None, error=BUSY), [QUESTION], ["answer 1"], [2]),
+    ],
+)
+def test_a_stored_answer_is_used_once_and_whatever_else_is_asked_is_kept(
+    stored: Call, prompts: list[Prompt], replies: list[str | None], attempts: list[int]
+) -> None:
     provider = Provider()
-    answers, kept = play(provider, [Call(QUESTION, "stored")], QUESTION)
-    assert [answer.reply for answer in answers] == ["stored"]
-    assert (provider.asked, kept) == (0, [])
+    answers, kept = play(provider, [stored], *prompts)
+    assert [answer.reply for answer in answers] == replies
+    assert ([attempt for attempt, _ in kept], provider.asked) == (attempts, len(attempts))
 
 
-def test_a_refusal_is_kept_like_an_answer() -> None:
-    provider = Provider()
-    refused = Call(QUESTION, None, error=CallError("declined", "no", retry=False))
-    assert play(provider, [refused], QUESTION) == ([refused], [])
-    assert provider.asked == 0
-
-
-def test_another_question_is_asked_and_numbered_after_those_stored() -> None:
-    provider = Provider()
-    answers, kept = play(provider, [Call(QUESTION, "stored")], QUESTION, OTHER)
-    assert [answer.reply for answer in answers] == ["stored", "answer 1"]
-    assert [attempt for attempt, _ in kept] == [2]
-
-
-def test_the_same_question_asked_twice_is_two_answers() -> None:
-    answers, kept = play(Provider(), [Call(QUESTION, "stored")], QUESTION, QUESTION)
-    assert [answer.reply for answer in answers] == ["stored", "answer 1"]
-    assert len(kept) == 1
-
-
-def test_another_seed_is_another_question() -> None:
-    reseeded = Prompt(QUESTION.messages, seed=2)
-    answers, _ = play(Provider(), [Call(QUESTION, "stored")], reseeded)
-    assert answers[0].reply == "answer 1"
-
-
-def test_a_passing_failure_is_tried_again_and_each_attempt_kept() -> None:
-    answers, kept = play(Provider(BUSY, BUSY, None), [], QUESTION)
-    assert answers[0].reply == "answer 3"
-    assert [(attempt, call.error is None) for attempt, call in kept] == [(1, False), (2, False), (3, True)]
-
-
-def test_after_three_attempts_the_failure_stands() -> None:
-    provider = Provider(BUSY, BUSY, BUSY, None)
-    answers, _ = play(provider, [], QUESTION)
-    assert (answers[0].error, provider.asked) == (BUSY, 3)
-
-
-def test_a_lasting_failure_is_not_tried_again() -> None:
-    provider = Provider(WRONG_KEY, None)
-    answers, _ = play(provider, [], QUESTION)
-    assert (answers[0].error, provider.asked) == (WRONG_KEY, 1)
-
-
-def test_another_form_of_the_question_is_no_second_attempt() -> None:
-    form = CallError("format", "no schema here", retry=True)
-    provider = Provider(form, form, BUSY, BUSY, None)
-    answers, kept = play(provider, [], QUESTION)
-    assert answers[0].reply == "answer 5"
-    assert [attempt for attempt, _ in kept] == [1, 2, 3, 4, 5]
+@pytest.mark.parametrize(
+    ("errors", "asked", "left"),
+    [
+        ((BUSY, BUSY, None), 3, None),
+        ((BUSY, BUSY, BUSY, None), 3, BUSY),
+        ((WRONG_KEY, None), 1, WRONG_KEY),
+        ((FORM, FORM, BUSY, BUSY, None), 5, None),  # another form of the question is no second attempt
+    ],
+)
+def test_a_passing_failure_is_tried_again_three_times_in_all_and_each_attempt_kept(
+    errors: tuple[CallError | None, ...], asked: int, left: CallError | None
+) -> None:
+    provider = Provider(*errors)
+    [answer], kept = play(provider, [], QUESTION)
+    assert (answer.error, answer.reply) == (left, None if left else f"answer {asked}")
+    assert [(attempt, call.error) for attempt, call in kept] == list(enumerate(errors[:asked], 1))
+    assert provider.asked == asked
 
 
 def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
@@ -153,12 +138,6 @@ def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs() -> None
 
     with pytest.raises(NotKept, match="no room"):
         asyncio.run(shrugs())
-
-
-def test_a_stored_failure_is_no_answer_but_keeps_its_number() -> None:
-    answers, kept = play(Provider(), [Call(QUESTION, None, error=BUSY)], QUESTION)
-    assert answers[0].reply == "answer 1"
-    assert [attempt for attempt, _ in kept] == [2]
 
 
 @pytest.mark.parametrize("code", ["unreachable", "locked", "disk_full"])

@@ -3,14 +3,13 @@
 import json
 import shutil
 import sqlite3
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
 from tests.arena.record.downgraded import of_version
+from tests.program.in_process import answered, invoke
 from tests.records.full_record import build
 
 CONFIG = """\
@@ -21,16 +20,7 @@ agents: [{kind: market}]
 """
 
 
-def run(*words: str) -> Any:
-    """What the command line answers."""
-    return CliRunner().invoke(app, ["db", *words])
-
-
-def told(*words: str, status: int = 0) -> Any:
-    """What it answers with --json."""
-    answer = run(*words, "--json")
-    assert answer.exit_code == status, answer.output
-    return json.loads(answer.stdout)
+run, told = partial(invoke, "db"), partial(answered, "db")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +80,7 @@ def test_a_restore_says_where_the_former_record_is(here: Path) -> None:
 def test_an_upgrade_makes_a_backup_first(week: Path, here: Path, older_version: str) -> None:
     (here / "season.db").unlink()
     of_version(week, "season.db", older_version)
-    asked = CliRunner().invoke(app, ["verify", "--json"])
+    asked = invoke("verify", "--json")
     assert json.loads(asked.stdout)["error"]["mend"] == "`arena db upgrade` brings it up to date"
     done = told("upgrade")
     assert (done["from"], done["to"] > older_version) == (older_version, True)

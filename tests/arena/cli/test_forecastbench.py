@@ -7,36 +7,21 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from arena.cli.forecastbench import SITE_COLUMNS, forecastbench
-from arena.cli.main import Commands, arena
+from arena.cli.forecastbench import SITE_COLUMNS
 from arena.record.schema.database import open_read_only, reading
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
+from tests.program.in_process import answered, invoke
 from tests.rows import rows_in
 from tests.serving import Reply, Request, Server, serving
 
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.add_typer(forecastbench, name="forecastbench")
-
-
-def run(*arguments: object) -> Any:
-    """What the command line answers."""
-    return CliRunner().invoke(app, ["forecastbench", *map(str, arguments)])
-
-
-def answer(*arguments: object) -> Any:
-    """Its JSON."""
-    done = run(*arguments, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+run, answer = partial(invoke, "forecastbench"), partial(answered, "forecastbench")
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from arena.cli.main import FORMER, app
-from arena.cli.output import progress
+from arena.cli.main import COMMANDS, FORMER, LoadedCommands, app
 from tests.program.running import loaded
 
 ROOT = Path(__file__).parents[3]
@@ -47,6 +46,8 @@ def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() 
     assert isinstance(program, TyperGroup)
     known = dict(commands(program))
     assert {"arena init", "arena check", "arena markets sync"} <= set(known)
+    for name, listed in LoadedCommands(COMMANDS).listed().items():
+        assert known[f"arena {name}"].help.startswith(listed.help), "what is read without loading it"
     for name, command in known.items():
         assert command.help, name
         assert "docs/" not in command.help, f"{name}: an installed package has no docs"
@@ -55,6 +56,14 @@ def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() 
             assert "Next: " in command.help, name
             options = [word for option in command.params for word in option.opts]
             assert "--json" in options or isinstance(command, TyperGroup), name
+
+
+def test_no_command_needs_what_is_optional_before_it_is_asked_for_it() -> None:
+    files = sorted(path.stem for path in (ROOT / "arena/cli").glob("[!_]*.py"))
+    lines = [f"import arena.cli.{file}" for file in files]
+    code = "\n".join([*lines, "import sys", "print(*sys.modules)"])
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"mcp", "procrastinate", "prometheus_client", "psycopg"} & {*done.stdout.split()}
 
 
 @pytest.mark.parametrize("words", [("run",), ("db", "upgrade")])
@@ -130,9 +139,3 @@ def test_a_reader_that_stops_reading_ends_the_program_quietly(built: Path) -> No
     done = subprocess.run(line, cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=60)
     os.close(theirs)
     assert (done.returncode, done.stderr) == (141, "")
-
-
-def test_no_bar_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress("Playing") as moved:
-        moved(1, 2)
-    assert capsys.readouterr() == ("", "")

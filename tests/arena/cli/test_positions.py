@@ -7,19 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from arena.cli.leaderboard import leaderboard
-from arena.cli.main import Commands, arena
-from arena.cli.positions import positions
 from arena.record.record import Record
+from tests.program.in_process import answered, invoke
 from tests.records.full_record import build
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(positions)
-app.command()(leaderboard)
 
 Weeks = Callable[[int], Path]
 
@@ -40,14 +31,12 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> Weeks:
 
 def run(record: Path, *arguments: str, command: str = "positions") -> Any:
     """What the command line answers."""
-    return CliRunner().invoke(app, [command, "--database", str(record), *arguments])
+    return invoke(command, "--database", record, *arguments)
 
 
 def said(record: Path, *arguments: str, command: str = "positions") -> Any:
     """The answer as JSON."""
-    answer = run(record, *arguments, "--json", command=command)
-    assert answer.exit_code == 0, answer.output
-    return json.loads(answer.stdout)
+    return answered(command, "--database", record, *arguments)
 
 
 def lots(record: Path, *arguments: str) -> dict[tuple[str, str], Any]:
@@ -93,12 +82,9 @@ def test_a_lot_that_was_sold_in_part_settled_and_corrected(weeks: Weeks) -> None
     assert (after["average_cost"], after["price"], after["value"]) == (None, None, 0)
 
 
-def test_a_refund_realises_nothing(weeks: Weeks) -> None:
+def test_a_refund_realises_nothing_and_the_sides_of_a_market_are_two_lots(weeks: Weeks) -> None:
     refunded = lots(weeks(4), *ANN)["sim:rain", "NO"]
     assert (refunded["paid"], refunded["received"], refunded["realised"]) == (200, 200, 0)
-
-
-def test_the_sides_of_a_market_are_two_lots_and_one_market(weeks: Weeks) -> None:
     zoe_and_ann = said(weeks(4), "--by", "market")["positions"]
     sun = next(row for row in zoe_and_ann if row["market_id"] == "sim:sun")
     assert (sun["agents"], sun["lots"], sun["held"]) == (1, 2, 0)
@@ -122,11 +108,8 @@ def test_the_totals_are_the_leaderboards_whatever_a_line_is_about(week: int, wee
             assert said(record, "--cohort", cohort, "--agent", agent)["total"]["pnl"] == profit
 
 
-def test_the_newest_cohort_is_meant_where_none_is_named(weeks: Weeks) -> None:
+def test_only_what_is_open_of_the_newest_cohort_where_none_is_named(weeks: Weeks) -> None:
     assert (said(weeks(1))["cohort"], said(weeks(5))["cohort"]) == (1, 2)
-
-
-def test_only_what_is_open(weeks: Weeks) -> None:
     answer = said(weeks(4), *ANN, "--open")
     assert [row["market_id"] for row in answer["positions"]] == ["sim:wind"]
     assert answer["total"] | {"agents": 1, "lots": 1, "held": 1, "stale": 1} == answer["total"]
@@ -159,20 +142,12 @@ def test_the_table(weeks: Weeks) -> None:
 
 
 def test_an_agent_or_a_cohort_that_is_not_there(weeks: Weeks) -> None:
-    answer = run(weeks(5), "--cohort", "3", "--json")
-    assert answer.exit_code == 1
-    assert json.loads(answer.stdout)["error"] == {
-        "code": "no_cohort",
-        "message": "there is no cohort 3 here",
-        "mend": "cohorts: 1, 2",
-    }
-    answer = run(weeks(5), "--agent", "bob", "--json")
-    assert answer.exit_code == 1
-    assert json.loads(answer.stdout)["error"] == {
-        "code": "no_agent",
-        "message": "there is no agent 'bob' in cohort 2",
-        "mend": "agents: ann, zoe",
-    }
+    for words, *told in (
+        (("--cohort", "3"), "no_cohort", "there is no cohort 3 here", "cohorts: 1, 2"),
+        (("--agent", "bob"), "no_agent", "there is no agent 'bob' in cohort 2", "agents: ann, zoe"),
+    ):
+        error = answered("positions", "--database", weeks(5), *words, status=1)["error"]
+        assert list(error.values()) == told
 
 
 def test_a_record_in_which_nobody_has_played(tmp_path: Path) -> None:

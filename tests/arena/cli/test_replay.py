@@ -4,21 +4,11 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from arena.cli.main import Commands, arena
-from arena.cli.market_files import check_bundle
-from arena.cli.replay import replay
 from tests.bundles import a_bundle, ended, page
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(replay)
-app.command("check")(check_bundle)
+from tests.program.in_process import answered, invoke
 
 DAILY = [f"v,a,2026-01-{day:02},0.4" for day in range(2, 30)]
 
@@ -33,22 +23,8 @@ def here(tmp_path: Path) -> Iterator[Path]:
     os.chdir(before)
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, words)
-
-
-def error(*words: str) -> dict[str, str]:
-    """What `--json` says of a replay that can't be; no record must be made."""
-    answer = run("replay", *words, "--json")
-    assert answer.exit_code == 1, answer.output
-    assert not list(Path().glob("*.db"))
-    found: dict[str, str] = json.loads(answer.stdout)["error"]
-    assert found["mend"]
-    return found
-
-
 def test_a_small_bundle_is_played_and_said_in_words() -> None:
-    answer = run("replay", "small", "--database", "mine.db")
+    answer = invoke("replay", "small", "--database", "mine.db")
     assert answer.exit_code == 0, answer.output
     assert "4 cohorts" in answer.stdout
     assert "The prices' own Brier, eight days ahead: 0.3600 over 1 markets." in answer.stdout
@@ -57,77 +33,58 @@ def test_a_small_bundle_is_played_and_said_in_words() -> None:
     assert Path("mine.db").exists()
 
 
-def test_a_bundle_with_mistakes(here: Path) -> None:
+NEEDY = "markets: {venue: simulator}\nagents:\n  - {kind: constant, name: c}\n  - {kind: kelly, of: c}\n"
+REFUSED = [
+    (["broken"], "bad_bundle", 'prices.csv:2: found prob_yes "2", expected a number from 0 to 1'),
+    (["broken"], "bad_bundle", "→ arena markets check broken lists them"),
+    (["nowhere"], "bad_bundle", ""),
+    (["empty"], "no_price", ""),
+    (["small", "--agents", "market,nobody"], "no_agent", "no agent 'nobody' and no such kind"),
+    (["small", "--agents", "llm"], "no_agent", "the kind llm needs settings that have no default"),
+    (["small", "--agents", "kelly"], "no_agent", "kelly needs the forecasts of c, which doesn't play"),
+    (["small", "--agents", "kelly"], "no_agent", "→ add c to --agents"),
+    (["small", "--start", "2026-02-20"], "nothing_to_replay", "--start and --end"),
+    (["small", "--end", "2026-01-02"], "nothing_to_replay", "--start and --end"),
+    (["small", "--start", "2026-01-20", "--end", "2026-01-10"], "nothing_to_replay", "--start and --end"),
+]
+
+
+def test_what_cannot_be_replayed_is_said_and_no_record_is_made(here: Path) -> None:
     a_bundle(here / "broken", prices=["v,a,2026-01-03,2"])
-    found = error("broken")
-    assert found["code"] == "bad_bundle"
-    assert 'prices.csv:2: found prob_yes "2", expected a number from 0 to 1' in found["message"]
-    assert found["mend"] == "arena markets check broken lists them"
-    assert error("nowhere")["code"] == "bad_bundle"
-
-
-def test_a_bundle_without_a_price(here: Path) -> None:
     a_bundle(here / "empty", prices=[])
-    assert error("empty")["code"] == "no_price"
-
-
-@pytest.mark.parametrize(
-    ("agents", "words"),
-    [
-        ("market,nobody", "there is no agent 'nobody' and no such kind"),
-        ("llm", "the kind llm needs settings that have no default"),
-        ("kelly", "the kind kelly needs settings that have no default"),
-    ],
-)
-def test_agents_that_cant_play(agents: str, words: str) -> None:
-    found = error("small", "--agents", agents)
-    assert found["code"] == "no_agent"
-    assert words in found["message"]
-
-
-def test_an_agent_made_from_another_one_needs_it(here: Path) -> None:
-    text = "markets: {venue: simulator}\nagents:\n  - {kind: constant, name: c}\n  - {kind: kelly, of: c}\n"
-    (here / "config.yaml").write_text(text, "utf-8")
-    found = error("small", "--agents", "kelly")
-    assert found["message"] == "kelly needs the forecasts of c, which doesn't play"
-    assert found["mend"] == "add c to --agents"
-
-
-@pytest.mark.parametrize(
-    "days",
-    [("--start", "2026-02-20"), ("--end", "2026-01-02"), ("--start", "2026-01-20", "--end", "2026-01-10")],
-)
-def test_days_in_which_no_cohort_starts(days: tuple[str, ...]) -> None:
-    found = error("small", *days)
-    assert found["code"] == "nothing_to_replay"
-    assert "--start and --end" in found["mend"]
+    (here / "config.yaml").write_text(NEEDY, "utf-8")
+    for words, code, told in REFUSED:
+        error = answered("replay", *words, status=1)["error"]
+        assert (error["code"], told in f"{error['message']} → {error['mend']}") == (code, True), error
+        assert error["mend"]
+    assert not list(here.glob("*.db"))
 
 
 def test_a_record_of_another_season_is_left_alone() -> None:
-    assert run("replay", "small").exit_code == 0
+    assert invoke("replay", "small").exit_code == 0
     before = Path("replay-small.db").read_bytes()
-    answer = run("replay", "small", "--agents", "market", "--json")
+    answer = invoke("replay", "small", "--agents", "market", "--json")
     assert answer.exit_code == 1
     assert json.loads(answer.stdout)["error"]["code"] == "not_empty"
     assert Path("replay-small.db").read_bytes() == before
 
 
 def test_a_bundle_is_checked_in_words_and_as_json() -> None:
-    answer = run("check", "small")
+    answer = invoke("markets", "check", "small")
     assert answer.exit_code == 0
     assert answer.stdout.startswith(
         "small is valid: 1 markets in 1 events, 28 prices, 0 books, 1 resolutions"
     )
-    found = json.loads(run("check", "small", "--json").stdout)
+    found = json.loads(invoke("markets", "check", "small", "--json").stdout)
     assert (found["ok"], found["wrong"], found["mistakes"]) == (True, 0, [])
     assert (found["first"], found["last"]) == ("2026-01-03T00:00:00+00:00", "2026-01-30T00:00:00+00:00")
 
 
 def test_a_broken_bundle_is_checked_line_by_line(here: Path) -> None:
     a_bundle(here / "broken", ["{"], ["v,a,2026-01-03,0.5", "v,a,yesterday,0.5"])
-    answer = run("check", "broken")
+    answer = invoke("markets", "check", "broken")
     assert answer.exit_code == 1
     assert "2 mistakes in broken. Fix all of them before using it" in answer.stdout
-    found = json.loads(run("check", "broken", "--json").stdout)
+    found = json.loads(invoke("markets", "check", "broken", "--json").stdout)
     assert [(x["file"], x["line"]) for x in found["mistakes"]] == [("markets.jsonl", 1), ("prices.csv", 3)]
     assert (found["ok"], found["wrong"], found["content"]) == (False, 2, None)

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from arena.cli.run_log import LineLog, LiveStatus, drawn
+from arena.cli.run import LineLog, LiveStatus, status_table
 from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.record.queries.operations import RunFigures
@@ -22,7 +22,7 @@ EVIL = "\x1b[2Jlook \x07at me [bold red]here[/]"
 
 def shown(progress: RunProgress, found: RunFigures) -> str:
     stream = StringIO()
-    Console(file=stream, width=120).print(drawn(progress, found))
+    Console(file=stream, width=120).print(status_table(progress, found))
     return stream.getvalue()
 
 

@@ -6,28 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from arena.cli.main import Commands, arena
-from arena.cli.score import score, tournament
 from tests.oracles.seed_001 import FORECASTERS, TABLES, question_of
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(score)
-app.command()(tournament)
+from tests.program.in_process import invoke
 
 HEAD = "question,forecaster,probability,outcome"
 FIELDS = {
     "forecaster", "forecasts", "questions", "events", "brier", "log", "baseline", "peer", "relative", "skill",
     "skill_low", "skill_high",
 }  # fmt: skip
-
-
-def run(*arguments: str, given: str | None = None) -> Any:
-    """What the command line answers."""
-    return CliRunner().invoke(app, [*arguments], input=given)
 
 
 @pytest.fixture
@@ -39,7 +26,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_file_is_scored(here: Path) -> None:
     (here / "f.csv").write_bytes(f"\ufeff{HEAD}\r\na,ann,0.8,1\r\na,bob,0.4,1\r\n".encode())
-    answer = run("score", "f.csv", "--json")
+    answer = invoke("score", "f.csv", "--json")
     found = json.loads(answer.stdout)
     assert (answer.exit_code, found["mode"]) == (0, "exact")
     assert all(row.keys() >= FIELDS for row in found["rows"])
@@ -47,13 +34,13 @@ def test_a_file_is_scored(here: Path) -> None:
         ("ann", 69.3, None),
         ("bob", -69.3, None),
     ]
-    shown = run("score", "f.csv", "--mode", "metaculus").stdout
+    shown = invoke("score", "f.csv", "--mode", "metaculus").stdout
     assert "Mode metaculus" in shown
     assert "+69.31" in shown
 
 
 def test_a_file_comes_in_on_the_standard_input(here: Path) -> None:
-    answer = run("score", "-", "--json", given=f"{HEAD}\na,ann,0,1\n")
+    answer = invoke("score", "-", "--json", given=f"{HEAD}\na,ann,0,1\n")
     assert json.loads(answer.stdout)["rows"][0]["log"] is None
 
 
@@ -97,7 +84,7 @@ def test_twenty_faults_are_named_by_line_and_column(here: Path) -> None:
     objects = [json.dumps(row | {"market_probabilty": None}) for row in rows]
     (here / "f.jsonl").write_text("\n".join(["", *objects, '{"question": ']))
     for name, torn in (("f.csv", "it has 2 cells, the first line 9"), ("f.jsonl", "invalid JSON")):
-        answer = run("score", name, "--json")
+        answer = invoke("score", name, "--json")
         error = json.loads(answer.stdout)["error"]
         found = {(one["line"], one["field"]): one for one in error["faults"]}
         assert (answer.exit_code, error["code"], error["more_faults"]) == (1, "bad_file", 0)
@@ -110,13 +97,13 @@ def test_twenty_faults_are_named_by_line_and_column(here: Path) -> None:
         assert torn in found.pop((23, ""))["message"]
         assert set(found) <= {(22, "time")}  # which is after the wrong close
         assert all(one["mend"] for one in error["faults"])
-        assert f"{name}:3: column probability: '1.7' is not from 0 to 1 →" in run("score", name).stderr
+        assert f"{name}:3: column probability: '1.7' is not from 0 to 1 →" in invoke("score", name).stderr
 
 
 def test_of_many_lines_with_one_fault_the_first_are_named_and_the_others_counted(here: Path) -> None:
     lines = [HEAD, *(f"q{row},ann,2,1" for row in range(1_000)), "q,,0.5,1"]
     (here / "f.csv").write_text("\n".join(lines))
-    error = json.loads(run("score", "f.csv", "--json").stdout)["error"]
+    error = json.loads(invoke("score", "f.csv", "--json").stdout)["error"]
     assert (len(error["faults"]), error["more_faults"]) == (21, 980)
     assert error["faults"][-1]["line"] == 1_002
     assert "… and 980 more faults" in error["message"]
@@ -132,16 +119,16 @@ def test_of_many_lines_with_one_fault_the_first_are_named_and_the_others_counted
 )
 def test_a_bad_file_scores_nothing(here: Path, data: bytes, said: str) -> None:
     (here / "f.csv").write_bytes(data)
-    answer = run("score", "f.csv", "--json")
+    answer = invoke("score", "f.csv", "--json")
     error = json.loads(answer.stdout)["error"]
     assert (answer.exit_code, error["code"], error["message"]) == (1, "bad_file", said)
     assert error["mend"]
-    assert run("score", "f.csv").stdout == ""
+    assert invoke("score", "f.csv").stdout == ""
 
 
 @pytest.mark.parametrize(("command", "file"), [("score", "none.csv"), ("tournament", "none.yaml")])
 def test_a_file_that_is_not_there(here: Path, command: str, file: str) -> None:
-    error = json.loads(run(command, file, "--json").stdout)["error"]
+    error = json.loads(invoke(command, file, "--json").stdout)["error"]
     assert error["code"] == "no_file"
     assert file in error["message"]
 
@@ -149,11 +136,11 @@ def test_a_file_that_is_not_there(here: Path, command: str, file: str) -> None:
 def test_categories_need_a_column(here: Path) -> None:
     (here / "f.csv").write_text(f"{HEAD}\na,ann,0.5,1\n")
     assert (
-        json.loads(run("score", "f.csv", "--by", "category", "--json").stdout)["error"]["code"]
+        json.loads(invoke("score", "f.csv", "--by", "category", "--json").stdout)["error"]["code"]
         == "no_category"
     )
     (here / "f.csv").write_text(f"{HEAD},category\na,ann,0.5,1,weather\n")
-    assert "weather" in run("score", "f.csv", "--by", "category").stdout
+    assert "weather" in invoke("score", "f.csv", "--by", "category").stdout
 
 
 @pytest.mark.parametrize(
@@ -168,10 +155,10 @@ def test_both_leaderboards_of_2022(here: Path, weight: str, prizes: list[int]) -
             lines += [f"{number},{name},{x},{d},{d + 1},{life}" for d, x in enumerate(days) if x is not None]
     (here / "days.csv").write_text("\n".join(lines))
     (here / "cup.yaml").write_text(f"form: 2022\nforecasts: days.csv\npool: 1000\n{weight}\n")
-    found = json.loads(run("tournament", "cup.yaml", "--json").stdout)
+    found = json.loads(invoke("tournament", "cup.yaml", "--json").stdout)
     won = {row["forecaster"]: round(row["prize"]) for row in found["rows"]}
     assert (found["form"], found["mode"], [won[name] for name in FORECASTERS]) == ("2022", "exact", prizes)
-    shown = run("tournament", "cup.yaml").stdout
+    shown = invoke("tournament", "cup.yaml").stdout
     assert "Form 2022, mode exact" in shown
 
 
@@ -181,7 +168,7 @@ PEERS = f"{HEAD}\na,ann,0.8,1\na,bob,0.4,1\na,bot,0.4,1\nb,ann,0.5,0\nb,bob,0.5,
 def cup(here: Path, text: str, forecasts: str = PEERS) -> Any:
     (here / "cup.csv").write_text(forecasts)
     (here / "cup.yaml").write_text(f"forecasts: cup.csv\n{text}\n")
-    return json.loads(run("tournament", "cup.yaml", "--json").stdout)
+    return json.loads(invoke("tournament", "cup.yaml", "--json").stdout)
 
 
 def test_a_tournament_by_peer_scores(here: Path) -> None:
@@ -237,11 +224,11 @@ def test_a_peer_tournament_with_a_hidden_period(here: Path, weight: float) -> No
     covered = {"ann": 1.5 * weight + 1 - weight, "cho": (1 - weight) * 5 / 6}
     for name, share in covered.items():
         assert rows[name]["coverage"] == pytest.approx(share / 2)
-    assert f"counts {weight:.0%} of scores and coverage" in run("tournament", "cup.yaml").stdout
-    swept = json.loads(run("tournament", "cup.yaml", "--sweep", "--json").stdout)["sweep"]
+    assert f"counts {weight:.0%} of scores and coverage" in invoke("tournament", "cup.yaml").stdout
+    swept = json.loads(invoke("tournament", "cup.yaml", "--sweep", "--json").stdout)["sweep"]
     prizes = {row["forecaster"]: row["prizes"][f"{weight:g}"] for row in swept}
     assert prizes == {name: row["prize"] for name, row in rows.items()}
-    by_site = json.loads(run("tournament", "cup.yaml", "--mode", "metaculus", "--json").stdout)
+    by_site = json.loads(invoke("tournament", "cup.yaml", "--mode", "metaculus", "--json").stdout)
     assert [row["forecaster"] for row in by_site["rows"]] == [row["forecaster"] for row in found["rows"]]
 
 
@@ -276,5 +263,5 @@ def test_rules_that_make_no_sense(here: Path, text: str, code: str, said: str) -
 
 def test_the_form_of_2022_has_one_mode(here: Path) -> None:
     cup(here, "form: 2022")
-    answer = run("tournament", "cup.yaml", "--mode", "metaculus", "--json")
+    answer = invoke("tournament", "cup.yaml", "--mode", "metaculus", "--json")
     assert (answer.exit_code, json.loads(answer.stdout)["error"]["code"]) == (1, "no_mode")

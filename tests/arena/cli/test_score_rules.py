@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.arena.cli.test_score import run
 from tests.oracles.score_files import as_file, differences, outside_of
 from tests.oracles.scoring_figures import LATER, STRATEGIES, WEEKS, figure
+from tests.program.in_process import invoke
 
 Found = dict[str, Any]
 
@@ -20,7 +20,7 @@ Found = dict[str, Any]
 def rows_of(folder: Path, text: str, *options: str, form: str = "f.csv") -> dict[str, Found]:
     """What the command says of each forecaster of a file."""
     (folder / form).write_text(text)
-    done = run("score", str(folder / form), "--json", *options)
+    done = invoke("score", str(folder / form), "--json", *options)
     found = json.loads(done.stdout)
     assert "rows" in found, found
     return {row["forecaster"]: row for row in found["rows"]}
@@ -148,7 +148,7 @@ def test_legacy_relative_scores_and_the_community_by_command(cases: list[Found],
     ]
     (tmp_path / "medians.csv").write_text(as_csv(lines))
     asking = ("score", str(tmp_path / "medians.csv"), "--community", "--by", "category", "--json")
-    found = json.loads(run(*asking).stdout)["rows"]
+    found = json.loads(invoke(*asking).stdout)["rows"]
     spots = {row["category"]: row["spot_baseline"] for row in found if row["forecaster"] == "community"}
     for case in medians:
         told = min(max(case["expected"]["median"], 0.001), 0.999)
@@ -194,7 +194,7 @@ def test_prizes_by_command(cases: list[Found], tmp_path: Path) -> None:
             "outside": [*chances], "exclude": ["even", *(f"f{k}" for k in given["excluded_indices"])],
         }  # fmt: skip
         (tmp_path / "cup.yaml").write_text(json.dumps(rules))
-        found = json.loads(run("tournament", str(tmp_path / "cup.yaml"), "--json").stdout)
+        found = json.loads(invoke("tournament", str(tmp_path / "cup.yaml"), "--json").stdout)
         rows = {row["forecaster"]: row for row in found["rows"]}
         for name, take, share in zip(chances, told["take"], told["percent"], strict=True):
             assert rows[name]["take"] == pytest.approx(take, abs=1e-6), case["id"]
@@ -254,7 +254,7 @@ def test_superforecasters_by_the_files_of_their_round(shared_data: Path) -> None
     ]  # fmt: skip
     told = json.loads((folder / "expected.json").read_text())["as_of_2024-11-20"]
     asked = [*files, "--community", "--rule", "forecastbench", "--provisional", "--json"]
-    found = json.loads(run("score", *asked).stdout)
+    found = json.loads(invoke("score", *asked).stdout)
     (row,) = (row for row in found["rows"] if row["forecaster"] == "community")
     assert row["dataset"] == pytest.approx(told["superforecaster median"]["dataset"], abs=1e-4)
     assert row["overall"] == pytest.approx((row["dataset"] + row["market"]) / 2)

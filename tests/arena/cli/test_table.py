@@ -2,7 +2,6 @@
 
 import os
 import pty
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from arena.cli.output import progress_lines
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table
-from tests.program.command_line import command, environment
+from tests.program.running import loaded
 
 COLUMNS = (
     TableColumn("agent", narrow="cut middle"),
@@ -88,16 +87,15 @@ def test_the_same_columns_are_the_keys_of_json() -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 132])
-def test_a_leaderboard_in_a_terminal(columns: int, built: Path) -> None:
+def test_a_leaderboard_in_a_terminal(columns: int, built: Path, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    words = command("leaderboard", "--database", str(built))
-    width = {"COLUMNS": str(columns), "TERM": "xterm"}
-    done = subprocess.run(words, stdout=theirs, env=environment(**width), check=True, timeout=60)
+    words, width = ("leaderboard", "--database", str(built)), {"COLUMNS": str(columns), "TERM": "xterm"}
+    status = loaded().in_terminal(tmp_path, Path(os.ttyname(theirs)), *words, **width).wait()
     os.close(theirs)
     text = os.read(ours, 10_000).decode()
     os.close(ours)
     lines = text.replace("\r", "").splitlines()
-    assert (done.returncode, max(map(len, lines)) <= columns, "\x1b" in text) == (0, True, False)
+    assert (status, max(map(len, lines)) <= columns, "\x1b" in text) == (0, True, False)
     head = next(line for line in lines if line.startswith("rank "))
     for name in ("agent", "skill", "implied", "P/L", "cost"):
         assert name in head

@@ -3,24 +3,11 @@
 import json
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from arena.cli.main import Commands, arena
-from arena.cli.verify import verify
+from tests.program.in_process import invoke
 from tests.records.full_record import build
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(verify)
-
-
-def run(*arguments: str) -> Any:
-    """What the command line answers."""
-    return CliRunner().invoke(app, ["verify", *arguments])
 
 
 @pytest.fixture
@@ -41,7 +28,7 @@ UNPROVED = {"cached figures of other pages, or out of date": 1, "turns that an o
 
 
 def test_a_good_record(record: Path) -> None:
-    answer = run("--database", str(record), "--json")
+    answer = invoke("verify", "--database", str(record), "--json")
     nothing = {
         "from_head": 0,
         "ok": True,
@@ -52,14 +39,14 @@ def test_a_good_record(record: Path) -> None:
         "draws": None,
     }
     assert (answer.exit_code, json.loads(answer.stdout)) == (0, nothing)
-    answer = run("--database", str(record))
+    answer = invoke("verify", "--database", str(record))
     assert answer.exit_code == 0
     assert "agrees with itself" in answer.stdout
 
 
 def test_a_bad_record(record: Path) -> None:
     corrupt(record)
-    answer = run("--database", str(record), "--json")
+    answer = invoke("verify", "--database", str(record), "--json")
     assert answer.exit_code == 1
     key, why = "cohort 1, bob, 2026-01-04T12:00:00.000000Z", "by the ledger and the snapshot"
     difference = {
@@ -74,7 +61,7 @@ def test_a_bad_record(record: Path) -> None:
     found = {"ok": False, "count": 1, "differences": [difference], "left_out": {}}
     found |= {"from_head": 0, "unproved": UNPROVED, "draws": None}
     assert json.loads(answer.stdout) == found
-    answer = run("--database", str(record))
+    answer = invoke("verify", "--database", str(record))
     assert answer.exit_code == 1
     assert "194445293" in answer.stdout
     assert "1 difference" in answer.stdout
@@ -92,13 +79,13 @@ def test_more_differences_than_anybody_reads_are_counted(record: Path) -> None:
     database.commit()
     database.close()
     corrupt(record)
-    answer = run("--database", str(record), "--json")
+    answer = invoke("verify", "--database", str(record), "--json")
     said = json.loads(answer.stdout)
     assert (answer.exit_code, said["ok"], said["count"], len(said["differences"])) == (1, False, 1_202, 1_000)
     assert said["left_out"] == {"mark": 1, "quote": 201}
-    whole = json.loads(run("--database", str(record), "--json", "--all").stdout)
+    whole = json.loads(invoke("verify", "--database", str(record), "--json", "--all").stdout)
     assert (whole["count"], len(whole["differences"]), whole["left_out"]) == (1_202, 1_202, {})
-    answer = run("--database", str(record))
+    answer = invoke("verify", "--database", str(record))
     assert answer.exit_code == 1
     assert answer.stdout.endswith(
         "mark: 1 more\nquote: 201 more\n1,202 differences. --all lists them all.\n"

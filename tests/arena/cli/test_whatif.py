@@ -6,18 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from arena.cli.main import Commands, arena
 from arena.cli.table import TableChoice
-from arena.cli.whatif import as_data, say, whatif
+from arena.cli.whatif import as_data, say
 from arena.rounds.what_if import WhatIfEntry, WhatIfReport, WhatIfTotals
+from tests.program.in_process import invoke
 from tests.records.full_record import build
-
-app = typer.Typer(cls=Commands, pretty_exceptions_enable=False)
-app.callback()(arena)
-app.command()(whatif)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +25,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(record: Path, *arguments: str) -> Any:
     """What the command line answers; the record is the same before and after."""
     before = sha256(record.read_bytes()).hexdigest()
-    answer = CliRunner().invoke(app, ["whatif", "--database", str(record), *arguments])
+    answer = invoke("whatif", "--database", record, *arguments)
     assert sha256(record.read_bytes()).hexdigest() == before
     return answer
 

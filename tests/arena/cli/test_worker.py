@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from arena.cli.main import app
+from tests.program.in_process import invoke
 from tests.records.full_record import build
 
 CONFIG = """\
@@ -22,7 +21,7 @@ def test_on_a_file_it_says_so_at_once_and_makes_none(
     Path("config.yaml").write_text(CONFIG, "utf-8")
     if there:
         build(tmp_path / "arena.db", 1).close()
-    answer = CliRunner().invoke(app, ["worker"])
+    answer = invoke("worker")
     assert (answer.exit_code, answer.stdout) == (1, "")
     assert "workers take their turns from PostgreSQL, and this record is a file" in answer.stderr
     assert "run.workers: false" in answer.stderr

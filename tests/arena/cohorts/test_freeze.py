@@ -31,7 +31,8 @@ def a_config(folder: Path, prompt: str = "What will happen?") -> Config:
 
 
 def test_rules_universe_and_every_setting_are_frozen(tmp_path: Path) -> None:
-    cohort, _ = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
+    config = a_config(tmp_path)
+    cohort, texts = freeze_cohort(config, 1, SUNDAY)
     assert (cohort.bankroll, cohort.rules.max_bet, cohort.universe.show) == (500_000_000, 200_000, 7)
     assert (cohort.venue, cohort.stamp, cohort.venue_settings["seed"]) == ("simulator", "simulated", 3)
     model, kelly = cohort.entrants
@@ -41,6 +42,12 @@ def test_rules_universe_and_every_setting_are_frozen(tmp_path: Path) -> None:
         "./mine.md",
     )
     assert (kelly.kind, kelly.settings["of"]) == ("kelly", "demo/sharp")
+    assert cohort.prompts == {"./mine.md": digest("What will happen?")}
+    assert texts == {digest("What will happen?"): "What will happen?"}
+    assert cohort.config_hash == sha256((tmp_path / "config.yaml").read_bytes()).hexdigest()
+    seeds = {freeze_cohort(config, number, SUNDAY)[0].seed for number in range(1, 50)}
+    assert len(seeds) == 49
+    assert freeze_cohort(config.with_seed(4), 1, SUNDAY)[0].seed not in seeds
 
 
 def test_what_coverage_is_enough_is_frozen_where_it_is_not_the_default(tmp_path: Path) -> None:
@@ -84,25 +91,6 @@ def test_only_a_live_cohort_s_draw_counts_stories(tmp_path: Path) -> None:
     assert cohort_of(cohort_text(cohort)).universe == cohort.universe
 
 
-def test_prompts_are_frozen_by_the_hash_of_their_text(tmp_path: Path) -> None:
-    cohort, texts = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
-    assert cohort.prompts == {"./mine.md": digest("What will happen?")}
-    assert texts == {digest("What will happen?"): "What will happen?"}
-
-
-def test_the_config_file_is_frozen_by_its_hash(tmp_path: Path) -> None:
-    """As `sha256sum config.yaml` prints it."""
-    cohort, _ = freeze_cohort(a_config(tmp_path), 1, SUNDAY)
-    assert cohort.config_hash == sha256((tmp_path / "config.yaml").read_bytes()).hexdigest()
-
-
-def test_every_cohort_has_a_seed_of_its_own(tmp_path: Path) -> None:
-    config = a_config(tmp_path)
-    seeds = {freeze_cohort(config, number, SUNDAY)[0].seed for number in range(1, 50)}
-    assert len(seeds) == 49
-    assert freeze_cohort(config.with_seed(4), 1, SUNDAY)[0].seed not in seeds
-
-
 def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp_path: Path) -> None:
     record = Record.open(str(tmp_path / "arena.db"))
     begin_due_cohort(SUNDAY, plan_of(a_config(tmp_path), SUNDAY), record)
@@ -113,12 +101,4 @@ def test_a_changed_config_changes_the_next_cohort_and_not_the_one_that_plays(tmp
     assert (first.number, second.number) == (1, 2)
     assert first.prompts != second.prompts
     assert set(record.read(read_prompts, list(first.prompts.values())).values()) == {"What will happen?"}
-    record.close()
-
-
-def test_a_cohort_comes_back_from_the_record_as_it_was_frozen(tmp_path: Path) -> None:
-    plan = plan_of(a_config(tmp_path), SUNDAY)
-    record = Record.open(str(tmp_path / "arena.db"))
-    begin_due_cohort(SUNDAY, plan, record)
-    assert [stored.cohort for stored in record.cohorts()] == [plan.freeze(1, SUNDAY)[0]]
     record.close()

@@ -8,18 +8,7 @@ from agents.model import ModelSettings
 from arena.config import ConfigErrors, environment, key_variables, load
 from tests.arena.config_files import SMALL, mistakes, told, with_agents, write
 
-MINE = '''
-"""Says 0.9."""
-from agents.model import Agent, Decision, Settings as Common
-
-class Settings(Common):
-    p: float = 0.9
-
-def agent(settings, given) -> Agent:
-    async def decide(view, ask):
-        return Decision()
-    return decide
-'''
+MINE = "from agents.kinds.constant import Settings, agent  # noqa: F401\n"
 
 
 def test_an_agent_is_named_by_its_name_else_its_model_else_its_kind(tmp_path: Path) -> None:
@@ -195,18 +184,16 @@ def test_a_prompt_is_a_name_a_path_or_a_file_beside_the_config(tmp_path: Path) -
     assert [error.key for error in mistakes(tmp_path, shared)] == ["ask.prompt"]
 
 
-def test_a_model_without_a_provider_is_told_what_it_may_be(tmp_path: Path) -> None:
-    text = with_agents("{model: anthropc/some}", "{model: mine, base_url: 'http://127.0.0.1:8000/v1'}")
-    typo, bare = mistakes(tmp_path, text, environ={})
-    assert (typo.key, typo.meant) == ("agents[0].model", "PROVIDER/MODEL")
-    assert typo.message == "there is no provider anthropc. Did you mean anthropic?"
-    assert bare.message == "a server at a base_url needs its protocol before the name: openai/mine"
-
-
-def test_a_model_that_the_demo_does_not_have_is_told_which_it_has(tmp_path: Path) -> None:
-    near, far = mistakes(tmp_path, with_agents("{model: demo/sharpe}", "{model: demo/oracle}"), environ={})
-    assert (near.key, near.message) == ("agents[0].model", 'Did you mean "sharp"?')
-    assert far.message == "Choose from: sharp, hasty, blind, clumsy"
+def test_a_model_that_there_is_not_is_told_what_it_may_be(tmp_path: Path) -> None:
+    models = ("anthropc/some", "mine, base_url: 'http://127.0.0.1:8000/v1'", "demo/sharpe", "demo/oracle")
+    found = mistakes(tmp_path, with_agents(*(f"{{model: {model}}}" for model in models)), environ={})
+    assert (found[0].key, found[0].meant) == ("agents[0].model", "PROVIDER/MODEL")
+    assert [error.message for error in found] == [
+        "there is no provider anthropc. Did you mean anthropic?",
+        "a server at a base_url needs its protocol before the name: openai/mine",
+        'Did you mean "sharp"?',
+        "Choose from: sharp, hasty, blind, clumsy",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -394,7 +381,7 @@ def test_a_function_has_a_model_only_where_one_is_named(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["..", "../../x", "/etc/passwd", "-rf", "a/../b", "a//b", ".", "a/."])
-def test_a_name_like_a_path_or_an_option_is_refused(tmp_path: Path, name: str) -> None:
-    (mistake,) = mistakes(tmp_path, SMALL.replace("kind: market", f"{{kind: market, name: '{name}'}}"))
-    assert (mistake.key, mistake.meant) == ("agents[0].name", NAME)
+def test_a_name_like_a_path_or_an_option_is_refused(tmp_path: Path) -> None:
+    names = ("..", "../../x", "/etc/passwd", "-rf", "a/../b", "a//b", ".", "a/.")
+    found = mistakes(tmp_path, with_agents(*(f"{{kind: market, name: '{name}'}}" for name in names)))
+    assert [(one.key, one.meant) for one in found] == [(f"agents[{n}].name", NAME) for n in range(len(names))]

@@ -15,33 +15,8 @@ from tests.arena.config_files import SMALL, told, write
 
 ROOT = Path(__file__).parents[3]
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
-MINE = '''\
-"""A source of one's own."""
-
-from pydantic import BaseModel, ConfigDict
-
-from agents.evidence import FoundArticle
-
-
-class Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    words: str = "none"
-
-
-class Mine:
-    def __init__(self, settings):
-        self.words = settings.words
-
-    async def articles(self, market, at):
-        return [FoundArticle("mine", "", self.words, "", "2026-01-01")]
-
-    async def close(self):
-        pass
-
-
-def research(settings, report):
-    return Mine(settings)
-'''
+FROZEN = {"days": 3, "words": 4, "records": 50, "language": "english"}
+MINE = "from agents.research.gdelt import Settings, research  # noqa: F401\n"
 
 
 def config(evidence: str) -> str:
@@ -59,8 +34,7 @@ def test_the_block_says_where_articles_come_from_and_which_are_shown(tmp_path: P
 def test_what_is_frozen_is_what_is_searched_for_and_not_where(tmp_path: Path) -> None:
     read = load(write(tmp_path, config("{from: gdelt, per_market: 2, gdelt: {days: 3}}")))
     cohort, _ = freeze_cohort(read, 1, SUNDAY)
-    frozen = {"days": 3, "words": 4, "records": 50, "language": "english"}
-    assert (cohort.evidence, cohort.evidence_settings) == ("gdelt", frozen)
+    assert (cohort.evidence, cohort.evidence_settings) == ("gdelt", FROZEN)
     record = Record.open(str(tmp_path / "arena.db"))
     begin_due_cohort(SUNDAY, plan_of(read, SUNDAY), record)
     assert [stored.cohort for stored in record.cohorts()] == [cohort]
@@ -86,6 +60,6 @@ def test_a_mistake_is_told_with_its_line_and_key(tmp_path: Path, block: str) -> 
 @pytest.mark.parametrize("place", ["extensions", "extensions/research"])
 def test_a_file_beside_the_config_is_a_source(tmp_path: Path, place: str) -> None:
     write(tmp_path, MINE, f"{place}/mine.py")
-    read = load(write(tmp_path, config("{from: mine, mine: {words: hello}}")))
+    read = load(write(tmp_path, config("{from: mine, mine: {days: 3}}")))
     cohort, _ = freeze_cohort(read, 1, SUNDAY)
-    assert (cohort.evidence, cohort.evidence_settings) == ("mine", {"words": "hello"})
+    assert (cohort.evidence, cohort.evidence_settings) == ("mine", FROZEN)

@@ -30,7 +30,7 @@ from arena.record.schema.typed import select
 from arena.record.schema.work import ClaimRow
 from arena.record.write.cohorts import end_cohort
 from arena.verify import verify
-from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, lines, nothing_is_left, seal
+from tests.arena.exports.bent_exports import bend, bend_json, contents, exported, nothing_is_left, seal
 from tests.builders import NOW
 
 
@@ -298,123 +298,127 @@ def test_a_bomb_that_says_what_it_is_finds_no_room(season: Path, new: Path, tmp_
     assert error.code in ("bad_export", "disk_full")
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "cell", "said"),
-    [
-        ("entries.csv", "cash", "1e9", "entries.csv, row 2, cash: '1e9' is not a 64-bit integer"),
-        ("entries.csv", "cash", "", "entries.csv, row 2, cash: '' is empty, and must not be"),
-        (
-            "marks.csv",
-            "value",
-            "9" * 19,
-            "marks.csv, row 2, value: '9999999999999999999' is not a 64-bit integer",
-        ),
-        ("marks.csv", "at", "2026-02-30T00:00:00.000000Z", "marks.csv, row 2, at: '2026-02-30T00:00:00.0"),
-        ("quotes.csv", "mid", "0.5", "quotes.csv, row 2, mid: '0.5' is not a 64-bit integer"),
-        (
-            "forecasts.csv",
-            "agent",
-            "nobody",
-            "row 2 refers to a missing turn: cohort 1, round 1, ",
-        ),
-        (
-            "snapshot_items.csv",
-            "page",
-            "7",
-            "row 2 refers to a missing version: market_id sim:rain",
-        ),
-        ("forecasts.csv", "probability", "1000001", "row 2 (cohort 1, round 1, agent ann, market_id sim:sun"),
-        ("entries.csv", "entry", "1", "row 2 (cohort 1, agent ann, entry 1) can't be in a record: UNIQUE"),
-        (
-            "call_texts.csv",
-            "sample",
-            "9",
-            "call_texts.csv: row 2 is not that of cohort 1, round 1, agent ann",
-        ),
-    ],
-)
-def test_a_value_that_can_not_be_is_told_by_file_row_and_key(
-    season: Path, new: Path, name: str, column: str, cell: str, said: str
-) -> None:
+Change = Callable[[Path], object]
+
+
+def cell(name: str, column: str, value: str, row: int = 2) -> Change:
+    """Another value in a row of a CSV file."""
+
     def change(rows: list[list[str]]) -> None:
-        rows[2][rows[0].index(column)] = cell
+        rows[row][rows[0].index(column)] = value
 
-    bend(season, name, change)
-    seal(season)
-    assert refused(season, new, said).code == "bad_export"
+    return lambda folder: bend(folder, name, change)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda rows: rows[2].append("x"), "marks.csv, row 2, all: "),
-        (lambda rows: rows[0].reverse(), "marks.csv: its heading must be cohort,agent,at,"),
-        (lambda rows: rows.clear(), "marks.csv: its heading must be"),
-        (lambda rows: rows.pop(), "marks.csv: it has 22 rows"),
-    ],
-)
-def test_a_table_of_another_shape(
-    season: Path, new: Path, change: Callable[[list[list[str]]], object], said: str
-) -> None:
-    bend(season, "marks.csv", change)
-    seal(season)
-    refused(season, new, said)
+def table(change: Callable[[list[list[str]]], object]) -> Change:
+    """Other rows of a CSV file."""
+    return lambda folder: bend(folder, "marks.csv", change)
 
 
-def test_text_that_is_no_csv(season: Path, new: Path) -> None:
-    whole = (season / "marks.csv").read_bytes()
-    for end in (b'1,"ann"x,', b"\xff\xfe\n"):
-        (season / "marks.csv").write_bytes(whole + end)
-        seal(season)
-        refused(season, new, "marks.csv: line", "is not CSV in UTF-8")
+def end(data: bytes) -> Change:
+    """More bytes at the end of a CSV file."""
+    return lambda folder: (folder / "marks.csv").write_bytes((folder / "marks.csv").read_bytes() + data)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "marks.jsonl: row 1 is not JSON"),
-        ("[]", "marks.jsonl, row 1, all: [] is not an object"),
-        ('{"cohort": 1, "cohort": 2}', "row 1 is not JSON: a column appears twice"),
-        ('{"cohort": 1}', "marks.jsonl, row 1, all: ['cohort'] must be cohort, agent,"),
-    ],
-)
-def test_text_that_is_no_json(exports: Path, new: Path, tmp_path: Path, line: str, said: str) -> None:
-    folder = Path(shutil.copytree(exports / "json", tmp_path / "in"))
-    _, _, rest = (folder / "marks.jsonl").read_text("utf-8").partition("\n")
-    (folder / "marks.jsonl").write_text(f"{line}\n{rest}", "utf-8")
-    seal(folder)
-    refused(folder, new, said)
+def line(text: str) -> Change:
+    """Another first line of a JSON file."""
+
+    def change(folder: Path) -> None:
+        _, _, rest = (folder / "marks.jsonl").read_text("utf-8").partition("\n")
+        (folder / "marks.jsonl").write_text(f"{text}\n{rest}", "utf-8")
+
+    return change
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (True, "row 1, cash: True is not a 64-bit integer"),
-        (1.0, "row 1, cash: 1.0 is not a 64-bit integer"),
-        ("1", "row 1, cash: '1' is not a 64-bit integer"),
-        (None, "row 1, cash: None is not a 64-bit integer"),
-        (2**63, "is not a 64-bit integer"),
-    ],
-)
-def test_json_of_other_types(exports: Path, new: Path, tmp_path: Path, value: object, said: str) -> None:
-    folder = Path(shutil.copytree(exports / "json", tmp_path / "in"))
-    bend_json(folder, "marks.jsonl", 0, cash=value)
-    seal(folder)
-    refused(folder, new, said)
-    bend_json(folder, "marks.jsonl", 0, cash=9_500_000_000, agent="\ud800")
-    seal(folder)
-    refused(folder, new, "is not valid UTF-8")
+def value(**values: object) -> Change:
+    """Other values in the first line of a JSON file."""
+    return lambda folder: bend_json(folder, "marks.jsonl", 0, **values)
 
 
-def test_parquet_that_is_none_or_of_another_table(exports: Path, new: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(exports / "parquet", tmp_path / "in"))
+def half(folder: Path) -> None:
     whole = (folder / "marks.parquet").read_bytes()
     (folder / "marks.parquet").write_bytes(whole[: len(whole) // 2])
+
+
+BENT: list[tuple[str, Change, str]] = [
+    ("csv", cell("entries.csv", "cash", "1e9"), "entries.csv, row 2, cash: '1e9' is not a 64-bit integer"),
+    ("csv", cell("entries.csv", "cash", ""), "entries.csv, row 2, cash: '' is empty, and must not be"),
+    (
+        "csv",
+        cell("marks.csv", "value", "9" * 19),
+        "marks.csv, row 2, value: '9999999999999999999' is not a 64-bit integer",
+    ),
+    (
+        "csv",
+        cell("marks.csv", "at", "2026-02-30T00:00:00.000000Z"),
+        "marks.csv, row 2, at: '2026-02-30T00:00:",
+    ),
+    ("csv", cell("quotes.csv", "mid", "0.5"), "quotes.csv, row 2, mid: '0.5' is not a 64-bit integer"),
+    ("csv", cell("forecasts.csv", "agent", "nobody"), "row 2 refers to a missing turn: cohort 1, round 1, "),
+    ("csv", cell("snapshot_items.csv", "page", "7"), "row 2 refers to a missing version: market_id sim:rain"),
+    (
+        "csv",
+        cell("forecasts.csv", "probability", "1000001"),
+        "row 2 (cohort 1, round 1, agent ann, market_id sim:sun",
+    ),
+    (
+        "csv",
+        cell("entries.csv", "entry", "1"),
+        "row 2 (cohort 1, agent ann, entry 1) can't be in a record: UNIQUE",
+    ),
+    (
+        "csv",
+        cell("call_texts.csv", "sample", "9"),
+        "call_texts.csv: row 2 is not that of cohort 1, round 1, agent ann",
+    ),
+    ("csv", table(lambda rows: rows[2].append("x")), "marks.csv, row 2, all: "),
+    ("csv", table(lambda rows: rows[0].reverse()), "marks.csv: its heading must be cohort,agent,at,"),
+    ("csv", table(lambda rows: rows.clear()), "marks.csv: its heading must be"),
+    ("csv", table(lambda rows: rows.pop()), "marks.csv: it has 22 rows"),
+    ("csv", end(b'1,"ann"x,'), "is not CSV in UTF-8"),
+    ("csv", end(b"\xff\xfe\n"), "is not CSV in UTF-8"),
+    ("json", line("{"), "marks.jsonl: row 1 is not JSON"),
+    ("json", line("[]"), "marks.jsonl, row 1, all: [] is not an object"),
+    ("json", line('{"cohort": 1, "cohort": 2}'), "row 1 is not JSON: a column appears twice"),
+    ("json", line('{"cohort": 1}'), "marks.jsonl, row 1, all: ['cohort'] must be cohort, agent,"),
+    ("json", value(cash=True), "row 1, cash: True is not a 64-bit integer"),
+    ("json", value(cash=1.0), "row 1, cash: 1.0 is not a 64-bit integer"),
+    ("json", value(cash="1"), "row 1, cash: '1' is not a 64-bit integer"),
+    ("json", value(cash=None), "row 1, cash: None is not a 64-bit integer"),
+    ("json", value(cash=2**63), "is not a 64-bit integer"),
+    ("json", value(agent="\ud800"), "is not valid UTF-8"),
+    ("parquet", half, "marks.parquet: it is not Parquet"),
+    (
+        "parquet",
+        lambda folder: shutil.copy(folder / "turns.parquet", folder / "marks.parquet"),
+        "marks.parquet: its columns must be cohort, agent, at,",
+    ),
+]
+
+
+@pytest.mark.parametrize(("form", "change", "said"), BENT)
+def test_what_can_not_be_is_told_by_file_row_and_key(
+    exports: Path, new: Path, tmp_path: Path, form: str, change: Change, said: str
+) -> None:
+    folder = Path(shutil.copytree(exports / form, tmp_path / "in"))
+    change(folder)
     seal(folder)
-    refused(folder, new, "marks.parquet: it is not Parquet")
-    shutil.copy(folder / "turns.parquet", folder / "marks.parquet")
-    seal(folder)
-    refused(folder, new, "marks.parquet: its columns must be cohort, agent, at,")
+    assert refused(folder, new, said).code == "bad_export"
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (cell("forecasts.csv", "probability", "900000"), "other_hash", "the state hash"),
+        (cell("marks.csv", "value", "99", row=1), "differs", "would be inconsistent: mark, cohort 1, ann"),
+    ],
+)
+def test_what_was_changed_together_with_the_manifest_is_found(
+    season: Path, new: Path, change: Change, code: str, said: str
+) -> None:
+    change(season)
+    seal(season)
+    assert refused(season, new, said).code == code
 
 
 def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:
@@ -424,25 +428,3 @@ def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:
     parquet.write_table(pa.Table.from_arrays([times], schema=schema), path)
     with pytest.raises(ArenaError, match=r"table\.parquet, row 2, at: \d+ is not a time of the calendar"):
         list(form_of("parquet").read(path, columns))
-
-
-def test_facts_that_were_changed_together_with_the_manifest_are_found(season: Path, new: Path) -> None:
-    rows = lines(season / "forecasts.csv")
-    assert rows[1]["probability"] == "600000"
-
-    def lie(rows: list[list[str]]) -> None:
-        rows[2][rows[0].index("probability")] = "900000"
-
-    bend(season, "forecasts.csv", lie)
-    seal(season)
-    assert refused(season, new, "the state hash", "but the export says").code == "other_hash"
-
-
-def test_marks_that_were_changed_together_with_the_manifest_are_found(season: Path, new: Path) -> None:
-    def lie(rows: list[list[str]]) -> None:
-        rows[1][rows[0].index("value")] = "99"
-
-    bend(season, "marks.csv", lie)
-    seal(season)
-    said = "the record would be inconsistent: mark, cohort 1, ann"
-    assert refused(season, new, said, "value: 99, not").code == "differs"

@@ -83,22 +83,13 @@ def test_a_cohort_starts_and_decides_at_its_times_and_in_between_nothing_is_due(
     assert steps(due_work(at_work(NOW + WEEK, course(cohort(), played(1))))) == [("cohort 1", "play", 7)]
 
 
-def test_at_one_time_starts_come_first_and_then_cohorts_by_number() -> None:
+def test_at_one_time_starts_come_first_and_then_cohorts_by_number_and_who_is_overtaken_is_tracked() -> None:
     found = due_work(at_work(NOW + WEEK, course(cohort(), played(1)), count=None))
     assert steps(found) == [("start", "start", 7), ("cohort 1", "play", 7)]
     both = (course(cohort(), played(1)), course(cohort(2)))
-    assert steps(due_work(at_work(NOW + WEEK, *both, count=2))) == [
-        ("cohort 1", "play", 7),
-        ("cohort 2", "play", 7),
-    ]
-
-
-def test_who_is_overtaken_or_decides_nothing_at_a_time_is_tracked() -> None:
-    both = (course(cohort(), played(1)), course(cohort(2)))
-    assert steps(due_work(at_work(NOW + WEEK, *both, count=2, keep=1))) == [
-        ("cohort 1", "track", 7),
-        ("cohort 2", "play", 7),
-    ]
+    for keep, first in ((5, "play"), (1, "track")):
+        found = due_work(at_work(NOW + WEEK, *both, count=2, keep=keep))
+        assert steps(found) == [("cohort 1", first, 7), ("cohort 2", "play", 7)]
 
 
 LATE = NOW + 3 * WEEK + DAY

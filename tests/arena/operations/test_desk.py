@@ -143,15 +143,12 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: Record) 
     venue.endings += [a_resolution("1", market, at=NOW + WEEK / 2) for market in (RAIN, SNOW)]
     later = replace(world, now=lambda: NOW + WEEK)
 
-    async def looks_back(guest: Visitor) -> None:
+    async def reads(guest: Visitor) -> None:
         open_turn = await guest.turn()
         assert {x["market"] for x in open_turn["view"]["ended"]} == {RAIN, SNOW}
-        assert (await guest.send({"version": 1}, "1-2"))[0] == 200
-
-    async def reads(guest: Visitor) -> None:
-        await looks_back(guest)
         [turn] = (await guest.ask("/v1/results"))[1]["turns"]
         assert (turn["turn"], turn["status"], len(turn["fills"])) == ("1-1", "played", 1)
+        assert (await guest.send({"version": 1}, "1-2"))[0] == 200
 
     played(either, stored, later, {"copy": reads}, 2)
     skills = {row.agent: row.skill for row in either.read(read_scores)}

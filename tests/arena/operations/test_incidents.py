@@ -74,15 +74,10 @@ def play(record: Record, agents: dict[str, Agent], models: set[str]) -> None:
     note_rounds(record, NOW)
 
 
-def test_models_that_all_fail_are_told_once_and_until_a_newer_round_is_played(record: Record) -> None:
+def test_models_that_all_fail_are_told_once_until_a_newer_round_tells_what_was_lost(record: Record) -> None:
     play(record, {"ann": asks, "null": SAYS}, {"ann"})
-    assert told(record) == [("all_agents_failed", "1/1", True)]
     note_rounds(record, NOW + HOUR)
     assert told(record) == [("all_agents_failed", "1/1", True)]
-
-
-def test_a_newer_round_in_which_they_answer_ends_it_and_tells_what_was_lost(record: Record) -> None:
-    play(record, {"ann": asks, "null": SAYS}, {"ann"})
     stored, agents = record.cohorts()[0], {"ann": asks, "null": SAYS}
     later = NOW + WEEK
     asyncio.run(play_round(stored, 2, a_world(LittleVenue(), agents, LittleModel(), later), record))
@@ -92,14 +87,12 @@ def test_a_newer_round_in_which_they_answer_ends_it_and_tells_what_was_lost(reco
 
 
 def test_a_round_in_which_only_some_have_failed_tells_nothing_while_they_are_tried_again() -> None:
+    """Where nobody asks a model all must have failed."""
+    assert not replace(END, models=frozenset()).all_failed
+    assert replace(END, models=frozenset(), statuses={"ann": "failed"}).all_failed
     assert kinds(round_incidents(replace(END, models=frozenset({"ann", "bob"})), NOW, newest=True)) == []
     over = replace(END, done=True, models=frozenset({"ann", "bob"}))
     assert kinds(round_incidents(over, NOW, newest=True)) == ["round_failed"]
-
-
-def test_where_nobody_asks_a_model_all_must_have_failed() -> None:
-    assert not replace(END, models=frozenset()).all_failed
-    assert replace(END, models=frozenset(), statuses={"ann": "failed"}).all_failed
 
 
 def test_an_agent_that_keeps_failing_or_has_no_price_is_told_once_and_when_it_is_over(
@@ -146,18 +139,13 @@ def test_an_outage_is_told_once_and_the_next_one_again(record: Record) -> None:
     note_venue(record, "sky2", NOW, DOWN)
     note_venue(record, "sky", NOW + 2 * HOUR, None)
     note_venue(record, "sky", NOW + 3 * HOUR, DOWN)
+    for other in ("s_y", "%"):  # a venue of an odd name ends no other
+        note_venue(record, other, NOW + 4 * HOUR, None)
     assert told(record) == [
         ("venue_down", f"sky@{timestamp_text(NOW)}", False),
         ("venue_down", f"sky2@{timestamp_text(NOW)}", True),
         ("venue_down", f"sky@{timestamp_text(NOW + 3 * HOUR)}", True),
     ]
-
-
-def test_a_venue_of_an_odd_name_ends_no_other(record: Record) -> None:
-    note_venue(record, "sky", NOW, DOWN)
-    note_venue(record, "s_y", NOW, None)
-    note_venue(record, "%", NOW, None)
-    assert told(record) == [("venue_down", f"sky@{timestamp_text(NOW)}", True)]
 
 
 def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> None:

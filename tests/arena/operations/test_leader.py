@@ -43,34 +43,32 @@ def note(record: Record, name: str) -> None:
     record.write(put_job, JobState(name, NOW, NOW))
 
 
-def test_who_has_worked_to_the_end_lets_go_of_the_duty(record: Record) -> None:
+def test_who_has_worked_to_the_end_or_failed_lets_go_of_the_duty(record: Record) -> None:
     async def work(fenced: Record) -> None:
         note(fenced, "marks")
 
+    async def fails(fenced: Record) -> None:
+        raise ZeroDivisionError("no such luck")
+
     assert asyncio.run(work_as_leader(record, take(record), work))
     assert list(record.read(read_jobs)) == ["marks"]
-    assert take(record, "host/2/two") == 2
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(work_as_leader(record, take(record), fails))
+    assert take(record, "host/2/two") == 3
 
 
 def test_who_was_replaced_writes_nothing_more_and_is_told(record: Record) -> None:
     async def work(fenced: Record) -> None:
         note(fenced, "before")
         take(record, "host/2/two", gone=True)
+        with pytest.raises(LeaseLost, match="scheduler"):
+            note(fenced, "after")
         note(fenced, "after")
         raise AssertionError("it was replaced, and went on")
 
     assert not asyncio.run(work_as_leader(record, take(record), work))
     assert list(record.read(read_jobs)) == ["before"]
     assert record.write_unfenced(renew_lease, LEADER_LEASE, 2, LONG), "the second has its duty still"
-
-
-def test_an_error_of_the_work_is_raised_and_the_duty_is_free(record: Record) -> None:
-    async def work(fenced: Record) -> None:
-        raise ZeroDivisionError("no such luck")
-
-    with pytest.raises(ZeroDivisionError):
-        asyncio.run(work_as_leader(record, take(record), work))
-    assert take(record, "host/2/two") == 2
 
 
 def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -> None:
@@ -89,13 +87,6 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
     assert asyncio.run(waits()) == (None, 1)
     record.write_unfenced(release_lease, LEADER_LEASE, first)
     assert asyncio.run(wait_to_lead(record, "host/2/two", asyncio.Event(), lambda: None, fail)) == 2
-
-
-def test_a_fenced_note_says_who_is_on_duty(record: Record) -> None:
-    late = record.fenced(LEADER_LEASE, take(record))
-    take(record, "host/2/two", gone=True)
-    with pytest.raises(LeaseLost, match="scheduler"):
-        note(late, "marks")
 
 
 @pytest.fixture

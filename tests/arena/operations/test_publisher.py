@@ -11,9 +11,8 @@ import pytest
 from arena.config import Config, load
 from arena.operations.publisher import FIRST_PAUSE, PATIENCE, publish_due
 from arena.record.record import Record
-from arena.record.write.heads import add_head
+from arena.record.write.heads import add_head, read_heads_after, read_published_heads
 from arena.record.write.operations import read_recent_incidents
-from arena.record.write.publications import read_heads_after, read_published_heads
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
 

@@ -1,7 +1,6 @@
 """What is to be done today, and what the webhook hears of once a week."""
 
 import asyncio
-import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -79,17 +78,6 @@ def test_a_clock_that_is_behind_and_a_backup_that_is_old_are_told() -> None:
     assert "there is no backup yet" in texts(replace(status, jobs=()), around=backs_up)
     assert texts(replace(status, clock="pretended", jobs=())) == {}
     assert texts(replace(status, calendar=replace(status.calendar, live=False))) == {}, "a time of its own"
-
-
-def test_the_command_begins_with_it(record: Record, tmp_path: Path) -> None:
-    stored = begun(record, live(a_cohort(["ann"])))
-    asyncio.run(play_round(stored, 1, a_world(LittleVenue(), {"ann": says("0.7")}, now=NOW), record))
-    database = ["--database", str(tmp_path / "arena.db")]
-    told = CliRunner().invoke(app, ["status", *database]).output.splitlines()
-    found = json.loads(CliRunner().invoke(app, ["status", "--json", *database]).output)["today"]
-    assert told[0] == f"Today: {len(found)} things to do"
-    assert {"code": "not_running", "command": "run"}.items() <= found[1].items()
-    assert all(task["text"] in line for task, line in zip(found, told[1:], strict=False))
 
 
 ROW = LeaderboardRow(

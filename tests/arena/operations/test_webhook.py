@@ -1,10 +1,11 @@
-"""Messages to a webhook over real HTTP: they arrive, they are tried again, and they give nothing away."""
+"""Messages to a webhook and pings over real HTTP: they arrive or are tried again, and give nothing away."""
 
 import asyncio
 import json
 import logging
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import MISSING, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,14 +18,17 @@ from arena.cli.main import app
 from arena.cli.status import incident_line
 from arena.config.sections import WatchSection
 from arena.errors import ArenaError
+from arena.operations import webhook as sending
 from arena.operations.incidents import note_rounds, note_venue
 from arena.operations.today import Task, weekly_digest
 from arena.operations.webhook import (
     Webhook,
     WebhookReply,
     incident_message,
+    keep_pinging,
     keep_sending,
     message_bytes,
+    ping_of,
     send,
     send_due,
     webhook_of,
@@ -396,13 +400,10 @@ def test_the_command_sends_a_test_and_shows_no_address(tmp_path: Path) -> None:
     assert "has an internal error (status 500)" in bad.output
     assert "canary" not in good.output + bad.output
     assert [message["event"] for message in receiver.said] == ["test", "test"]
-
-
-def test_the_command_says_where_there_is_no_webhook(tmp_path: Path) -> None:
-    path = write(tmp_path, SMALL)
-    told = CliRunner().invoke(app, ["status", "--test-webhook", "--json", "--config", str(path)])
-    assert told.exit_code == 1
-    assert json.loads(told.output)["error"]["code"] == "no_webhook"
+    none = CliRunner().invoke(
+        app, ["status", "--test-webhook", "--json", "--config", str(write(tmp_path, SMALL))]
+    )
+    assert (none.exit_code, json.loads(none.output)["error"]["code"]) == (1, "no_webhook")
 
 
 def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> None:
@@ -414,3 +415,57 @@ def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> 
     )
     found = json.loads(CliRunner().invoke(app, ["status", "--incidents", "--json", *database]).output)
     assert found["incidents"][0]["data"]["code"] == "timeout"
+
+
+BAD = Answer(b"", 500)
+SOON = timedelta(milliseconds=10)
+
+
+def pings(record: Record, receiver: Receiver, done: Callable[[], bool], good: bool = True) -> list[str]:
+    """What is said while steps are good, until something is done."""
+
+    async def play() -> list[str]:
+        step, stop, said = asyncio.Event(), asyncio.Event(), list[str]()
+        address = ping_of({"ARENA_PING": f"{receiver.url}/{CANARY}"})
+        pinging = asyncio.create_task(keep_pinging(record, address, step, lambda: NOW, stop, said.append))
+        for _ in range(400):
+            if done():
+                break
+            if good:
+                step.set()
+            await asyncio.sleep(0.01)
+        stop.set()
+        await pinging
+        return said
+
+    return asyncio.run(play())
+
+
+def incidents(record: Record) -> list[tuple[str, bool]]:
+    return [(x.incident.kind, x.ended_at is None) for x in record.read(read_recent_incidents, 9)]
+
+
+def test_what_does_not_answer_is_tried_again_told_once_and_over_when_it_does(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "PING_EVERY", SOON)
+    monkeypatch.setattr(sending, "PING_PAUSES", (SOON, SOON))
+    with serving(Receiver(*[BAD] * 7, OK)) as receiver:
+        (said,) = pings(record, receiver, lambda: len(receiver.got) > 5)
+        assert "was not pinged: it has an internal error" in said
+        assert "canary" not in said
+        assert incidents(record) == [("ping_failed", True)]
+        assert pings(record, receiver, lambda: ("ping_failed", False) in incidents(record)) == []
+    assert not any(request.body for request in receiver.got)
+
+
+def test_without_a_good_step_nothing_is_sent(record: Record) -> None:
+    with serving(Receiver()) as receiver:
+        assert pings(record, receiver, lambda: False, good=False) == []
+    assert receiver.got == []
+
+
+def test_a_variable_without_an_address_is_named() -> None:
+    assert ping_of({}) is None
+    with pytest.raises(ArenaError, match="ARENA_PING should hold the address"):
+        ping_of({"ARENA_PING": CANARY})

@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from arena.record.files.move import move_record
+from arena.record.files.restore import move_record
 from arena.record.queries.accounts import read_accounts, read_marked_cohort
 from arena.record.queries.agents import (
+    COUNTS,
     read_account_spans,
-    read_action_counts,
     read_call_sums,
+    read_counts,
     read_equity_at,
-    read_rejection_counts,
-    read_stage_counts,
-    read_status_counts,
 )
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.market_history import read_event_questions, read_questions
@@ -56,7 +54,7 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
     with reading(engine) as connection:
         known = agent_details(connection, name)
         answers = read_call_sums(connection, own)
-        verdicts, stages = read_status_counts(connection, own), read_stage_counts(connection, own)
+        verdicts, stages = read_counts(connection, "turns", own), read_counts(connection, "forecasts", own)
     assert known is not None
     assert [verdicts.get(key, {}) for key in own] == [stay.statuses for stay in known.cohorts]
     assert sum(each.get("final", 0) for each in stages.values()) == known.forecasts
@@ -73,7 +71,7 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
 def test_fills_and_refusals_are_counted(name: str, path: Path, engine: Engine) -> None:
     own = ids(engine, name)
     with reading(engine) as connection:
-        actions, refused = read_action_counts(connection, own), read_rejection_counts(connection, own)
+        actions, refused = read_counts(connection, "fills", own), read_counts(connection, "rejections", own)
     for table, column, found in (("fill", "action", actions), ("rejection", "code", refused)):
         query = (
             f"SELECT turn.entrant_id, {column}, count(*) FROM {table} JOIN turn ON turn.id = turn_id "
@@ -138,14 +136,9 @@ def test_every_question_goes_by_an_index(path: Path) -> None:
     with asked(engine) as questions, reading(engine) as connection:
         spans = read_account_spans(connection, own)
         read_equity_at(connection, [(span.entrant_id, span.last_at) for span in spans])
-        for read in (
-            read_status_counts,
-            read_action_counts,
-            read_rejection_counts,
-            read_stage_counts,
-            read_call_sums,
-        ):
-            read(connection, own)
+        for counted in COUNTS:
+            read_counts(connection, counted, own)
+        read_call_sums(connection, own)
         read_questions(connection, ["a"])
         read_event_questions(connection, ["a"])
     steps = [step for step, _ in plans(engine, questions)]
@@ -166,11 +159,8 @@ def everything(database: str) -> list[Any]:
             wanted = [(span.entrant_id, at) for span in spans for at in (span.first_at, span.last_at)]
             worth = read_equity_at(connection, wanted)
             found.append(sorted((places[one.entrant_id], one.at, one.total) for one in worth))
-            counts = (
-                read(connection, own)
-                for read in (read_status_counts, read_action_counts, read_rejection_counts, read_stage_counts)
-            )
-            found.extend({places[key]: counted for key, counted in each.items()} for each in counts)
+            counts = (read_counts(connection, counted, own) for counted in COUNTS)
+            found.extend({places[key]: some for key, some in each.items()} for each in counts)
             answers = read_call_sums(connection, own)
             found += [(places[one.entrant_id], one.model, one.calls, one.cost) for one in answers]
         found.append(repr(read_accounts(connection)))  # as text: a whole number is no Decimal

@@ -15,8 +15,14 @@ def test_appendix_a_confidence_stops_at_one() -> None:
     assert confidence([2_500, 4_000, 10_000], 10_000).tolist() == [1.0, 1.0, 1.0]
 
 
-def test_appendix_a_forecast_from_a_bet() -> None:
-    assert implied_belief([True, False], [0.5, 0.25]).tolist() == [0.5, 0.75]
+@pytest.mark.parametrize(
+    ("confidence", "implied", "anchored"),
+    [(0.0, [0.0, 1.0], [0.37, 0.37]), (0.5, [0.5, 0.5], [0.685, 0.185]), (1.0, [1.0, 0.0], [1.0, 0.0])],
+    ids=["nothing is at stake", "half of the most", "the most"],
+)
+def test_a_stake_on_yes_and_one_on_no(confidence: float, implied: list[float], anchored: list[float]) -> None:
+    assert implied_belief([True, False], confidence).tolist() == implied
+    assert anchored_belief([True, False], confidence, 0.37).tolist() == anchored
 
 
 def test_the_largest_bet_is_the_one_the_rules_allow() -> None:
@@ -27,16 +33,6 @@ def test_the_largest_bet_is_the_one_the_rules_allow() -> None:
 def test_where_no_bet_is_allowed_a_stake_says_nothing() -> None:
     assert np.isnan(confidence([500, 500], [0, 10_000])).tolist() == [True, False]
     assert np.isnan(confidence(500, 10_000, max_bet=0))
-
-
-def test_a_stake_of_nothing_agrees_with_the_market_when_anchored_and_says_never_when_implied() -> None:
-    assert anchored_belief([True, False], 0.0, 0.37).tolist() == [0.37, 0.37]
-    assert implied_belief(True, 0.0) == 0.0
-
-
-def test_the_largest_stake_is_certainty_in_both_readings() -> None:
-    assert anchored_belief([True, False], 1.0, 0.37).tolist() == [1.0, 0.0]
-    assert implied_belief([True, False], 1.0).tolist() == [1.0, 0.0]
 
 
 def test_a_small_right_bet_scores_badly_when_implied_and_well_when_anchored() -> None:

@@ -54,11 +54,6 @@ def test_events_of_one_story_are_one_and_an_event_without_is_its_own(record: Sma
     assert {"weather", "sea", "moon", "vote"} == set(rows.events)
 
 
-def test_a_forecast_of_0_is_stated_and_no_skip(record: SmallRecord) -> None:
-    record.turn(1, 1, "ann", rain="0")
-    assert stated_rows(read_forecast_columns(record.connection))[0] == ("ann", "rain", 0, 400_000, True)
-
-
 def test_without_a_price_a_skip_is_one_half(record: SmallRecord) -> None:
     record.round(1, 2, rain=None, snow="", vote="0")
     record.turn(1, 2, "ann", snow="0.9")
@@ -79,8 +74,11 @@ def test_who_is_shown_no_prices_agrees_with_none_of_them(record: SmallRecord) ->
     ]
 
 
-def test_a_malformed_turn_is_all_skips(record: SmallRecord) -> None:
-    record.turn(1, 1, "ann", "malformed", rain="0.7")
+@pytest.mark.parametrize("status", ["malformed", "declined", "failed", "late"])
+def test_a_turn_without_an_answer_was_shown_everything_and_said_nothing(
+    record: SmallRecord, status: str
+) -> None:
+    record.turn(1, 1, "ann", status, rain="0.7")
     assert [(f, said) for _, _, f, _, said in stated_rows(read_forecast_columns(record.connection))] == [
         (400_000, False),
         (200_000, False),
@@ -88,21 +86,13 @@ def test_a_malformed_turn_is_all_skips(record: SmallRecord) -> None:
     ]
 
 
-def test_who_was_shown_nothing_has_no_rows(record: SmallRecord) -> None:
+def test_who_was_shown_nothing_has_no_rows_and_a_forecast_of_0_is_no_skip(record: SmallRecord) -> None:
     record.turn(1, 1, "ann", "out")
-    record.turn(1, 1, "bob")
+    record.turn(1, 1, "bob", rain="0")
     rows = read_forecast_columns(record.connection)
     assert rows.agents == ("bob",)
     assert rows_of_agent(rows, "ann").agent.size == 0
-
-
-def test_a_failed_turn_was_shown_everything_and_said_nothing(record: SmallRecord) -> None:
-    record.turn(1, 1, "ann", "failed")
-    rows = read_forecast_columns(record.connection)
-    assert rows.agents == ("ann",)
-    assert rows.agent.size > 1
-    assert not rows.stated.any()
-    assert rows.forecast.tolist() == rows.mid.tolist()
+    assert stated_rows(rows)[0] == ("bob", "rain", 0, 400_000, True)
 
 
 def test_what_is_only_held_was_not_asked_about(record: SmallRecord) -> None:
@@ -112,22 +102,41 @@ def test_what_is_only_held_was_not_asked_about(record: SmallRecord) -> None:
 
 
 def test_a_blind_answer_is_not_the_final_one(record: SmallRecord) -> None:
-    record.turn(1, 1, "ann")
+    record.turn(1, 1, "ann", snow="0.6")
     record.forecast(1, 1, "ann", "rain", "0.9", "blind")
-    assert not read_forecast_columns(record.connection).stated.any()
+    assert read_forecast_columns(record.connection).stated.tolist() == [False, True, False]
 
 
-def test_the_blind_answers_are_read_by_themselves_and_a_skip_is_even_odds(record: SmallRecord) -> None:
-    record.turn(1, 1, "ann", rain="0.6")
-    record.forecast(1, 1, "ann", "rain", "0.9", "blind")
-    rows = stated_rows(read_forecast_columns(record.connection, stage="blind"))
-    assert rows[:2] == [("ann", "rain", 900_000, 400_000, True), ("ann", "snow", 500_000, 200_000, False)]
+BETS = {
+    "0.40 + 0.2 · 0.60 is 0.52": ("YES", "500", [("0.39", "300"), ("0.41", "300")], 0.4, 0.2, 0.52),
+    "NO at 0.75 is YES at 0.25": ("NO", "1250", [("0.75", "1000")], 0.25, 0.5, 0.125),
+    "weighted by shares": ("YES", "500", [("0.30", "900"), ("0.50", "100")], 0.32, 0.2, 0.456),
+    "no fortune overflows": (
+        "YES", "90000000000", [("0.99", "90000000000"), ("0.01", "90000000000")], 0.5, 1.0, 1.0,
+    ),
+}  # fmt: skip
 
 
-def test_markets_of_one_event_share_its_place(record: SmallRecord) -> None:
+@pytest.mark.parametrize(
+    ("side", "amount", "levels", "price", "implied", "anchored"), BETS.values(), ids=BETS
+)
+def test_a_bet_is_read_by_what_it_asked_for_and_what_was_paid(
+    record: SmallRecord,
+    side: str,
+    amount: str,
+    levels: list[tuple[str, str]],
+    price: float,
+    implied: float,
+    anchored: float,
+) -> None:
+    """The most that may be bet is a quarter of $10,000."""
     record.turn(1, 1, "ann")
-    rows = read_forecast_columns(record.connection)
-    assert [rows.events[e] for e in rows.event] == ["weather", "weather", "vote"]
+    base = "360000000000" if len(amount) > 4 else "10000"
+    record.fill((1, 1, "ann"), "rain", side, amount, *levels, base=base)
+    bets = read_bet_columns(record.connection)
+    assert (bets.yes.tolist(), bets.amount.tolist()) == ([side == "YES"], [int(amount) * 1_000_000])
+    assert (bets.price.tolist(), bets.implied.tolist()) == ([price], [implied])
+    assert bets.anchored.tolist() == pytest.approx([anchored], abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -150,32 +159,6 @@ def test_the_latest_version_of_a_resolution_counts(record: SmallRecord) -> None:
     assert read_forecast_columns(record.connection).outcome.tolist() == [0, 1, OPEN]
 
 
-def test_a_bet_is_read_by_what_it_asked_for_and_what_was_paid(record: SmallRecord) -> None:
-    """$500 of $2,500 is c = 0.2; half at 0.39, half at 0.41 is 0.40, and 0.40 + 0.2 · 0.60 = 0.52."""
-    record.turn(1, 1, "ann")
-    record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.39", "300"), ("0.41", "300"))
-    bets = read_bet_columns(record.connection)
-    assert bets.amount.tolist() == [500_000_000]
-    assert bets.price.tolist() == [0.4]
-    assert bets.implied.tolist() == [0.2]
-    assert bets.anchored.tolist() == pytest.approx([0.52], abs=1e-12)
-
-
-def test_a_no_bet_is_read_as_the_chance_of_yes(record: SmallRecord) -> None:
-    """$1,250 is c = 0.5; NO at 0.75 is YES at 0.25; 1 − 0.5 and 0.25 · 0.5."""
-    record.turn(1, 1, "ann")
-    record.fill((1, 1, "ann"), "snow", "NO", "1250", ("0.75", "1000"))
-    bets = read_bet_columns(record.connection)
-    assert bets.yes.tolist() == [False]
-    assert (bets.price.tolist(), bets.implied.tolist(), bets.anchored.tolist()) == ([0.25], [0.5], [0.125])
-
-
-def test_the_average_price_is_weighted_by_shares(record: SmallRecord) -> None:
-    record.turn(1, 1, "ann")
-    record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.30", "900"), ("0.50", "100"))
-    assert read_bet_columns(record.connection).price.tolist() == [0.32]
-
-
 def test_confidence_is_measured_by_the_base_and_the_frozen_rules(record: SmallRecord) -> None:
     record.cohort(2, max_bet="0.10", ann="llm")
     record.round(2, 1, rain="0.40")
@@ -192,14 +175,6 @@ def test_a_bet_sold_later_still_counts_and_the_sale_does_not(record: SmallRecord
     record.turn(1, 2, "ann")
     record.fill((1, 2, "ann"), "rain", "YES", "1250", ("0.60", "1250"), action="sell")
     assert read_bet_columns(record.connection).round.tolist() == [1]
-
-
-def test_a_fortune_at_a_low_price_does_not_overflow(record: SmallRecord) -> None:
-    record.turn(1, 1, "ann")
-    levels = [("0.99", "90000000000"), ("0.01", "90000000000")]
-    record.fill((1, 1, "ann"), "rain", "YES", "90000000000", *levels, base="360000000000")
-    bets = read_bet_columns(record.connection)
-    assert (bets.price.tolist(), bets.implied.tolist()) == ([0.5], [1.0])
 
 
 def test_one_cohort_can_be_read_alone(record: SmallRecord) -> None:

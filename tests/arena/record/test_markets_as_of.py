@@ -66,12 +66,6 @@ def test_a_price_that_stays_is_one_row_and_stays_fresh(record: Record) -> None:
     assert quote_at(record, FOG, 9) == Quote(FOG, minute(4), None, None, usd("0.40"))
 
 
-def test_a_market_that_is_gone_keeps_its_last_price_with_its_age(record: Record) -> None:
-    for number, prices in enumerate(({FOG: 1}, {FOG: 1}, {MIST: 2}, {MIST: 2})):
-        keep(record, Look(True, number, {market: usd(f"0.{price}") for market, price in prices.items()}))
-    assert quote_at(record, FOG, 9) == Quote(FOG, minute(1), None, None, usd("0.1"))
-
-
 def test_a_late_price_does_not_change_what_a_sync_has_found(record: Record) -> None:
     keep(record, Look(True, 1, {FOG: usd("0.40")}))
     keep(record, Look(True, 9, {FOG: usd("0.40")}))

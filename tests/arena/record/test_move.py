@@ -12,10 +12,9 @@ from sqlalchemy import Connection, Engine, Table, inspect
 
 from arena.errors import ArenaError
 from arena.record.files import copy as copying
-from arena.record.files import move as moving
+from arena.record.files import restore as moving
 from arena.record.files.backup import backup, stem_of
-from arena.record.files.move import move_record
-from arena.record.files.restore import restore
+from arena.record.files.restore import move_record, restore
 from arena.record.record import Record
 from arena.record.schema.database import (
     connect,
@@ -57,12 +56,6 @@ def hash_of(address: str | Path) -> str:
         return verified_content(connection, address).state_hash
 
 
-def test_to_postgresql_and_back_not_a_row_has_changed(built: Path, there: str, tmp_path: Path) -> None:
-    assert moved(built, there) == hash_of(built) == hash_of(there)
-    assert moved(there, tmp_path / "back.db") == hash_of(built)
-    assert rows_of(tmp_path / "back.db") == rows_of(built)
-
-
 def test_from_file_to_file(built: Path, tmp_path: Path) -> None:
     assert moved(built, tmp_path / "new.db") == hash_of(tmp_path / "new.db")
     assert rows_of(tmp_path / "new.db") == rows_of(built)
@@ -85,19 +78,7 @@ def test_a_season_goes_on_where_it_was_moved_to(there: str, tmp_path: Path) -> N
     assert hash_of(there)
 
 
-def test_a_database_that_holds_a_record_is_left_alone(built: Path, there: str, tmp_path: Path) -> None:
-    build(there, 1).close()
-    before = hash_of(there)
-    with pytest.raises(ArenaError, match="already holds a record"):
-        moved(built, there)
-    (tmp_path / "mine").write_text("mine", "utf-8")
-    with pytest.raises(ArenaError, match="already exists"):
-        moved(built, tmp_path / "mine")
-    assert hash_of(there) == before
-    assert (tmp_path / "mine").read_text("utf-8") == "mine"
-
-
-def test_other_tables_in_a_database_are_no_matter(
+def test_to_postgresql_and_back_not_a_row_has_changed_and_others_tables_are_no_matter(
     built: Path, new_database: Callable[[], str], there: str, tmp_path: Path
 ) -> None:
     other = new_database()
@@ -175,6 +156,11 @@ def test_a_backup_is_restored_into_an_empty_database_only(built: Path, there: st
     assert done.content.state_hash == hash_of(there) == hash_of(built)
     with pytest.raises(ArenaError, match="already holds a record"):
         restore(made.path, there, force=True, at=NOW, check=verified_content)
+    with pytest.raises(ArenaError, match="already holds a record"):
+        moved(built, there)
+    with pytest.raises(ArenaError, match="already exists"):
+        moved(built, made.path)
+    assert hash_of(there) == hash_of(made.path) == hash_of(built)
 
 
 def test_an_older_backup_is_not_restored_into_a_server(

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from arena.record.files.move import move_record
+from arena.record.files.restore import move_record
+from arena.record.queries.decisions import read_fills, read_rejections
 from arena.record.queries.market_history import (
     read_event_questions,
     read_last_marks,
@@ -32,10 +33,8 @@ from arena.record.queries.markets import (
 )
 from arena.record.queries.turns import (
     find_turn,
-    read_fills,
     read_forecasts,
     read_newest_turns,
-    read_rejections,
     read_seen_markets,
 )
 from arena.record.schema.database import Connection, reading
@@ -192,9 +191,9 @@ def everything(record: str | Path) -> list[Any]:
                 whole.bets,
                 whole.sales,
                 read_seen_markets(connection, whole),
-                read_fills(connection, whole),
+                read_fills(connection, [whole.id])[whole.id],
             ]
-            found += [read_forecasts(connection, whole), read_rejections(connection, whole)]
+            found += [read_forecasts(connection, whole), read_rejections(connection, [whole.id])[whole.id]]
     return found
 
 

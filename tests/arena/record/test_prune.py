@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from arena.record.queries.markets import read_quotes_as_of
 from arena.record.record import Record
@@ -29,7 +29,6 @@ from tests.arena.record.histories import (
     minute,
     played,
 )
-from tests.arena.verify.test_verify import differences
 from tests.builders import NOW, usd
 from tests.records.full_record import build
 
@@ -58,9 +57,6 @@ def test_what_is_referred_to_or_newest_never_goes(looks: list[Look], edge: int, 
                 mine = [row for row in before if row[1] == market and row[2] < older_than]
                 assert set(sorted(mine, key=lambda row: (row[2], row[0]))[-1:]) <= after
             assert {row for row in before if row[2] >= older_than} <= after
-            assert {
-                row for row in before - after if row[0] in used or row[2] >= older_than
-            } == set()  # what has gone
             for at in all_times():
                 if at >= older_than:
                     assert read_quotes_as_of(connection, MARKETS, at) == known[at], at
@@ -126,21 +122,3 @@ def test_a_played_season_loses_nothing(tmp_path: Path) -> None:
     with record.engine.begin() as connection:
         assert prune_quotes(connection, NOW + timedelta(weeks=9), NOW + timedelta(weeks=9)).goes == 0
     record.close()
-
-
-def test_a_pruning_that_breaks_off_leaves_everything(record: Record, tmp_path: Path) -> None:
-    class BrokenOff(Exception):
-        pass
-
-    def broken() -> None:
-        with record.engine.begin() as connection:
-            prune_quotes(connection, minute(9), NOW + timedelta(days=1))
-            raise BrokenOff
-
-    with pytest.raises(BrokenOff):
-        broken()
-    with reading(record.engine) as connection:
-        assert len(quote_rows(connection)) == 4
-        assert connection.execute(text("SELECT count(*) FROM prune")).scalar() == 0
-    record.close()
-    assert differences(tmp_path / "record.db") == []

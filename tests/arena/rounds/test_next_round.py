@@ -1,4 +1,4 @@
-"""Which decision time is played: what was broken off, what comes next, what is due."""
+"""When a season decides, and which time is played: what was broken off, what comes next, what is due."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -9,24 +9,20 @@ from agents.model import Ask, Decision, View
 from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.calendar import Cadence
-from arena.record.model.cohort import Cohort
 from arena.record.record import Record
-from arena.rounds.season import check_decision_time, next_decision_time, play_time
+from arena.rounds.season import (
+    begin_due_cohort,
+    check_decision_time,
+    next_decision_time,
+    play_time,
+    season_times,
+)
 from arena.rounds.settlement import learn_resolutions
 from arena.rounds.world import World
 from tests.builders import NOW, RAIN, a_bet, a_resolution
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, says
+from tests.records.little_world import WEEK, LittleVenue, a_plan, a_world, says
 
 AGENTS = {"ann": says("0.7", ("500", RAIN))}
-
-
-def a_plan(rounds: int = 2, count: int | None = 2, first: datetime = NOW) -> Plan:
-    def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
-        whole = a_cohort(["ann"])
-        shape = {name: getattr(whole, name) for name in whole.__dataclass_fields__}
-        return Cohort(**shape | {"number": number, "starts_at": at, "rounds": rounds}), {}
-
-    return Plan(first, Cadence(WEEK), rounds, count, keep_deciding=5, freeze=freeze)
 
 
 def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
@@ -56,8 +52,6 @@ def test_a_time_broken_off_between_two_cohorts_is_played_to_its_end_first(record
     play(NOW, plan, world, record)
     second = a_plan(count=1)  # only the first cohort's round, as if killed before the second's
     play(NOW + WEEK, second, world, record)
-    from arena.rounds.season import begin_due_cohort
-
     begin_due_cohort(NOW + WEEK, plan, record)
     assert following(plan, record) == NOW + WEEK
     check_decision_time(NOW + WEEK, plan, record, live=False, now=NOW)
@@ -79,14 +73,6 @@ def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Recor
         with pytest.raises(ArenaError, match=words):
             check_decision_time(NOW, plan, record, live=True, now=now)
     check_decision_time(NOW, plan, record, live=True, now=NOW + timedelta(hours=1))
-
-
-def test_numbers_come_from_the_record_though_weeks_were_missed(record: Record) -> None:
-    plan = a_plan(count=None)
-    world = a_world(LittleVenue(), AGENTS)
-    play(NOW, plan, world, record)
-    play(NOW + 3 * WEEK, plan, world, record)
-    assert [stored.cohort.number for stored in record.cohorts()] == [1, 2]
 
 
 def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) -> None:
@@ -119,3 +105,17 @@ def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Recor
         check_decision_time(due, plan, record, live=False, now=NOW)
     play(due, plan, world, record)
     assert following(plan, record) == due + WEEK
+
+
+def test_a_plan_has_the_times_of_its_cohorts_and_finds_the_next_from_any_instant() -> None:
+    plan, endless = a_plan(5, 3), a_plan(5, None)
+    assert plan.decision_times() == [NOW + week * WEEK for week in range(7)]
+    twice_a_week = Plan(NOW, Cadence(timedelta(days=3)), 2, 2, 5, plan.freeze)
+    assert [(at - NOW).days for at in twice_a_week.decision_times()] == [0, 3, 7, 10]
+    assert (len(season_times(plan, 2)), len(season_times(endless, 30))) == (2, 30)
+    assert season_times(plan, 100) == plan.decision_times()
+    with pytest.raises(ValueError, match="has no end"):
+        endless.decision_times()
+    found = [plan.next_after(NOW + days * WEEK) for days in (-50, 0, 6)]
+    assert found == [NOW, NOW + WEEK, None]
+    assert endless.next_after(NOW + 300 * WEEK) == NOW + 301 * WEEK

@@ -29,8 +29,9 @@ from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
-from arena.rounds.round import mark_cohort, play_round, track_cohort
+from arena.rounds.round import mark_cohort, play_round, take_snapshot, track_cohort
 from arena.rounds.season import play_time
+from arena.rounds.settlement import settle_cohort
 from arena.rounds.world import World
 from arena.verify import verify
 from markets.model import Listing, MarketId, Resolution
@@ -166,23 +167,6 @@ def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(rec
     assert list(record.holdings(stored.id)["ann"].lots) == [(RAIN, "YES")]
 
 
-def test_no_agent_can_change_what_it_is_shown_to_hold(record: Record) -> None:
-    async def forger(view: View, ask: Ask) -> Decision:
-        lots: Any = view.holdings.lots
-        lots[RAIN, "YES"] = Lot(usd(10**6), 0)
-        return Decision()
-
-    async def thief(view: View, ask: Ask) -> Decision:
-        settled: Any = view.holdings.settled
-        settled.clear()
-        return Decision()
-
-    stored = begun(record, a_cohort(["ann", "bob"]))
-    report = play(stored, 1, a_world(LittleVenue(), {"ann": forger, "bob": thief}), record)
-    assert [turn.decision.status for turn in report.turns] == ["failed", "failed"]
-    assert all(not account.lots for account in record.holdings(stored.id).values())
-
-
 def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(record: Record) -> None:
     """A sync between the rounds has seen it at 0.45."""
     venue = LittleVenue()
@@ -262,13 +246,30 @@ def test_those_made_from_one_that_another_process_plays_wait_for_it(record: Reco
     assert len(record.read(read_rounds, stored.id)) == 1
 
 
-def test_one_agent_that_breaks_stops_nobody_and_says_why(record: Record) -> None:
-    stored = begun(record, a_cohort(["bug", "ann"]))
-    report = play(stored, 1, a_world(LittleVenue(), {"bug": breaks, "ann": BUYER}), record)
-    broken = turn_of(report, "bug").decision
-    assert (broken.status, broken.note) == ("failed", "ZeroDivisionError: no such luck")
-    assert turn_of(report, "ann").fills
+def test_agents_that_break_cheat_or_are_gone_have_failed_and_stop_nobody(record: Record) -> None:
+    async def forger(view: View, ask: Ask) -> Decision:
+        lots: Any = view.holdings.lots
+        lots[RAIN, "YES"] = Lot(usd(10**6), 0)
+        return Decision()
+
+    async def thief(view: View, ask: Ask) -> Decision:
+        settled: Any = view.holdings.settled
+        settled.clear()
+        return Decision()
+
+    async def says_nothing(view: View, ask: Ask) -> Decision:
+        return cast(Decision, None)
+
+    bad = {"bug": breaks, "forger": forger, "thief": thief, "nil": says_nothing}
+    stored = begun(record, a_cohort([*bad, "gone", "ann"]))
+    report = play(stored, 1, a_world(LittleVenue(), {**bad, "ann": BUYER}), record)
     assert report.done
+    failed = {turn.entrant: turn.decision.note for turn in report.turns if turn.decision.status == "failed"}
+    assert failed.keys() == {*bad, "gone"}
+    assert (failed["bug"], failed["gone"]) == ("ZeroDivisionError: no such luck", "KeyError: 'gone'")
+    assert "NoneType" in failed["nil"]
+    accounts = record.holdings(stored.id)
+    assert [name for name, account in accounts.items() if account.lots] == ["ann"]
 
 
 def test_a_failed_turn_is_tried_again_and_its_calls_are_kept(record: Record) -> None:
@@ -357,13 +358,6 @@ def test_what_an_agent_makes_up_is_refused_and_the_rest_stands(record: Record) -
     assert len(turn.fills) == 1
 
 
-def test_a_kind_that_cannot_be_made_has_failed_and_stops_nobody(record: Record) -> None:
-    stored = begun(record, a_cohort(["gone", "ann"]))
-    report = play(stored, 1, a_world(LittleVenue(), {"ann": BUYER}), record)
-    assert turn_of(report, "gone").decision.note == "KeyError: 'gone'"
-    assert turn_of(report, "ann").fills
-
-
 def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_later(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,16 +380,6 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
     with record.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
     assert play(stored, 1, world, record).done
-
-
-def test_an_answer_that_is_no_decision_is_a_failure(record: Record) -> None:
-    async def says_nothing(view: View, ask: Ask) -> Decision:
-        return cast(Decision, None)
-
-    stored = begun(record, a_cohort(["nil"]))
-    turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"nil": says_nothing}), record), "nil")
-    assert turn.decision.status == "failed"
-    assert "NoneType" in turn.decision.note
 
 
 def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) -> None:
@@ -423,15 +407,6 @@ def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_say
     late = a_world(LittleVenue(silent={RAIN}), {"ann": BUYER}, now=seen + WEEK + timedelta(minutes=1))
     play(stored, 2, late, record)
     assert _marks(record)[-1] == ("ann", 1, 7 * 24 * 60 * 60 + 60)
-
-
-def test_what_has_closed_since_the_snapshot_is_not_traded(record: Record) -> None:
-    venue = LittleVenue(closes_at=NOW + timedelta(hours=2))
-    stored = begun(record, live(a_cohort(["ann"])))
-    later = a_world(venue, {"ann": BUYER}, now=NOW + timedelta(hours=3))
-    turn = turn_of(play(stored, 1, later, record), "ann")
-    assert turn.fills == ()
-    assert [(refused.code, refused.market_id) for refused in turn.rejections] == [("closed_since", RAIN)]
 
 
 def test_a_live_turn_that_was_missed_is_late_and_not_asked(record: Record) -> None:
@@ -501,15 +476,12 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
 
 def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
     """The round up to its snapshot, as a process leaves it that is killed there."""
-    asyncio.run(_look_only(stored, world, record))
 
+    async def look() -> None:
+        await settle_cohort(stored, NOW, world, record)
+        record.write(add_snapshot, stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
 
-async def _look_only(stored: StoredCohort, world: World, record: Record) -> None:
-    from arena.rounds.round import take_snapshot
-    from arena.rounds.settlement import settle_cohort
-
-    await settle_cohort(stored, NOW, world, record)
-    record.write(add_snapshot, stored.id, 1, await take_snapshot(stored, NOW, world, record, 1), 1)
+    asyncio.run(look())
 
 
 def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> None:
@@ -637,16 +609,3 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
         asyncio.run(play_time(NOW, plan, world, record))
     assert caught.value.status == 2
     assert [len(record.read(read_rounds, stored.id)) for stored in record.cohorts()] == [0, 1]
-
-
-def test_an_agent_is_told_when_it_decided_before(record: Record) -> None:
-    seen: list[datetime | None] = []
-
-    async def looks(view: View, ask: Ask) -> Decision:
-        seen.append(view.since)
-        return Decision()
-
-    stored, world = begun(record, a_cohort(["ann"])), a_world(LittleVenue(), {"ann": looks})
-    for number in (1, 2, 3):
-        play(stored, number, world, record)
-    assert seen == [None, NOW, NOW + WEEK]

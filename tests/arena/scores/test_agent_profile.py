@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.cli.agent_text import profile_data, say_profile
+from arena.cli.agents import profile_data, say_profile
 from arena.errors import ArenaError
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import LeaderboardRow, compute_leaderboard, read_scores

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, event
 from arena.record.model.model_version import ReportedModel
 from arena.record.queries.calls import ServedModel, read_reported_models, read_served_models
 from arena.record.schema.database import connect, reading
-from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, changed_since, percentile
+from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, changed_since
 from portfolio.rules import REALISTIC
 from tests.records.full_record import MARKETS as SEEN
 from tests.records.full_record import Season, a_cohort, build, decides, said, the_book, week
@@ -85,14 +85,6 @@ def test_latencies_are_those_of_answers(path: Path, engine: Engine) -> None:
     assert of(engine, "bob").median_ms is None
 
 
-@pytest.mark.parametrize("count", range(1, 45))
-def test_a_percentile_is_the_smallest_that_enough_are_no_larger_than(count: int) -> None:
-    values = list(range(count))
-    found = percentile(values, 95)
-    assert sum(value <= found for value in values) * 100 >= 95 * count
-    assert sum(value < found for value in values) * 100 < 95 * count
-
-
 def test_how_turns_ended_cohort_by_cohort_and_what_was_forecast(engine: Engine) -> None:
     found = of(engine, "eve")
     assert [(stay.cohort, stay.statuses) for stay in found.cohorts] == [
@@ -133,11 +125,6 @@ def test_the_summary_of_everyone(engine: Engine) -> None:
     assert (ann.cohorts, ann.models, len(ann.changes)) == ((1, 2, 3, 4), ("demo-1", "demo-2"), 2)
     assert (ann.cost, found["bob"].cost) == (None, 0)
     assert (found["eve"].malformed, found["eve"].failed) == (1, 1)
-
-
-def test_nobody_by_that_name(engine: Engine) -> None:
-    with reading(engine) as connection:
-        assert agent_details(connection, "nobody") is None
 
 
 def test_as_many_questions_for_four_cohorts_as_for_one(tmp_path: Path, engine: Engine) -> None:

@@ -1,23 +1,36 @@
 """What is worked out ahead is what would be worked out now, holds until something changes, and adds up."""
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from math import isclose, isnan
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner, Result
 
+from arena.cli.main import app
 from arena.record.hashes import state_hash
 from arena.record.model.columns import rows_of_agent
+from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
 from arena.record.schema.database import Connection, reading
 from arena.record.write.resolutions import add_resolutions
+from arena.record.write.rollups import put_rollups, read_rollup
 from arena.scores.comparisons import compute_duel
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
 from arena.scores.profiles.agent_profile import compute_agent_profile
-from arena.scores.profiles.detailed_profile import FIGURES, PROFILE, PROFILE_SLICES
+from arena.scores.profiles.detailed_profile import (
+    FIGURES,
+    PROFILE,
+    PROFILE_SLICES,
+    agent_slices,
+    read_agent_profile,
+)
 from arena.scores.profiles.duels import DUELS
 from arena.scores.profiles.inputs import read_inputs
 from arena.scores.refresh import is_stale, refresh_cache, refresh_leaderboards
@@ -130,75 +143,112 @@ def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Recor
     assert record.read(state_hash) == before
 
 
-def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(tmp_path: Path) -> None:
-    database = play(tmp_path, times=2)
-    record = Record.open(str(database))
-    refresh_cache(record, NOW)
-    with reading(record.engine) as connection:
-        before = CATEGORIES.read(connection)
-    with sqlite3.connect(database) as plain:
-        plain.execute("DELETE FROM rollup WHERE name = 'categories'")
-    with reading(record.engine) as connection:
-        assert CATEGORIES.read(connection) is None
-    assert record.read(is_stale)
-    assert refresh_leaderboards(record, NOW) == 0
-    with reading(record.engine) as connection:
-        assert CATEGORIES.read(connection) == before
+@pytest.fixture
+def copy(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
+    """The same, to be changed."""
+    found = Record.open(str(shutil.copy(shared_season(tmp_path_factory), tmp_path / "season.db")))
+    yield found
+    found.close()
+
+
+def change(record: Record, script: str) -> None:
+    with sqlite3.connect(str(record.engine.url.database)) as plain:
+        plain.executescript(script)
+    plain.close()
+
+
+def test_a_record_from_before_there_were_categories_gets_them_with_the_boards(copy: Record) -> None:
+    before = copy.read(CATEGORIES.read)
+    change(copy, "DELETE FROM rollup WHERE name = 'categories'")
+    assert copy.read(CATEGORIES.read) is None
+    assert copy.read(is_stale)
+    assert refresh_leaderboards(copy, NOW) == 0
+    assert copy.read(CATEGORIES.read) == before
     assert before is not None
     assert before.value
-    assert not record.read(is_stale)
-    record.close()
+    assert not copy.read(is_stale)
 
 
-def test_an_end_makes_all_of_it_stale_and_it_is_still_shown(tmp_path: Path) -> None:
-    record = Record.open(str(play(tmp_path, times=3)))
-    refresh_cache(record, NOW)
-    with reading(record.engine) as connection:
-        rows = read_inputs(connection).stated
-        known = np.unique(rows.market[rows.outcome == -1])
-        market = MarketId(rows.markets[known[0]])
-    record.write(add_resolutions, [Resolution(market, 1, NOW, ONE, "told")], NOW)
-    with reading(record.engine) as connection:
-        for kept in (
-            LEADERBOARD.read(connection),
-            PROFILE.read(connection, "random"),
-            DUELS.read(connection, "random"),
-        ):
-            assert kept is not None
-            assert not kept.is_current
-    assert record.read(is_stale)
-    assert refresh_leaderboards(record, NOW) == 3
-    with reading(record.engine) as connection:
-        board, profile = LEADERBOARD.read(connection), PROFILE.read(connection, "random")
-    assert board is not None
-    assert profile is not None
-    assert (board.is_current, profile.is_current) == (True, False)
-    assert refresh_cache(record, NOW) > 0
-    assert not record.read(is_stale)
-    record.close()
+def test_a_corrected_end_makes_all_of_it_stale_and_it_is_still_shown(copy: Record) -> None:
+    rows = copy.read(read_inputs).stated
+    market = MarketId(rows.markets[rows.market[rows.outcome == 1][0]])
+    copy.write(add_resolutions, [Resolution(market, 2, NOW, 0, "corrected")], NOW)
+    for kept in (
+        copy.read(LEADERBOARD.read),
+        copy.read(PROFILE.read, "random"),
+        copy.read(DUELS.read, "random"),
+    ):
+        assert kept is not None
+        assert not kept.is_current
+    assert copy.read(is_stale)
+    assert refresh_leaderboards(copy, NOW) == 3
+    assert copy.read(LEADERBOARD.is_current)
+    assert not copy.read(PROFILE.is_current, "random")
+    assert copy.read(is_stale)
 
 
-def test_a_market_may_be_moved_to_another_event_after_it_was_shown(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_market_may_be_moved_to_another_event_after_it_was_shown(copy: Record) -> None:
     """It stays one of the event under which it was bet on: the figures are the same as before."""
-    database = Path(shutil.copy(shared_season(tmp_path_factory), tmp_path / "season.db"))
-    record = Record.open(str(database))
+    names = copy.read(agents)
+    before = [copy.read(DUELS.read, name) for name in names]
     page = "event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, story"
-    with reading(record.engine) as connection:
-        before = [DUELS.read(connection, name) for name in agents(connection)]
-    with sqlite3.connect(database) as plain:
-        plain.execute(
-            f"INSERT INTO market_version (market_id, version, at, hash, {page}) "
-            f"SELECT market_id, max(version) + 1, '2026-06-01T00:00:00.000000Z', 'h', 'moved ' || {page} "
-            "FROM market_version WHERE market_id IN (SELECT market_id FROM resolution) GROUP BY 1"
-        )
-        plain.execute("DELETE FROM rollup")
-    assert refresh_cache(record, NOW) > 0
-    with reading(record.engine) as connection:
-        after = [DUELS.read(connection, name) for name in agents(connection)]
-    record.close()
+    change(
+        copy,
+        f"INSERT INTO market_version (market_id, version, at, hash, {page}) "
+        f"SELECT market_id, max(version) + 1, '2026-06-01T00:00:00.000000Z', 'h', 'moved ' || {page} "
+        "FROM market_version WHERE market_id IN (SELECT market_id FROM resolution) GROUP BY 1;"
+        "DELETE FROM rollup",
+    )
+    assert refresh_cache(copy, NOW) > 0
+    assert not copy.read(is_stale)
+    after = [copy.read(DUELS.read, name) for name in names]
     assert str(after) == str(before)  # as text: NaN is no other NaN
+
+
+def test_parts_of_an_agent_are_the_same_computed_and_have_all_that_is_resolved(
+    connection: Connection, copy: Record
+) -> None:
+    change(copy, "DELETE FROM rollup")
+    whole = PROFILE.read(connection, "random")
+    assert whole is not None
+    assert whole.value.profile.gain is not None
+    for by in ("category", "price"):
+        parts = agent_slices(connection, "random", by)
+        assert copy.read(agent_slices, "random", by) == parts
+        known = [one.calibration for one in parts if one.calibration is not None]
+        rows = sum(one.gain.rows for one in parts), sum(one.forecasts for one in known)
+        assert rows == (whole.value.profile.gain.rows,) * 2
+
+
+def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(copy: Record) -> None:
+    newest, row = copy.read(read_newest_time), copy.read(read_rollup, PROFILE.name_of("oracle"))
+    assert newest is not None
+    assert row is not None
+    fresh = copy.read(compute_agent_profile, "oracle").gain
+    bare = replace(row, body=row.body | {"profile": row.body["profile"] | {"gain": None}})
+    for made_at, basis, gain in (
+        (newest - timedelta(hours=1), row.basis, fresh),
+        (newest, row.basis, None),
+        (newest, "stale", fresh),
+    ):
+        copy.write(put_rollups, [replace(bare, made_at=made_at, basis=basis)])
+        assert copy.read(read_agent_profile, "oracle").gain == gain
+
+
+def test_the_command_says_parts_as_a_table_and_as_json(record: Record) -> None:
+    def said(*more: str) -> Result:
+        database = str(record.engine.url.database)
+        return CliRunner().invoke(app, ["agents", "show", "oracle", "--database", database, *more])
+
+    table, found = said("--by", "horizon"), json.loads(said("--by", "horizon", "--json").output)["parts"]
+    expected = record.read(agent_slices, "oracle", "horizon")
+    assert (found["by"], [row["part"] for row in found["parts"]]) == ("horizon", [x.name for x in expected])
+    assert [row["skill"] for row in found["parts"]] == [one.gain.skill for one in expected]
+    for row in found["parts"]:
+        assert row["part"] in table.output
+        assert row["brier"] is None or f"{row['brier']:.4f}" in table.output
+    assert "parts" not in json.loads(said("--json").output)
+    assert said("--by", "colour").exit_code == 64
 
 
 def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Coherence and blind answers of agents, worked out on records whose figures are put in by hand."""
 
-import numpy as np
 import pytest
 
 from arena.record.queries.forecasts import read_forecast_columns
@@ -67,14 +66,6 @@ def test_outcomes_that_were_not_all_stated_are_some_among_others(record: SmallRe
     assert found.loss == pytest.approx(0.2)
 
 
-def test_a_ladder_is_judged_from_its_widest_rung_on(record: SmallRecord) -> None:
-    with record:
-        record.turn(1, 1, "bob", red="0.3", blue="0.5", green="0.6")
-        stated = read_forecast_columns(record.connection)
-        assert coherence_of(stated, "bob", [LADDER]).loss == pytest.approx(0.3)
-        assert coherence_of(stated, "ann", [LADDER]).loss == 0
-
-
 @pytest.mark.parametrize("agent", ["bob", "nobody"])
 def test_who_stated_nothing_or_no_family_gives_none_with_a_reason(record: SmallRecord, agent: str) -> None:
     with record:
@@ -111,11 +102,3 @@ def test_a_venues_correction_counts_and_a_market_without_a_mid_does_not(record: 
         found = blind_of(record.connection, "bob")
     assert found.rows == 1
     assert found.blind_skill == pytest.approx(0.25 - 0.36)
-
-
-def test_prices_that_all_agents_repeat_are_as_coherent_for_each(record: SmallRecord) -> None:
-    with record:
-        record.turn(1, 1, "bob", red="0.5", blue="0.3", green="0.21")
-        found = coherence_of(read_forecast_columns(record.connection), "bob", [RACE])
-    assert found.loss == found.market
-    assert np.isclose(found.loss or 0, 0.01)

@@ -94,12 +94,6 @@ def test_a_leaderboard_is_stale_once_another_account_is_marked_at_the_same_insta
         assert record.read(LEADERBOARD.is_current)
 
 
-def test_it_is_no_fact(record: Record) -> None:
-    before = record.read(state_hash)
-    refresh_leaderboards(record, NOW)
-    assert record.read(state_hash) == before
-
-
 def test_each_cohort_has_its_own(record: Record) -> None:
     refresh_leaderboards(record, NOW)
     numbers = [stored.cohort.number for stored in record.cohorts()]
@@ -118,3 +112,9 @@ def test_who_and_what_is_not_there_is_said(record: Record) -> None:
             compute_duel(connection, "nobody", record.cohorts()[0].cohort.entrants[0].name)
         with pytest.raises(ArenaError, match="no cohort 99"):
             compute_slices(connection, "price", 99)
+
+
+def test_it_is_no_fact(record: Record) -> None:
+    before = record.read(state_hash)
+    refresh_leaderboards(record, NOW)
+    assert record.read(state_hash) == before

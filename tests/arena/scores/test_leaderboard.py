@@ -1,21 +1,17 @@
 """The leaderboard over small records whose figures are worked by hand, and against a slow transcription."""
 
-import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from arena.record.model.columns import take_rows
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.ledger import EntryRow
 from arena.scores.leaderboard import LeaderboardRow, read_scores, score_agents
-from markets.hashes import plain_value
 from markets.millionths import ONE
 from tests.arena.small_record import SmallRecord
 
@@ -86,10 +82,6 @@ def test_a_cohort_says_how_much_is_enough_and_the_newest_says_so_for_all(record:
     assert not next(row for row in read_scores(record.connection, [1]) if row.agent == "ann").ranked
 
 
-def test_the_best_skill_comes_first_and_ties_go_by_name(record: SmallRecord) -> None:
-    assert [row.agent for row in read_scores(record.connection)] == ["ann", "market", "bob"]
-
-
 def test_where_nobody_plays_the_market_it_is_a_row_over_all_that_was_shown(record: SmallRecord) -> None:
     market = rows_of(record)["market"]
     assert (market.kind, market.cohorts, market.turns, market.bets) == ("market", 1, 0, 0)
@@ -120,16 +112,6 @@ def test_bets_are_read_twice_and_every_resolved_one_counts_once(record: SmallRec
     assert (ann.bets, ann.sold, ann.win_rate) == (3, 1, 1.0)
     assert ann.brier_implied == pytest.approx((0.8**2 + 0.5**2) / 2, abs=ROUGHLY)
     assert ann.brier_anchored == pytest.approx((0.48**2 + 0.1**2) / 2, abs=ROUGHLY)
-
-
-def test_bets_are_not_weighted_by_market(record: SmallRecord) -> None:
-    """Two full bets on YES of rain (right: 0) and one on YES of snow (wrong: 1): a third, not a half."""
-    for number in (1, 2):
-        record.fill((1, number, "ann"), "rain", "YES", "2500", ("0.40", "6250"))
-    record.fill((1, 1, "ann"), "snow", "YES", "2500", ("0.20", "12500"))
-    ann = rows_of(record)["ann"]
-    assert ann.brier_implied == pytest.approx(1 / 3)
-    assert ann.win_rate == pytest.approx(2 / 3)
 
 
 def test_money_is_the_newest_mark_less_the_bankroll(record: SmallRecord) -> None:
@@ -216,13 +198,6 @@ def test_one_cohort_alone(record: SmallRecord) -> None:
     assert rows["ann"].brier_stated == rows["market"].brier_stated == 0.25
 
 
-def test_a_turn_that_is_out_is_a_turn_without_forecasts(record: SmallRecord) -> None:
-    record.round(1, 3, rain="0.5")
-    record.turn(1, 3, "ann", "out")
-    ann = rows_of(record)["ann"]
-    assert (ann.turns, ann.resolved, ann.coverage) == (3, 3, 1.0)
-
-
 def test_with_nothing_resolved_scores_are_none_and_come_last(record: SmallRecord) -> None:
     record.cohort(2, carl="llm")
     record.round(2, 1, vote="0.5")
@@ -247,17 +222,6 @@ def test_a_cohort_before_its_first_round_is_all_none() -> None:
         ann, market = read_scores(record.connection)
     assert (ann.agent, ann.turns, ann.coverage, ann.skill) == ("ann", 0, None, None)
     assert (market.agent, market.coverage, market.skill) == ("market", None, None)
-
-
-def test_rows_are_plain_json(record: SmallRecord) -> None:
-    record.fill((1, 1, "ann"), "rain", "YES", "500", ("0.40", "1250"))
-    record.mark(1, "ann", 7, cash="9500", value="600")
-    text = json.dumps(plain_value(read_scores(record.connection)), allow_nan=False)
-    first = json.loads(text)[0]
-    assert (first["agent"], first["resolved"], first["pnl"]) == ("ann", 3, 100.0)
-    asked = "agent cohorts turns bets resolved events coverage brier_implied brier_anchored brier_stated"
-    more = "brier_market skill pnl return_pct win_rate cost_usd"
-    assert set(f"{asked} {more}".split()) <= set(first)
 
 
 def a_random_record(seed: int) -> SmallRecord:
@@ -292,12 +256,29 @@ def a_random_record(seed: int) -> SmallRecord:
     return record
 
 
-@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
-@settings(max_examples=20)
-def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
+@pytest.mark.parametrize("seed", range(6))
+def test_the_order_of_rows_changes_no_digit(seed: int) -> None:
+    chance = random.Random(seed)
     with a_random_record(seed) as record:
         accounts = read_accounts(record.connection)
         stated, bets = read_forecast_columns(record.connection), read_bet_columns(record.connection)
     orders = (np.array(chance.sample(range(n), n), dtype=int) for n in (stated.agent.size, bets.agent.size))
     mixed = take_rows(stated, next(orders)), take_rows(bets, next(orders))
     assert score_agents(accounts, *mixed) == score_agents(accounts, stated, bets)
+
+
+def test_bets_are_not_weighted_by_market(record: SmallRecord) -> None:
+    """Two full bets on YES of rain (right: 0) and one on YES of snow (wrong: 1): a third, not a half."""
+    for number in (1, 2):
+        record.fill((1, number, "ann"), "rain", "YES", "2500", ("0.40", "6250"))
+    record.fill((1, 1, "ann"), "snow", "YES", "2500", ("0.20", "12500"))
+    ann = rows_of(record)["ann"]
+    assert ann.brier_implied == pytest.approx(1 / 3)
+    assert ann.win_rate == pytest.approx(2 / 3)
+
+
+def test_a_turn_that_is_out_is_a_turn_without_forecasts(record: SmallRecord) -> None:
+    record.round(1, 3, rain="0.5")
+    record.turn(1, 3, "ann", "out")
+    ann = rows_of(record)["ann"]
+    assert (ann.turns, ann.resolved, ann.coverage) == (3, 3, 1.0)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.record.queries.accounts import read_newest_pages
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.trades import read_newest_pages
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import read_scores
 from arena.scores.positions import (
@@ -16,7 +16,6 @@ from arena.scores.positions import (
     merge_trades,
     read_account_trades,
 )
-from arena.scores.rules.money.drawdown import drawdown
 from arena.scores.rules.money.event_exposure import event_exposure
 from arena.scores.rules.money.luck import luck
 from arena.scores.rules.money.profit_split import split_profit
@@ -88,12 +87,6 @@ def test_a_trade_knows_what_was_stated_and_seen_and_paid(whole: Connection) -> N
     assert (first.yes, first.buy, first.belief, first.mid) == (True, True, usd("0.6"), usd("0.4"))
     assert first.gross + first.fee <= usd(300)
     assert (first.fee > 0, first.cash) == (True, usd(10_000))
-
-
-def test_an_account_is_worth_its_bankroll_before_anything_else(whole: Connection) -> None:
-    for account in accounts(whole):
-        assert account.values[0] == usd(10_000)
-        assert drawdown(account.values) is not None
 
 
 def test_before_the_first_cohort_there_is_nothing(tmp_path: Path) -> None:

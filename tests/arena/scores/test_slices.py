@@ -29,43 +29,19 @@ def test_every_row_is_in_one_slice_and_the_slices_together_are_all(by: str) -> N
     assert {one.gain.agent for one in found} == {"ann", "bob"}
 
 
-def test_categories_go_by_their_name() -> None:
-    rows = take_rows(a_season({"ann": 0.5}), np.arange(4))
-    assert labels(rows, "category") == ["sport", "politics", "sport", "politics"]
-    assert [one.slice for one in slice_gains(rows, "category")] == ["politics", "sport"]
-
-
-def test_horizons_are_half_open() -> None:
+def test_edges_of_slices_are_half_open() -> None:
     rows = take_rows(a_season({"ann": 0.5}), np.arange(6))
     days = np.array([0.5, 1, 6.9, 7, 28, 91])
     shown = replace(rows, closes=rows.at + (days * DAY).astype(np.int64))
-    assert labels(shown, "horizon") == [
-        "under a day",
-        "1 to 7 days",
-        "1 to 7 days",
-        "1 to 4 weeks",
-        "4 to 13 weeks",
-        "longer",
-    ]
-
-
-def test_prices_are_tenths_and_one_is_in_the_last() -> None:
-    rows = take_rows(a_season({"ann": 0.5}), np.arange(4))
-    mids = np.array([0, ONE // 10, 999_999, ONE])
+    weeks = ["under a day", "1 to 7 days", "1 to 7 days", "1 to 4 weeks", "4 to 13 weeks", "longer"]
+    assert labels(shown, "horizon") == weeks
+    four = take_rows(rows, np.arange(4))
     tenths = ["0% to 10%", "10% to 20%", "90% to 100%", "90% to 100%"]
-    assert labels(replace(rows, mid=mids), "price") == tenths
-
-
-def test_release_says_how_old_the_model_was() -> None:
-    rows = take_rows(a_season({"ann": 0.5}), np.arange(4))
+    assert labels(replace(four, mid=np.array([0, ONE // 10, 999_999, ONE])), "price") == tenths
     since = np.array([10, 90, 400, 0]) * DAY
-    shown = replace(rows, released=np.where(since > 0, rows.at - since, UNKNOWN))
-    assert labels(shown, "release") == [
-        "within 90 days of its release",
-        "within a year of it",
-        "later",
-        "release unknown",
-    ]
+    shown = replace(four, released=np.where(since > 0, four.at - since, UNKNOWN))
+    ages = ["within 90 days of its release", "within a year of it", "later", "release unknown"]
+    assert labels(shown, "release") == ages
 
 
 def test_where_all_is_resolved_a_provisional_score_is_the_score() -> None:

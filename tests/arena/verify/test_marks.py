@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.verify import Difference, verify
 from arena.verify.checks.marks import HoldingsSum, OpenLots, SnapshotPrices
 from arena.verify.cohort import ListedPlace
 from arena.verify.differences import Row
@@ -19,7 +17,6 @@ from markets.model import Listing, MarketId
 from portfolio.rules import REALISTIC
 from tests.builders import a_bet, a_quote
 from tests.records.full_record import (
-    MARKETS,
     RAIN,
     SNOW,
     SUN,
@@ -49,9 +46,7 @@ def listed(market: MarketId, quote_age: timedelta | None, **prices: Any) -> List
 @pytest.fixture
 def season(tmp_path: Path) -> Season:
     """Ann holds four lots; a week later one has an old price, one a last trade, one a bid, one nothing."""
-    season = Season(Record.open(str(tmp_path / "record.db")))
-    season.start(a_cohort(1, week(0), RULES, "ann", "bob", rounds=1))
-    season.look(1, week(0), *(the_book(market, week(0)) for market in MARKETS))
+    season = Season.begun(tmp_path / "record.db", a_cohort(1, week(0), RULES, "ann", "bob", rounds=1))
     sides = (a_bet(100, market=SUN), a_bet(100, "NO", RAIN), a_bet(100, market=SNOW), a_bet(100, "NO", WIND))
     season.turn(1, "ann", decides(*sides))
     season.turn(1, "bob", decides())
@@ -67,17 +62,12 @@ def season(tmp_path: Path) -> Season:
     return season
 
 
-def found(season: Season) -> list[Difference]:
-    with reading(season.record.engine) as connection:
-        return verify(connection)
-
-
 def test_lots_without_a_good_price_are_marked_as_verifying_has_it(season: Season) -> None:
     with reading(season.record.engine) as connection:
         query = "SELECT entrant_id, stale, age FROM mark ORDER BY at, entrant_id"
         marks = [tuple(row) for row in connection.exec_driver_sql(query)]
     assert marks == [(1, 0, 0), (2, 0, 0), (1, 4, WEEK.total_seconds()), (2, 0, 0)]
-    assert found(season) == []
+    assert season.differences() == []
 
 
 @pytest.mark.parametrize("age", [0, 5 * 60 * 60, 2 * 7 * 24 * 60 * 60])
@@ -85,7 +75,7 @@ def test_an_age_that_is_not_that_of_the_oldest_price_is_named(season: Season, ag
     """Neither that of a newer price, nor that of a quote which has no price."""
     with season.record.engine.begin() as connection:
         connection.exec_driver_sql(f"UPDATE mark SET age = {age} WHERE entrant_id = 1 AND stale = 4")
-    (difference,) = found(season)
+    (difference,) = season.differences()
     assert (difference.table, difference.field, difference.found) == ("mark", "age", age)
     assert difference.expected == WEEK.total_seconds()
 

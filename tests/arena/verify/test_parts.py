@@ -2,6 +2,7 @@
 
 import multiprocessing
 from collections.abc import Iterator
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ TAMPERED = (
     "UPDATE call SET reply = 'x'",
     "UPDATE market_version SET at = 'soon' WHERE market_id = 'sim:sun'",
 )
+
+
+def fork_context(_how: str) -> BaseContext:
+    """Processes that need not load all of the arena again."""
+    return multiprocessing.get_context("fork")
 
 
 @pytest.fixture
@@ -45,17 +51,14 @@ def test_as_much_is_found_and_told_by_two_processes_as_by_one(
     )
 
 
-def test_what_goes_wrong_in_a_process_is_raised_and_ends_the_others(
-    tampered: tuple[Path, Connection], tmp_path: Path
+def test_what_goes_wrong_in_a_process_or_here_is_raised_and_ends_all_of_them(
+    tampered: tuple[Path, Connection], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, connection = tampered
+    path, connection = tampered
+    monkeypatch.setattr("arena.verify.parts.get_context", fork_context)
     with pytest.raises(ArenaError, match="there is no record at"):
         find(connection, None, address=str(tmp_path / "gone.db"), processes=2)
     assert not multiprocessing.active_children()
-
-
-def test_a_key_press_ends_all_processes(tampered: tuple[Path, Connection]) -> None:
-    path, connection = tampered
 
     def press(_done: int, _of: int | None) -> None:
         raise KeyboardInterrupt

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from arena.record.files.move import move_record
+from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
 from arena.record.record import Record
 from arena.record.schema.database import connect, open_read_only, reading
@@ -20,7 +20,10 @@ from arena.record.schema.dialects import instant_text
 from arena.record.write.heads import add_head
 from arena.verify import find, verify
 from arena.verify.content import verified_content
+from arena.verify.parts import PartCheck
+from arena.verify.reader import NOTHING_VERIFIED
 from markets.hashes import digest
+from tests.arena.verify.test_parts import fork_context
 from tests.arena.verify.test_verify import differences
 from tests.builders import NOW
 from tests.records.full_record import SUN, build, week
@@ -123,7 +126,10 @@ TAMPERED = (
 )
 
 
-def test_on_postgresql_the_same_differences_are_found(copy: Path, new_database: Callable[[], str]) -> None:
+def test_on_postgresql_the_same_differences_are_found(
+    copy: Path, new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.verify.parts.get_context", fork_context)
     there = new_database()
     with open_read_only(str(copy)) as engine:
         move_record(engine, there, verified_content)
@@ -187,4 +193,6 @@ def test_a_price_has_one_hash_however_its_book_is_written(book: str, copy: Path)
 
 def wrong_quotes(path: Path) -> list[str]:
     """Quotes with a hash that is not theirs."""
-    return [d.key for d in differences(path) if (d.table, d.field) == ("quote", "hash")]
+    check = PartCheck(NOTHING_VERIFIED, None, unpaid=True)
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
+        return [d.key for d in check.find(connection, "check_prices").listed if d.field == "hash"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.record.files.move import move_record
+from arena.record.files.restore import move_record
 from arena.record.schema.database import connect, open_read_only
 from arena.record.schema.turn import CallRow
 from arena.verify.content import verified_content

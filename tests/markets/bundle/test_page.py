@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from markets.bundle import check, read
-from markets.bundle.journal import NAMES
-from markets.bundle.rows import MORE_END_COLUMNS, MORE_PRICE_COLUMNS
+from markets.bundle.files import NAMES
+from markets.bundle.rows import COLUMNS
 from markets.model import MarketId
 from tests.builders import usd
 
@@ -48,4 +48,4 @@ def test_what_the_page_says_of_times_is_so(tmp_path: Path) -> None:
 
 def test_the_page_names_every_column() -> None:
     text = PAGE.read_text("utf-8")
-    assert [name for name in MORE_PRICE_COLUMNS + MORE_END_COLUMNS if f"`{name}`" not in text] == []
+    assert [name for _, more in COLUMNS.values() for name in more if f"`{name}`" not in text] == []

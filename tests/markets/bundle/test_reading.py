@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from markets.bundle import BadBundle, Bundle, check, read
-from markets.bundle.mistakes import MOST
+from markets.bundle.model import MOST
 from markets.model import Level, MarketId, Resolution
 from tests.builders import usd
 from tests.bundles import HEADER, a_bundle, ended, page
@@ -359,65 +358,27 @@ def test_the_first_mistakes_are_shown_and_all_are_counted(tmp_path: Path) -> Non
     assert caught.value.message.endswith("and 110 more")
 
 
-def no_folder(folder: Path) -> Path:
-    return folder / "nowhere"
-
-
-def no_prices(folder: Path) -> Path:
-    (a_bundle(folder) / "prices.csv").unlink()
-    return folder
-
-
-def both(folder: Path) -> Path:
-    (a_bundle(folder) / "prices.csv.gz").write_bytes(gzip.compress(b""))
-    return folder
-
-
-def linked(folder: Path) -> Path:
-    elsewhere = folder / "elsewhere.csv"
-    (a_bundle(folder) / "prices.csv").rename(elsewhere)
-    other = folder / "other"
-    other.mkdir()
-    (other / "markets.jsonl").write_bytes((folder / "markets.jsonl").read_bytes())
-    (other / "prices.csv").symlink_to(elsewhere)
-    return other
-
-
-def cut_off(folder: Path) -> Path:
-    whole = gzip.compress((a_bundle(folder) / "prices.csv").read_bytes())
+def test_a_bundle_that_isnt_whole(tmp_path: Path) -> None:
+    gone, twice, linked, folder, cut, plain = (a_bundle(tmp_path / name) for name in "abcdef")
+    (gone / "prices.csv").unlink()
+    (twice / "prices.csv.gz").write_bytes(gzip.compress(b""))
+    (linked / "prices.csv").rename(tmp_path / "elsewhere.csv")
+    (linked / "prices.csv").symlink_to(tmp_path / "elsewhere.csv")
     (folder / "prices.csv").unlink()
-    (folder / "prices.csv.gz").write_bytes(whole[:-9])
-    return folder
-
-
-def no_gzip(folder: Path) -> Path:
-    (a_bundle(folder) / "prices.csv").rename(folder / "prices.csv.gz")
-    return folder
-
-
-def a_folder(folder: Path) -> Path:
-    (a_bundle(folder) / "prices.csv").unlink()
     (folder / "prices.csv").mkdir()
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("broken", "words"),
-    [
-        (no_folder, "nowhere: found no such folder, expected a folder with a recording"),
-        (no_prices, "prices.csv: found no such file, expected prices.csv or prices.csv.gz"),
-        (both, "prices.csv: found both prices.csv and prices.csv.gz, expected one of them"),
+    (cut / "prices.csv.gz").write_bytes(gzip.compress((cut / "prices.csv").read_bytes())[:-9])
+    (cut / "prices.csv").unlink()
+    (plain / "prices.csv").rename(plain / "prices.csv.gz")
+    for broken, words in (
+        (tmp_path / "nowhere", "nowhere: found no such folder, expected a folder with a recording"),
+        (gone, "prices.csv: found no such file, expected prices.csv or prices.csv.gz"),
+        (twice, "prices.csv: found both prices.csv and prices.csv.gz, expected one of them"),
         (linked, "prices.csv: found a file outside this folder, expected a regular file"),
-        (
-            a_folder,
-            "prices.csv: found a file outside this folder, expected a regular file",
-        ),
-        (cut_off, "prices.csv.gz:3: found unreadable data (Compressed file ended before the"),
-        (no_gzip, "prices.csv.gz:1: found unreadable data (Not a gzipped file"),
-    ],
-)
-def test_a_bundle_that_isnt_whole(tmp_path: Path, broken: Callable[[Path], Path], words: str) -> None:
-    assert told(broken(tmp_path))[0].startswith(words)
+        (folder, "prices.csv: found a file outside this folder, expected a regular file"),
+        (cut, "prices.csv.gz:3: found unreadable data (Compressed file ended before the"),
+        (plain, "prices.csv.gz:1: found unreadable data (Not a gzipped file"),
+    ):
+        assert told(broken)[0].startswith(words)
 
 
 def test_what_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -78,42 +77,12 @@ def test_there_is_something_to_test() -> None:
     assert len(all_events(LADDERS)) > 25
 
 
-def test_the_truths_of_exclusive_outcomes_sum_to_one_to_the_last_millionth() -> None:
-    for at in TIMES:
-        for event in open_events(EXCLUSIVE, at):
-            found = truths(EXCLUSIVE, event, at)
-            assert sum(found) == ONE
-            assert min(found) > 0
-
-
-def test_exactly_one_exclusive_outcome_resolves_yes() -> None:
-    for event in all_events(EXCLUSIVE):
-        assert sorted(payouts(EXCLUSIVE, event), key=lambda paid: paid or 0) == [0] * (len(event) - 1) + [ONE]
-
-
 def test_prices_of_exclusive_outcomes_sum_to_about_one() -> None:
     """Each is at most three ticks off: rounded down to one, half a spread away, or kept off the edge."""
     for at in TIMES:
         for event in open_events(EXCLUSIVE, at):
             total = sum(listing.mid or 0 for listing in event)
             assert abs(total - ONE) <= len(event) * 30_000
-
-
-def thresholds(event: Event) -> list[int]:
-    return [int(re.findall(r"(?:than|above) \$?(\d+)", listing.market.question)[0]) for listing in event]
-
-
-def test_the_truths_of_a_ladder_fall_from_threshold_to_threshold() -> None:
-    for at in TIMES:
-        for event in open_events(LADDERS, at):
-            assert thresholds(event) == sorted(set(thresholds(event)))
-            assert falls(truths(LADDERS, event, at))
-
-
-def test_a_threshold_is_passed_only_with_all_those_before_it() -> None:
-    found = [payouts(LADDERS, event) for event in all_events(LADDERS)]
-    assert all(falls(paid) for paid in found)
-    assert any(paid[0] == ONE and paid[-1] == 0 for paid in found)
 
 
 def test_prices_of_a_ladder_fall_but_for_ticks_and_spreads() -> None:
@@ -206,7 +175,7 @@ def last_truths(chosen: Settings) -> list[list[tuple[float, int]]]:
 @pytest.mark.parametrize("more", [{"exclusive_share": 1}, {"ladder_share": 1}, {"jump_rate": 0.05}], ids=str)
 def test_outcomes_come_true_as_often_as_the_truth_says(more: dict[str, Any]) -> None:
     """In bands of the truth, give or take four standard deviations; one market an event, so all are apart."""
-    size = 400 if THOROUGH else 150
+    size = 400 if THOROUGH else 100
     chosen = Settings(markets=3 * size, events=size, weeks=6, own_step=0.2, **WHOLE | more)
     alone = [event[number % len(event)] for number, event in enumerate(last_truths(chosen))]
     assert len(alone) > 0.7 * size
@@ -220,7 +189,7 @@ def test_outcomes_come_true_as_often_as_the_truth_says(more: dict[str, Any]) -> 
 SHARES = st.sampled_from([0.0, 0.2, 0.5])
 
 
-@settings(max_examples=20)
+@settings(max_examples=25)
 @given(
     st.integers(0, 2**40),
     st.integers(1, 6),

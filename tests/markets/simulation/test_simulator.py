@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -18,7 +17,6 @@ import pytest
 from markets.hashes import digest
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution
-from markets.odds import log_odds
 from markets.simulation.settings import seeded_chance
 from markets.venues.simulator import Settings, Simulator, venue
 from tests.builders import listed
@@ -70,9 +68,13 @@ def world() -> Simulator:
     return season(1)
 
 
-def test_the_season_of_a_seed_is_pinned() -> None:
-    assert fingerprint(1) == "b93e9611c9f0082c19135d2f017c702b1269d42281c84df7e0b4335eb9c1c4ea"
-    assert fingerprint(2) != fingerprint(1)
+def test_the_season_of_a_seed_is_pinned_whatever_hash_seed_and_time_zone() -> None:
+    pinned = "b93e9611c9f0082c19135d2f017c702b1269d42281c84df7e0b4335eb9c1c4ea"
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](1))"
+    for hash_seed, zone in (("1", "Asia/Kolkata"), ("2", "America/St_Johns"))[: 2 if THOROUGH else 1]:
+        env = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-c", code, __file__], env=env, capture_output=True, text=True)
+        assert (done.stdout.strip(), done.stderr) == (pinned, "")
 
 
 def ids(settings: Settings) -> set[str]:
@@ -94,15 +96,6 @@ def test_seasons_of_one_seed_draw_alike_whatever_else_is_set() -> None:
         assert (one.market.question, one.mid) == (other.market.question, other.mid)
 
 
-def test_hash_seed_and_time_zone_do_not_matter() -> None:
-    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](3))"
-    here = fingerprint(3)
-    for hash_seed, zone in (("1", "Asia/Kolkata"), ("2", "America/St_Johns"))[: 2 if THOROUGH else 1]:
-        env = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run([sys.executable, "-c", code, __file__], env=env, capture_output=True, text=True)
-        assert (done.stdout.strip(), done.stderr) == (here, "")
-
-
 def test_the_time_zone_of_the_question_does_not_matter(world: Simulator) -> None:
     at = SUNDAYS[4] + timedelta(hours=2)
     far = at.astimezone(ZoneInfo("America/St_Johns"))
@@ -115,42 +108,18 @@ def test_there_are_exactly_as_many_markets_and_events_as_asked_for(world: Simula
     assert len({x.market.event_id for x in found}) == 60
 
 
-@pytest.mark.parametrize(("markets", "events"), [(1, 1), (6, 1), (7, 7), (25, 6)])
-def test_small_seasons_add_up_too(markets: int, events: int) -> None:
-    found = everything(venue(Settings(markets=markets, events=events)))
-    assert len(found) == markets
-    assert len({x.market.event_id for x in found}) == events
-
-
-def test_there_is_something_to_choose_from_in_every_round(world: Simulator) -> None:
-    on_offer = [len(catalogue(world, at)) for at in SUNDAYS]
-    assert on_offer[0] >= 40
-    assert min(on_offer) >= 15
-
-
-def test_every_market_is_open_on_some_sunday_and_for_no_more_than_ten_weeks(world: Simulator) -> None:
-    shown = {x.market.id for at in SUNDAYS for x in catalogue(world, at)}
-    assert shown == {x.market.id for x in everything(world)}
-    for listing in everything(world):
-        market = listing.market
-        assert timedelta(days=7) <= market.closes_at - market.opens_at <= timedelta(weeks=10, days=1)
-
-
-def test_markets_resolve_all_along(world: Simulator) -> None:
-    known = [len(ends(world, at)) for at in SUNDAYS]
-    assert known[0] == 0
-    assert known[3] > 0
-    assert max(after - before for before, after in pairwise(known)) <= 30
-    assert known[-1] >= 140
-    assert len(ends(world, START + timedelta(weeks=20))) >= 180
-    assert len(ends(world)) == 200
+def test_small_seasons_add_up_too() -> None:
+    for markets, events in ((1, 1), (6, 1), (7, 7), (25, 6)):
+        found = everything(venue(Settings(markets=markets, events=events)))
+        assert len(found) == markets
+        assert len({x.market.event_id for x in found}) == events
 
 
 def test_some_are_refunded_and_some_pay_half() -> None:
-    kinds = Counter(end.payout for seed in range(1, 6) for end in ends(season(seed)))
+    kinds = Counter(end.payout for seed in range(1, 4) for end in ends(season(seed)))
     assert set(kinds) == {0, ONE, ONE // 2, None}
-    assert 8 <= kinds[None] <= 35
-    assert 2 <= kinds[ONE // 2] <= 22
+    assert 4 <= kinds[None] <= 23
+    assert 1 <= kinds[ONE // 2] <= 15
 
 
 def test_a_resolution_is_known_at_the_close_or_shortly_after(world: Simulator) -> None:
@@ -185,29 +154,6 @@ def assert_legal(listing: Listing) -> None:
     assert quote.last in (quote.bid, quote.ask)
 
 
-def dollars(listing: Listing, levels: int) -> int:
-    """What the best levels of the asking side cost to buy out."""
-    assert listing.quote is not None
-    return sum(level.price * level.shares // ONE for level in listing.quote.asks[:levels]) // ONE
-
-
-def test_100_dollars_mostly_fill_at_two_levels_and_500_not_always(world: Simulator) -> None:
-    offers = [x for at in SUNDAYS for x in catalogue(world, at)]
-    deep = [x for x in offers if x.quote is not None and 400_000 <= x.quote.asks[0].price <= 600_000]
-    assert sum(dollars(x, 2) >= 100 for x in deep) / len(deep) > 0.9
-    assert 0.2 < sum(dollars(x, 3) >= 500 for x in deep) / len(deep) < 0.8
-
-
-def test_a_book_has_as_many_shares_of_a_long_shot_as_of_anything_else(world: Simulator) -> None:
-    """As recorded books do: at 6 and 7 cents one has 812,000 shares bid for and 680,000 asked for."""
-    quotes = [x.quote for at in SUNDAYS for x in catalogue(world, at) if x.quote is not None]
-    whole = [x for x in quotes if len(x.bids) == len(x.asks) == 3]
-    far = [x for x in whole if x.mid is not None and x.mid < 200_000]
-    for side in ("bids", "asks"):
-        sizes = [[sum(level.shares for level in getattr(x, side)) for x in some] for some in (far, whole)]
-        assert 0.85 < statistics.median(sizes[0]) / statistics.median(sizes[1]) < 1.15, side
-
-
 def test_prices_and_truths_move_within_the_day_and_little_by_little(world: Simulator) -> None:
     ids = [x.market.id for x in catalogue(world, SUNDAYS[3]) if x.market.closes_at > SUNDAYS[4]][:20]
     quarters = [SUNDAYS[3] + timedelta(minutes=15 * n) for n in range(4 * 24 + 9)]
@@ -233,32 +179,10 @@ def test_however_often_it_is_looked_at_it_is_the_same_world(world: Simulator) ->
     assert digest(catalogue(watched, at)) == digest(catalogue(fresh, at))
 
 
-def test_the_error_of_a_price_fades_within_days() -> None:
-    """What a price is off by says what it is off by a day later, and little of what it is in ten days."""
-    gaps: dict[int, list[tuple[float, float]]] = {1: [], 10: []}
-    for seed in range(1, 4):
-        world = season(seed)
-        for at in SUNDAYS[::2]:
-            ids = [x.market.id for x in catalogue(world, at) if x.market.closes_at > at + timedelta(11)]
-            for days in gaps:
-                gaps[days] += zip(off(world, at, ids), off(world, at + timedelta(days), ids), strict=True)
-    variance = sum(a * a for a, _ in gaps[1]) / len(gaps[1])
-    one, ten = (sum(a * b for a, b in pairs) / len(pairs) / variance for pairs in gaps.values())
-    assert 0.35 < variance**0.5 < 0.6, "price_noise, ticks and the lean toward 50% together"
-    assert 0.6 < one < 0.9
-    assert abs(ten) < 0.25
-
-
-def off(world: Simulator, at: datetime, ids: list[MarketId]) -> list[float]:
-    """How far the prices of these markets are off the truth, in log-odds."""
-    found = asyncio.run(world.listings(at, ids))
-    return [log_odds(x.mid or 0) - log_odds(world.truth(x.market.id, at)) for x in found]
-
-
 def test_the_truth_is_calibrated_weeks_before_the_end() -> None:
     """The likely comes true as often as it should, neither more nor less."""
     lean, spread = 0.0, 0.0
-    for seed in range(1, 6):
+    for seed in range(1, 4):
         world = venue(Settings(seed=seed, own_step=0.3))
         closes = {x.market.id: x.market.closes_at for x in everything(world)}
         for end in ends(world):
@@ -309,7 +233,7 @@ def test_evidence_is_only_ever_added_and_volume_only_grows(world: Simulator) -> 
     assert sum(page.count("\n- ") for page in pages.values()) / len(pages) > 4
 
 
-DAYS = [1, 60, *(pytest.param(day, marks=pytest.mark.thorough) for day in (0, 17, 118))]
+DAYS = [60, *(pytest.param(day, marks=pytest.mark.thorough) for day in (0, 1, 17, 118))]
 
 
 @pytest.mark.parametrize("days", DAYS)
@@ -331,7 +255,7 @@ def test_nothing_that_is_shown_depends_on_a_later_day(days: int) -> None:
 
 def test_outcomes_follow_the_last_true_probability() -> None:
     gap, spread = 0.0, 0.0
-    for seed in range(1, 6):
+    for seed in range(1, 4):
         world = season(seed)
         for end in ends(world):
             if end.outcome is not None:

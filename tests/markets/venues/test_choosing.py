@@ -9,9 +9,9 @@ from markets.venue import Catalogue, CatalogueFilter
 from tests.builders import NOW, usd
 from tests.venue_server import kalshi as kalshi_wire
 from tests.venue_server import manifold as manifold_wire
-from tests.venue_server.polymarket import PolymarketWire, a_market, polymarket
+from tests.venue_server.polymarket import PolymarketWire, a_market
 from tests.venue_server.server import VenueServer
-from tests.venue_server.visit import Answer, kalshi, manifold
+from tests.venue_server.visit import Answer, kalshi, manifold, polymarket
 
 YEAR = int(timedelta(days=365).total_seconds())
 

@@ -1,13 +1,11 @@
 """Kalshi over real HTTP, from records made by hand in its shape."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from markets.model import Level, Market, MarketId, Quote
-from markets.venue import VenueError
 from portfolio.model import Rejection
 from portfolio.quotes import check_spread
 from portfolio.rules import REALISTIC
@@ -23,7 +21,7 @@ from tests.venue_server.kalshi import (
     an_end,
     an_event,
 )
-from tests.venue_server.server import HTML, RESET, TRUNCATED, VenueServer, reply, status
+from tests.venue_server.server import VenueServer, status
 from tests.venue_server.visit import Answer, kalshi
 
 RAIN = MarketId("kalshi:RAIN-26-A")
@@ -53,10 +51,6 @@ def quoted(
     return answer.said[0].quote, answer.codes
 
 
-def many(number: int) -> list[Raw]:
-    return [an_event(a_market(f"E{n}-26-A"), ticker=f"E{n}-26") for n in range(number)]
-
-
 # --- the catalogue
 
 
@@ -80,56 +74,6 @@ def test_a_market_and_its_price_are_read_field_by_field(server: VenueServer) -> 
     assert listing.quote == Quote(RAIN, NOW, bid, ask, mid, last, usd("1234.56"))
 
 
-def test_every_page_is_read_once(server: VenueServer) -> None:
-    answer = catalogue(server, KalshiWire(many(450)))
-    assert [x.market.id for x in answer.said] == [f"kalshi:E{n}-26-A" for n in range(450)]
-    asked = [asked.params.get("cursor") for asked in server.log if asked.path == f"{ROOT}/events"]
-    assert asked == [None, "from:200", "from:400"]
-    assert answer.aside == []
-
-
-def incomplete(url: str, **settings: Any) -> str:
-    """Why a catalogue is no whole one."""
-    with pytest.raises(VenueError) as raised:
-        kalshi(url, lambda venue: listed(venue, NOW), **settings)
-    assert raised.value.code == "incomplete"
-    return raised.value.message
-
-
-def test_a_cursor_that_leads_back_to_its_page_makes_no_list(server: VenueServer) -> None:
-    wire = KalshiWire(many(3))
-    url = wire.serve(server)
-    server.route(f"{ROOT}/events", {"events": wire.events, "cursor": "again"})
-    assert incomplete(url).endswith("page 2 only repeats what was on the pages before it")
-    assert server.counts[f"{ROOT}/events"] == 2
-
-
-def test_pages_without_an_end_are_left_after_so_many(server: VenueServer) -> None:
-    url = KalshiWire().serve(server)
-    numbers = iter(range(1_000))
-
-    def page(_: object) -> Raw:
-        ticker = f"N{next(numbers)}-26"
-        return {"events": [an_event(a_market(f"{ticker}-A"), ticker=ticker)], "cursor": ticker}
-
-    server.route(f"{ROOT}/events", page)
-    assert incomplete(url, pages=7).endswith("there are more pages after page 7")
-    assert server.counts[f"{ROOT}/events"] == 7
-
-
-def test_a_record_that_comes_again_counts_once_and_is_told(server: VenueServer) -> None:
-    wire = KalshiWire([*many(200), *many(1), an_event(a_market())])
-    answer = catalogue(server, wire)
-    assert len(answer.said) == 201
-    assert answer.codes == [("page 2", "repeated")]
-
-
-def test_a_cursor_that_is_no_text_is_told(server: VenueServer) -> None:
-    url = KalshiWire().serve(server)
-    server.route(f"{ROOT}/events", {"events": many(1), "cursor": 7})
-    assert incomplete(url).endswith("the cursor of its next page is 7")
-
-
 def test_combinations_and_scalars_are_not_for_us(server: VenueServer) -> None:
     combo = a_market("RAIN-26-B", mve_collection_ticker="KXMVE-R", yes_bid_dollars="nonsense")
     scalar = a_market("RAIN-26-C", market_type="scalar")
@@ -148,45 +92,44 @@ def test_only_what_can_be_traded_on_now_is_in_the_catalogue(server: VenueServer)
     assert answer.aside == []
 
 
-BAD_MARKETS: dict[str, tuple[dict[str, Any], str]] = {
-    "no status": ({"status": None}, "malformed"),
-    "another status": ({"status": "open"}, "unknown_status"),
-    "status is a number": ({"status": 3}, "malformed"),
-    "no type": ({"market_type": None}, "malformed"),
-    "another type": ({"market_type": "categorical"}, "not_binary"),
-    "no event": ({"event_ticker": None}, "malformed"),
-    "a path for a name": ({"ticker": "../../etc/passwd"}, "malformed"),
-    "no close": ({"close_time": None}, "malformed"),
-    "a time without a zone": ({"close_time": "2026-03-01T10:00:00"}, "malformed"),
-    "no time at all": ({"close_time": "soon"}, "malformed"),
-    "never opened": ({"open_time": None, "created_time": None}, "malformed"),
-    "neither title nor subtitle": ({"title": "", "yes_sub_title": ""}, "no_question"),
-    "a title with a zero byte": ({"title": "Will\0it?"}, "malformed"),
-    "half a character": ({"title": "Will it \ud83d"}, "malformed"),
-    "worth a hundred": ({"notional_value_dollars": "100.0000"}, "not_a_dollar"),
-}
+BAD_MARKETS: list[tuple[dict[str, Any], str]] = [
+    ({"status": None}, "malformed"),
+    ({"status": "open"}, "unknown_status"),
+    ({"status": 3}, "malformed"),
+    ({"market_type": None}, "malformed"),
+    ({"market_type": "categorical"}, "not_binary"),
+    ({"event_ticker": None}, "malformed"),
+    ({"ticker": "../../etc/passwd"}, "malformed"),
+    ({"close_time": None}, "malformed"),
+    ({"close_time": "2026-03-01T10:00:00"}, "malformed"),
+    ({"close_time": "soon"}, "malformed"),
+    ({"open_time": None, "created_time": None}, "malformed"),
+    ({"title": "", "yes_sub_title": ""}, "no_question"),
+    ({"title": "Will\0it?"}, "malformed"),
+    ({"title": "Will it \ud83d"}, "malformed"),
+    ({"notional_value_dollars": "100.0000"}, "not_a_dollar"),
+]
 
 
-@pytest.mark.parametrize("why", BAD_MARKETS)
-def test_a_market_that_makes_no_sense_is_set_aside_alone(server: VenueServer, why: str) -> None:
-    changes, code = BAD_MARKETS[why]
-    bad = a_market(**({"ticker": "RAIN-26-B", "event_ticker": "RAIN-26"} | changes))
-    answer = catalogue(server, KalshiWire([an_event(bad, a_market())]))
+def test_markets_that_make_no_sense_are_set_aside_alone(server: VenueServer) -> None:
+    named = [
+        ({"ticker": f"RAIN-26-B{n}", "event_ticker": "RAIN-26"} | changes, code)
+        for n, (changes, code) in enumerate(BAD_MARKETS)
+    ]
+    answer = catalogue(server, KalshiWire([an_event(*(a_market(**bad) for bad, _ in named), a_market())]))
     assert [x.market.id for x in answer.said] == [RAIN]
-    [item] = answer.aside
-    assert (item.venue, item.kind, item.code) == ("kalshi", "market", code)
-    assert item.record == str(changes.get("ticker", "RAIN-26-B"))
-    assert item.reason
-    assert item.raw.startswith('{"ticker": ')
+    assert answer.codes == [(bad["ticker"], code) for bad, code in named]
+    for item in answer.aside:
+        assert (item.venue, item.kind) == ("kalshi", "market")
+        assert item.reason
+        assert item.raw.startswith('{"ticker": ')
 
 
-@pytest.mark.parametrize(
-    "bad", [None, 7, "x", [], {}, {"event_ticker": "X", "series_ticker": "X", "markets": {}}]
-)
-def test_an_event_that_makes_no_sense_is_set_aside_alone(server: VenueServer, bad: Any) -> None:
-    answer = catalogue(server, KalshiWire([bad, an_event(a_market())]))
+def test_events_that_make_no_sense_are_set_aside_alone(server: VenueServer) -> None:
+    bad: list[Any] = [None, 7, "x", [], {}, {"event_ticker": "X", "series_ticker": "X", "markets": {}}]
+    answer = catalogue(server, KalshiWire([*bad, an_event(a_market())]))
     assert [x.market.id for x in answer.said] == [RAIN]
-    assert [item.code for item in answer.aside] == ["malformed"]
+    assert [item.code for item in answer.aside] == ["malformed"] * len(bad)
 
 
 def test_what_has_no_name_is_told_all_the_same(server: VenueServer) -> None:
@@ -214,34 +157,31 @@ def test_the_finest_step_of_the_prices_is_the_tick(server: VenueServer) -> None:
 # --- fees
 
 
-FEES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "usual": ({}, {}, "0.07"),
-    "half, as for stock indices": ({}, {"fee_multiplier": 0.5}, "0.035"),
-    "makers pay too, which takers don't mind": ({}, {"fee_type": "quadratic_with_maker_fees"}, "0.07"),
-    "free": ({}, {"fee_multiplier": 0}, "0"),
-    "the event's own": ({"fee_multiplier_override": 2}, {"fee_multiplier": 0.5}, "0.14"),
-    "the event says nothing": (
-        {"fee_multiplier_override": None, "fee_type_override": None},
-        {"fee_multiplier": 0.5},
-        "0.035",
-    ),
-}
+FEES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({}, {}, "0.07"),
+    ({}, {"fee_multiplier": 0.5}, "0.035"),  # as for stock indices
+    ({}, {"fee_type": "quadratic_with_maker_fees"}, "0.07"),  # makers pay too, which takers don't mind
+    ({}, {"fee_multiplier": 0}, "0"),
+    ({"fee_multiplier_override": 2}, {"fee_multiplier": 0.5}, "0.14"),
+    ({"fee_multiplier_override": None, "fee_type_override": None}, {"fee_multiplier": 0.5}, "0.035"),
+    ({}, {"fee_type": "flat"}, "unknown"),
+    ({}, {"fee_multiplier": 11}, "unknown"),
+    ({}, {"fee_multiplier": -1}, "unknown"),
+]
 
 
-@pytest.mark.parametrize("which", FEES)
-def test_the_fee_is_that_of_the_event_or_its_series(server: VenueServer, which: str) -> None:
-    event, series, rate = FEES[which]
-    wire = KalshiWire([an_event(a_market(), **event)], series=[a_series(**series)])
-    for answer in (catalogue(server, wire), listings(server, wire)):
-        assert answer.said[0].market.fee_rate == usd(rate)
-    assert "unknown_fee" not in [code for _, code in catalogue(server, wire).codes]
-
-
-@pytest.mark.parametrize("series", [{"fee_type": "flat"}, {"fee_multiplier": 11}, {"fee_multiplier": -1}])
-def test_a_fee_nobody_knows_is_told_and_the_usual_one_taken(server: VenueServer, series: Any) -> None:
-    answer = catalogue(server, KalshiWire([an_event(a_market())], series=[a_series(**series)]))
-    assert answer.said[0].market.fee_rate == usd("0.07")
-    assert answer.codes == [("RAIN-26", "unknown_fee")]
+def test_the_fee_is_that_of_the_event_or_its_series_and_the_usual_where_nobody_knows(
+    server: VenueServer,
+) -> None:
+    numbers = range(len(FEES))
+    events = [an_event(a_market(f"F{n}-26-A"), ticker=f"F{n}-26", **FEES[n][0]) for n in numbers]
+    wire = KalshiWire(events, [a_series(f"F{n}", **FEES[n][1]) for n in numbers])
+    rates = [usd("0.07" if rate == "unknown" else rate) for *_, rate in FEES]
+    offered, chosen = catalogue(server, wire), listings(server, wire, *(f"kalshi:F{n}-26-A" for n in numbers))
+    for answer in (offered, chosen):
+        assert [x.market.fee_rate for x in answer.said] == rates
+    unknown = [(f"F{n}-26", "unknown_fee") for n in numbers if FEES[n][2] == "unknown"]
+    assert [told for told in offered.codes if told[1] == "unknown_fee"] == unknown
 
 
 def test_without_its_series_a_catalogue_has_the_usual_fees(server: VenueServer) -> None:
@@ -268,17 +208,17 @@ def test_a_bid_for_no_is_an_offer_of_yes_and_the_best_comes_first(server: VenueS
     assert quote.at == NOW
 
 
-def test_the_order_on_the_wire_does_not_matter(server: VenueServer) -> None:
-    turned = {side: levels[::-1] for side, levels in BOOK.items()}
-    assert quoted(server, turned) == quoted(server, BOOK)
-
-
-def test_the_book_is_newer_than_the_page(server: VenueServer) -> None:
-    book = a_book(yes=[("0.4400", "5.00")], no=[("0.5400", "5.00")])
-    quote, aside = quoted(server, book)
+def test_the_book_is_newer_than_the_page_and_levels_without_shares_are_nobodys(server: VenueServer) -> None:
+    newer = a_book(yes=[("0.4500", "0.00"), ("0.4400", "5.00")], no=[("0.5400", "5.00")])
+    quote, aside = quoted(server, newer)
     assert quote is not None
     assert (quote.bid, quote.ask, quote.mid) == (usd("0.44"), usd("0.46"), usd("0.45"))
-    assert aside == []
+    assert quote.bids == (Level(usd("0.44"), usd(5)),)
+    page = {"yes_bid_dollars": "0.0000", "yes_bid_size_fp": "0.00"}
+    one_side, more = quoted(server, a_book(yes=[], no=[("0.5800", "7.00")]), **page)
+    assert one_side is not None
+    assert (one_side.bid, one_side.ask, one_side.mid, one_side.bids) == (None, usd("0.42"), None, ())
+    assert (aside, more) == ([], [])
 
 
 def test_a_book_far_from_the_page_is_told_and_stops_orders(server: VenueServer) -> None:
@@ -292,89 +232,69 @@ def test_a_book_far_from_the_page_is_told_and_stops_orders(server: VenueServer) 
     assert refused.code == "gap"
 
 
-def test_an_empty_side_is_nobodys_offer(server: VenueServer) -> None:
-    page = {"yes_bid_dollars": "0.0000", "yes_bid_size_fp": "0.00"}
-    quote, aside = quoted(server, a_book(yes=[], no=[("0.5800", "7.00")]), **page)
-    assert quote is not None
-    assert (quote.bid, quote.ask, quote.mid, quote.bids) == (None, usd("0.42"), None, ())
-    assert aside == []
+BAD_BOOKS: list[tuple[Any, str]] = [
+    (None, "bad_book"),
+    ([], "bad_book"),
+    ({"yes_dollars": [["0.4000", "1.00"]]}, "bad_book"),
+    ({"yes_dollars": "0.4000", "no_dollars": []}, "bad_book"),
+    ({"yes_dollars": [["0.4000"]], "no_dollars": []}, "bad_book"),
+    ({"yes_dollars": [[40, 100]], "no_dollars": []}, "bad_book"),
+    (a_book([("1.0000", "1.00")], []), "bad_book"),
+    (a_book([("0.0000", "1.00")], []), "bad_book"),
+    (a_book([("-0.1000", "1.00")], []), "bad_book"),
+    (a_book([("1.2000", "1.00")], []), "bad_book"),
+    (a_book([("NaN", "1.00")], []), "bad_book"),
+    (a_book([("4e-1", "1.00")], []), "bad_book"),
+    (a_book([("0.4000", "-5.00")], []), "bad_book"),
+    (a_book([("0.4000", "1.00"), ("0.40", "2.00")], []), "bad_book"),
+    (a_book([("0.4300", "1.00")], [("0.5800", "1.00")]), "crossed"),
+    (a_book([], []), "empty_book"),
+    ({side: levels[::-1] for side, levels in BOOK.items()}, ""),
+    (BOOK, ""),
+]
 
 
-def test_levels_without_shares_are_left_out(server: VenueServer) -> None:
-    book = a_book(yes=[("0.4100", "0.00"), ("0.4000", "9.00")], no=[("0.5800", "7.00")])
-    quote, _ = quoted(server, book)
-    assert quote is not None
-    assert quote.bids == (Level(usd("0.40"), usd(9)),)
+def test_books_that_make_no_sense_are_not_believed(server: VenueServer) -> None:
+    names = [f"RAIN-26-B{n}" for n in range(len(BAD_BOOKS))]
+    books = {name: book for name, (book, _) in zip(names, BAD_BOOKS, strict=True)}
+    wire = KalshiWire([an_event(*map(a_market, names))], books=books)
+    answer = listings(server, wire, *(f"kalshi:{name}" for name in names))
+    *bad, turned, good = (quote_of(x) for x in answer.said)
+    assert {(x.bid, x.ask, x.bids, x.asks) for x in bad} == {(usd("0.40"), usd("0.42"), (), ())}
+    assert turned.bids == good.bids != ()
+    told = [(name, code) for name, (_, code) in zip(names, BAD_BOOKS, strict=True) if code]
+    assert answer.codes == told
 
 
-BAD_BOOKS: dict[str, tuple[Any, str]] = {
-    "no book": (None, "bad_book"),
-    "a list": ([], "bad_book"),
-    "one side": ({"yes_dollars": [["0.4000", "1.00"]]}, "bad_book"),
-    "a side of text": ({"yes_dollars": "0.4000", "no_dollars": []}, "bad_book"),
-    "a level of one": ({"yes_dollars": [["0.4000"]], "no_dollars": []}, "bad_book"),
-    "a level of cents": ({"yes_dollars": [[40, 100]], "no_dollars": []}, "bad_book"),
-    "a level at a dollar": (a_book([("1.0000", "1.00")], []), "bad_book"),
-    "a level at nothing": (a_book([("0.0000", "1.00")], []), "bad_book"),
-    "below nothing": (a_book([("-0.1000", "1.00")], []), "bad_book"),
-    "over a dollar": (a_book([("1.2000", "1.00")], []), "bad_book"),
-    "no number": (a_book([("NaN", "1.00")], []), "bad_book"),
-    "an exponent": (a_book([("4e-1", "1.00")], []), "bad_book"),
-    "less than no shares": (a_book([("0.4000", "-5.00")], []), "bad_book"),
-    "a price twice": (a_book([("0.4000", "1.00"), ("0.40", "2.00")], []), "bad_book"),
-    "crossed": (a_book([("0.4300", "1.00")], [("0.5800", "1.00")]), "crossed"),
-    "empty, though the page has prices": (a_book([], []), "empty_book"),
-}
+BAD_PRICES: list[tuple[dict[str, Any], str]] = [
+    ({"yes_bid_dollars": None, "yes_ask_dollars": None, "yes_bid": 40, "yes_ask": 42}, "no_price"),
+    ({"yes_ask_dollars": None}, "no_price"),
+    ({"yes_bid_dollars": ""}, "no_price"),
+    ({"yes_bid_dollars": 0.4}, "malformed"),
+    ({"yes_bid_dollars": "-0.1000"}, "malformed"),
+    ({"yes_ask_dollars": "NaN"}, "malformed"),
+    ({"yes_ask_dollars": "1.2000"}, "bad_price"),
+    ({"yes_bid_dollars": "0.4300"}, "crossed"),
+    ({"yes_bid_size_fp": "many"}, "malformed"),
+]
 
 
-@pytest.mark.parametrize("why", BAD_BOOKS)
-def test_a_book_that_makes_no_sense_is_not_believed(server: VenueServer, why: str) -> None:
-    book, code = BAD_BOOKS[why]
-    wire = KalshiWire(
-        [an_event(a_market(), a_market("RAIN-26-B"))], books={"RAIN-26-A": book, "RAIN-26-B": BOOK}
-    )
-    answer = listings(server, wire, RAIN, OTHER)
-    first, second = (x.quote for x in answer.said)
-    assert (first.bid, first.ask, first.bids, first.asks) == (usd("0.40"), usd("0.42"), (), ())
-    assert len(second.bids) == len(second.asks) == 3
-    assert answer.codes == [("RAIN-26-A", code)]
+def test_markets_whose_price_makes_no_sense_have_none(server: VenueServer) -> None:
+    names = [f"RAIN-26-B{n}" for n in range(len(BAD_PRICES))]
+    markets = [a_market(name, **changes) for name, (changes, _) in zip(names, BAD_PRICES, strict=True)]
+    wire = KalshiWire([an_event(*markets)], books=dict.fromkeys(names, BOOK))
+    answer = listings(server, wire, *(f"kalshi:{name}" for name in names))
+    assert [x.quote for x in answer.said] == [None] * len(names)
+    assert answer.codes == [(name, code) for name, (_, code) in zip(names, BAD_PRICES, strict=True)]
 
 
-BAD_PRICES: dict[str, tuple[dict[str, Any], str]] = {
-    "cents only": (
-        {"yes_bid_dollars": None, "yes_ask_dollars": None, "yes_bid": 40, "yes_ask": 42},
-        "no_price",
-    ),
-    "one side": ({"yes_ask_dollars": None}, "no_price"),
-    "no text": ({"yes_bid_dollars": ""}, "no_price"),
-    "a number": ({"yes_bid_dollars": 0.4}, "malformed"),
-    "below nothing": ({"yes_bid_dollars": "-0.1000"}, "malformed"),
-    "no number": ({"yes_ask_dollars": "NaN"}, "malformed"),
-    "over a dollar": ({"yes_ask_dollars": "1.2000"}, "bad_price"),
-    "crossed": ({"yes_bid_dollars": "0.4300"}, "crossed"),
-    "sizes that are none": ({"yes_bid_size_fp": "many"}, "malformed"),
-}
-
-
-@pytest.mark.parametrize("why", BAD_PRICES)
-def test_a_market_whose_price_makes_no_sense_has_none(server: VenueServer, why: str) -> None:
-    changes, code = BAD_PRICES[why]
-    quote, aside = quoted(server, BOOK, **changes)
-    assert quote is None
-    assert aside == [("RAIN-26-A", code)]
-
-
-def test_prices_of_nothing_and_of_a_dollar_are_nobodys(server: VenueServer) -> None:
+def test_prices_of_nothing_of_a_dollar_and_without_size_are_nobodys(server: VenueServer) -> None:
     sides = {"yes_bid_dollars": "0.0000", "yes_ask_dollars": "1.0000", "last_price_dollars": "0.0000"}
-    answer = catalogue(server, KalshiWire([an_event(a_market(**sides))]))
-    quote = answer.said[0].quote
-    assert (quote.bid, quote.ask, quote.mid, quote.last) == (None, None, None, None)
-
-
-def test_a_price_without_size_is_nobodys(server: VenueServer) -> None:
-    answer = catalogue(server, KalshiWire([an_event(a_market(yes_bid_size_fp="0.00"))]))
-    quote = answer.said[0].quote
-    assert (quote.bid, quote.ask, quote.mid) == (None, usd("0.42"), None)
+    sizeless = a_market("RAIN-26-B", yes_bid_size_fp="0.00")
+    answer = catalogue(server, KalshiWire([an_event(a_market(**sides), sizeless)]))
+    first, second = (quote_of(x) for x in answer.said)
+    assert (first.bid, first.ask, first.mid, first.last) == (None, None, None, None)
+    assert (second.bid, second.ask, second.mid) == (None, usd("0.42"), None)
 
 
 def test_books_are_asked_for_by_the_hundred(server: VenueServer) -> None:
@@ -389,35 +309,17 @@ def test_books_are_asked_for_by_the_hundred(server: VenueServer) -> None:
     assert answer.aside == []
 
 
-@pytest.mark.parametrize("instead", [status(403), status(404), status(400)])
-def test_where_many_books_cannot_be_had_each_is_asked_for_alone(server: VenueServer, instead: Any) -> None:
+def test_where_many_books_cannot_be_had_each_is_asked_for_alone(server: VenueServer) -> None:
     wire = KalshiWire([an_event(a_market(), a_market("RAIN-26-B"))], books={"RAIN-26-A": BOOK})
     url = wire.serve(server)
-    server.fail(f"{ROOT}/markets/orderbooks", instead, forever=True)
-    answer = kalshi(url, lambda venue: venue.listings(NOW, [RAIN, OTHER]))
-    assert [len(quote_of(x).bids) for x in answer.said] == [3, 0]
-    assert answer.codes == [("RAIN-26-B", "no_book")]
+    for instead in (status(403), status(404), status(400)):
+        server.fail(f"{ROOT}/markets/orderbooks", instead, forever=True)
+        answer = kalshi(url, lambda venue: venue.listings(NOW, [RAIN, OTHER]))
+        assert [len(quote_of(x).bids) for x in answer.said] == [3, 0]
+        assert answer.codes == [("RAIN-26-B", "no_book")]
 
 
 # --- chosen markets
-
-
-def test_listings_come_in_the_order_asked_for_and_only_ours(server: VenueServer) -> None:
-    wire = KalshiWire(
-        [an_event(a_market(), a_market("RAIN-26-B"))], books={"RAIN-26-A": BOOK, "RAIN-26-B": BOOK}
-    )
-    ids = [OTHER, "manifold:RAIN-26-A", RAIN, OTHER, "kalshi:a,b", "kalshi:../events"]
-    answer = listings(server, wire, *ids)
-    assert [x.market.id for x in answer.said] == [OTHER, RAIN]
-    assert answer.aside == []
-    assert listings(server, wire, "sim:x").said == []
-
-
-def test_a_closed_market_is_listed_without_a_price(server: VenueServer) -> None:
-    wire = KalshiWire([an_event(an_end(), a_market("RAIN-26-B", status="inactive"))])
-    answer = listings(server, wire, RAIN, OTHER)
-    assert [(x.market.id, x.quote) for x in answer.said] == [(RAIN, None), (OTHER, None)]
-    assert server.counts[f"{ROOT}/markets/orderbooks"] == 0
 
 
 def test_listings_know_what_the_catalogue_knows_of_events(server: VenueServer) -> None:
@@ -449,13 +351,6 @@ def test_old_markets_are_found_among_the_historical_ones(server: VenueServer) ->
     assert answer.aside == []
 
 
-def test_a_market_that_has_vanished_is_told_and_the_rest_answered(server: VenueServer) -> None:
-    wire = KalshiWire([an_event(a_market())], books={"RAIN-26-A": BOOK})
-    answer = listings(server, wire, OTHER, RAIN)
-    assert [x.market.id for x in answer.said] == [RAIN]
-    assert answer.codes == [("RAIN-26-B", "missing")]
-
-
 def test_trouble_with_the_historical_page_does_not_keep_back_the_others(server: VenueServer) -> None:
     wire = KalshiWire([an_event(an_end())])
     url = wire.serve(server)
@@ -468,119 +363,59 @@ def test_trouble_with_the_historical_page_does_not_keep_back_the_others(server: 
 # --- how markets end
 
 
-ENDS: dict[str, tuple[dict[str, Any], int | None]] = {
-    "yes": ({"dollars": "1.0000", "result": "yes"}, usd(1)),
-    "no": ({"dollars": "0.0000", "result": "no"}, 0),
-    "a fair price": ({"dollars": "0.3700", "result": "scalar"}, usd("0.37")),
-    "half": ({"dollars": "0.5000", "result": "scalar"}, usd("0.5")),
-    "dollars alone": ({"dollars": "1.0000", "result": ""}, usd(1)),
-    "void": ({"dollars": None, "result": "void"}, None),
-}
+ENDS: list[tuple[dict[str, Any], int | None]] = [
+    ({"dollars": "1.0000", "result": "yes"}, usd(1)),
+    ({"dollars": "0.0000", "result": "no"}, 0),
+    ({"dollars": "0.3700", "result": "scalar"}, usd("0.37")),
+    ({"dollars": "0.5000", "result": "scalar"}, usd("0.5")),
+    ({"dollars": "1.0000", "result": ""}, usd(1)),
+    ({"dollars": None, "result": "void"}, None),
+]
+WAITS: list[tuple[dict[str, Any], str]] = [
+    ({"dollars": None, "result": "yes"}, "no_value"),
+    ({"dollars": "", "result": "no"}, "no_value"),
+    ({"dollars": None, "result": "yes", "settlement_value": 100}, "no_value"),
+    ({"dollars": "0.0000", "result": "yes"}, "contradiction"),
+    ({"dollars": "0.5000", "result": "no"}, "contradiction"),
+    ({"dollars": "1.2000", "result": ""}, "contradiction"),
+    ({"dollars": "-0.1000", "result": ""}, "malformed"),
+    ({"dollars": "1.0000", "settlement_value_dollars": 1}, "malformed"),
+    ({"dollars": "1.0000", "result": "all_yes"}, "unknown_result"),
+    ({"status": "disputed", "result": "yes"}, "disputed"),
+    ({"status": "amended", "result": "no"}, "disputed"),
+    ({"status": "settled", "result": "yes"}, "unknown_status"),
+    ({"status": None, "result": "yes"}, "malformed"),
+]
 
 
-@pytest.mark.parametrize("how", ENDS)
-def test_a_final_market_pays_its_dollars(server: VenueServer, how: str) -> None:
-    changes, payout = ENDS[how]
-    [end] = resolutions(server, KalshiWire([an_event(an_end(**changes))])).said
-    assert (end.market_id, end.version, end.payout) == (RAIN, 1, payout)
-    assert end.known_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert end.source.startswith("kalshi: finalized")
+def test_a_final_market_pays_its_dollars_and_one_that_is_not_clear_waits_flagged(server: VenueServer) -> None:
+    cases = [*ENDS, *WAITS]
+    names = [f"RAIN-26-B{n}" for n in range(len(cases))]
+    ends = [an_end(name, **changes) for name, (changes, _) in zip(names, cases, strict=True)]
+    answer = resolutions(server, KalshiWire([an_event(*ends)]), *(f"kalshi:{name}" for name in names))
+    assert [end.payout for end in answer.said] == [payout for _, payout in ENDS]
+    assert [end.market_id for end in answer.said] == [f"kalshi:{name}" for name in names[: len(ENDS)]]
+    assert {end.known_at for end in answer.said} == {datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)}
+    assert all(end.source.startswith("kalshi: finalized") for end in answer.said)
+    assert answer.codes == [(name, code) for name, (_, code) in zip(names[len(ENDS) :], WAITS, strict=True)]
+    assert {item.kind for item in answer.aside} == {"resolution"}
 
 
-WAITS: dict[str, tuple[dict[str, Any], str]] = {
-    "no dollars": ({"dollars": None, "result": "yes"}, "no_value"),
-    "empty dollars": ({"dollars": "", "result": "no"}, "no_value"),
-    "cents": ({"dollars": None, "result": "yes", "settlement_value": 100}, "no_value"),
-    "yes that pays nothing": ({"dollars": "0.0000", "result": "yes"}, "contradiction"),
-    "no that pays half": ({"dollars": "0.5000", "result": "no"}, "contradiction"),
-    "over a dollar": ({"dollars": "1.2000", "result": ""}, "contradiction"),
-    "below nothing": ({"dollars": "-0.1000", "result": ""}, "malformed"),
-    "a number": ({"dollars": "1.0000", "settlement_value_dollars": 1}, "malformed"),
-    "another result": ({"dollars": "1.0000", "result": "all_yes"}, "unknown_result"),
-    "disputed": ({"status": "disputed", "result": "yes"}, "disputed"),
-    "amended": ({"status": "amended", "result": "no"}, "disputed"),
-    "another status": ({"status": "settled", "result": "yes"}, "unknown_status"),
-    "no status": ({"status": None, "result": "yes"}, "malformed"),
-}
-
-
-@pytest.mark.parametrize("why", WAITS)
-def test_an_end_that_is_not_clear_waits_flagged_and_the_others_settle(server: VenueServer, why: str) -> None:
-    changes, code = WAITS[why]
-    wire = KalshiWire([an_event(an_end(**changes), an_end("RAIN-26-B", result="yes"))])
-    answer = resolutions(server, wire, RAIN, OTHER)
-    assert [(end.market_id, end.payout) for end in answer.said] == [(OTHER, usd(1))]
-    [item] = answer.aside
-    assert (item.record, item.kind, item.code) == ("RAIN-26-A", "resolution", code)
-
-
-@pytest.mark.parametrize("state", ["initialized", "inactive", "active", "closed", "determined"])
-def test_an_end_that_is_still_to_come_is_nothing_to_tell_of(server: VenueServer, state: str) -> None:
-    wire = KalshiWire([an_event(an_end(status=state, result="yes"))])
-    answer = resolutions(server, wire)
+def test_an_end_that_is_still_to_come_is_nothing_to_tell_of(server: VenueServer) -> None:
+    states = ["initialized", "inactive", "active", "closed", "determined"]
+    ends = [an_end(f"RAIN-26-{state}", status=state, result="yes") for state in states]
+    ids = [f"kalshi:RAIN-26-{state}" for state in states]
+    answer = resolutions(server, KalshiWire([an_event(*ends)]), *ids)
     assert (answer.said, answer.aside) == ([], [])
 
 
-@pytest.mark.parametrize("when", [None, "", "2026-01-09T00:00:00Z"])
-def test_no_end_is_known_before_it_was_read(server: VenueServer, when: str | None) -> None:
-    [end] = resolutions(server, KalshiWire([an_event(an_end(settlement_ts=when))])).said
-    assert end.known_at == NOW
-
-
-def test_a_correction_is_read_as_it_now_stands(server: VenueServer) -> None:
-    wire = KalshiWire([an_event(an_end(result="yes"))])
-    assert resolutions(server, wire).said[0].payout == usd(1)
-    wire.events[0] = an_event(an_end(dollars="0.0000", result="no"))
-    assert resolutions(server, wire).said[0].payout == 0
-
-
-# --- trouble
-
-
-PATHS = {"catalogue": "/events", "listings": "/markets", "resolutions": "/markets"}
-ASK: dict[str, Callable[[VenueServer, KalshiWire], Answer[Any]]] = {
-    "catalogue": catalogue,
-    "listings": listings,
-    "resolutions": resolutions,
-}
-FAULTS = {
-    "429": (status(429, retry_after="0"), "rate_limited"),
-    "500": (status(500), "server_error"),
-    "html": (HTML, "not_json"),
-    "truncated": (TRUNCATED, "not_json"),
-    "reset": (RESET, "unreachable"),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("question", PATHS)
-def test_trouble_that_passes_changes_nothing(server: VenueServer, question: str, fault: str) -> None:
-    ask = ASK[question]
-    wire = KalshiWire([an_event(a_market(), an_end("RAIN-26-B"))], books={"RAIN-26-A": BOOK})
-    calm = ask(server, wire)
-    server.fail(ROOT + PATHS[question], FAULTS[fault][0])
-    assert ask(server, wire) == calm
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("question", PATHS)
-def test_trouble_that_stays_is_no_answer(server: VenueServer, question: str, fault: str) -> None:
-    ask = ASK[question]
-    wrong, code = FAULTS[fault]
-    server.fail(ROOT + PATHS[question], wrong, forever=True)
-    with pytest.raises(VenueError) as raised:
-        ask(server, KalshiWire([an_event(a_market())]))
-    assert raised.value.code == code
-
-
-@pytest.mark.parametrize("page", [[], {}, {"events": None, "markets": {}}, 7, None])
-@pytest.mark.parametrize("question", PATHS)
-def test_a_page_without_its_list_is_no_answer(server: VenueServer, question: str, page: Any) -> None:
-    ask = ASK[question]
-    server.fail(ROOT + PATHS[question], reply(page), forever=True)
-    with pytest.raises(VenueError) as raised:
-        ask(server, KalshiWire())
-    assert raised.value.code == "bad_page"
+def test_no_end_is_known_before_it_was_read(server: VenueServer) -> None:
+    ends = [
+        an_end(f"RAIN-26-{n}", settlement_ts=when)
+        for n, when in enumerate((None, "", "2026-01-09T00:00:00Z"))
+    ]
+    answer = resolutions(server, KalshiWire([an_event(*ends)]), *(f"kalshi:RAIN-26-{n}" for n in range(3)))
+    assert [end.known_at for end in answer.said] == [NOW] * 3
 
 
 # --- what prices were

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from markets.model import MarketId, Resolution
-from markets.venue import VenueError
 from tests.builders import NOW, usd
 from tests.venue_server.polymarket import (
     CLOB,
@@ -20,10 +19,9 @@ from tests.venue_server.polymarket import (
     a_market,
     an_end,
     condition,
-    polymarket,
 )
 from tests.venue_server.server import HTML, RESET, VenueServer, status
-from tests.venue_server.visit import Answer
+from tests.venue_server.visit import Answer, polymarket
 
 RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
 CLOSED_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -66,60 +64,53 @@ def test_fifty_fifty_by_gamma_alone_pays_half_too(server: VenueServer) -> None:
     assert payouts(ended(server, an_end("1001", "0.5", "0.5"), a_market("1002"))) == {RAIN: usd("0.50")}
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"umaResolutionStatus": "settled"},
-        {"umaResolutionStatus": None, "resolutionStatus": "resolved"},
-        {"umaResolutionStatus": None, "resolutionStatus": "settled"},
-        {"umaResolutionStatus": "Resolved", "resolutionStatus": ""},
-    ],
-)
-def test_the_oracle_is_done_in_more_words_than_one(server: VenueServer, changes: Raw) -> None:
-    answer = ended(server, an_end(**changes), a_market("1002"))
-    assert payouts(answer) == {RAIN: usd(1)}
-    assert answer.aside == []
+DONE: list[Raw] = [
+    {"umaResolutionStatus": "settled"},
+    {"umaResolutionStatus": None, "resolutionStatus": "resolved"},
+    {"umaResolutionStatus": None, "resolutionStatus": "settled"},
+    {"umaResolutionStatus": "Resolved", "resolutionStatus": ""},
+]
+WAITS: list[tuple[Raw, str]] = [
+    ({"umaResolutionStatus": "disputed"}, "disputed"),
+    ({"umaResolutionStatus": "challenged"}, "disputed"),
+    ({"umaResolutionStatus": "resolved", "resolutionStatus": "disputed"}, "disputed"),
+    ({"umaResolutionStatus": "proposed"}, "not_final"),
+    ({"umaResolutionStatus": "resolved", "resolutionStatus": "proposed"}, "not_final"),
+    ({"umaResolutionStatus": None}, "no_status"),
+    ({"umaResolutionStatus": ""}, "no_status"),
+    ({"outcomePrices": '["0.9995", "0.0005"]'}, "unclear"),
+    ({"outcomePrices": '["0.99999999999", "0.00000000001"]'}, "unclear"),
+    ({"outcomePrices": '["0", "0"]'}, "unclear"),
+    ({"outcomePrices": '["1", "1"]'}, "unclear"),
+    ({"outcomePrices": '["1", "0", "0"]'}, "unclear"),
+    ({"outcomePrices": '["1"]'}, "unclear"),
+    ({"outcomePrices": '["yes", "no"]'}, "unclear"),
+    ({"outcomePrices": '["NaN", "0"]'}, "unclear"),
+    ({"outcomePrices": None}, "unclear"),
+    ({"outcomePrices": '["0.58433", "0.41567"]', "outcomes": ["Long", "Short"]}, "unclear"),
+    ({"outcomes": ["Up", "up"]}, "bad_outcomes"),
+    ({"closedTime": "soon"}, "malformed"),
+    ({"umaResolutionStatus": 1}, "malformed"),
+    ({"umaResolutionStatus": "disputed", "closed": False}, "disputed"),
+    ({"closed": "yes"}, "malformed"),
+]
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"umaResolutionStatus": "disputed"}, "disputed"),
-        ({"umaResolutionStatus": "challenged"}, "disputed"),
-        ({"umaResolutionStatus": "resolved", "resolutionStatus": "disputed"}, "disputed"),
-        ({"umaResolutionStatus": "disputed", "closed": False}, "disputed"),
-        ({"umaResolutionStatus": "proposed"}, "not_final"),
-        ({"umaResolutionStatus": "resolved", "resolutionStatus": "proposed"}, "not_final"),
-        ({"umaResolutionStatus": None}, "no_status"),
-        ({"umaResolutionStatus": ""}, "no_status"),
-        ({"outcomePrices": '["0.9995", "0.0005"]'}, "unclear"),
-        ({"outcomePrices": '["0.99999999999", "0.00000000001"]'}, "unclear"),
-        ({"outcomePrices": '["0", "0"]'}, "unclear"),
-        ({"outcomePrices": '["1", "1"]'}, "unclear"),
-        ({"outcomePrices": '["1", "0", "0"]'}, "unclear"),
-        ({"outcomePrices": '["1"]'}, "unclear"),
-        ({"outcomePrices": '["yes", "no"]'}, "unclear"),
-        ({"outcomePrices": '["NaN", "0"]'}, "unclear"),
-        ({"outcomePrices": None}, "unclear"),
-        ({"outcomePrices": '["0.58433", "0.41567"]', "outcomes": ["Long", "Short"]}, "unclear"),
-        ({"outcomes": ["Up", "up"]}, "bad_outcomes"),
-        ({"closed": "yes"}, "malformed"),
-        ({"closedTime": "soon"}, "malformed"),
-        ({"umaResolutionStatus": 1}, "malformed"),
-    ],
-)
-def test_what_is_not_sure_waits_and_is_told_and_the_others_are_paid(
-    server: VenueServer, changes: Raw, code: str
-) -> None:
-    answer = ended(server, an_end("1001", **changes), an_end("1002"))
-    assert payouts(answer) == {SNOW: usd(1)}
-    assert answer.codes == [("1001", code)]
-    assert answer.aside[0].kind == "resolution"
+def test_the_oracle_is_done_in_more_words_than_one_and_what_is_not_sure_waits(server: VenueServer) -> None:
+    cases = [(changes, "") for changes in DONE] + WAITS
+    wire = PolymarketWire([an_end(str(1001 + n), **changes) for n, (changes, _) in enumerate(cases)])
+    ids = [MarketId(f"polymarket:{1001 + n}") for n in range(len(cases))]
+    answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(NOW, ids))
+    assert payouts(answer) == dict.fromkeys(ids[: len(DONE)], usd(1))
+    assert answer.codes == [(str(1001 + n), code) for n, (_, code) in enumerate(cases) if code]
+    assert {item.kind for item in answer.aside} == {"resolution"}
 
 
-@pytest.mark.parametrize("status", [None, "", "proposed"])
-def test_an_open_market_waits_without_a_word(server: VenueServer, status: str | None) -> None:
-    answer = ended(server, a_market("1001", umaResolutionStatus=status), a_market("1002"))
+def test_an_open_market_waits_without_a_word(server: VenueServer) -> None:
+    statuses = (None, "", "proposed")
+    wire = PolymarketWire([a_market(str(1001 + n), umaResolutionStatus=x) for n, x in enumerate(statuses)])
+    ids = [MarketId(f"polymarket:{1001 + n}") for n in range(3)]
+    answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(NOW, ids))
     assert (answer.said, answer.aside) == ([], [])
 
 
@@ -128,12 +119,6 @@ def test_closed_is_asked_for_in_so_many_words(server: VenueServer) -> None:
     assert an_end()["active"] is True
     assert payouts(ended(server, an_end())) == {RAIN: usd(1)}
     assert server.log[0].params["closed"] == "true"
-
-
-def test_a_market_that_has_vanished_is_told(server: VenueServer) -> None:
-    answer = ended(server, an_end("1002"))
-    assert payouts(answer) == {SNOW: usd(1)}
-    assert answer.codes == [("1001", "missing")]
 
 
 def test_a_time_of_closing_in_the_future_is_not_believed(server: VenueServer) -> None:
@@ -183,38 +168,31 @@ def test_a_correction_that_the_order_book_does_not_share_waits(server: VenueServ
     assert answer.codes == [("1001", "contradiction")]
 
 
-@pytest.mark.parametrize(
-    ("end", "code"),
-    [
-        (a_book_end(won="No"), "contradiction"),
-        (a_book_end(won=None, half=True), "contradiction"),
-        (a_book_end(won="Yes", half=True), "contradiction"),
-        (a_book_end(tokens=[{"outcome": "Yes", "winner": True}] * 2), "contradiction"),
-        (a_book_end(tokens=[{"outcome": "Gastelum", "winner": True}]), "bad_outcomes"),
-        (a_book_end(tokens=[{"outcome": "Yes", "winner": "true"}]), "malformed"),
-        (a_book_end(tokens=None), "malformed"),
-        (a_book_end(closed=None), "malformed"),
-    ],
-)
-def test_where_the_two_disagree_it_waits(server: VenueServer, end: Raw, code: str) -> None:
-    answer = ended(server, an_end(), an_end("1002"), ends=[end])
-    assert payouts(answer) == {SNOW: usd(1)}
-    assert answer.codes == [("1001", code)]
+BOOK_ENDS: list[tuple[Raw, str]] = [
+    ({"won": "No"}, "contradiction"),
+    ({"won": None, "half": True}, "contradiction"),
+    ({"won": "Yes", "half": True}, "contradiction"),
+    ({"tokens": [{"outcome": "Yes", "winner": True}] * 2}, "contradiction"),
+    ({"tokens": [{"outcome": "Gastelum", "winner": True}]}, "bad_outcomes"),
+    ({"tokens": [{"outcome": "Yes", "winner": "true"}]}, "malformed"),
+    ({"tokens": None}, "malformed"),
+    ({"closed": None}, "malformed"),
+    ({"won": None}, ""),
+    ({"won": "No", "closed": False}, ""),
+    ({"tokens": []}, ""),
+]
 
 
-@pytest.mark.parametrize(
-    "ends",
-    [
-        [],
-        [a_book_end(won=None)],
-        [a_book_end(won="No", closed=False)],
-        [a_book_end(tokens=[])],
-    ],
-)
-def test_where_the_order_book_has_no_word_the_page_counts(server: VenueServer, ends: list[Raw]) -> None:
-    answer = ended(server, an_end(), a_market("1002"), ends=ends)
-    assert payouts(answer) == {RAIN: usd(1)}
-    assert answer.aside == []
+def test_where_the_two_disagree_it_waits_and_where_the_book_has_no_word_the_page_counts(
+    server: VenueServer,
+) -> None:
+    ids = [MarketId(f"polymarket:{1001 + n}") for n in range(len(BOOK_ENDS) + 1)]
+    ends = [a_book_end(str(1001 + n), **said) for n, (said, _) in enumerate(BOOK_ENDS)]
+    wire = PolymarketWire([an_end(str(1001 + n)) for n in range(len(ids))], ends=ends)
+    answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(NOW, ids))
+    codes = [code for _, code in BOOK_ENDS] + [""]
+    assert list(payouts(answer)) == [id for id, code in zip(ids, codes, strict=True) if not code]
+    assert answer.codes == [(str(1001 + n), code) for n, code in enumerate(codes) if code]
 
 
 def test_the_page_of_another_market_is_no_word(server: VenueServer) -> None:
@@ -224,9 +202,12 @@ def test_the_page_of_another_market_is_no_word(server: VenueServer) -> None:
     assert payouts(answer) == {RAIN: usd(1)}
 
 
-@pytest.mark.parametrize("name", ["0x12", "../../x", f"{condition('1')}/..", ""])
-def test_what_is_no_name_of_a_market_is_not_asked_for(server: VenueServer, name: str) -> None:
-    assert payouts(ended(server, an_end(conditionId=name), a_market("1002"))) == {RAIN: usd(1)}
+def test_what_is_no_name_of_a_market_is_not_asked_for(server: VenueServer) -> None:
+    names = ["0x12", "../../x", f"{condition('1')}/..", ""]
+    wire = PolymarketWire([an_end(str(1001 + n), conditionId=name) for n, name in enumerate(names)])
+    ids = [MarketId(f"polymarket:{1001 + n}") for n in range(4)]
+    answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(NOW, ids))
+    assert list(payouts(answer).values()) == [usd(1)] * 4
     assert not [path for path in server.counts if path.startswith(CLOB)]
 
 
@@ -242,10 +223,3 @@ def test_trouble_with_the_order_book_is_told_once_and_the_pages_count(
     assert payouts(answer) == {RAIN: usd(1), SNOW: 0}
     assert [item.kind for item in answer.aside] == ["page"]
     assert server.counts[f"{CLOB}/markets/{condition('1002')}"] == 0
-
-
-def test_trouble_with_the_markets_themselves_is_an_error(server: VenueServer) -> None:
-    PolymarketWire([an_end()]).serve(server)
-    server.fail("/gamma/markets/keyset", status(500), forever=True)
-    with pytest.raises(VenueError):
-        polymarket(server.url, lambda venue: venue.resolutions(NOW, [RAIN]))

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from markets.model import Level, MarketId
-from markets.venues.wire.polymarket_resolutions import book_payout
+from markets.venues.wire.polymarket_prices import book_payout
 from tests.builders import listed, quote_of, usd
 from tests.venue_server import recorded
-from tests.venue_server.polymarket import PolymarketWire, polymarket
+from tests.venue_server.polymarket import PolymarketWire
 from tests.venue_server.server import VenueServer
-from tests.venue_server.visit import Answer
+from tests.venue_server.visit import Answer, polymarket
 
 JULY, AUGUST = datetime(2026, 7, 25, 6, tzinfo=UTC), datetime(2026, 8, 18, 19, tzinfo=UTC)
 

@@ -2,12 +2,11 @@
 
 from alembic import op
 
+from arena.record.migrations.append_only import guard
 from arena.record.schema.tables import METADATA
 
 revision = "0005"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 FACTS = (
     "prompt",
@@ -68,34 +67,6 @@ FROZEN = {
 """What SQLite's INSERT OR REPLACE would put another row in place of, without asking the guard of deletes."""
 
 
-def _triggers(dialect: str) -> list[str]:
-    rules: list[tuple[str, str, str | None]] = [(table, "UPDATE", None) for table in FACTS]
-    rules += [(table, "UPDATE", allowed) for table, allowed in GUARDED.items()]
-    rules += [(table, "DELETE", None) for table in (*FACTS, "cohort", "round", "turn", "set_aside")]
-    rules.append(("quote", "DELETE", PRUNED))
-    make = _postgresql if dialect == "postgresql" else _sqlite
-    made = [statement for rule in rules for statement in make(*rule)]
-    return made if dialect == "postgresql" else [*made, *map(_no_replacement, FROZEN)]
-
-
-def _sqlite(table: str, action: str, allowed: str | None) -> list[str]:
-    when = f" WHEN NOT ({allowed})" if allowed else ""
-    return [
-        f"CREATE TRIGGER {table}_no_{action.lower()} BEFORE {action} ON {table}{when} "
-        f"BEGIN SELECT RAISE(ABORT, '{table}: the record is append-only'); END"
-    ]
-
-
-def _postgresql(table: str, action: str, allowed: str | None) -> list[str]:
-    name, row = f"{table}_no_{action.lower()}", "OLD" if action == "DELETE" else "NEW"
-    refuse = f"RAISE EXCEPTION '{table}: the record is append-only';"
-    body = f"IF NOT ({allowed}) THEN {refuse} END IF; RETURN {row};" if allowed else refuse
-    return [
-        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$",
-        f'CREATE TRIGGER {name} BEFORE {action} ON "{table}" FOR EACH ROW EXECUTE FUNCTION {name}()',
-    ]
-
-
 def _no_replacement(table: str) -> str:
     """The words of the constraint come first, for whom they mean that another process was quicker."""
     words = f"UNIQUE constraint failed: {table}: the record is append-only"
@@ -108,9 +79,11 @@ def _no_replacement(table: str) -> str:
 def upgrade() -> None:
     connection = op.get_bind()
     METADATA.create_all(connection, checkfirst=False)  # to look for each takes as long as to make it
-    for statement in _triggers(connection.dialect.name):
-        op.execute(statement)
-
-
-def downgrade() -> None:
-    raise NotImplementedError("a record is never taken back to an older schema: restore a backup")
+    for table, allowed in (dict.fromkeys(FACTS) | GUARDED).items():
+        guard(table, "UPDATE", allowed)
+    for table in (*FACTS, "cohort", "round", "turn", "set_aside"):
+        guard(table, "DELETE")
+    guard("quote", "DELETE", PRUNED)
+    if connection.dialect.name == "sqlite":
+        for table in FROZEN:
+            op.execute(_no_replacement(table))

@@ -8,8 +8,6 @@ from arena.record.schema.tables import METADATA
 
 revision = "0006"
 down_revision = "0005"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -24,7 +22,3 @@ def upgrade() -> None:
             if table.name not in lacking and (table.name, column.name) not in there:
                 made = CreateColumn(column).compile(dialect=connection.dialect)
                 op.execute(f'ALTER TABLE "{table.name}" ADD COLUMN {made}')
-
-
-def downgrade() -> None:
-    raise NotImplementedError("a record is never taken back to an older schema: restore a backup")

@@ -7,14 +7,8 @@ from arena.record.schema.tables import METADATA
 
 revision = "0009"
 down_revision = "0008"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     METADATA.create_all(op.get_bind())
     keep_rows("tool_result")
-
-
-def downgrade() -> None:
-    raise NotImplementedError("a record is never taken back to an older schema: restore a backup")

@@ -19,18 +19,10 @@ RANGE = (0.0, 1.0)
 
 
 def each(forecast: ArrayLike, answer: ArrayLike) -> Floats:
-    """The score of each question.
-
-    >>> each([0.5, 0.5], answer=[0.5, 0.0])
-    array([0. , 0.5])
-    """
+    """The score of each question."""
     return np.abs(check_probabilities(forecast) - check_probabilities(answer))
 
 
 def score(forecast: ArrayLike, answer: ArrayLike) -> float:
-    """The mean over questions.
-
-    >>> score([0.5, 0.5], answer=[0.5, 0.0])
-    0.25
-    """
+    """The mean over questions."""
     return mean(each(forecast, answer))

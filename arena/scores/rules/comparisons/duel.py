@@ -63,9 +63,7 @@ class Duel:
 
 def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
     """One duel, with the interval of its gap."""
-    common = _common(season, season.of(a), season.of(b))
-    drawn = wild_bootstrap.signed_sums(season.events, [common.sums], seed)
-    return _spanned([_duel(a, b, common, float(wild_bootstrap.p_values(drawn)[0]))], drawn)[0]
+    return _duels(season, [(a, b)], seed, True)[0]
 
 
 def duels(
@@ -89,36 +87,38 @@ def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
 
 
 def _duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int, spans: bool) -> list[Duel]:
-    common = [_common(season, season.of(a), season.of(b)) for a, b in pairs]
-    drawn = wild_bootstrap.signed_sums(season.events, [x.sums for x in common], seed, shifts=spans)
+    """These pairs, with p-values and, of those of which something can be inferred, intervals if wanted."""
+    plain, sums = zip(*(_gap(season, *pair) for pair in pairs), strict=True)
+    drawn = wild_bootstrap.signed_sums(season.events, sums, seed, shifts=spans)
     ps = wild_bootstrap.p_values(drawn)
-    plain = [_duel(*pair, both, float(p)) for pair, both, p in zip(pairs, common, ps, strict=True)]
-    return _spanned(plain, drawn) if spans else plain
-
-
-def _spanned(plain: Sequence[Duel], drawn: wild_bootstrap.SignedSums) -> list[Duel]:
-    """Those of which something can be inferred, with the intervals of their gaps."""
-    spans = interval.intervals(drawn, [one.reason is None for one in plain])
-    both = zip(plain, spans, strict=True)
+    found = [one if one.reason else replace(one, p=float(p)) for one, p in zip(plain, ps, strict=True)]
+    if not spans:
+        return found
+    ends = interval.intervals(drawn, [one.reason is None for one in found])
+    both = zip(found, ends, strict=True)
     return [one if one.reason else replace(one, low=span.low, high=span.high) for one, span in both]
 
 
-@dataclass(frozen=True, slots=True)
-class _Common:
-    """What both have: how many rows, their differences by event, and how many events' worth these are."""
-
-    rows: int
-    sums: EventSums
-    effective: float
-
-
-def _common(season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts) -> _Common:
-    x, y = common_rows(a, b, season.cells)
-    sums = _differences(season, a, b, x, y)
-    apart = a.forecast[x] - b.forecast[y]
-    return _Common(
-        int(a.market[x].size), sums, effective_events(apart, a.price[x], a.market[x], season.event_of)
+def _gap(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
+    """What both have in common, and by how much one is ahead there; their differences by event."""
+    one, other = season.of(a), season.of(b)
+    x, y = common_rows(one, other, season.cells)
+    sums, market = _differences(season, one, other, x, y), one.market[x]
+    apart = one.forecast[x] - other.forecast[y]
+    effective = effective_events(apart, one.price[x], market, season.event_of)
+    duel = Duel(
+        a=a,
+        b=b,
+        rows=market.size,
+        markets=int(sums.count.sum()),
+        events=int(np.count_nonzero(sums.count)),
+        effective=effective,
+        gap=none_for_nan(sums.mean),
+        error=none_for_nan(wild_bootstrap.error(sums)),
+        p=None,
+        reason=reason_of(market.size, effective) if market.size else "no resolved forecast in common",
     )
+    return duel, sums
 
 
 def _differences(
@@ -134,20 +134,3 @@ def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Flags
     in_a, in_b = np.zeros((2, cells), dtype=np.bool_)
     in_a[a.cell] = in_b[b.cell] = True
     return in_b[a.cell], in_a[b.cell]
-
-
-def _duel(a: str, b: str, common: _Common, p: float) -> Duel:
-    sums = common.sums
-    reason = reason_of(common.rows, common.effective)
-    return Duel(
-        a=a,
-        b=b,
-        rows=common.rows,
-        markets=int(sums.count.sum()),
-        events=int(np.count_nonzero(sums.count)),
-        effective=common.effective,
-        gap=none_for_nan(sums.mean),
-        error=none_for_nan(wild_bootstrap.error(sums)),
-        p=p if reason is None else None,
-        reason=reason if common.rows else "no resolved forecast in common",
-    )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, runs
 
 Ints = NDArray[np.int64]
 
@@ -43,19 +43,14 @@ class EventSums:
 
 def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
     """The markets of rows that come sorted by market, and the mean of each value within them."""
-    starts = np.flatnonzero(np.diff(market, prepend=-1))
+    starts, lengths = runs(market)
     if not starts.size:
         return market, [np.zeros(0) for _ in values]
-    lengths = np.diff(starts, append=market.size)
     return market[starts], [np.add.reduceat(value, starts) / lengths for value in values]
 
 
 def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> EventSums:
-    """Values by event. Rows come sorted by market, and `event_of` says to which event each market belongs.
-
-    >>> sum_by_event(np.array([0.1, 0.3, 0.5]), np.array([0, 0, 1]), np.array([0, 0]), 2)
-    EventSums(total=array([0.7, 0. ]), count=array([2., 0.]))
-    """
+    """Values by event. Rows come sorted by market, and `event_of` says to which event each market belongs."""
     markets, (means,) = market_means(market, value)
     place = event_of[markets]
     total = np.bincount(place, means, minlength=events).astype(np.float64, copy=False)
@@ -63,14 +58,7 @@ def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> Ev
 
 
 def effective_events(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> float:
-    """G* of rows that come sorted by market; `apart` is how far apart the two lie that are compared.
-
-    >>> twenty, ones = np.arange(20), np.ones(20)
-    >>> effective_events(ones, 0.5 * ones, twenty, twenty)
-    20.0
-    >>> round(effective_events(ones, 0.03 * ones, twenty, twenty), 2)
-    0.64
-    """
+    """G* of rows that come sorted by market; `apart` is how far apart the two lie that are compared."""
     if not market.size:
         return 0.0
     markets, (differs, prices) = market_means(market, (np.abs(apart) > NEAR).astype(np.float64), price)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, runs
 from arena.scores.rules.comparisons.events import Ints
 
 STAKES = np.array([0.5, 1.0, 2.0, 4.0])
@@ -66,15 +66,7 @@ class Evidence:
 
 
 def evidence(rows: EvidenceRows) -> Evidence:
-    """An agent's evidence.
-
-    >>> ones = np.ones(40)
-    >>> places, start = np.arange(40), np.zeros(40)
-    >>> said, price = 0.6 * ones, 0.5 * ones
-    >>> always_right = EvidenceRows(places, places, start, start + places, said, price, ones)
-    >>> evidence(always_right).capital.round(2)[[0, 9, 39]].tolist()
-    [1.17, 7.7, 55087.29]
-    """
+    """An agent's evidence."""
     rows = _one_a_time(rows)
     worst = np.where(
         rows.forecast > rows.price,
@@ -100,13 +92,8 @@ def _one_a_time(rows: EvidenceRows) -> EvidenceRows:
     order = some[np.lexsort((rows.market[some], rows.made[some], rows.story[some]))]
     names = ("story", "market", "made", "known", "forecast", "price", "payout")
     story, market, made, known, forecast, price, payout = (getattr(rows, name)[order] for name in names)
-    starts = np.flatnonzero(
-        (np.diff(story, prepend=-1) != 0)
-        | (np.diff(made, prepend=-np.inf) != 0)
-        | (np.diff(market, prepend=-1) != 0)
-    )
+    starts, lengths = runs(story, made, market)
     if starts.size < order.size:
-        lengths = np.diff(starts, append=order.size)
         forecast, price = (np.add.reduceat(x, starts) / lengths for x in (forecast, price))
         story, market, made, known, payout = (x[starts] for x in (story, market, made, known, payout))
     return EvidenceRows(story, market, made, known, forecast, price, payout)
@@ -114,16 +101,13 @@ def _one_a_time(rows: EvidenceRows) -> EvidenceRows:
 
 def _weights(rows: EvidenceRows, worst: Floats) -> Floats:
     """λ of every row, one line for each stake: what the story's earlier rows leave of the half."""
-    starts = np.flatnonzero(
-        (np.diff(rows.story, prepend=-1) != 0) | (np.diff(rows.made, prepend=-np.inf) != 0)
-    )
+    starts, lengths = runs(rows.story, rows.made)
     if not starts.size:
         return np.zeros((STAKES.size, 0))
-    lengths = np.diff(starts, append=worst.size)
     batch = np.add.reduceat(worst, starts)
     total = np.cumsum(batch)
-    first = np.flatnonzero(np.diff(rows.story[starts], prepend=-1) != 0)
-    before_story = np.repeat((total - batch)[first], np.diff(first, append=starts.size))
+    first, batches = runs(rows.story[starts])
+    before_story = np.repeat((total - batch)[first], batches)
     up_to = np.minimum(STAKES[:, None] * (total - before_story), MOST)
     before = np.minimum(STAKES[:, None] * (total - before_story - batch), MOST)
     each = np.divide(up_to - before, batch, out=np.zeros_like(up_to), where=batch > 0)
@@ -134,8 +118,8 @@ def _capital(story: Ints, at: Floats, counts: Ints, change: Floats) -> Evidence:
     """The capital over time, from changes in what is sure of each story, in order of story and time."""
     if not counts.any():
         return Evidence(np.zeros(0), np.zeros(0))
-    first = np.flatnonzero(np.diff(story, prepend=-1) != 0)
-    of_story = np.repeat(np.arange(first.size), np.diff(first, append=story.size))
+    first, lengths = runs(story)
+    of_story = np.repeat(np.arange(first.size), lengths)
     sums, ends = np.cumsum(change, axis=1), np.cumsum(counts)
     sure = sums - (sums[:, first] - change[:, first])[:, of_story]
     begun = ends - (ends[first] - counts[first])[of_story] > 0

@@ -13,7 +13,7 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -74,23 +74,28 @@ def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Ga
     drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
     judged = [count >= ENOUGH_EVENTS for count in counts]
     p_values, spans = wild_bootstrap.p_values(drawn), interval.intervals(drawn, judged)
-    by_week = [
-        sum_by_event(x.reference - x.error, x.market, season.week_of, season.weeks.size) for x in forecasts
-    ]
-    parts = zip(agents, forecasts, sums, counts, p_values, spans, by_week, strict=True)
-    return [
-        _gain(
-            agent,
-            rows.cell.size,
-            x,
-            count,
-            float(p),
-            span,
-            int(np.count_nonzero(week.count)),
-            low_by_week(week, season.weeks),
+    found = []
+    for agent, rows, x, count, p, span in zip(agents, forecasts, sums, counts, p_values, spans, strict=True):
+        by_week = sum_by_event(rows.reference - rows.error, rows.market, season.week_of, season.weeks.size)
+        gain = Gain(
+            agent=agent,
+            rows=rows.cell.size,
+            markets=int(x.count.sum()),
+            events=int(np.count_nonzero(x.count)),
+            effective=count,
+            skill=none_for_nan(x.mean),
+            error=none_for_nan(wild_bootstrap.error(x)),
+            low=None,
+            high=None,
+            p=None,
+            reason=reason_of(x.count.sum(), count),
+            weeks=int(np.count_nonzero(by_week.count)),
         )
-        for agent, rows, x, count, p, span, week in parts
-    ]
+        if gain.reason is None:
+            low = low_by_week(by_week, season.weeks)
+            gain = replace(gain, low=span.low, high=span.high, p=float(p), low_by_week=low)
+        found.append(gain)
+    return found
 
 
 def reason_of(markets: float, effective: float) -> str | None:
@@ -102,33 +107,3 @@ def reason_of(markets: float, effective: float) -> str | None:
     if effective >= ENOUGH_EVENTS:
         return None
     return TOO_FEW if markets else NOTHING
-
-
-def _gain(
-    agent: str,
-    rows: int,
-    sums: EventSums,
-    effective: float,
-    p: float,
-    span: interval.Interval,
-    weeks: int,
-    low: float | None,
-) -> Gain:
-    markets = int(sums.count.sum())
-    reason = reason_of(markets, effective)
-    judged = reason is None
-    return Gain(
-        agent=agent,
-        rows=rows,
-        markets=markets,
-        events=int(np.count_nonzero(sums.count)),
-        effective=effective,
-        skill=none_for_nan(sums.mean),
-        error=none_for_nan(wild_bootstrap.error(sums)),
-        low=span.low if judged else None,
-        high=span.high if judged else None,
-        p=p if judged else None,
-        reason=reason,
-        weeks=weeks,
-        low_by_week=low if judged else None,
-    )

@@ -15,11 +15,7 @@ from arena.scores.rules._columns import Floats
 
 
 def holm_adjusted(p_values: ArrayLike) -> Floats:
-    """Each p-value after Holm.
-
-    >>> holm_adjusted([0.01, 0.04, 0.03, float("nan")]).round(9).tolist()
-    [0.03, 0.06, 0.06, nan]
-    """
+    """Each p-value after Holm."""
     p = np.atleast_1d(np.asarray(p_values, dtype=np.float64))
     order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
     adjusted = np.full(p.shape, np.nan)

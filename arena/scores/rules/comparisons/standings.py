@@ -1,17 +1,12 @@
 """Standings: all comparisons of a season together, as a leaderboard shows them.
 
-- Formula: the gains of all ranked agents in the order of their lower bounds, all duels with Holm's
-  correction, the places that agents may hold, tie groups, who copies whom, the verdicts, and who leads; each
-  as its own module says. Duels that lack common events are made good by way of the market for the leading
-  sentence alone.
-- Direction: higher is better, of gains and gaps; lower of places.
-- Range: see `gain`, `duel` and `ranks`.
-- Edge cases: the same rows and seed give the same digits, whatever the order of rows.
-- Source: each part names its own.
+Duels that lack common events are made good by way of the market for the leading sentence alone. The same rows
+and seed give the same digits, whatever the order of rows.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from arena.scores.rules.comparisons.copies import Copies, find_copies
 from arena.scores.rules.comparisons.duel import Duel, duels
@@ -34,6 +29,22 @@ class Standings:
     groups: tuple[tuple[str, ...], ...]
     copies: Copies
     lead: LeadStatement
+
+
+def sureness(gain: Gain, verdict: Verdict) -> dict[str, Any]:
+    """How sure a gain is, by the names that rows of scores have for it."""
+    return {
+        "skill_low": gain.low,
+        "skill_high": gain.high,
+        "skill_p": gain.p,
+        "skill_low_by_week": gain.low_by_week,
+        "verdict": verdict.name,
+        "evidence": verdict.evidence,
+        "copies": verdict.copies,
+        "events_effective": gain.effective,
+        "weeks": gain.weeks,
+        "reason": gain.reason,
+    }
 
 
 def standings(

@@ -26,22 +26,13 @@ RARE = NormalDist().inv_cdf(1 - 0.008)
 
 
 def student(normal: float, freedom: int) -> float:
-    """The t that is as rare as a normal deviate.
-
-    >>> round(student(1.96, 19), 2), round(student(RARE, 7), 2)
-    (2.09, 3.16)
-    """
+    """The t that is as rare as a normal deviate."""
     z = normal * (8 * freedom + 3) / (8 * freedom + 1)
     return sqrt(freedom * expm1(z * z / freedom))
 
 
 def low_by_week(sums: EventSums, weeks: Ints) -> float | None:
-    """The bound of a mean over markets; `weeks` are the calendar weeks of its sums, in order.
-
-    >>> total, count, weeks = 0.3 + 0.02 * (np.arange(12) % 2), np.ones(12), np.arange(12)
-    >>> low_by_week(EventSums(total, count), weeks) > 0.29
-    True
-    """
+    """The bound of a mean over markets; `weeks` are the calendar weeks of its sums, in order."""
     ended = np.flatnonzero(sums.count)
     if ended.size < ENOUGH_WEEKS:
         return None

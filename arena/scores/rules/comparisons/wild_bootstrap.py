@@ -34,11 +34,7 @@ BEYOND = 20
 
 
 def normal(t: float, freedom: float) -> float:
-    """The normal deviate that is as rare as this t: Wallace's approximation.
-
-    >>> round(normal(2.093, 19), 2), round(normal(3.883, 19), 2)
-    (1.96, 3.29)
-    """
+    """The normal deviate that is as rare as this t: Wallace's approximation."""
     if freedom <= 0 or t == inf:
         return t
     return (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(t * t / freedom))
@@ -99,11 +95,7 @@ class SignedSums:
 
 
 def signs(events: Sequence[str], seed: int, draws: int = DRAWS) -> Floats:
-    """The coins: one row of +1 and −1 an event, by its name.
-
-    >>> signs(["rain", "snow"], 1)[:, :6].tolist() == signs(["snow", "rain"], 1)[::-1, :6].tolist()
-    True
-    """
+    """The coins: one row of +1 and −1 an event, by its name."""
     size = -(-draws // 8)
     drawn = b"".join(hashlib.shake_128(f"{seed}/{event}".encode()).digest(size) for event in events)
     bits = np.unpackbits(np.frombuffer(drawn, dtype=np.uint8).reshape(len(events), size), axis=1)
@@ -126,11 +118,7 @@ def spread(sums: EventSums) -> float:
 
 
 def error(sums: EventSums) -> float:
-    """The standard error of the mean, clustered by event; NaN with less than two events.
-
-    >>> round(error(EventSums(np.array([0.1, 0.3]), np.array([1.0, 1.0]))), 6)
-    0.1
-    """
+    """The standard error of the mean, clustered by event; NaN with less than two events."""
     events = int(np.count_nonzero(sums.count))
     if events < 2:
         return nan

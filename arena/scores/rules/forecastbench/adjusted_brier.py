@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED
 from arena.scores.rules.forecastbench.panel import Ints, Panel
 
 CLOSE = 1e-13
@@ -123,7 +124,7 @@ def two_way(panel: Panel) -> DifficultyTable:
     return ready
 
 
-def market_brier(panel: Panel, crowd: str) -> DifficultyTable:
+def market_brier(panel: Panel, crowd: str = IMPUTED) -> DifficultyTable:
     """Ready to be adjusted by the Brier score of the forecaster that says what the market said."""
     level = panel.row(crowd)
     absent = np.flatnonzero(np.isnan(level))

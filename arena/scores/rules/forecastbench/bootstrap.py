@@ -7,7 +7,7 @@
 - Direction: none.
 - Range: as the index, percent.
 - Edge cases: a replicate in which a forecaster has no question, or the difficulty sample falls apart, is
-  NaN for it, and is left out of its quantiles. A cluster in two families is an error.
+  NaN for it, and is left out of its quantiles.
 - Source: the benchmark's leaderboard: 1,999 replicates, strata by due date and source, dataset and market
   questions drawn independently. Clusters are ours.
 """
@@ -24,7 +24,6 @@ from arena.scores.rules.forecastbench.brier_index import index
 from arena.scores.rules.forecastbench.panel import Ints, Panel
 
 REPLICATES = 1999
-UNITS = ("question", "cluster")
 DECIMALS = 9
 """Digits of an index that rounding leaves alone: equal forecasters are equal in every replicate."""
 CHUNK_CELLS = 500_000
@@ -62,25 +61,15 @@ def replicate_scores(
 
 def draws(panel: Panel, chance: Generator, count: int, by: str = "question") -> Iterator[Floats]:
     """How often each question was drawn, a row a replicate, some replicates at a time."""
-    if by not in UNITS:
-        raise ValueError(f"draws by {by!r}: it is one of {', '.join(UNITS)}")
-    stratum = panel.stratum if by == "question" else _families(panel)
+    stratum = panel.stratum
+    if by == "cluster":
+        stratum = np.zeros(int(panel.cluster.max(initial=-1)) + 1, dtype=np.int64)
+        stratum[panel.cluster] = panel.family
     groups = [np.flatnonzero(stratum == one) for one in np.unique(stratum)]
     rows = max(1, CHUNK_CELLS // max(len(panel.questions), 1))
     for start in range(0, count, rows):
         times = _times(groups, len(stratum), chance, min(rows, count - start))
         yield times if by == "question" else times[:, panel.cluster]
-
-
-def _families(panel: Panel) -> Ints:
-    """The family of each cluster."""
-    family = np.zeros(int(panel.cluster.max(initial=-1)) + 1, dtype=np.int64)
-    family[panel.cluster] = panel.family
-    wrong = np.flatnonzero(family[panel.cluster] != panel.family)
-    if wrong.size:
-        name = panel.questions[wrong[0]]
-        raise ValueError(f"the cluster of question {name!r} is in two families, it can be in one")
-    return family
 
 
 def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:

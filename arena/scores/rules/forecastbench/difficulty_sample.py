@@ -23,12 +23,7 @@ IMPUTED = "Imputed Forecaster"
 def sample(
     forecaster: Sequence[str], external: ArrayLike, comparison: ArrayLike, age_days: ArrayLike
 ) -> Flags:
-    """Whether each forecast is of the sample.
-
-    >>> names = ["m", "m", "Naive Forecaster", "Always 0.5", "theirs"]
-    >>> sample(names, [0, 0, 0, 0, 1], [0, 0, 1, 1, 0], [10, 400, 0, 0, 10]).tolist()
-    [True, False, True, False, False]
-    """
+    """Whether each forecast is of the sample."""
     naive = np.asarray([name == NAIVE for name in forecaster], dtype=np.bool_)
     young = np.asarray(age_days, dtype=np.float64) < OLDEST_DAYS
     chosen: Flags = ~np.asarray(external, dtype=np.bool_) & np.where(

@@ -19,12 +19,7 @@ MOST_IMPUTED = 0.05
 
 
 def too_much(forecast: ArrayLike, market: ArrayLike) -> bool:
-    """Whether so much is missing that the submission isn't scored.
-
-    >>> one_of_twenty = [np.nan] + [0.5] * 19
-    >>> too_much(one_of_twenty, [True] * 20), too_much(one_of_twenty, [True] * 5 + [False] * 15)
-    (False, True)
-    """
+    """Whether so much is missing that the submission isn't scored."""
     missing = np.isnan(np.atleast_1d(np.asarray(forecast, dtype=np.float64)))
     markets = np.asarray(market, dtype=np.bool_)
     parts = (missing, missing[markets], missing[~markets])

@@ -23,11 +23,7 @@ TOP = 0.95
 
 
 def interval(drawn: Floats) -> tuple[Floats, Floats]:
-    """The ends of the 95% percentile interval of each column.
-
-    >>> [ends.tolist() for ends in interval(np.arange(41.0)[:, None])]
-    [[1.0], [39.0]]
-    """
+    """The ends of the 95% percentile interval of each column."""
     present = ~np.isnan(drawn).all(axis=0)
     low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
     if present.any():
@@ -64,11 +60,7 @@ def mean_by_cluster(clusters: Collection[Sequence[float]]) -> tuple[float, float
 
 
 def at_least(drawn: Floats, reference: int) -> Floats:
-    """For each column, in which share of replicates it is at least the reference's.
-
-    >>> at_least(np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [0.0, 2.0]]), reference=1).tolist()
-    [0.5, nan]
-    """
+    """For each column, in which share of replicates it is at least the reference's."""
     other = drawn[:, [reference]]
     both: Flags = ~np.isnan(drawn) & ~np.isnan(other)
     wins, count = (both & (drawn >= other)).sum(axis=0), both.sum(axis=0)
@@ -78,11 +70,7 @@ def at_least(drawn: Floats, reference: int) -> Floats:
 
 
 def first(drawn: Floats) -> Floats:
-    """In which share of replicates each column has the highest value.
-
-    >>> first(np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [0.0, 2.0]])).tolist()
-    [0.5, 0.5]
-    """
+    """In which share of replicates each column has the highest value."""
     rows = drawn[~np.isnan(drawn).all(axis=1)]
     best = np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1)
     share: Floats = np.bincount(best, minlength=drawn.shape[1]) / max(len(rows), 1)
@@ -90,11 +78,7 @@ def first(drawn: Floats) -> Floats:
 
 
 def top(drawn: Floats) -> Floats:
-    """In which share of replicates each column is among the top 5%.
-
-    >>> top(np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [0.0, 2.0]])).tolist()
-    [0.5, 0.75]
-    """
+    """In which share of replicates each column is among the top 5%."""
     rows = drawn[~np.isnan(drawn).all(axis=1)]
     bar = _quantile(np.sort(rows, axis=1).T, (~np.isnan(rows)).sum(axis=1), TOP)
     reached: Floats = (rows >= bar[:, None]).sum(axis=0) / max(len(rows), 1)

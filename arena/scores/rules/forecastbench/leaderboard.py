@@ -6,28 +6,28 @@
 - Direction: the index, peer, skill and both shares: higher is better; the score: lower.
 - Range: that of each rule. `n` counts the questions that a forecaster is scored on.
 - Edge cases: a forecaster without questions of one type has None there and overall, and comes last.
-  Intervals and p-values need replicates; with none, they are None. `by="cluster"` draws series or events,
-  see `bootstrap`. `part` says by which index rows are sorted and compared, such as `dataset` where there
-  are no markets. Without a `naive` there is no skill.
+  `by="cluster"` draws series or events, see `bootstrap`. `part` says by which index rows are sorted and
+  compared, such as `dataset` where there are no markets. Without a `naive` there is no skill.
 - Source: seed 004 section 3.4; columns as on the benchmark's leaderboard.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.forecastbench import intervals
-from arena.scores.rules.forecastbench.adjusted_brier import DifficultyTable, market_brier, score, two_way
-from arena.scores.rules.forecastbench.bootstrap import REPLICATES, Replicates, replicates
+from arena.scores.rules.forecastbench.adjusted_brier import market_brier, score, two_way
+from arena.scores.rules.forecastbench.bootstrap import REPLICATES, replicates
 from arena.scores.rules.forecastbench.brier_index import index
-from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
+from arena.scores.rules.forecastbench.difficulty_sample import NAIVE
 from arena.scores.rules.forecastbench.panel import Panel
 from arena.scores.rules.forecastbench.peer import peer
 from arena.scores.rules.forecastbench.skill import skill
 
-DIFFICULTIES = ("two_way", "market_brier")
+Difficulty = Literal["two_way", "market_brier"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,7 @@ def forecastbench_leaderboard(
     dataset: Panel,
     market: Panel,
     *,
-    difficulty: str = "two_way",
-    crowd: str = IMPUTED,
+    difficulty: Difficulty = "two_way",
     naive: str | None = NAIVE,
     references: Sequence[str] = (),
     count: int = REPLICATES,
@@ -79,14 +78,17 @@ def forecastbench_leaderboard(
     part: str = "overall",
 ) -> list[ForecastBenchScores]:
     """The leaderboard, best index of `part` first. Both tables need the same forecasters, see `panel`."""
-    if dataset.forecasters != market.forecasters:
-        raise ValueError("the two tables have different forecasters: make both with the same `forecasters`")
-    parts = (dataset, two_way(dataset)), (market, prepare(market, difficulty, crowd))
-    drawn = replicates(*parts, np.random.default_rng(seed), count, by) if count else None
+    is_estimated = difficulty == "two_way"
+    parts = (dataset, two_way(dataset)), (market, two_way(market) if is_estimated else market_brier(market))
+    drawn = replicates(*parts, np.random.default_rng(seed), count, by)
     sizes = [np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist() for panel in (dataset, market)]
     scores, peers = both(score(parts[0][1]), score(parts[1][1])), both(peer(dataset), peer(market))
     skills = both(*(_skill(panel, naive) for panel in (dataset, market)))
-    low, high, first, top, p = _replicate_figures(drawn, dataset.forecasters, references, part)
+    ends = [intervals.interval(each) for each in (drawn.dataset, drawn.market, drawn.overall)]
+    low, high = (np.vstack(each) for each in zip(*ends, strict=True))
+    ranked: Floats = getattr(drawn, part)
+    first, top = intervals.first(ranked), intervals.top(ranked)
+    p = {name: intervals.at_least(ranked, dataset.forecasters.index(name)) for name in references}
     rows = [
         ForecastBenchScores(
             forecaster=name,
@@ -115,33 +117,9 @@ def _skill(panel: Panel, naive: str | None) -> Floats:
     return np.full(len(panel.forecasters), np.nan) if naive is None else skill(panel, naive)
 
 
-def prepare(market: Panel, difficulty: str, crowd: str = IMPUTED) -> DifficultyTable:
-    """A table of market questions, ready to be adjusted in the mode of that name."""
-    if difficulty not in DIFFICULTIES:
-        raise ValueError(f"difficulty {difficulty!r}: it is one of {', '.join(DIFFICULTIES)}")
-    return two_way(market) if difficulty == "two_way" else market_brier(market, crowd)
-
-
 def both(dataset: Floats, market: Floats) -> Floats:
     """Three rows: dataset, market, and the mean of the two."""
     return np.vstack([dataset, market, (dataset + market) / 2])
-
-
-def _replicate_figures(
-    drawn: Replicates | None, names: Sequence[str], references: Sequence[str], part: str
-) -> tuple[Floats, Floats, Floats, Floats, dict[str, Floats]]:
-    """What replicates say of all forecasters: ends of intervals, how often first and on top, p-values."""
-    absent = [reference for reference in references if reference not in names]
-    if absent:
-        raise ValueError(f"no forecaster is called {absent[0]!r}, only {', '.join(names)}")
-    if drawn is None:
-        unknown = np.full((3, len(names)), np.nan)
-        return unknown, unknown, unknown[0], unknown[0], dict.fromkeys(references, unknown[0])
-    ends = [intervals.interval(each) for each in (drawn.dataset, drawn.market, drawn.overall)]
-    low, high = (np.vstack(each) for each in zip(*ends, strict=True))
-    ranked: Floats = getattr(drawn, part)
-    p = {name: intervals.at_least(ranked, names.index(name)) for name in references}
-    return low, high, intervals.first(ranked), intervals.top(ranked), p
 
 
 def _by_type(three: Floats) -> ScoreByType:

@@ -1,18 +1,10 @@
 """The table of one type of question: how far off each forecaster was on each question.
 
-- Formula: cell (i, j) is (f − o)², f the probability that forecaster i gave on question j, o what
-  question j came to; it is NaN where i gave none. `fits` marks the cells that help to say how hard a
-  question was.
-- Direction: lower is better.
-- Range: 0 to 1.
-- Edge cases: o may be a fraction, which is how the paper scores a market that hasn't resolved (against
-  its price). Rows come in any order; forecasters and questions are sorted. Two forecasts of one
-  forecaster on one question, a question with two outcomes, strata, clusters or families, and values
-  outside [0, 1] are errors.
-- Source: seed 004 sections 2 and 3.3; the columns are those of the benchmark's processed forecasts.
+Outcomes may be fractions, which is how the paper scores a market that hasn't resolved (against its price).
+Rows come in any order; forecasters and questions are sorted.
 """
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,15 +57,10 @@ def panel(
 
     Without strata or families all questions are in one; without clusters each is its own. `forecasters` fixes
     who has a row, so that the tables of both types have the same ones.
-
-    >>> panel(["a", "b", "a"], ["x", "x", "y"], [0.5, 1.0, 0.0], [1, 1, 0]).brier.tolist()
-    [[0.25, 0.0], [0.0, nan]]
     """
-    p, o = check_probabilities(forecast), _fractions(outcome)
+    p, o = check_probabilities(forecast), check_probabilities(outcome)
     flags = np.asarray(fits, dtype=np.bool_)
     flags = flags if flags.ndim else np.full(p.size, flags)
-    labels = [one for one in (stratum, cluster, family) if one is not None]
-    _same_length(p, forecaster, question, o, flags, *labels)
     names, who = _numbered(forecaster, forecasters)
     titles, what = _numbered(question)
     if len(names) * len(titles) > MOST_CELLS:
@@ -95,34 +82,17 @@ def panel(
     )
 
 
-def _same_length(*columns: Sized) -> None:
-    lengths = [len(column) for column in columns]
-    if len(set(lengths)) > 1:
-        raise ValueError(f"columns of different lengths: {lengths}")
-
-
 def _labels(what: Ints, column: Sequence[str] | None, question: Sequence[str], name: str) -> Ints:
     """A number for each question's label; all the same without labels."""
     rows = np.zeros(what.size) if column is None else _numbered(column)[1].astype(np.float64)
     return _of_question(what, rows, question, name).astype(np.int64)
 
 
-def _fractions(outcome: ArrayLike) -> Floats:
-    values = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
-    wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
-    if wrong.size:
-        raise ValueError(f"row {wrong[0]}, column outcome: {values[wrong[0]]} is not from 0 to 1")
-    return values
-
-
-def _numbered(column: Sequence[str], allowed: Sequence[str] | None = None) -> tuple[tuple[str, ...], Ints]:
+def _numbered(column: Sequence[str], labels: Sequence[str] | None = None) -> tuple[tuple[str, ...], Ints]:
     """The labels, sorted unless they are given, and each row's place among them."""
-    labels = tuple(allowed) if allowed is not None else tuple(sorted(set(column)))
+    labels = sorted(set(column)) if labels is None else labels
     places = {label: place for place, label in enumerate(labels)}
-    unknown = next((row for row, label in enumerate(column) if label not in places), None)
-    if unknown is not None:
-        raise ValueError(f"row {unknown}, column forecaster: {column[unknown]!r} is not among {labels}")
-    return labels, np.fromiter((places[label] for label in column), dtype=np.int64, count=len(column))
+    return tuple(labels), np.fromiter((places[label] for label in column), dtype=np.int64, count=len(column))
 
 
 def _once(who: Ints, what: Ints, forecaster: Sequence[str], question: Sequence[str]) -> None:

@@ -61,8 +61,6 @@ def paper_leaderboard(
     against: str | None = None,
 ) -> list[PaperScores]:
     """The leaderboard, lowest overall Brier score first."""
-    if dataset.forecasters != market.forecasters:
-        raise ValueError("the two tables have different forecasters: make both with the same `forecasters`")
     for part in (dataset, market):
         if not part.questions:
             raise ValueError("there is no question of one of the types, and the paper's board needs both")

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.scores.rules._columns import Flags, Floats
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +119,24 @@ def sorted_standing(values: Floats, stands: Flags) -> tuple[Floats, Counts]:
     rows, columns = np.nonzero(stands)
     packed[rows, (np.cumsum(stands, axis=1) - 1)[rows, columns]] = values[order][columns]
     return packed, stands.sum(axis=1)
+
+
+def medians_of_others(ranked: Floats, place: Counts, among: Flags) -> Floats:
+    """For each row and column the median of all others who are among a row's; NaN where there is none.
+
+    `ranked` has their values in rising order and `place` where each is: whoever stands above one's own place
+    moves down by one.
+    """
+    ranked = np.column_stack([ranked, np.full(len(ranked), np.nan)])
+    rest = among.sum(axis=1, keepdims=True) - among
+    last = ranked.shape[1] - 1
+    own = np.where(among, place, last + 1)
+
+    def at(rank: Counts) -> Floats:
+        rank = np.clip(rank, 0, None)
+        return np.take_along_axis(ranked, np.minimum(rank + (rank >= own), last), axis=1)
+
+    return np.where(rest > 0, (at((rest - 1) // 2) + at(rest // 2)) / 2, np.nan)
 
 
 def row_medians(packed: Floats, count: Counts) -> Floats:

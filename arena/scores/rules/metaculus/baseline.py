@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus._timeline import scored_spans
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.forecasts import Forecasts, ForecastScores, MetaculusQuestion, Mode
 from arena.scores.rules.metaculus.spot import standing_at
 
 TITLE = "Baseline score"
@@ -40,14 +39,7 @@ def points(chance: ArrayLike, ignorance: ArrayLike = 0.5, scale: ArrayLike = LN_
 
 
 def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
-    """The time-averaged score of each forecast. Seed 000's five days: 40%, 70% and then 80%.
-
-    >>> from arena.scores.rules.metaculus.question_types import binary
-    >>> days = binary(["a", "a", "a"], [1, 2, 4], [0.4, 0.7, 0.8], outcome=True)
-    >>> scores = score(MetaculusQuestion(0, 5, 5), days)
-    >>> float(scores.score.sum().round(2)), float(scores.coverage.sum())
-    (26.54, 0.8)
-    """
+    """The time-averaged score of each forecast."""
     low, high = scored_spans(question, forecasts, mode)
     share = (high - low) / question.life
     return ForecastScores(mode, each(forecasts) * share, share, share)

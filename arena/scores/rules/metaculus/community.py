@@ -31,19 +31,6 @@ def recency_weights(count: ArrayLike, age: ArrayLike) -> Floats:
     return np.where(n > 2, np.exp(np.sqrt(i) - np.sqrt(n)), 1.0)
 
 
-def recency_weighted_median(oldest_first: ArrayLike) -> float:
-    """The site's median of forecasts that all stand.
-
-    >>> recency_weighted_median([0.1, 0.9, 0.8]), recency_weighted_median([0.25, 0.75])
-    (0.8, 0.5)
-    """
-    values = np.atleast_1d(np.asarray(oldest_first, dtype=np.float64))
-    if not values.size:
-        return np.nan
-    weights = recency_weights(values.size, np.arange(values.size) + 1)
-    return float(_weighted_median(values, weights[None, :])[0])
-
-
 def median(forecasts: Forecasts) -> Steps:
     """The ln of the plain median of the base, from each change until the next."""
     base = rows_of(forecasts, forecasts.base)
@@ -80,11 +67,16 @@ def _pooled(base: Forecasts, weights: Floats) -> Floats:
 def _weighted_median(values: Floats, weights: Floats) -> Floats:
     """The median of `values` under each row of weights; NaN where all weights are 0."""
     order = np.argsort(values, kind="stable")
-    ordered, weights = values[order], weights[:, order]
+    return median_of_rising(values[order], weights[:, order])
+
+
+def median_of_rising(values: Floats, weights: Floats) -> Floats:
+    """The same of values that are sorted already, for all rows of weights or row by row."""
     total = weights.sum(axis=1, keepdims=True)
     share = np.cumsum(weights, axis=1) / np.where(total > 0, total, np.nan)
     left, right = np.argmax(share >= 0.5, axis=1), np.argmax(share > 0.5, axis=1)
-    return np.where(total[:, 0] > 0, (ordered[left] + ordered[right]) / 2, np.nan)
+    values, row = np.broadcast_to(values, weights.shape), np.arange(len(weights))
+    return np.where(total[:, 0] > 0, (values[row, left] + values[row, right]) / 2, np.nan)
 
 
 def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:

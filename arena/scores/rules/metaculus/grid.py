@@ -1,14 +1,8 @@
 """Many yes/no questions on which the same few may forecast at the same instants, as in a season's rounds.
 
-- Formula: `baseline`, `peer` and `relative` in mode `exact`, their spot versions at the end of each
-  question, and the community's recency-weighted median as one more forecaster; those who forecast at one
-  instant are of one age. Forecasts are a table, an instant a row and a forecaster a column; one stands until
-  the next.
-- Direction: higher is better.
-- Range: those of the rules.
-- Edge cases: as in the rules; who was never compared with anyone on a question has NaN there. Those outside
-  the base are compared with the base, and nobody with them.
-- Source: the rules' own; `table` comes to the same, question by question.
+In mode `exact`, with spot scores at the end of each question and the community as one more forecaster; those
+who forecast at one instant are of one age. Forecasts are a table, an instant a row and a forecaster a column,
+which comes to the same as `table`, question by question.
 """
 
 from dataclasses import dataclass
@@ -18,7 +12,8 @@ from numpy.typing import NDArray
 
 from arena.scores.rules._columns import Flags, Floats
 from arena.scores.rules.metaculus import baseline
-from arena.scores.rules.metaculus.community import recency_weights
+from arena.scores.rules.metaculus._timeline import medians_of_others
+from arena.scores.rules.metaculus.community import median_of_rising, recency_weights
 from arena.scores.rules.metaculus.limits import clip
 
 Ints = NDArray[np.int64]
@@ -53,15 +48,7 @@ class GridScores:
 
 
 def grid_scores(grid: ForecastGrid) -> GridScores:
-    """The scores of all.
-
-    >>> column = np.array([0.0, 0.0])
-    >>> grid = ForecastGrid(
-    ...     np.array([7, 7]), np.array([0.0, 2.0]), np.array([[0.8, 0.4], [np.nan, 0.8]]), column, column + 4,
-    ...     column + 4, np.array([True, True]), np.array([True, True]))
-    >>> grid_scores(grid).values["peer"].round(2).tolist()
-    [[34.66, -34.66, 2.94]]
-    """
+    """The scores of all."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
     stands, since = _standing(grid, first)
     until = np.where(np.diff(grid.question, append=-1) == 0, np.append(grid.time[1:], 0.0), np.inf)
@@ -118,12 +105,7 @@ def _community(chance: Floats, since: Floats, base: Flags) -> Floats:
     weights = np.where(known, recency_weights(count, age), 0.0)
     rising = np.argsort(values, axis=1, kind="stable")
     values, weights = (np.take_along_axis(x, rising, axis=1) for x in (values, weights))
-    total = weights.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        passed = np.cumsum(weights, axis=1) / total
-    left, right = np.argmax(passed >= 0.5, axis=1), np.argmax(passed > 0.5, axis=1)
-    row = np.arange(values.shape[0])
-    return np.where(total[:, 0] > 0, (values[row, left] + values[row, right]) / 2, np.nan)
+    return median_of_rising(values, weights)
 
 
 def _age_ranks(since: Floats) -> Floats:
@@ -142,20 +124,12 @@ def _age_ranks(since: Floats) -> Floats:
 
 
 def _relatives(logs: Floats, base: Flags) -> Floats:
-    """Against the median of all others: among the ranked, who stands above oneself moves down by one."""
+    """Against the median of all others."""
     inside = base & ~np.isnan(logs)
     chance = np.exp(np.where(inside, logs, np.nan))
     order = np.argsort(chance, axis=1, kind="stable")
-    ranked = np.column_stack([np.take_along_axis(chance, order, axis=1), np.full(len(chance), np.nan)])
     place = np.empty(order.shape, dtype=np.intp)
     np.put_along_axis(place, order, np.broadcast_to(np.arange(order.shape[1]), order.shape), axis=1)
-    rest = inside.sum(axis=1, keepdims=True) - inside
-    own = np.where(inside, place, ranked.shape[1])
-
-    def at(rank: Ints) -> Floats:
-        rank = np.clip(rank, 0, None)
-        return np.take_along_axis(ranked, np.minimum(rank + (rank >= own), ranked.shape[1] - 1), axis=1)
-
-    median = (at((rest - 1) // 2) + at(rest // 2)) / 2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(rest > 0, (logs - np.log(median)) / np.log(2), np.nan)
+    median = medians_of_others(np.take_along_axis(chance, order, axis=1), place, inside)
+    scores: Floats = (logs - np.log(median)) / np.log(2)
+    return scores

@@ -19,7 +19,6 @@
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus._timeline import (
@@ -29,25 +28,17 @@ from arena.scores.rules.metaculus._timeline import (
     scored_spans,
     standing_sums,
 )
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode, no_scores
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    ForecastScores,
+    MetaculusQuestion,
+    Mode,
+    no_scores,
+)
 from arena.scores.rules.metaculus.spot import standing_at
 
 TITLE = "Peer score"
 DIRECTION = "higher"
-
-
-def points(chance: ArrayLike) -> Floats:
-    """The score at an instant of everyone who forecast, from what each gave to what happened.
-
-    >>> points(np.exp([-1, 1, 2])).round(9)
-    array([-250.,   50.,  200.])
-    """
-    logs = np.log(np.asarray(chance, dtype=np.float64))
-    if logs.size < 2:
-        return np.full(logs.shape, np.nan)
-    values: Floats = 100 * (logs - logs.mean()) * logs.size / (logs.size - 1)
-    return values
 
 
 def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:

@@ -18,18 +18,23 @@ import numpy as np
 
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus._timeline import (
-    Counts,
     Steps,
     TablePiece,
     instants,
     integrate_by_step,
+    medians_of_others,
     pieces,
     scored_spans,
     sorted_standing,
 )
 from arena.scores.rules.metaculus.community import recency_weighted
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion, Mode, no_scores
+from arena.scores.rules.metaculus.forecasts import (
+    Forecasts,
+    ForecastScores,
+    MetaculusQuestion,
+    Mode,
+    no_scores,
+)
 
 TITLE = "Relative score"
 DIRECTION = "higher"
@@ -38,13 +43,7 @@ DIRECTION = "higher"
 def score(
     question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact", history: Steps | None = None
 ) -> ForecastScores:
-    """The time-averaged score of each forecast; in `metaculus` against a `history` other than its own.
-
-    >>> from arena.scores.rules.metaculus.question_types import binary
-    >>> two = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True)
-    >>> score(MetaculusQuestion(0, 4, 4), two).score
-    array([ 1., -1.])
-    """
+    """The time-averaged score of each forecast; in `metaculus` against a `history` other than its own."""
     if not forecasts.start.size:
         return no_scores(0, mode)
     if mode == "exact":
@@ -81,22 +80,10 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
 
 
 def others(forecasts: Forecasts, piece: TablePiece) -> Floats:
-    """For each instant and forecast the median of all others of the base; NaN where there is none.
-
-    Among the ranked values of the base, whoever stands above one's own place moves down by one.
-    """
-    packed, count = sorted_standing(forecasts.chance[forecasts.base], piece.stands[:, forecasts.base])
-    packed = np.column_stack([packed, np.full(len(packed), np.nan)])
+    """For each instant and forecast the median of all others of the base; NaN where there is none."""
+    packed, _ = sorted_standing(forecasts.chance[forecasts.base], piece.stands[:, forecasts.base])
     order = np.lexsort((np.arange(forecasts.start.size), forecasts.chance))
     among = piece.stands & forecasts.base
     place = np.empty(among.shape, dtype=np.intp)
     place[:, order] = np.cumsum(among[:, order], axis=1) - 1
-    rest = count[:, None] - among
-    own = np.where(among, place, packed.shape[1])
-
-    def at(rank: Counts) -> Floats:
-        rank = np.clip(rank, 0, None)
-        return np.take_along_axis(packed, rank + (rank >= own), axis=1)
-
-    values = (at((rest - 1) // 2) + at(rest // 2)) / 2
-    return np.where(piece.stands & (rest > 0), values, np.nan)
+    return np.where(piece.stands, medians_of_others(packed, place, among), np.nan)

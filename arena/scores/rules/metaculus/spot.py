@@ -11,8 +11,7 @@
 """
 
 from arena.scores.rules._columns import Flags
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion, Mode
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, Mode
 
 
 def standing_at(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode) -> Flags:

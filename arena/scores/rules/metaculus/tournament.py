@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arena.scores.rules._columns import Floats
-from arena.scores.rules.metaculus.question import Mode
-from arena.scores.rules.metaculus.totals import Totals
+from arena.scores.rules.metaculus.forecasts import Mode, Totals
 
 TITLE = "Peer tournament"
 DIRECTION = "higher"
@@ -74,11 +73,7 @@ def takes(total: ArrayLike) -> Floats:
 
 
 def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
-    """Each take's share of the prize; those at the `excluded` places get none.
-
-    >>> shares([6, 3, 1], minimum=0.25).round(4)
-    array([0.6667, 0.3333, 0.    ])
-    """
+    """Each take's share of the prize; those at the `excluded` places get none."""
     values = np.maximum(np.asarray(take, dtype=np.float64), 0.0)
     values[list(excluded)] = 0.0
     order = np.argsort(-values, kind="stable")
@@ -103,15 +98,7 @@ def board(
     sums = replace(sums, coverage=sums.coverage / max(float(weight.sum()), 1e-9))
     out = [place for place, name in enumerate(sums.names) if name in excluded]
     take = takes(sums.score)
-    return order_places(one_mode(questions), sums, take, shares(take, minimum, out), pool, sums.score, out)
-
-
-def one_mode(questions: Sequence[Totals]) -> Mode:
-    """The mode of all questions; scores of two modes can't be added up."""
-    modes = sorted({question.mode for question in questions})
-    if len(modes) > 1:
-        raise ValueError(f"questions were scored in different modes, {' and '.join(modes)}: choose one")
-    return modes[0] if modes else "exact"
+    return order_places(questions, sums, take, shares(take, minimum, out), pool, sums.score, out)
 
 
 def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> ForecasterSums:
@@ -130,7 +117,7 @@ def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> Forecaster
 
 
 def order_places(
-    mode: Mode,
+    questions: Sequence[Totals],
     sums: ForecasterSums,
     take: Floats,
     share: Floats,
@@ -144,17 +131,12 @@ def order_places(
     flags = [row in out for row in range(len(sums.names))]
     rows = zip(sums.names, *(column.tolist() for column in columns), flags, strict=True)
     lines = [TournamentPlace(*row) for row in rows]
-    return TournamentBoard(
-        mode, tuple(sorted(lines, key=lambda line: (line.rank, -line.take, line.forecaster)))
-    )
+    lines.sort(key=lambda line: (line.rank, -line.take, line.forecaster))
+    return TournamentBoard(questions[0].mode if questions else "exact", tuple(lines))
 
 
 def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
-    """Ranks from 1, best first: one more than the number of those better who are not excluded.
-
-    >>> rank_scores(np.array([5.0, 9.0, 5.0, 1.0]), excluded=[1])
-    array([1, 1, 1, 3])
-    """
+    """Ranks from 1, best first: one more than the number of those better who are not excluded."""
     counted = np.ones(score.size, dtype=np.bool_)
     counted[list(excluded)] = False
     values = np.sort(score[counted])

@@ -22,12 +22,9 @@ import numpy as np
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.metaculus._timeline import integrate, scored_spans
 from arena.scores.rules.metaculus.community import median
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
-from arena.scores.rules.metaculus.totals import Totals
+from arena.scores.rules.metaculus.forecasts import Forecasts, ForecastScores, MetaculusQuestion, Totals
 from arena.scores.rules.metaculus.tournament import (
     TournamentBoard,
-    one_mode,
     order_places,
     shares,
     sum_by_forecaster,
@@ -44,20 +41,11 @@ class HiddenPeriod:
     until: float
     weight: float | None = None
 
-    def __post_init__(self) -> None:
-        if self.weight is not None and not 0 <= self.weight <= 1:
-            raise ValueError(f"the weight of the hidden period must be from 0 to 1, not {self.weight}")
-
 
 def score(
     question: MetaculusQuestion, forecasts: Forecasts, hidden: HiddenPeriod | None = None
 ) -> ForecastScores:
-    """Each forecast's part of the question's score and coverage. Two who differ by a factor of 4:
-
-    >>> from arena.scores.rules.metaculus.question_types import binary
-    >>> score(MetaculusQuestion(0, 4, 4), binary(["a", "b"], [0, 0], [0.8, 0.2], outcome=True)).score.round(3)
-    array([ 0.47 , -0.916])
-    """
+    """Each forecast's part of the question's score and coverage."""
     low, high = scored_spans(question, forecasts, "exact")
     weight, level = integrate(question, median(forecasts), low, high)
     values = np.log(forecasts.chance) * weight - level
@@ -84,4 +72,4 @@ def board(questions: Sequence[Totals], pool: float = 0.0) -> TournamentBoard:
     sums = sum_by_forecaster(questions, np.ones(len(questions)))
     sums = replace(sums, coverage=sums.coverage / max(len(questions), 1))
     take = np.exp(sums.score) * sums.coverage
-    return order_places(one_mode(questions), sums, take, shares(take), pool, take, ())
+    return order_places(questions, sums, take, shares(take), pool, take, ())

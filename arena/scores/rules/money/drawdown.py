@@ -26,11 +26,7 @@ class Drawdown:
 
 
 def drawdown(values: Sequence[int]) -> Drawdown | None:
-    """The deepest fall in the values of an account, bankroll first.
-
-    >>> drawdown([100, 120, 90, 130, 110])
-    Drawdown(share=0.25, amount=30, peak=1, trough=2)
-    """
+    """The deepest fall in the values of an account, bankroll first."""
     if len(values) < 2:
         return None
     column = np.array(values, dtype=np.int64)

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike
 from arena.scores.rules._columns import (
     Floats,
     Places,
-    check_lengths,
     check_probabilities,
     is_scored,
     number_labels,
@@ -42,12 +41,7 @@ class ProvenEdge:
 def proven_edge(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
 ) -> ProvenEdge:
-    """The share over all events.
-
-    >>> found = proven_edge([0.7, 0.7, 0.3, 0.3], [0.5] * 4, [1, 0, 0, 1], ["a", "b", "c", "d"])
-    >>> found.share, found.events
-    (0.0, 4)
-    """
+    """The share over all events."""
     claimed, came, _ = _sums(belief, mid, outcome, event, market)
     whole = float(claimed.sum())
     if not whole:
@@ -60,11 +54,7 @@ def proven_edge(
 def edge_elsewhere(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
 ) -> dict[str, float]:
-    """For each event, the share that all others prove.
-
-    >>> edge_elsewhere([0.75, 0.75], [0.5, 0.5], [1, 0], ["a", "b"])
-    {'a': -2.0, 'b': 2.0}
-    """
+    """For each event, the share that all others prove."""
     own, came, labels = _sums(belief, mid, outcome, event, market)
     claimed, came = own.sum() - own, came.sum() - came
     # What is left of a sum when all of it is taken away again is dust.
@@ -83,7 +73,6 @@ def _sums(
     b, m = check_probabilities(belief), check_probabilities(mid)
     names, group = np.unique(np.atleast_1d(np.asarray(event)).astype(str), return_inverse=True)
     number: Places = number_labels(np.arange(o.size) if market is None else market)
-    check_lengths(o.size, belief=b.size, mid=m.size, event=group.size, market=number.size)
     there = is_scored(o)
     count = np.bincount(number, weights=there)[number]
     weight = np.where(there, 1 / np.maximum(count, 1), 0.0)

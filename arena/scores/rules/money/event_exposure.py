@@ -46,12 +46,7 @@ class EventExposure:
 
 
 def event_exposure(lots: Iterable[HeldShares], ties: EventTies, total: int) -> list[EventExposure]:
-    """The events of an account worth `total`, the largest stake first. Money in millionths.
-
-    >>> lots = [HeldShares("a", "e", True, 100, 500_000), HeldShares("b", "e", True, 100, 300_000)]
-    >>> [(x.value, x.worst, x.best, x.share) for x in event_exposure(lots, {"e": "exclusive"}, 1000)]
-    [(80.0, -80.0, 20.0, 0.08)]
-    """
+    """The events of an account worth `total`, the largest stake first. Money in millionths."""
     events: dict[str, list[HeldShares]] = {}
     for lot in lots:
         events.setdefault(lot.event, []).append(lot)

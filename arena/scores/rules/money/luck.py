@@ -57,16 +57,8 @@ def luck(
     ties: EventTies,
     rng: np.random.Generator,
     seasons: int = SEASONS,
-    level: float = LEVEL,
 ) -> Luck:
-    """The luck band of these trades. Events that `ties` leaves out are `unknown`.
-
-    >>> bet = Trade("rain", True, True, 100_000_000, 41_000_000, 1_000_000, 400_000)
-    >>> won = {"rain": MarketEnd("rain", "settled", 1_000_000, 100_000_000)}
-    >>> found = luck([bet], won, {}, np.random.default_rng(1))
-    >>> found.pnl, found.mean, found.low, found.high
-    (58000000, -2000000, -42000000, 58000000)
-    """
+    """The luck band of these trades. Events that `ties` leaves out are `unknown`."""
     markets = trades_by_market(trades, ends)
     pnl = sum(market_profit(rows, ends[market]) for market, rows in markets.items())
     events, fair = _events(markets, ends)
@@ -76,7 +68,7 @@ def luck(
         words = "nothing was at risk: every bet was refunded" if is_over else "no bet has resolved yet"
         return Luck(pnl, fixed, None, None, None, 0, 0, words)
     drawn = np.rint(fixed + _seasons(events, ties, seasons, rng))
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     below = np.count_nonzero(drawn < pnl) + np.count_nonzero(drawn == pnl) / 2
     return Luck(pnl, fixed, float(below / seasons), round(low), round(high), len(events), seasons)
 

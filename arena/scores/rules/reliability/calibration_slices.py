@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import check_lengths, check_probabilities, distinct_forecasts
+from arena.scores.rules._columns import check_probabilities, distinct_forecasts
 from arena.scores.rules.calibration import EDGES
 from arena.scores.rules.reliability.corp import ScoreParts, decompose
 from arena.scores.rules.reliability.diagram import DRAWS, NullCalibration, null
@@ -50,15 +50,10 @@ def by(
     """The calibration under each label, labels in the order of their first row.
 
     What is drawn for a label depends on the seed and its name alone.
-
-    >>> found = by(["a", "a", "b"], [0.5, 0.5, 0.9], [1, 0, -1], seed=1, draws=10)
-    >>> [(one.label, one.forecasts, one.parts.brier) for one in found]
-    [('a', 2, 0.25)]
     """
     f, o = check_probabilities(forecast), np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     labels = np.atleast_1d(np.asarray(label).astype(str))
     markets = np.arange(f.size) if market is None else np.asarray(market)
-    check_lengths(f.size, outcome=o.size, label=labels.size, market=markets.size)
     slices = []
     for name in dict.fromkeys(labels.tolist()):
         here = labels == name

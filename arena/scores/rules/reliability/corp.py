@@ -9,7 +9,7 @@
 - Direction: lower is better for MCB, higher for DSC; UNC is the world's.
 - Range: MCB 0 to 1, DSC 0 to UNC, UNC 0 to 0.25.
 - Edge cases: nothing resolved gives NaN. All forecasts equal give DSC 0; all outcomes equal give UNC and
-  DSC 0. Unresolved rows have no recalibrated value (NaN).
+  DSC 0.
 - Limits: chance alone gives an MCB above 0, as `diagram` shows.
 - Source: Dimitriadis, Gneiting and Jordan (2021).
 """
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import DistinctForecasts, Floats, distinct_forecasts, is_scored
+from arena.scores.rules._columns import DistinctForecasts, Floats, distinct_forecasts
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +33,14 @@ class ScoreParts:
     uncertainty: float
 
 
-def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
-    """The curve x(f) at each row; NaN where a row is not resolved.
-
-    >>> recalibrate([0.1, 0.4, 0.3, 0.9], [0, 0, 1, 1])
-    array([0. , 0.5, 0.5, 1. ])
-    """
-    rows = distinct_forecasts(forecast, outcome, market)
-    values = np.full(np.atleast_1d(np.asarray(outcome)).size, np.nan)
-    there = np.flatnonzero(is_scored(outcome)) if values.size else np.empty(0, np.intp)
-    own = np.atleast_1d(np.asarray(forecast, dtype=np.float64))[there] if values.size else values
-    values[there] = curve(rows.came, rows.weight)[np.searchsorted(rows.value, own)]
-    return values
-
-
 def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> ScoreParts:
-    """The parts of a column's Brier score.
-
-    >>> decompose([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 0])
-    ScoreParts(brier=0.1875, miscalibration=0.0625, discrimination=0.0625, uncertainty=0.1875)
-    """
+    """The parts of a column's Brier score."""
     rows = distinct_forecasts(forecast, outcome, market)
     return parts(rows, rows.came)
 
 
 def curve(came: Floats, weight: Floats) -> Floats:
-    """The isotonic regression at each distinct forecast, from what came true of the weight on each.
-
-    >>> curve(np.array([1.0, 0.0, 3.0]), np.array([2.0, 2.0, 3.0]))
-    array([0.25, 0.25, 1.  ])
-    """
+    """The isotonic regression at each distinct forecast, from what came true of the weight on each."""
     from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
 
     if not weight.size:

@@ -12,17 +12,19 @@
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import DistinctForecasts, Floats, Places, distinct_forecasts
+from arena.scores.rules._columns import DistinctForecasts, Floats, Places, distinct_forecasts, sum_by_value
 from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, parts
-from arena.scores.rules.reliability.null_worlds import p_value, worlds
 
 DRAWS = 1_000
 LEVEL = 0.90
+AT_ONCE = 4_000_000
+"""How many drawn rows are held at a time: what bounds the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,10 @@ def null(
     outcome: ArrayLike,
     rng: np.random.Generator,
     market: ArrayLike | None = None,
-    together: ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> NullCalibration:
     """What chance alone makes of the miscalibration of a calibrated forecaster with these forecasts."""
-    rows = distinct_forecasts(forecast, outcome, market, together)
+    rows = distinct_forecasts(forecast, outcome, market)
     drawn, _ = _drawn(rows, rng, draws, np.empty(0, np.intp))
     return _null(rows, drawn)
 
@@ -76,20 +77,16 @@ def diagram(
     outcome: ArrayLike,
     rng: np.random.Generator,
     market: ArrayLike | None = None,
-    together: ArrayLike | None = None,
     draws: int = DRAWS,
-    level: float = LEVEL,
     most: int = 512,
 ) -> ReliabilityDiagram:
-    """The reliability diagram with its consistency band. Rows with one label in `together`, by default
-    those of one market, are drawn as one.
-    """
-    rows = distinct_forecasts(forecast, outcome, market, together)
+    """The reliability diagram with its consistency band. Rows of one market are drawn as one."""
+    rows = distinct_forecasts(forecast, outcome, market)
     size = rows.value.size
     places = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))
     drawn, fits = _drawn(rows, rng, draws, places)
-    points = _points(rows, places, fits, level) if size else ()
-    return ReliabilityDiagram(points, parts(rows, rows.came), _null(rows, drawn), level)
+    points = _points(rows, places, fits) if size else ()
+    return ReliabilityDiagram(points, parts(rows, rows.came), _null(rows, drawn), LEVEL)
 
 
 def _drawn(
@@ -111,10 +108,50 @@ def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
     return NullCalibration(float(drawn.mean()), p_value(observed, drawn), drawn.size)
 
 
-def _points(rows: DistinctForecasts, places: Places, fits: Floats, level: float) -> tuple[CurvePoint, ...]:
+def _points(rows: DistinctForecasts, places: Places, fits: Floats) -> tuple[CurvePoint, ...]:
     came, sizes = rows.came, np.diff(np.append(rows.start, rows.share.size))
     fit, observed = curve(came, rows.weight), came / rows.weight
-    low, high = np.quantile(fits, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(fits, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     columns = (rows.value, sizes, rows.weight, observed, fit)
     chosen = [column[places].tolist() for column in columns]
     return tuple(CurvePoint(*values) for values in zip(*chosen, low.tolist(), high.tolist(), strict=True))
+
+
+def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Batches of worlds: for each world a line with the weight of what came true on each distinct value.
+
+    One uniform number u is drawn for all rows that share a market, and a row comes true where u < f: so each
+    row alone is a fair draw of its own probability (as by Bröcker and Smith, 2007), and rows of one market,
+    which in truth end alike, do so here as far as their forecasts agree.
+    """
+    if not rows.value.size:
+        return
+    groups = rows.markets
+    counts = np.diff(np.append(rows.start, rows.share.size))
+    each_alone = groups == rows.share.size and bool((rows.share == rows.share[0]).all())
+    for count in batches(draws, counts.size if each_alone else rows.share.size):
+        if each_alone:
+            yield rng.binomial(counts, rows.value, (count, counts.size)) * rows.share[0]
+        else:
+            luck = rng.random((count, groups))[:, rows.market]
+            yield sum_by_value(rows, (luck < rows.forecast) * rows.share)
+
+
+def batches(draws: int, width: int) -> Iterator[int]:
+    """How many worlds to draw at a time, so that no batch is too large.
+
+    >>> list(batches(10, width=1_000_000))
+    [4, 4, 2]
+    """
+    most = max(AT_ONCE // max(width, 1), 1)
+    for done in range(0, draws, most):
+        yield min(most, draws - done)
+
+
+def p_value(observed: float, drawn: Floats) -> float:
+    """The share of worlds at least as bad as what was found, counting what was found as one of them.
+
+    >>> p_value(0.3, np.array([0.1, 0.2, 0.3]))
+    0.5
+    """
+    return float((1 + np.count_nonzero(drawn >= observed * (1 - 1e-12))) / (1 + drawn.size))

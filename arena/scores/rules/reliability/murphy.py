@@ -30,11 +30,7 @@ class Murphy:
 
 
 def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Murphy:
-    """The parts of a column's Brier score.
-
-    >>> decompose([0.75, 0.75, 0.25, 0.25], [1, 1, 0, 1])
-    Murphy(brier=0.1875, reliability=0.0625, resolution=0.0625, uncertainty=0.1875)
-    """
+    """The parts of a column's Brier score."""
     rows = distinct_forecasts(forecast, outcome, market)
     if not rows.value.size:
         return Murphy(math.nan, math.nan, math.nan, math.nan)

@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 from arena.scores.rules import brier
 from arena.scores.rules._columns import (
     Floats,
-    check_lengths,
     check_probabilities,
     is_scored,
     none_for_nan,
@@ -53,16 +52,10 @@ class BlindEffect:
 def blind_effect(
     before: ArrayLike, after: ArrayLike, price: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None
 ) -> BlindEffect:
-    """Answers before and after the price was shown, on the same rows.
-
-    >>> found = blind_effect([0.2, 0.9], [0.35, 0.7], [0.5, 0.5], [0, 1])
-    >>> round(found.pull, 9), found.blind_skill, found.copied
-    (0.5, 0.225, 0.0)
-    """
+    """Answers before and after the price was shown, on the same rows."""
     o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
     b, f, m = (check_probabilities(column) if o.size else np.empty(0) for column in (before, after, price))
     number = number_labels(np.arange(o.size) if market is None else market)
-    check_lengths(o.size, before=b.size, after=f.size, price=m.size, market=number.size)
     weight = 1 / np.bincount(number)[number] if o.size else b
     away = np.abs(b - m) > AWAY
     own, last, them = (brier.score(column, o, number) if o.size else math.nan for column in (b, f, m))

@@ -24,7 +24,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arena.scores.rules._columns import Floats, Places, check_lengths, check_probabilities, number_labels
+from arena.scores.rules._columns import Floats, Places, check_probabilities, number_labels
 
 Shape = Literal["exhaustive", "exclusive", "nested"]
 DUST = 1e-9
@@ -64,13 +64,7 @@ class CoherenceScore:
 
 
 def dutch_book(forecast: Sequence[float], shape: Shape) -> DutchBook:
-    """The sure profit against one event's probabilities, a ladder's from the widest rung to the narrowest.
-
-    >>> dutch_book([0.5, 0.4, 0.3], "exhaustive").profit
-    0.2
-    >>> dutch_book([0.6, 0.3, 0.5], "nested").deals
-    (DutchBookTrade(row=1, buy=True, price=0.3), DutchBookTrade(row=2, buy=False, price=0.5))
-    """
+    """The sure profit against one event's probabilities, a ladder's from the widest rung to the narrowest."""
     p = check_probabilities(forecast) if len(forecast) else np.empty(0)
     profit = coherence(p, np.zeros(p.size), shape).worst
     if not profit:
@@ -93,9 +87,6 @@ def coherence(
 
     `shape` is that of the row's event, or one for all; rows of any but the three shapes are left out.
     `rung` orders the markets of a ladder, the widest first; without it they are in order already.
-
-    >>> coherence([0.6, 0.6, 0.2, 0.3], ["a", "a", "b", "b"], "exclusive").worst_event
-    'a'
     """
     p, labels = np.empty(0), np.atleast_1d(np.asarray(event))
     if np.size(forecast):
@@ -103,7 +94,6 @@ def coherence(
     shapes = np.broadcast_to(np.asarray(shape, dtype=np.str_), p.shape) if np.ndim(shape) == 0 else shape
     kind, place = np.asarray(shapes, dtype=np.str_), np.arange(p.size) if rung is None else np.asarray(rung)
     prices = p if mid is None else check_probabilities(mid)
-    check_lengths(p.size, event=labels.size, shape=kind.size, rung=place.size, mid=prices.size)
     group = number_labels(labels)
     order = np.lexsort((np.where(kind == "nested", place, p), group))
     several = (np.bincount(group)[group] > 1) if group.size else np.empty(0, np.bool_)

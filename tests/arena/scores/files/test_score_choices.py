@@ -88,6 +88,7 @@ BAD = {
     "q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is not a forecast",
     "cdf,outcome,low,high\na,b,0 0.6 0.5 1,3,0,9": "f:2: column cdf: it does not rise",
     "cdf,outcome,low,high\na,b,0.1 1,3,0,9": "f:2: column cdf: it is 0.1 at an end of the range",
+    "cdf,outcome,low,high\na,b,0 0 1,2,0,9": "f:2: column cdf: row 0: chance 0.0 of what happened",
     "cdf,density,outcome,low,high\na,b,0 1,1,3,0,9": "f:2: column question: it is forecast more",
     "cdf,outcome,low,high\na,b,0 1,3,0,9\na,b,0 1,3,0,9": (
         "f:3: column forecaster: 'b' has forecast the same question in line 2"
@@ -246,6 +247,17 @@ def test_quantiles_become_the_density_that_they_say() -> None:
     assert sharp.baseline == pytest.approx(100 * math.log((25 + 0.01) / 1.01) / 2, abs=1e-6)
     beyond = row_of(scored(head + "a,far,80,90,100,130,0,100,no,yes\n"), "far")
     assert beyond.baseline == pytest.approx(100 * math.log(0.25 / 0.05) / 2, abs=1e-6)
+    dust = row_of(scored(head.replace(",q50", "") + "a,dust,1,47,20,0,100,yes,yes\n"), "dust")
+    assert dust.baseline is not None, "its cdf ends at 1 and what rounding adds"
+
+
+def test_a_forecast_of_options_stands_until_the_next() -> None:
+    head = "question,forecaster,option,probability,outcome,time,open,close"
+    rows = [f"q,ann,{option},{p},x,{time},0,4" for time, p, option in ((0, 0.2, "x"), (0, 0.8, "y"))]
+    rows += [f"q,ann,{option},{p},x,2,0,4" for p, option in ((0.8, "x"), (0.2, "y"))]
+    ann = row_of(scored("\n".join([head, *rows])), "ann")
+    assert ann.baseline == pytest.approx(50 * (2 + math.log2(0.2) + math.log2(0.8)))
+    assert ann.coverage == 1
 
 
 def test_a_file_that_is_packed_is_read(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.scores import ForecasterScores, row_data, score_file
-from arena.scores.rules.metaculus.question import Mode
+from arena.scores.rules.metaculus.forecasts import Mode
 
 MODES: tuple[Mode, ...] = ("exact", "metaculus")
 HEAD = "question,forecaster,probability,outcome"
@@ -90,28 +90,6 @@ def test_with_twenty_events_there_is_an_interval() -> None:
     assert (good.reason, good.events_effective) == (None, 30)
 
 
-def test_questions_of_one_event_count_as_one() -> None:
-    few = [line + f",e{number // 6}" for number, line in enumerate(many())]
-    row = score_file(table_of(*few, more=",market_probability,event")).rows[0]
-    assert (row.events, row.events_effective, row.reason) == (10, 10, "not enough events")
-
-
-def test_one_forecaster_on_one_question() -> None:
-    found = score_file(table_of("a,ann,0.5,1"))
-    row = found.rows[0]
-    assert (row.brier, row.peer, row.relative, row.skill, row.reason) == (
-        0.25,
-        None,
-        None,
-        None,
-        "no market_probability",
-    )
-    assert found.notes == (
-        "no peer and relative scores: no question has two forecasters",
-        "no skill against the market: it needs a column market_probability",
-    )
-
-
 def test_nothing_resolved() -> None:
     found = score_file(table_of("a,ann,0.5,", "b,ann,0.5,0.5"))
     row = found.rows[0]
@@ -137,31 +115,8 @@ def test_who_gave_0_to_what_happened_has_no_log_score_in_json() -> None:
     assert any(note.startswith("a log score of −∞") for note in found.notes)
 
 
-def test_a_board_for_each_category() -> None:
-    rows = score_file(table_of("a,ann,0.5,1,x", "b,ann,1,1,y", more=",category"), by_category=True).rows
-    assert [(row.category, row.brier) for row in rows] == [("x", 0.25), ("y", 0)]
-
-
 FIVE_DAYS = ["a,ann,0.4,1,1,0,5", "a,ann,0.7,1,2,0,5", "a,ann,0.8,1,4,0,5"]
 """Of Metaculus's FAQ: nothing on the first day, then 40%, 70%, 70%, 80%."""
-
-
-def test_the_five_days_of_the_faq() -> None:
-    row = score_file(table_of(*FIVE_DAYS, more=",time,open,close")).rows[0]
-    assert (round(row.baseline or 0, 2), row.coverage) == (26.54, 0.8)
-    assert (row.forecasts, row.questions) == (3, 1)
-    assert row.brier == pytest.approx((0.36 + 0.09 + 0.04) / 3)
-
-
-def test_times_as_dates_are_the_same_as_numbers() -> None:
-    dated = [
-        ",".join([*line.split(",")[:4], *(f"2026-01-0{int(day) + 1}" for day in line.split(",")[4:])])
-        for line in FIVE_DAYS
-    ]
-    one, other = (
-        score_file(table_of(*lines, more=",time,open,close")).rows[0] for lines in (FIVE_DAYS, dated)
-    )
-    assert one == other
 
 
 def test_without_a_close_the_latest_forecast_counts() -> None:
@@ -169,6 +124,13 @@ def test_without_a_close_the_latest_forecast_counts() -> None:
     found = score_file(table_of(*lines, more=",time"))
     assert row_of(found.rows, "ann").peer == pytest.approx(100 * math.log(2))
     assert any(note.startswith("no column close") for note in found.notes)
+
+
+def test_without_an_opening_a_question_opens_with_its_first_forecast_in_each_category_too() -> None:
+    lines = ["a,ann,0.8,1,1,5,x", "a,bob,0.4,1,3,5,x", "b,ann,0.8,1,1,5,y"]
+    found = score_file(table_of(*lines, more=",time,close,category"), by_category=True)
+    covered = {(row.category, row.forecaster): row.coverage for row in found.rows}
+    assert covered == {("x", "ann"): 1, ("x", "bob"): 0.5, ("y", "ann"): 1}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -265,3 +227,10 @@ def test_where_nobody_is_ranked_or_nothing_has_ended_the_sentence_says_so() -> N
     still_open = score_file(table_of("q,ann,0.5,,0.4", more=",market_probability"))
     assert still_open.sentence == "Nothing is resolved yet, so nobody leads."
     assert score_file(table_of("q,ann,0.5,1,", more=",market_probability")).sentence is None
+
+
+def test_the_five_days_of_the_faq() -> None:
+    row = score_file(table_of(*FIVE_DAYS, more=",time,open,close")).rows[0]
+    assert (round(row.baseline or 0, 2), row.coverage) == (26.54, 0.8)
+    assert (row.forecasts, row.questions) == (3, 1)
+    assert row.brier == pytest.approx((0.36 + 0.09 + 0.04) / 3)

@@ -12,8 +12,8 @@ from arena.scores.comparisons import gains
 from arena.scores.rules import brier
 from arena.scores.rules.calibration import wilson
 from arena.scores.rules.comparisons.holm import holm_adjusted
-from arena.scores.rules.reliability.corp import recalibrate
 from tests.arena.stated_rows import a_season
+from tests.oracles.scoring_bets import recalibrate
 
 PAIRS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 1)), min_size=1, max_size=40)
 

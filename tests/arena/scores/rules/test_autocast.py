@@ -10,15 +10,6 @@ from arena.scores.rules import brier
 from arena.scores.rules.autocast import choice, combined, numeric
 
 
-@pytest.mark.parametrize("count", range(2, 13))
-def test_even_odds_score_half_of_what_is_left_to_the_others(count: int) -> None:
-    assert choice.score([[1 / count] * count], [count - 1]) == pytest.approx((1 - 1 / count) / 2)
-
-
-def test_certain_and_right_is_0_and_certain_and_wrong_is_1() -> None:
-    assert choice.each([[0, 1, 0], [0, 1, 0], [1, 0]], [1, 2, 1]).tolist() == [0, 1, 1]
-
-
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 1)), min_size=1, max_size=20))
 def test_of_two_options_it_is_the_brier_score(rows: list[tuple[int, int]]) -> None:
     yes, answers = [f / 100 for f, _ in rows], [answer for _, answer in rows]
@@ -26,32 +17,15 @@ def test_of_two_options_it_is_the_brier_score(rows: list[tuple[int, int]]) -> No
     assert found == pytest.approx(brier.score(yes, answers), abs=1e-12)
 
 
-def test_numbers_score_their_distance() -> None:
-    assert numeric.each([0.2, 1.0, 0.0], [0.5, 1.0, 1.0]) == pytest.approx([0.3, 0, 1])
-
-
-def test_the_sum_of_the_means() -> None:
-    assert combined.score(0.25, 0.3805, 0.2263) == pytest.approx(0.8568)
-
-
 def test_a_type_without_a_question_leaves_the_sum_unknown() -> None:
     assert math.isnan(choice.score([], []))
     assert math.isnan(combined.score(0.25, choice.score([], []), numeric.score([], [])))
 
 
-@pytest.mark.parametrize(
-    ("options", "answer", "message"),
-    [
-        ([0.5, 0.6], 0, "question 1: probabilities add up to 1.1"),
-        ([0.5, 0.5], 2, "question 1: no option 2 among 2"),
-        ([1.5, -0.5], 0, "question 1, row 0: 1.5 is not a probability"),
-    ],
-)
-def test_what_is_no_forecast_is_refused_by_question(options: list[float], answer: int, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        choice.score([[1.0, 0.0], options], [0, answer])
-
-
 def test_a_number_outside_its_range_is_refused_by_row() -> None:
     with pytest.raises(ValueError, match=r"row 1: 1\.5 is not"):
         numeric.score([0.5, 1.5], [0.5, 0.5])
+
+
+def test_numbers_score_their_distance() -> None:
+    assert numeric.each([0.2, 1.0, 0.0], [0.5, 1.0, 1.0]) == pytest.approx([0.3, 0, 1])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scores.rules._columns import FEW, mean, select_rows, total
+from arena.scores.rules._columns import FEW, mean, total
 
 finite = st.floats(-1e200, 1e200)
 short = st.integers(-(10**6), 10**6).map(lambda n: n / 1000)
@@ -50,12 +50,6 @@ def test_the_order_of_a_million_changes_no_digit() -> None:
     chance = np.random.default_rng(1)
     values = chance.standard_normal(1_000_000) * 10.0 ** chance.integers(-12, 12, 1_000_000)
     assert total(values) == total(chance.permutation(values)) == math.fsum(values.tolist())
-
-
-def test_what_counts_is_kept() -> None:
-    values = np.array([1.0, 2.0, 3.0])
-    assert select_rows(values, np.array([True, False, True])).tolist() == [1, 3]
-    assert select_rows(values, np.array([True, True, True])) is values
 
 
 @given(st.lists(st.tuples(short, st.integers(-1, 5)), min_size=1))

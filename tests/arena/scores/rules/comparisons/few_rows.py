@@ -21,7 +21,7 @@ def season_of(rows: Iterable[Row]) -> SeasonForecasts:
     _, what = factorize(market)
     events, about = factorize([name.partition("/")[0] for name in market])
     return check_season(
-        agents, events, agent=who, instant=instant, market=what, event=about, forecast=forecast,
+        agents, events, agent=who, instant=np.array(instant), market=what, event=about, forecast=forecast,
         reference=price, outcome=outcome, known=[WEEK * (place % 40) for place in what.tolist()],
     )  # fmt: skip
 

@@ -16,18 +16,6 @@ def worth(prices: Sequence[float], apart: Sequence[float], events: Sequence[int]
     return effective_events(np.array(apart), np.array(prices), np.arange(len(prices)), np.array(events))
 
 
-@pytest.mark.parametrize(("price", "effective"), [(0.5, 20.0), (0.03, 0.64), (0.97, 0.64), (0.2, 6.15)])
-def test_equal_events_count_as_what_their_prices_leave_open(price: float, effective: float) -> None:
-    assert worth([price] * 20, [0.1] * 20, range(20)) == pytest.approx(effective, abs=0.005)
-
-
-def test_markets_of_one_event_fall_with_one_coin() -> None:
-    assert worth([0.5] * 40, [0.1] * 40, [k // 2 for k in range(40)]) == pytest.approx(20)
-    assert worth([0.5] * 100, [0.1] * 100, [max(k - 50, 0) for k in range(100)]) < 2, (
-        "one event has half of all"
-    )
-
-
 def test_an_event_on_which_both_say_the_same_tells_nothing() -> None:
     assert worth([0.5] * 40, [0.1, 0.005] * 20, range(40)) == pytest.approx(20)
     assert worth([0.5] * 40, [0.0] * 40, range(40)) == pytest.approx(40), "who copies the price everywhere"

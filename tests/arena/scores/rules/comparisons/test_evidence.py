@@ -91,20 +91,6 @@ def test_it_never_grows_on_average_where_prices_are_true(pairs: list[tuple[float
     assert mean <= 1 + 1e-9
 
 
-def test_a_story_costs_half_at_most_and_two_stories_multiply() -> None:
-    lost = [(0, market, 0.0, 1.0, 0.9, 0.5, 0.0) for market in range(20)]
-    assert evidence(of(lost)).now == pytest.approx(0.5)
-    both = [*lost, *((1, market + 20, *row[2:]) for market, row in enumerate(lost))]
-    assert evidence(of(both)).now == pytest.approx(0.25)
-
-
-def test_what_is_still_open_in_a_story_that_has_begun_to_end_counts_at_its_worst() -> None:
-    won, still_open = (0, 0, 0.0, 1.0, 0.6, 0.5, 1.0), (0, 1, 0.0, np.inf, 0.6, 0.5, np.nan)
-    assert evidence(of([won, still_open])).now < evidence(of([won])).now
-    assert evidence(of([still_open])).now == 1.0
-    assert evidence(of([won, (1, *still_open[1:])])).now == evidence(of([won])).now, "another story may wait"
-
-
 def test_what_has_nothing_to_say_does_not_count() -> None:
     row = (0, 0, 0.0, 1.0, 0.6, 0.5, 1.0)
     alone = evidence(of([row])).now
@@ -124,9 +110,3 @@ def test_several_forecasts_of_one_market_at_one_time_are_averaged() -> None:
 def test_the_bar_is_reached_when_capital_first_comes_up_to_it() -> None:
     curve = Evidence(np.array([1.0, 2.0, 5.0]), np.array([3.0, 40.0, 12.0]))
     assert (curve.reached(20), curve.reached(40), curve.reached(41), curve.now) == (2.0, 2.0, None, 12.0)
-
-
-def test_copying_a_price_that_halves_long_shots_never_grows_beyond_what_chance_allows() -> None:
-    """40 long shots of 3 cents, none of which has come true yet: all gains are positive, and tell little."""
-    rows = [(k, k, float(k), k + 1.0, 0.015, 0.03, 0.0) for k in range(40)]
-    assert evidence(of(rows)).now < 1.2

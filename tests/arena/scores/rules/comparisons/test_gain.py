@@ -2,12 +2,12 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.record.model.columns import factorize
-from arena.scores.rules import skill
 from arena.scores.rules.comparisons.gain import NOTHING, TOO_FEW, Gain, gains
 from arena.scores.rules.comparisons.season_rows import check_season
 from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
@@ -78,68 +78,19 @@ def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) ->
     _, market = factorize([row[1] for row in rows])
 
     def found(order: list[int]) -> list[Gain]:
-        columns = {
-            "agent": [("ann", "bob").index(rows[k][0]) for k in order],
-            "instant": [rows[k][2] for k in order],
-            "market": [market[k] for k in order],
-            "event": [event[k] for k in order],
-            "forecast": [rows[k][3] for k in order],
-            "reference": [rows[k][4] for k in order],
-            "outcome": [rows[k][5] for k in order],
-        }
-        return gains(check_season(("ann", "bob"), events, **columns))
+        names, _, instant, *rest = (np.array(column)[order] for column in zip(*rows, strict=True))
+        columns = dict(zip(("forecast", "reference", "outcome"), rest, strict=True))
+        place = (names == "bob").astype(int)
+        of_market = {"market": market[order], "event": event[order]}
+        return gains(
+            check_season(("ann", "bob"), events, agent=place, instant=instant, **of_market, **columns)
+        )
 
     order = list(range(len(rows)))
     assert found(order) == found(chance.sample(order, len(order)))
 
 
-def test_it_is_the_skill_of_the_leaderboard() -> None:
-    rows = drawn(3, 30, {"ann": 0.1})
-    _, market, _, forecast, price, outcome = map(list, zip(*rows, strict=True))
-    assert gain_of(rows).skill == pytest.approx(skill.score(forecast, outcome, price, market), abs=1e-12)
-
-
-def test_a_sharp_agent_is_told_from_the_market_and_a_hasty_one_too() -> None:
-    found = {g.agent: g for g in gains(season_of(drawn(4, 80, {"sharp": 0.0, "hasty": 0.6})))}
-    sharp, hasty = found["sharp"], found["hasty"]
-    assert sharp.low is not None
-    assert sharp.low > 0
-    assert hasty.high is not None
-    assert hasty.high < 0
-
-
-GOOD: Row = ("ann", "rain", 1, 0.5, 0.5, 1)
-
-
-@pytest.mark.parametrize(
-    ("bad", "said"),
-    [
-        (("ann", "snow", 1, 1.5, 0.5, 1), r"row 1: 1\.5 is not a probability"),
-        (("ann", "snow", 1, 0.5, float("nan"), 1), "row 1: nan is not a probability"),
-        (("ann", "rain", 1, 0.6, 0.5, 1), "row 1: ann has the same market and instant in row 0"),
-        (("ann", "snow", -1, 0.5, 0.5, 1), "row 1: instant -1 is no place from 0 on"),
-    ],
-)
-def test_bad_rows_are_refused_by_number(bad: Row, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        season_of([GOOD, bad])
-
-
-@pytest.mark.parametrize(
-    ("agent", "event", "said"),
-    [
-        ([0, 0], [0, 1], "row 0: .* this market belongs to another event"),
-        ([0, 1], [0, 0], "row 1: agent 1 is no place"),
-    ],
-)
-def test_rows_that_contradict_the_names_are_refused(agent: list[int], event: list[int], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        check_season(
-            ["ann"], ["a", "b"], agent=agent, instant=[1, 2], market=[0, 0], event=event,
-            forecast=[0.5, 0.5], reference=[0.5, 0.5], outcome=[1, 1],
-        )  # fmt: skip
-
-
-def test_who_is_not_there_is_said_with_those_who_are() -> None:
-    with pytest.raises(ValueError, match="no agent 'bob'; there are ann"):
-        season_of([GOOD]).of("bob")
+@pytest.mark.parametrize(("said", "price", "wrong"), [(1.5, 0.5, 1.5), (0.5, float("nan"), "nan")])
+def test_what_is_no_probability_is_refused_by_row(said: float, price: float, wrong: object) -> None:
+    with pytest.raises(ValueError, match=f"row 1: {wrong} is not a probability"):
+        season_of([("ann", "rain", 1, 0.5, 0.5, 1), ("ann", "snow", 1, said, price, 1)])

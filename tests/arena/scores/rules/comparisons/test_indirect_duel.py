@@ -53,9 +53,9 @@ def test_the_interval_ends_where_the_formula_begins_to_refuse() -> None:
     season = two(3, bob=0.15)
     found = indirect_duel(season, "ann", "bob", 3)
     assert found.low is not None
-    assert found.high is not None
     assert slow(season, found.low - 1e-6, 3) <= 0.05 < slow(season, found.low + 1e-6, 3)
-    assert slow(season, found.high + 1e-6, 3) <= 0.05 < slow(season, found.high - 1e-6, 3)
+    back = indirect_duel(season, "bob", "ann", 3)
+    assert (back.p, back.low, back.high) == pytest.approx((found.p, -(found.high or 0), -found.low))
 
 
 def test_the_gap_is_that_of_the_gains() -> None:
@@ -65,13 +65,6 @@ def test_the_gap_is_that_of_the_gains() -> None:
     assert found.gap == pytest.approx(ann - bob)
     assert (found.by, found.events, found.markets) == ("market", 120, 360)
     assert found.effective == min(gain.effective for gain in gains(season))
-
-
-def test_from_the_other_side_it_is_the_same() -> None:
-    season = two(5)
-    one, other = indirect_duel(season, "ann", "bob"), indirect_duel(season, "bob", "ann")
-    assert one.p == other.p
-    assert (one.low, one.high) == pytest.approx((-(other.high or 0), -(other.low or 0)), abs=1e-9)
 
 
 def test_several_pairs_are_as_if_alone() -> None:

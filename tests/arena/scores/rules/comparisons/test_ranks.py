@@ -26,15 +26,12 @@ def won(winner: str, loser: str, p: float = 0.01) -> Duel:
 def test_the_surest_gain_comes_first_and_not_the_largest() -> None:
     board = [
         gain("wide", 0.05, -0.02),
+        gain("even", 0.02, 0.01),
         gain("sure", 0.02, 0.01),
         gain("few", 0.2, None),
         gain("none", None, None),
     ]
-    assert [row.agent for row in order(reversed(board))] == ["sure", "wide", "few", "none"]
-
-
-def test_equals_stand_in_the_order_of_their_names() -> None:
-    assert [row.agent for row in order([gain("bob", 0.0, 0.0), gain("ann", 0.0, 0.0)])] == ["ann", "bob"]
+    assert [row.agent for row in order(reversed(board))] == ["even", "sure", "wide", "few", "none"]
 
 
 def test_each_duel_won_moves_one_up_and_the_other_down() -> None:
@@ -45,16 +42,6 @@ def test_each_duel_won_moves_one_up_and_the_other_down() -> None:
 def test_without_duels_anyone_may_hold_any_place() -> None:
     assert places(AGENTS, []) == dict.fromkeys(AGENTS, (1, 5))
     assert groups(AGENTS, []) == [AGENTS]
-
-
-def test_a_tie_group_ends_where_one_is_told_apart() -> None:
-    found = groups(AGENTS, [won("ann", "dan"), won("ann", "eve"), won("bob", "eve")])
-    assert found == [("ann", "bob", "cho"), ("bob", "cho", "dan"), ("cho", "dan", "eve")]
-
-
-def test_who_is_told_from_all_others_stands_alone() -> None:
-    apart = [won("ann", other) for other in AGENTS[1:]]
-    assert groups(AGENTS, apart) == [("ann",), AGENTS[1:]]
 
 
 pairs = st.sets(st.sampled_from(list(combinations(AGENTS, 2))))
@@ -95,10 +82,6 @@ def test_needed_events_are_the_pairs_that_tables_of_the_paired_t_test_give(
 def test_events_that_there_are_already_are_taken_off() -> None:
     assert missing_events(0.5, 0.1, 100.0, 100) == 0
     assert missing_events(0.2, 0.1, 100.0, 100) == 99
-
-
-def test_uneven_events_are_worth_less() -> None:
-    assert missing_events(0.2, 0.1, 100.0, 200) == 197
 
 
 @pytest.mark.parametrize("known", [(0.0, 0.1, 30.0), (0.1, 0.0, 30.0), (0.1, float("nan"), 30.0)])

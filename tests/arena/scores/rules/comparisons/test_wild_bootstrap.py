@@ -4,8 +4,6 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from arena.scores.rules.comparisons import wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums
@@ -74,19 +72,6 @@ def test_an_interval_ends_where_the_formula_begins_to_refuse(seed: int) -> None:
         )
 
 
-def test_with_many_equal_events_the_interval_is_that_of_the_normal_distribution() -> None:
-    rng = np.random.default_rng(1)
-    found = EventSums(rng.normal(0.02, 0.1, 800), np.ones(800))
-    span = intervals(wild_bootstrap.signed_sums(names(found), [found], 0), [True])[0]
-    half = 1.96 * wild_bootstrap.error(found)
-    assert (span.low, span.high) == pytest.approx((found.mean - half, found.mean + half), abs=0.08 * half)
-
-
-def test_the_error_of_events_of_one_market_is_that_of_a_mean() -> None:
-    values = np.random.default_rng(2).normal(size=30)
-    assert wild_bootstrap.error(EventSums(values, np.ones(30))) == pytest.approx(values.std(ddof=1) / 30**0.5)
-
-
 def test_a_mean_of_exactly_nothing_is_no_surprise() -> None:
     assert p(EventSums(np.zeros(30), np.ones(30))) == 1.0
     assert p(EventSums(np.array([0.1, -0.1] * 15), np.ones(30))) == 1.0
@@ -131,32 +116,6 @@ def test_without_a_market_nothing_is_said() -> None:
     empty = EventSums(np.zeros(3), np.zeros(3))
     span = intervals(wild_bootstrap.signed_sums(NAMES[:3], [empty], 0), [True])[0]
     assert np.isnan([p(empty), span.low, span.high, wild_bootstrap.error(empty)]).all()
-
-
-def test_events_without_markets_change_nothing() -> None:
-    found = sums(3, shift=0.05)
-    wide = EventSums(np.append(found.total, [0.0] * 5), np.append(found.count, [0.0] * 5))
-    assert p(found) == p(wide)
-    assert wild_bootstrap.error(found) == pytest.approx(wild_bootstrap.error(wide))
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 10**6))
-def test_turned_round_everything_is_the_same_on_the_other_side(seed: int) -> None:
-    found = sums(seed, shift=0.02)
-    back = EventSums(-found.total, found.count)
-    one, other = (intervals(wild_bootstrap.signed_sums(NAMES, [x], seed), [True])[0] for x in (found, back))
-    assert p(found, seed) == p(back, seed)
-    assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-9)
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 10**6), st.floats(-0.1, 0.1))
-def test_p_and_interval_say_the_same_of_nought(seed: int, shift: float) -> None:
-    found = sums(seed, shift=shift)
-    span = intervals(wild_bootstrap.signed_sums(NAMES, [found], seed), [True])[0]
-    if min(abs(span.low), abs(span.high)) > 1e-6:
-        assert (p(found, seed) > wild_bootstrap.LEVEL) is (span.low < 0 < span.high)
 
 
 @pytest.mark.parametrize("wanted", [[True, False, True, True, False], [False] * 5, [True] * 5])

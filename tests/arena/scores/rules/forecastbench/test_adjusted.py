@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.forecastbench.adjusted_brier import market_brier, score, scores, two_way
-from arena.scores.rules.forecastbench.bootstrap import draws, replicate_scores, replicates
+from arena.scores.rules.forecastbench.bootstrap import draws, replicates
 from arena.scores.rules.forecastbench.panel import Panel, panel
 from tests.arena.scores.rules.forecastbench.tables import a_panel, some_panel
 
@@ -57,28 +57,6 @@ def test_a_fractional_outcome_shifts_by_what_always_half_scores_there() -> None:
     assert score(two_way(table)) == pytest.approx(slowly(table, [1, 1]), abs=1e-12)
 
 
-def test_hard_questions_are_no_disgrace() -> None:
-    """`late` saw only the hard half: plain, it is worse than `steady`, adjusted it is better."""
-    said: dict[str, list[float | None]] = {
-        "steady": [0.9, 0.9, 0.4, 0.4],
-        "late": [None, None, 0.5, 0.5],
-        "other": [0.8, 0.8, 0.3, 0.3],
-    }
-    table = a_panel(said, [1, 1, 1, 1])
-    plain, adjusted = np.nanmean(table.brier, axis=1), score(two_way(table))
-    names = list(table.forecasters)
-    better, worse = names.index("late"), names.index("steady")
-    assert plain[better] > plain[worse]
-    assert adjusted[better] < adjusted[worse]
-
-
-def test_the_market_as_difficulty_leaves_differences_to_the_market() -> None:
-    table = a_panel({"crowd": [0.8, 0.4], "m": [0.9, None], "n": [0.5, 0.5]}, [1, 0])
-    found = dict(zip(table.forecasters, score(market_brier(table, "crowd")), strict=True))
-    assert found["n"] == pytest.approx(0.25)
-    assert found["m"] - found["crowd"] == pytest.approx(0.1**2 - 0.2**2)
-
-
 def test_what_no_forecaster_of_the_sample_answered_has_no_difficulty() -> None:
     table = panel(["a", "a", "b"], ["x", "y", "y"], [0.5] * 3, [1, 0, 0], fits=[False, True, True])
     with pytest.raises(ValueError, match="'x': nobody in the difficulty sample"):
@@ -112,22 +90,7 @@ def test_a_crowd_must_have_answered_everything() -> None:
         market_brier(table, "nobody")
 
 
-def test_draws_keep_the_size_of_every_stratum() -> None:
-    table = some_panel(1, forecasters=2, questions=30, strata=3)
-    for times in np.vstack(list(draws(table, np.random.default_rng(1), 40))):
-        assert [times[table.stratum == s].sum() for s in range(3)] == [10, 10, 10]
-
-
-def test_draws_by_cluster_move_a_cluster_as_one() -> None:
-    table = some_panel(1, forecasters=2, questions=30)
-    weights = np.vstack(list(draws(table, np.random.default_rng(1), 40, by="cluster")))
-    for cluster in range(10):
-        times = weights[:, table.cluster == cluster]
-        assert (times == times[:, :1]).all()
-    assert (weights.sum(axis=1) == 30).all()
-
-
-def test_draws_by_cluster_keep_the_number_of_clusters_of_every_family() -> None:
+def test_draws_keep_the_size_of_every_stratum_or_move_clusters_as_one_within_families() -> None:
     """A series runs through rounds, which are strata, but has one source, which is its family."""
     places = range(24)
     table = a_panel(
@@ -139,27 +102,9 @@ def test_draws_by_cluster_keep_the_number_of_clusters_of_every_family() -> None:
     )
     for times in np.vstack(list(draws(table, np.random.default_rng(1), 40, by="cluster"))):
         assert [times[table.family == source].sum() for source in range(3)] == [8, 8, 8]
-
-
-def test_a_cluster_in_two_families_is_an_error() -> None:
-    table = a_panel({"a": [0.1, 0.2]}, [1, 0], cluster=["c", "c"], family=["s", "t"])
-    with pytest.raises(ValueError, match="is in two families"):
-        next(draws(table, np.random.default_rng(1), 1, by="cluster"))
-    with pytest.raises(ValueError, match="draws by 'day'"):
-        next(draws(table, np.random.default_rng(1), 1, by="day"))
-
-
-def test_the_same_seed_gives_the_same_digits() -> None:
-    table = some_panel(5, forecasters=6, questions=40, missing=0.2)
-    first, again = (replicate_scores(table, two_way(table), np.random.default_rng(9), 20) for _ in range(2))
-    assert (first == again).all()
-
-
-def test_the_overall_replicate_is_the_index_of_the_mean_of_both_types() -> None:
-    parts = [(table, two_way(table)) for table in (some_panel(1, 3, 20), some_panel(2, 3, 15))]
-    drawn = replicates(parts[0], parts[1], np.random.default_rng(1), 5)
-    means = ((1 - drawn.dataset / 100) ** 2 + (1 - drawn.market / 100) ** 2) / 2
-    assert drawn.overall == pytest.approx(100 * (1 - np.sqrt(means)))
+        assert (times.reshape(-1, 4) == times[::4, None]).all()
+    for times in np.vstack(list(draws(table, np.random.default_rng(1), 40))):
+        assert [times[table.stratum == one].sum() for one in range(2)] == [12, 12]
 
 
 def test_twins_are_equal_in_every_replicate() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.scores.rules.forecastbench.leaderboard import (
-    DIFFICULTIES,
+    Difficulty,
     ForecastBenchScores,
     forecastbench_leaderboard,
 )
@@ -14,7 +14,7 @@ from arena.scores.rules.forecastbench.panel import Panel
 from tests.arena.scores.rules.forecastbench.tables import golden, golden_scores
 
 PARTS = ("dataset", "market", "overall")
-KEYS = {"two_way": "two_way_fixed_effects", "market_brier": "market_brier"}
+KEYS: dict[Difficulty, str] = {"two_way": "two_way_fixed_effects", "market_brier": "market_brier"}
 
 
 @pytest.fixture(scope="module")
@@ -22,19 +22,20 @@ def tables(shared_data: Path) -> tuple[Panel, Panel]:
     return golden(shared_data)
 
 
-@pytest.fixture(scope="module", params=DIFFICULTIES)
-def mode(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.fixture(scope="module", params=KEYS)
+def mode(request: pytest.FixtureRequest) -> Difficulty:
+    found: Difficulty = request.param
+    return found
 
 
 @pytest.fixture(scope="module")
-def rows(tables: tuple[Panel, Panel], mode: str) -> list[ForecastBenchScores]:
+def rows(tables: tuple[Panel, Panel], mode: Difficulty) -> list[ForecastBenchScores]:
     return forecastbench_leaderboard(*tables, difficulty=mode, references=["Naive Forecaster"])
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_score_is_the_golden_one(
-    rows: list[ForecastBenchScores], mode: str, part: str, shared_data: Path
+    rows: list[ForecastBenchScores], mode: Difficulty, part: str, shared_data: Path
 ) -> None:
     """The golden fixed effects stop short of the least squares by 6e-7, so its index is off by as much."""
     wanted = golden_scores(shared_data)["scores"][KEYS[mode]]

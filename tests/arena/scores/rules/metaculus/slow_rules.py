@@ -11,8 +11,7 @@ from statistics import fmean, median
 import numpy as np
 from hypothesis import strategies as st
 
-from arena.scores.rules.metaculus.forecasts import Forecasts
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion
 from arena.scores.rules.metaculus.question_types import binary
 
 

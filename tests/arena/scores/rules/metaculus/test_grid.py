@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from arena.scores.rules._columns import Floats
+from arena.scores.rules.metaculus.forecasts import MetaculusQuestion
 from arena.scores.rules.metaculus.grid import ForecastGrid, grid_scores
-from arena.scores.rules.metaculus.question import MetaculusQuestion
 from arena.scores.rules.metaculus.question_types import binary
 from arena.scores.rules.metaculus.table import SCORES, question_scores
 

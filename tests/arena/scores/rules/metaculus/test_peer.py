@@ -10,10 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import peer
-from arena.scores.rules.metaculus.forecasts import rows_of
-from arena.scores.rules.metaculus.question import ForecastScores, MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import ForecastScores, MetaculusQuestion, rows_of, totals
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
-from arena.scores.rules.metaculus.totals import totals
 from tests.arena.scores.rules.metaculus.slow_rules import Said, Told, told
 
 DAY = MetaculusQuestion(0, 4, 4, spot=2)
@@ -23,60 +21,15 @@ def ln(p: float, q: float) -> float:
     return 100 * math.log(p / q)
 
 
-def test_the_example_of_alex_bailey_and_cory() -> None:
-    assert peer.points(np.exp([-1, 1, 2])) == pytest.approx([-250, 50, 200])
-
-
 def test_nobody_has_a_peer_score_alone() -> None:
-    assert np.isnan(peer.points([0.5])).tolist() == [True]
     said = binary(["a"], [0], [0.5], outcome=True)
     assert math.isnan(totals(said, peer.score(DAY, said)).of("a")[0])
     assert totals(said, peer.score(DAY, said, "metaculus")).of("a") == (0, 1)
 
 
-def test_each_is_compared_with_the_geometric_mean_of_the_others() -> None:
-    said = binary(["a", "b", "c"], [0, 0, 0], [0.9, 0.4, 0.1], outcome=True)
-    expected = [ln(0.9, math.sqrt(0.04)), ln(0.4, math.sqrt(0.09)), ln(0.1, math.sqrt(0.36))]
-    for mode in ("exact", "metaculus"):
-        assert peer.score(DAY, said, mode).score == pytest.approx(expected)
-        assert peer.spot(DAY, said, mode).score == pytest.approx(expected)
-
-
 def test_numbers_count_half() -> None:
     said = continuous(["a", "b"], [0, 0], [[0, 0.8, 1], [0, 0.4, 1]], bucket=1)
     assert peer.score(DAY, said).score == pytest.approx([50 * math.log(2), -50 * math.log(2)])
-
-
-def test_when_all_withdraw_the_text_stops_and_the_site_goes_on() -> None:
-    said = binary(["a", "b", "a"], [0, 0, 3], [0.8, 0.4, 0.4], outcome=True, end=np.array([2, 2, np.nan]))
-    said = rows_of(said, np.array([True, True, False]))
-    assert peer.score(DAY, said).score == pytest.approx([ln(0.8, 0.4) / 2, ln(0.4, 0.8) / 2])
-    assert peer.score(DAY, said, "metaculus").score == pytest.approx([ln(0.8, 0.4), ln(0.4, 0.8)])
-    assert peer.score(DAY, said, "metaculus").coverage.tolist() == [1, 1]
-
-
-def test_a_bot_outside_the_base_is_compared_with_it_and_changes_nobody() -> None:
-    base = [True, True, False]
-    said = binary(["a", "b", "bot"], [0, 0, 0], [0.6, 0.7, 0.9], outcome=True, base=base)
-    exact, site = peer.score(DAY, said).score, peer.score(DAY, said, "metaculus").score
-    both = [ln(0.6, 0.7), ln(0.7, 0.6)]
-    assert exact[:2] == pytest.approx(both)
-    assert site[:2] == pytest.approx(both)
-    assert exact[2] == pytest.approx(ln(0.9, math.sqrt(0.42)))
-    assert site[2] == pytest.approx(2 * exact[2])
-
-
-def test_a_bot_against_a_base_of_one_has_a_score_by_the_text_and_none_by_the_site() -> None:
-    said = binary(["a", "bot"], [0, 0], [0.6, 0.9], outcome=True, base=[True, False])
-    assert peer.score(DAY, said).score == pytest.approx([0, ln(0.9, 0.6)])
-    assert peer.spot(DAY, said).score == pytest.approx([0, ln(0.9, 0.6)])
-    assert peer.score(DAY, said, "metaculus").score.tolist() == [0, 0]
-
-
-def test_without_a_base_the_site_takes_everyone() -> None:
-    said = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True, base=[False, False])
-    assert peer.score(DAY, said).score.tolist() == [0, 0]
-    assert peer.score(DAY, said, "metaculus").score == pytest.approx([ln(0.8, 0.4), ln(0.4, 0.8)])
 
 
 def test_who_had_no_such_option_is_read_from_other_by_the_text() -> None:
@@ -149,12 +102,6 @@ def test_the_site_s_score_equals_a_slow_transcription(case: Told) -> None:
     expected = np.array([score(s) for s in case.said]).reshape(-1, 2)
     assert found.score == pytest.approx(expected[:, 0], abs=1e-9)
     assert found.coverage == pytest.approx(expected[:, 1], abs=1e-12)
-
-
-@given(told(outside=""))
-def test_peer_scores_of_a_base_add_up_to_0(case: Told) -> None:
-    for mode in ("exact", "metaculus"):
-        assert peer.score(case.question, case.forecasts, mode).score.sum() == pytest.approx(0, abs=1e-9)
 
 
 @given(told(), st.randoms(use_true_random=False))

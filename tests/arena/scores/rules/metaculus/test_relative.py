@@ -10,37 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.metaculus import _timeline, community, relative
-from arena.scores.rules.metaculus.forecasts import rows_of
-from arena.scores.rules.metaculus.question import MetaculusQuestion
+from arena.scores.rules.metaculus.forecasts import MetaculusQuestion, rows_of, totals
 from arena.scores.rules.metaculus.question_types import binary, continuous, multiple_choice
-from arena.scores.rules.metaculus.totals import totals
 from tests.arena.scores.rules.metaculus.slow_rules import Said, Told, told
 
 DAY = MetaculusQuestion(0, 4, 4)
-
-
-def test_it_is_the_doublings_above_the_median_of_the_others() -> None:
-    said = binary(["a", "b", "c"], [0, 0, 0], [0.8, 0.4, 0.2], outcome=True)
-    expected = [math.log2(0.8 / 0.3), math.log2(0.4 / 0.5), math.log2(0.2 / 0.6)]
-    assert relative.score(DAY, said).score == pytest.approx(expected)
 
 
 def test_alone_there_is_no_score_by_the_text_and_0_by_the_site() -> None:
     said = binary(["a"], [0], [0.8], outcome=True)
     assert math.isnan(totals(said, relative.score(DAY, said)).of("a")[0])
     assert totals(said, relative.score(DAY, said, "metaculus")).of("a") == (0, 1)
-
-
-def test_the_site_has_one_s_own_forecast_in_the_median() -> None:
-    said = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True)
-    expected = [math.log2(0.8 / 0.6), math.log2(0.4 / 0.6)]
-    assert relative.score(DAY, said, "metaculus").score == pytest.approx(expected)
-
-
-def test_an_early_close_loses_time_by_the_text_and_none_by_the_site() -> None:
-    said, early = binary(["a", "b"], [0, 0], [0.8, 0.4], outcome=True), MetaculusQuestion(0, 1, 4)
-    assert relative.score(early, said).score == pytest.approx([0.25, -0.25])
-    assert relative.score(early, said, "metaculus").coverage.tolist() == [1, 1]
 
 
 def test_no_forecast_at_all_gives_no_score() -> None:

@@ -21,33 +21,6 @@ rows = st.lists(
 )
 
 
-def season(noise: float, events: int = 4000) -> tuple[np.ndarray, ...]:
-    """Prices and beliefs that are the truth with errors of their own."""
-    rng = np.random.default_rng(1)
-    truth = rng.uniform(0.2, 0.8, events)
-    mid = np.clip(truth + rng.normal(0, 0.1, events), 0.05, 0.95)
-    belief = np.clip(truth + rng.normal(0, noise, events), 0, 1) if noise else truth
-    return belief, mid, (rng.random(events) < truth).astype(int), np.arange(events)
-
-
-def test_one_who_knows_the_truth_is_as_good_as_its_word() -> None:
-    found = proven_edge(*season(0.0))
-    assert found.share == pytest.approx(1, abs=3 * found.error)
-    assert found.error < 0.1
-
-
-def test_one_who_is_as_wrong_as_the_price_has_half_of_what_it_claims() -> None:
-    found = proven_edge(*season(0.1))
-    assert found.share == pytest.approx(0.5, abs=0.1 + 3 * found.error)
-
-
-def test_one_who_guesses_has_next_to_nothing_of_what_it_claims() -> None:
-    belief, mid, outcome, event = season(0.0)
-    guesses = np.random.default_rng(2).permutation(belief)
-    found = proven_edge(guesses, mid, outcome, event)
-    assert abs(found.share) < 0.25
-
-
 def test_the_error_covers_the_truth_as_often_as_it_should(thorough: bool) -> None:
     rng, seasons = np.random.default_rng(3), 1000 if thorough else 150
     inside = 0
@@ -95,8 +68,3 @@ def test_nothing_claimed_or_nothing_resolved_proves_nothing() -> None:
         assert found.events == 0
     assert edge_elsewhere([], [], [], []) == {}
     assert edge_elsewhere([0.9], [0.5], [1], ["a"]) == {"a": 0.0}
-
-
-def test_columns_of_unequal_length_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="column 'event' has 1 rows"):
-        proven_edge([0.5, 0.5], [0.5, 0.5], [1, 0], ["a"])

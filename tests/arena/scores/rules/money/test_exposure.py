@@ -28,12 +28,6 @@ def test_drawdown_is_the_deepest_of_all_falls(values: list[int]) -> None:
     assert found.peak <= found.trough
 
 
-def test_an_account_that_never_fell_has_a_drawdown_of_0() -> None:
-    found = drawdown([100, 100, 130])
-    assert found is not None
-    assert (found.share, found.amount) == (0.0, 0)
-
-
 def test_before_the_first_mark_there_is_no_drawdown() -> None:
     assert drawdown([]) is None
     assert drawdown([10_000]) is None
@@ -41,24 +35,6 @@ def test_before_the_first_mark_there_is_no_drawdown() -> None:
 
 def lot(market: str, mid: float, yes: bool = True, shares: int = 100, event: str = "e") -> HeldShares:
     return HeldShares(market, event, yes, shares, round(mid * ONE))
-
-
-def test_of_exclusive_outcomes_all_can_be_lost_and_only_one_can_be_won() -> None:
-    (found,) = event_exposure([lot("a", 0.5), lot("b", 0.3)], {"e": "exclusive"}, 1000)
-    assert (found.value, found.worst, found.best) == pytest.approx((80, -80, 20))
-    assert found.markets == 2
-    assert found.share == pytest.approx(0.08)
-
-
-def test_no_on_two_exclusive_outcomes_can_lose_one_of_them_only() -> None:
-    (found,) = event_exposure([lot("a", 0.5, False), lot("b", 0.3, False)], {"e": "exclusive"}, 1000)
-    assert (found.value, found.worst, found.best) == pytest.approx((120, -20, 80))
-
-
-def test_a_spread_on_a_ladder_can_win_in_between_and_not_lose_twice() -> None:
-    lots = [lot("wide", 0.6), lot("narrow", 0.2, yes=False)]
-    (found,) = event_exposure(lots, {"e": "nested"}, 1000)
-    assert (found.value, found.worst, found.best) == pytest.approx((140, -40, 60))
 
 
 def test_yes_and_no_of_one_market_cancel_out() -> None:

@@ -35,11 +35,6 @@ def test_of_exclusive_markets_at_most_one_pays() -> None:
     assert set((drawn + 0.6).round(9).tolist()) == {0.0, 1.0}
 
 
-def test_exclusive_prices_over_1_are_taken_as_shares_of_their_sum() -> None:
-    drawn = winnings(np.ones(2), np.array([0.6, 0.6]), "exclusive", 100, np.random.default_rng(1))
-    assert drawn.tolist() == pytest.approx([0.0] * 100)
-
-
 def test_a_nested_market_pays_only_with_those_that_contain_it() -> None:
     drawn = winnings(np.array([1.0, 10.0]), np.array([0.5, 0.2]), "nested", 5000, np.random.default_rng(1))
     assert set((drawn + 2.5).round(9).tolist()) == {0.0, 1.0, 11.0}
@@ -49,13 +44,6 @@ def test_bets_of_an_event_that_nobody_knows_how_to_tie_win_and_lose_together() -
     """The widest: a YES and a NO bet at even odds both win or both lose."""
     drawn = winnings(np.array([1.0, -1.0]), np.array([0.5, 0.5]), "unknown", 1000, np.random.default_rng(1))
     assert set(drawn.tolist()) == {-1.0, 1.0}
-
-
-@pytest.mark.parametrize("tie", TIES)
-def test_no_tie_spreads_more_than_the_unknown_one(tie: EventTie) -> None:
-    held, price = np.array([100.0, -50.0, 20.0]), np.array([0.2, 0.5, 0.1])
-    own = winnings(held, price, tie, 20_000, np.random.default_rng(1)).std()
-    assert own <= winnings(held, price, "unknown", 20_000, np.random.default_rng(1)).std() * 1.02
 
 
 def test_the_percentile_of_one_bet_is_read_off_its_price() -> None:
@@ -92,25 +80,15 @@ def test_no_trade_is_none_with_a_reason() -> None:
     assert luck([], {}, {}, np.random.default_rng(1)).percentile is None
 
 
-def test_the_order_of_markets_and_of_ends_changes_nothing() -> None:
-    rows = [bet("a", 0.3), bet("b", 0.6, yes=False), bet("c", 0.5)]
-    ends = {"a": won("x", 100), "b": won("y", 0), "c": won("x", 0, value=0)}
-    one = luck(rows, ends, {"x": "exclusive"}, np.random.default_rng(1), seasons=500)
-    other = luck(
-        rows[::-1], dict(reversed(ends.items())), {"x": "exclusive"}, np.random.default_rng(1), seasons=500
-    )
-    assert one == other
-
-
 @pytest.mark.parametrize("style", ["hold", "trade"])
 def test_the_band_holds_skill_less_seasons_as_often_as_it_says(style: str, thorough: bool) -> None:
-    seasons = 1000 if thorough else 100
-    share = coverage(seasons, events=20, style=style, draws=400, known=True, seed=3)
+    seasons = 1000 if thorough else 60
+    share = coverage(seasons, events=20, style=style, draws=200, known=True, seed=3)
     assert abs(share - 0.95) <= 3 * math.sqrt(0.95 * 0.05 / seasons) + 0.005
 
 
 def test_where_nobody_knows_how_markets_hang_together_the_band_is_too_wide_rather_than_too_narrow() -> None:
-    assert coverage(60, events=20, style="hold", draws=400, known=False, seed=3) >= 0.95
+    assert coverage(40, events=20, style="hold", draws=200, known=False, seed=3) >= 0.95
 
 
 def test_a_bet_whose_price_has_not_moved_yet_is_not_called_refunded() -> None:

@@ -3,7 +3,6 @@
 from dataclasses import astuple
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,25 +31,36 @@ def ended(value: float, shares: int, state: State = "settled") -> dict[str, Mark
     return {"m": MarketEnd("e", state, round(value * ONE), round(shares * value * DOLLAR))}
 
 
-def test_a_bet_at_the_mid_of_just_quarter_kelly_is_edge_and_luck() -> None:
+REFUND = {"m": MarketEnd("e", "refunded", 0, 512 * DOLLAR)}
+CASES: dict[str, tuple[list[Trade], dict[str, MarketEnd], dict[str, int]]] = {
     # a quarter of 10,000 · (0.6 − 0.5) / 0.5 = $500, so 1,000 shares
-    found = split_profit([buy(1000, 0.5, 0.5, belief=0.6)], ended(1, 1000))
-    assert found == ProfitSplit(edge=100 * DOLLAR, luck=400 * DOLLAR)
+    "just quarter-Kelly": ([buy(1000, 0.5, 0.5, 0.6)], ended(1, 1000), {"edge": 100, "luck": 400}),
+    "twice quarter-Kelly": (
+        [buy(2000, 0.5, 0.5, 0.6)], ended(0, 2000), {"edge": 100, "sizing": 100, "luck": -1200}
+    ),
+    "against its own word": ([buy(1000, 0.5, 0.5, 0.4)], ended(1, 1000), {"sizing": -100, "luck": 600}),
+    "nothing stated": (
+        [buy(1000, 0.51, 0.5, fee=2 * DOLLAR)], ended(1, 1000), {"spread": -10, "fee": -2, "luck": 500}
+    ),
+    "sold before a loss": (
+        [buy(1000, 0.5, 0.5, 0.5), sale(1000, 0.58, 0.6)], ended(0, 0),
+        {"spread": -20, "exit": 600, "luck": -500},
+    ),
+    "sold what would have won": (
+        [buy(1000, 0.5, 0.5, 0.5), sale(400, 0.6, 0.6)], ended(1, 600), {"exit": -160, "luck": 500}
+    ),
+    "still open": ([buy(1000, 0.5, 0.5, 0.6)], ended(0.55, 1000, "open"), {"edge": 100, "luck": -50}),
+    "a refund gives back the costs": (
+        [buy(1000, 0.51, 0.5, 0.6, fee=2 * DOLLAR)], REFUND, {"spread": -10, "fee": -2, "luck": 12}
+    ),
+}  # fmt: skip
 
 
-def test_twice_quarter_kelly_doubles_what_is_expected_and_says_so_as_sizing() -> None:
-    found = split_profit([buy(2000, 0.5, 0.5, belief=0.6)], ended(0, 2000))
-    assert found == ProfitSplit(edge=100 * DOLLAR, sizing=100 * DOLLAR, luck=-1200 * DOLLAR)
-
-
-def test_a_bet_against_ones_own_word_is_a_loss_of_sizing() -> None:
-    found = split_profit([buy(1000, 0.5, 0.5, belief=0.4)], ended(1, 1000))
-    assert (found.edge, found.sizing, found.luck) == (0, -100 * DOLLAR, 600 * DOLLAR)
-
-
-def test_a_bet_of_one_who_stated_nothing_is_luck_and_costs() -> None:
-    found = split_profit([buy(1000, 0.51, 0.5, fee=2 * DOLLAR)], ended(1, 1000))
-    assert found == ProfitSplit(spread=-10 * DOLLAR, fee=-2 * DOLLAR, luck=500 * DOLLAR)
+@pytest.mark.parametrize("case", CASES)
+def test_each_part_by_hand_in_dollars(case: str) -> None:
+    trades, end, dollars = CASES[case]
+    found = split_profit(trades, end)
+    assert found == ProfitSplit(**{name: part * DOLLAR for name, part in dollars.items()})
 
 
 def test_a_no_bet_is_the_mirror_of_a_yes_bet() -> None:
@@ -58,16 +68,6 @@ def test_a_no_bet_is_the_mirror_of_a_yes_bet() -> None:
     lost = {"m": MarketEnd("e", "settled", 0, 1000 * ONE)}
     no = split_profit([buy(1000, 0.31, 0.7, belief=0.55, yes=False, fee=DOLLAR)], lost)
     assert no == yes
-
-
-def test_selling_before_a_loss_is_a_gain_of_exit() -> None:
-    found = split_profit([buy(1000, 0.5, 0.5, 0.5), sale(1000, 0.58, 0.6)], ended(0, 0))
-    assert found == ProfitSplit(spread=-20 * DOLLAR, exit=600 * DOLLAR, luck=-500 * DOLLAR)
-    assert found.pnl == 80 * DOLLAR
-
-
-def test_selling_what_would_have_won_is_a_loss_of_exit() -> None:
-    assert split_profit([buy(1000, 0.5, 0.5, 0.5), sale(400, 0.6, 0.6)], ended(1, 600)).exit == -160 * DOLLAR
 
 
 def test_an_edge_counts_for_as_much_as_it_has_proved_real() -> None:
@@ -78,25 +78,9 @@ def test_an_edge_counts_for_as_much_as_it_has_proved_real() -> None:
     assert split_profit(rows, end, {"other": 0.0}) == split_profit(rows, end)
 
 
-def test_an_open_market_is_judged_by_its_mid_now() -> None:
-    found = split_profit([buy(1000, 0.5, 0.5, belief=0.6)], ended(0.55, 1000, "open"))
-    assert found == ProfitSplit(edge=100 * DOLLAR, luck=-50 * DOLLAR)
-
-
-def test_a_refund_leaves_no_edge_and_gives_back_the_costs() -> None:
-    bet = buy(1000, 0.51, 0.5, belief=0.6, fee=2 * DOLLAR)
-    found = split_profit([bet], {"m": MarketEnd("e", "refunded", 0, 512 * DOLLAR)})
-    assert found == ProfitSplit(spread=-10 * DOLLAR, fee=-2 * DOLLAR, luck=12 * DOLLAR)
-    assert found.pnl == 0
-
-
 def test_a_market_without_an_end_is_an_error() -> None:
     with pytest.raises(ValueError, match="'m' was traded, but its status is unknown"):
         split_profit([buy(1, 0.5, 0.5)], {})
-
-
-def test_nothing_traded_is_nothing_made() -> None:
-    assert split_profit([], {}).pnl == 0
 
 
 millionths = st.integers(1, ONE - 1)
@@ -146,24 +130,6 @@ def test_luck_is_what_came_less_what_was_believed(trades: list[Trade], value: in
     found = split_profit(one_market, {"m": MarketEnd("e", "settled", value, round(paid))})
     if trades:
         assert abs(found.luck - by_hand) <= 3
-
-
-def test_where_beliefs_are_the_truth_luck_averages_out_and_edge_is_what_is_earned() -> None:
-    rng = np.random.default_rng(1)
-    found = []
-    for _ in range(2000):
-        truth, mid = rng.uniform(0.3, 0.7), rng.uniform(0.4, 0.6)
-        yes = bool(truth > mid)
-        came = bool(rng.random() < truth)
-        won = 1000 * ONE * int(came == yes)
-        bet = buy(1000, mid if yes else 1 - mid, mid, belief=truth, yes=yes)
-        found.append(split_profit([bet], {"m": MarketEnd("e", "settled", ONE * int(came), won)}))
-    luck = np.array([part.luck / DOLLAR for part in found])
-    earned = np.array([part.pnl / DOLLAR for part in found])
-    error = luck.std() / np.sqrt(luck.size)
-    assert abs(luck.mean()) < 3 * error
-    promised = np.mean([(part.edge + part.sizing) / DOLLAR for part in found])
-    assert earned.mean() == pytest.approx(promised, abs=3 * error)
 
 
 def _believed(trade: Trade) -> int:

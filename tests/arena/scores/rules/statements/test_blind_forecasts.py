@@ -24,13 +24,6 @@ def test_the_share_of_the_way_that_answers_went_is_found(way: float) -> None:
     assert found.pull == pytest.approx(way)
 
 
-def test_noise_in_the_answers_does_not_bend_the_share_of_the_way() -> None:
-    rng = np.random.default_rng(2)
-    b, m = rng.uniform(0.3, 0.7, 20_000), rng.uniform(0.3, 0.7, 20_000)
-    found = blind_effect(b, b + 0.5 * (m - b) + rng.uniform(-0.1, 0.1, b.size), m, rng.random(b.size) < m)
-    assert found.pull == pytest.approx(0.5, abs=0.02)
-
-
 def test_a_copyist_has_the_skill_of_the_price_and_none_of_its_own() -> None:
     rng = np.random.default_rng(3)
     m = rng.uniform(0.05, 0.95, 5000)
@@ -40,17 +33,6 @@ def test_a_copyist_has_the_skill_of_the_price_and_none_of_its_own() -> None:
     assert found.blind_skill < -0.03
     assert found.blind_price is None
     assert found.final_price == pytest.approx(1)
-
-
-def test_one_who_knows_more_than_the_price_shows_it_blind() -> None:
-    rng = np.random.default_rng(4)
-    truth = rng.uniform(0.05, 0.95, 5000)
-    m = np.clip(truth + rng.normal(0, 0.2, 5000), 0.02, 0.98)
-    found = blind_effect(truth, truth, m, rng.random(5000) < truth)
-    assert found.blind_skill is not None
-    assert found.blind_skill > 0.02
-    assert (found.pull, found.gain) == (0, 0)
-    assert found.copied == pytest.approx(0, abs=0.05)
 
 
 @given(rows)
@@ -84,12 +66,6 @@ def test_the_order_of_rows_changes_no_digit(rows: list[Any], chance: Any) -> Non
     assert blind_effect(*zip(*rows, strict=True)) == blind_effect(*zip(*shuffled, strict=True))
 
 
-def test_a_market_asked_often_weighs_no_more_than_one_asked_once() -> None:
-    often = blind_effect([0.2] * 9 + [0.2], [0.6] * 9 + [0.2], [0.6] * 9 + [0.6], [1] * 10, ["a"] * 9 + ["b"])
-    assert often.pull == pytest.approx(0.5)
-    assert often.copied == pytest.approx(0.5)
-
-
 def test_nothing_asked_is_none_throughout() -> None:
     found = blind_effect([], [], [], [])
     assert (found.rows, found.resolved) == (0, 0)
@@ -107,6 +83,7 @@ def test_blind_answers_on_the_price_throughout_leave_no_way_to_go() -> None:
     assert (found.pull, found.copied) == (None, None)
 
 
-def test_columns_of_unequal_length_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="column 'after' has 1 rows"):
-        blind_effect([0.5, 0.5], [0.5], [0.5, 0.5], [1, 0])
+def test_a_market_asked_often_weighs_no_more_than_one_asked_once() -> None:
+    often = blind_effect([0.2] * 9 + [0.2], [0.6] * 9 + [0.2], [0.6] * 9 + [0.6], [1] * 10, ["a"] * 9 + ["b"])
+    assert often.pull == pytest.approx(0.5)
+    assert often.copied == pytest.approx(0.5)

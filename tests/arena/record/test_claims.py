@@ -1,0 +1,265 @@
+"""A turn is played by one worker and a duty has one holder, whoever else thinks so too."""
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.errors import ArenaError
+from arena.record.model import lease
+from arena.record.model.cohort import Turn
+from arena.record.model.lease import heartbeat, holder_name, is_gone, machine_name
+from arena.record.queries.cohorts import count_facts, read_calls, read_rounds, read_turn_statuses
+from arena.record.record import Record
+from arena.record.write.calls import add_call
+from arena.record.write.cohorts import end_cohort, put_marks
+from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
+from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
+from portfolio.rules import REALISTIC
+from tests.builders import NOW, usd
+from tests.records.full_record import LEASE, SUN, Season, a_cohort, decides, said, the_book
+
+OVER = timedelta()
+"""The length of a lease that has run out as it is given."""
+
+
+def gone(*holders: str) -> Callable[[str], bool]:
+    """That these holders, and no others, are known to have ended."""
+    return lambda name: name in holders
+
+
+def nobody(name: str) -> bool:
+    """No holder is known to have ended."""
+    return False
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Record:
+    """A record with a round that waits for two turns."""
+    return waiting(tmp_path / "record.db")
+
+
+def waiting(path: Path) -> Record:
+    """A new record with a round that waits for two turns."""
+    season = Season(Record.open(str(path)))
+    season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
+    season.look(1, NOW, the_book(SUN, NOW))
+    return season.record
+
+
+def claim(
+    record: Record, holder: str, length: timedelta = LEASE, ended: Callable[[str], bool] = nobody
+) -> dict[int, int]:
+    return record.write(claim_turns, 1, [1, 2], holder, length, ended)
+
+
+def play(record: Record, token: int, entrant: int = 1) -> set[int]:
+    turn = Turn("ann", usd(10_000), decides(sun="0.5"))
+    return record.add_turns(1, (1, 1), [TurnUnderClaim(entrant, token, turn)], "1")
+
+
+def test_the_first_to_come_has_the_turn(record: Record) -> None:
+    assert claim(record, "one") == {1: 1, 2: 1}
+    assert claim(record, "two") == {}
+    play(record, 1)
+    assert record.read(read_turn_statuses, 1) == {1: "played"}
+
+
+def test_a_claim_lasts_for_as_long_as_it_is_renewed(record: Record) -> None:
+    tokens = claim(record, "one", OVER)
+    assert record.write_unfenced(renew_claims, 1, tokens, LEASE) == {1, 2}, "late, but nobody else has come"
+    assert claim(record, "two") == {}
+    assert record.write_unfenced(renew_claims, 1, {2: 1}, OVER) == {2}
+    assert claim(record, "two") == {2: 2}
+    assert record.write_unfenced(renew_claims, 1, tokens, LEASE) == {1}, "who was replaced is told"
+    assert record.write_unfenced(renew_claims, 1, {}, LEASE) == set()
+
+
+def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> None:
+    claim(record, "one", OVER)
+    play(record, 1)
+    assert claim(record, "two") == {2: 2}
+    failed = Turn("bob", usd(10_000), decides(status="failed"))
+    assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 2, failed)], "1") == {2}
+    assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
+
+
+def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record) -> None:
+    claim(record, "one")
+    failed = Turn("bob", usd(10_000), decides(status="failed"))
+    assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == {2}
+    assert claim(record, "two") == {2: 2}, "ann's is still held"
+    assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 1, failed)], "1") == set(), "it is another's now"
+    assert claim(record, "three") == {}
+
+
+def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
+    claim(record, "one")
+    claim(record, "two", ended=gone("one"))
+    assert play(record, 1) == set()
+    assert record.read(read_turn_statuses, 1) == {}
+    assert play(record, 2) == {1}
+    assert record.read(read_turn_statuses, 1) == {1: "played"}
+
+
+def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: Record) -> None:
+    claim(record, "one")
+    record.write(claim_turns, 1, [2], "two", LEASE, gone("one"))
+    turns = [
+        TurnUnderClaim(key, 1, Turn(name, usd(10_000), decides())) for key, name in ((1, "ann"), (2, "bob"))
+    ]
+    assert record.add_turns(1, (1, 1), turns, "1") == {1}
+    assert record.read(read_turn_statuses, 1) == {1: "played"}
+
+
+def test_nobody_plays_without_a_claim(record: Record) -> None:
+    assert play(record, 1) == set()
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """A record for many examples."""
+    return waiting(tmp_path_factory.mktemp("claims") / "record.db")
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), max_size=12))
+def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], lasting: Record) -> None:
+    last = claim(lasting, "new", ended=gone("new", "a", "b", "c"))[1]
+    held: str | None = "new"
+    for holder, short, dead in steps:
+        taken = claim(
+            lasting, holder, OVER if short else LEASE, gone("new", "a", "b", "c") if dead else nobody
+        )
+        assert taken == ({1: last + 1, 2: last + 1} if dead or held in (None, holder) else {})
+        if taken:
+            last, held = last + 1, None if short else holder
+
+
+def take(
+    record: Record, holder: str, length: timedelta = LEASE, ended: Callable[[str], bool] = nobody
+) -> int | None:
+    return record.write_unfenced(take_lease, "scheduler", holder, length, ended)
+
+
+def test_the_first_to_come_is_on_duty_and_the_second_stands_by(record: Record) -> None:
+    assert take(record, "one") == 1
+    assert take(record, "two") is None
+    assert record.write_unfenced(take_lease, "janitor", "two", LEASE, nobody) == 1, "another duty"
+
+
+def test_a_duty_is_taken_over_when_it_has_run_out_was_let_go_or_its_holder_is_gone(record: Record) -> None:
+    take(record, "one", OVER)
+    assert take(record, "two") == 2
+    record.write_unfenced(release_lease, "scheduler", 2)
+    assert take(record, "three") == 3
+    assert take(record, "four", ended=gone("three")) == 4
+    assert take(record, "four") == 5, "who comes back under its own name has a new token"
+
+
+def test_who_renews_stays_and_who_was_replaced_is_told(record: Record) -> None:
+    take(record, "one", OVER)
+    assert record.write_unfenced(renew_lease, "scheduler", 1, LEASE), "late, but nobody else has come"
+    assert take(record, "two") is None
+    assert record.write_unfenced(renew_lease, "scheduler", 1, OVER)
+    take(record, "two")
+    assert not record.write_unfenced(renew_lease, "scheduler", 1, LEASE)
+    record.write_unfenced(release_lease, "scheduler", 1)
+    assert take(record, "three") is None, "the first can't let go of what the second has"
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), max_size=12))
+def test_tokens_of_a_duty_only_grow_and_one_holds(
+    steps: list[tuple[str, bool, bool]], empty: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    record = Record.open(str(shutil.copy(empty, tmp_path_factory.mktemp("duty") / "record.db")))
+    held: tuple[str, int] | None = None
+    last = 0
+    for holder, short, dead in steps:
+        token = take(
+            record, holder, OVER if short else LEASE, gone("a", "b", "c", "one", "two") if dead else nobody
+        )
+        assert token == (last + 1 if held is None or dead or held[0] == holder else None)
+        if token is not None:
+            last, held = token, None if short else (holder, token)
+    record.close()
+
+
+def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: Record) -> None:
+    late = record.fenced("scheduler", take(record, "one", OVER) or 0)
+    token = late.write(claim_turns, 1, [1], "one", LEASE, nobody)[1]
+    turn = TurnUnderClaim(1, token, Turn("ann", usd(10_000), decides(sun="0.5")))
+    now = record.fenced("scheduler", take(record, "two") or 0)
+    for write in (
+        lambda: late.add_turns(1, (1, 1), [turn], "1"),
+        lambda: late.write(end_cohort, 1, NOW),
+        lambda: late.write(put_marks, 1, {}, over=1),
+        lambda: Season(late).start(a_cohort(2, NOW, REALISTIC, "ann")),
+        lambda: Season(late).look(1, NOW + timedelta(weeks=1), the_book(SUN, NOW)),
+    ):
+        before = record.read(count_facts)
+        with pytest.raises(LeaseLost, match="another process has taken over as scheduler") as raised:
+            write()
+        assert raised.value.code == "superseded"
+        assert record.read(count_facts) == before
+    assert not record.read(read_rounds, 1)[0].done
+    late.write_unfenced(add_call, 1, 1, 1, said("paid for"), NOW)
+    assert [call.reply for call in record.read(read_calls, 1, [1])[1]] == ["paid for"]
+    assert now.add_turns(1, (1, 1), [turn], "1") == {1}
+    assert record.add_turns(1, (1, 1), [], "1") == set(), "without a fence anyone writes"
+
+
+def named(pid: int, place: str = machine_name()) -> str:
+    return f"{socket.gethostname()}/{pid}/{place}.x"
+
+
+def test_every_holder_has_a_name_of_its_own() -> None:
+    assert holder_name() != holder_name()
+
+
+def test_a_process_that_ended_is_gone_and_so_is_an_earlier_one_with_our_number() -> None:
+    """Of another machine nothing is known, nor of a container, which may have its host's name."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert is_gone(named(ended.pid))
+    assert is_gone(named(os.getpid()))
+    assert not is_gone(named(os.getppid()))
+    for elsewhere in ("elsewhere.invalid/1/x", named(ended.pid, "another"), named(os.getpid(), "another")):
+        assert not is_gone(elsewhere)
+
+
+def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=1))
+
+    async def go() -> tuple[int, int]:
+        beats, enough = 0, asyncio.Event()
+
+        def renew() -> None:
+            nonlocal beats
+            beats += 1
+            if beats == 2:
+                raise ArenaError("locked", "in use by another process")
+            if beats == 3:
+                raise RuntimeError("two servers' transactions waited for each other")
+            if beats == 4:
+                enough.set()
+
+        async with heartbeat(renew):
+            await asyncio.wait_for(enough.wait(), 10)
+        seen = beats
+        await asyncio.sleep(0.02)
+        return seen, beats
+
+    seen, later = asyncio.run(go())
+    assert seen >= 4
+    assert later == seen

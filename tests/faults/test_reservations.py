@@ -1,0 +1,147 @@
+"""Calls that are reserved: one whose worker is lost goes on counting; what a provider tells one, all heed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from time import sleep
+
+from agents.model import Call, CallError, Message, Prompt
+from arena.record.model.lease import holder_name, is_gone
+from arena.record.model.reservation import (
+    Budget,
+    CallRefused,
+    Payer,
+    ProviderBusy,
+    Reservation,
+    ReservationAnswer,
+    ReservationRequest,
+    ReservationTerms,
+    Scope,
+)
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.calls import add_call
+from arena.record.write.reservations import read_spent, renew_reservations, reserve
+from markets.millionths import ONE
+from tests.builders import NOW
+from tests.faults.hammer import COST, forking, hang
+
+DAY, OVER = timedelta(days=1), timedelta()
+THERE = ReservationRequest(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
+HERE = replace(THERE, holder=holder_name())
+SCOPES: tuple[Scope, ...] = ("round", "agent", "day", "arena")
+PROMPT = Prompt((Message("user", "?"),))
+
+
+def terms(limits: Mapping[Scope, int], most: int = 1) -> ReservationTerms:
+    """So many calls at a time, within these limits."""
+    return ReservationTerms(Budget(limits=limits), most, timedelta(minutes=5), is_gone)
+
+
+def asked(record: Record, request: ReservationRequest, on: ReservationTerms) -> ReservationAnswer:
+    return record.write_unfenced(reserve, request, on)
+
+
+def placed(record: Record, request: ReservationRequest, on: ReservationTerms) -> Reservation:
+    """The place, which there must be."""
+    answer = asked(record, request, on)
+    assert isinstance(answer, Reservation)
+    return answer
+
+
+def ended(record: Record, place: Reservation, cost: int = 0, wait: float | None = None) -> None:
+    """The call is over: answered at a cost, or turned down by a provider that wants to be left alone."""
+    error = None if wait is None else CallError("rate_limit", "slow down", retry=True, wait=wait)
+    call = Call(PROMPT, "yes" if error is None else None, cost=cost, error=error)
+    record.write_unfenced(add_call, 1, 1, 1, call, NOW, place)
+
+
+def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(
+    record: Record, database: str, tmp_path: Path
+) -> None:
+    sign, context = tmp_path / "calling", forking()
+    worker = context.Process(target=hang, args=(database, str(sign)))
+    worker.start()
+    while not sign.exists():
+        assert worker.is_alive()
+        sleep(0.01)
+    two = terms({"arena": 2 * COST})
+    assert asked(record, HERE, two) == ProviderBusy(), "it lives, and the provider has room for one"
+    worker.kill()
+    worker.join()
+    ended(record, placed(record, HERE, two), COST)
+    assert record.read(read_spent, 1, 1, NOW, SCOPES) == dict.fromkeys(SCOPES, 2 * COST)
+    third = asked(record, HERE, two)
+    assert isinstance(third, CallRefused)
+    assert "$0.0020 of the arena's $0.0020 is spent" in third.why
+
+
+def test_a_worker_elsewhere_has_its_room_until_its_lease_is_over(record: Record) -> None:
+    three = terms({"day": 3 * COST})
+    lost = placed(record, THERE, three)
+    assert asked(record, HERE, three) == ProviderBusy()
+    record.write_unfenced(renew_reservations, [lost.id], OVER)
+    mine = placed(record, HERE, three)
+    assert asked(record, HERE, three) == ProviderBusy(), "the one that was lost is forgotten, not this one"
+    ended(record, mine, COST)
+    assert isinstance(asked(record, HERE, terms({"day": 2 * COST})), CallRefused)
+    tomorrow = replace(HERE, made_at=NOW + DAY)
+    assert isinstance(asked(record, tomorrow, terms({"arena": 2 * COST})), CallRefused)
+    placed(record, tomorrow, terms({"day": COST}))
+
+
+def test_a_late_but_paid_answer_costs_what_it_costs(record: Record) -> None:
+    lost = placed(record, THERE, terms({}))
+    record.write_unfenced(renew_reservations, [lost.id], OVER)
+    assert record.read(read_spent, 1, 1, NOW, ["arena"]) == {"arena": COST}
+    ended(record, lost, 3)
+    assert record.read(read_spent, 1, 1, NOW, ["arena"]) == {"arena": 3}
+
+
+EIGHT = terms({}, most=8)
+
+
+def lane(record: Record) -> tuple[int, bool]:
+    """The room at the provider, and whether anything is known that narrows it."""
+    with reading(record.engine) as connection:
+        found = connection.exec_driver_sql("SELECT room, paused_until IS NOT NULL FROM lane").one()
+        return found[0], bool(found[1])
+
+
+def pause_over(record: Record) -> None:
+    with record.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE lane SET paused_until = '2000-01-01T00:00:00.000000Z'")
+
+
+def test_too_many_halves_the_room_once_for_all_and_lets_the_provider_rest(record: Record) -> None:
+    places = [placed(record, THERE, EIGHT) for _ in range(8)]
+    assert [place.free for place in places] == [*range(7, -1, -1)]
+    assert asked(record, THERE, EIGHT) == ProviderBusy()
+    for place, wait in zip(places, (30, 60, *[20] * 6), strict=True):
+        ended(record, place, wait=wait)
+    assert lane(record) == (4 * ONE, True)
+    rest = asked(record, THERE, EIGHT)
+    assert isinstance(rest, ProviderBusy)
+    assert 30 < (rest.pause or 0) <= 60, "the longest that any of them was asked for"
+    pause_over(record)
+    found = placed(record, THERE, EIGHT)
+    assert (found.free, found.narrow) == (3, True)
+
+
+def test_answers_widen_it_again_for_all_and_then_it_is_written_to_no_more(record: Record) -> None:
+    """A config that says less than is known narrows it all the same."""
+    ended(record, placed(record, HERE, EIGHT), wait=30)
+    pause_over(record)
+    narrow = placed(record, HERE, terms({}, most=2))
+    assert narrow.free == 1
+    assert asked(record, HERE, terms({}, most=1)) == ProviderBusy()
+    ended(record, narrow, 5)
+    ended(record, placed(record, HERE, EIGHT), 5)
+    assert lane(record) == (4 * ONE + ONE // 4, True)
+    answers = 1
+    while (place := placed(record, THERE, EIGHT)).narrow:
+        ended(record, place, 5)
+        answers += 1
+    assert lane(record) == (8 * ONE, False)
+    assert (answers, place.free) == (24, 7)
