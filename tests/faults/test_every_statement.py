@@ -56,9 +56,9 @@ class Fate:
             raise Killed
 
     def places(self, all_of_them: bool) -> list[int]:
-        """Where to die, counted from 1: each, or every eighth that writes and every 160th that reads."""
+        """Where to die, counted from 1: each, or every fifth that writes and every hundredth that reads."""
         every = enumerate(self.moments, 1)
-        return [n for n, what in every if all_of_them or n % (160 if what.startswith("SELECT") else 8) == 0]
+        return [n for n, what in every if all_of_them or n % (100 if what.startswith("SELECT") else 5) == 0]
 
 
 @dataclass

@@ -78,6 +78,19 @@ def until(is_so: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
+def suspend(process: Forked, address: str) -> None:
+    """Stop a process where it changes nothing: one within a change keeps its locks for minutes."""
+    changing = "SELECT count(*) FROM pg_stat_activity WHERE now() - xact_start > interval '300 ms'"
+    with psycopg.connect(address, autocommit=True) as connection:
+        while True:
+            process.signal(signal.SIGSTOP)
+            time.sleep(0.5)
+            if connection.execute(f"{changing} AND datname = current_database()").fetchone() == (0,):
+                return
+            process.signal(signal.SIGCONT)
+            time.sleep(0.1)
+
+
 def expire(address: str, pid: str, *tables: str) -> None:
     """The leases of a process are over: a minute and a half that a test can't wait.
 
@@ -110,7 +123,7 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
         ):
             until(lambda: there.at_once == PER_PROVIDER, "as many calls as there may be")
             # Nobody is between a reservation and its call now: that one would go out when it is woken.
-            stopped.signal(signal.SIGSTOP)
+            suspend(stopped, plain)
             killed.kill()
             dead = timer()
             time.sleep(2 * LATENCY)  # what they had asked is answered, whether they hear it or not

@@ -27,6 +27,7 @@ from arena.record.files.copy import (
 from arena.record.files.integrity import ContentCheck, RecordContent, check_pages, examine_file, naming_errors
 from arena.record.hashes import state_hash
 from arena.record.schema.database import (
+    allow_long_change,
     connect,
     newest_schema_version,
     open_read_only,
@@ -183,6 +184,7 @@ def _to_server(
             raise ArenaError("not_empty", f"{name} already holds a record", "name an empty database")
     upgrade(target)
     with reading(source) as here, target.begin() as there:
+        allow_long_change(there)
         copy_rows(here, there, progress)
         return _check_same_hash(state_hash(here), check(there, name, progress), name)
 

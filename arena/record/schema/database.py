@@ -68,6 +68,10 @@ TIMEOUTS = {
 """How long a server may say nothing, as its connections know it: 10 seconds at first, then about a minute."""
 IDLE_WRITER_MS = 5 * 60_000
 """A writer that says nothing for so long within a transaction counts as suspended, and loses its locks."""
+LIMIT_TRANSACTION = """SELECT set_config('transaction_timeout', '{}', {})
+    WHERE current_setting('server_version_num')::int >= 170000"""
+LONGEST_CHANGE = "30min"
+"""So does one that is suspended halfway through many rows, which a server does not call idle."""
 DRIVERS = ("sqlite+pysqlite", "postgresql+psycopg", "postgresql+psycopg2")
 
 
@@ -195,7 +199,20 @@ def _server(url: URL, read_only: bool) -> Engine:
         hint = 'pip install "paper-arena[postgres]", and give a URL that begins with postgresql+psycopg://'
         raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
     translate_errors(engine, url)
+    if not read_only:
+
+        @event.listens_for(engine, "connect")
+        def limit(driver: Any, _: object) -> None:
+            driver.cursor().execute(LIMIT_TRANSACTION.format(LONGEST_CHANGE, "false"))
+            driver.commit()
+
     return engine
+
+
+def allow_long_change(connection: Connection) -> None:
+    """Let this transaction take as long as it needs: a whole record comes over in one."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(LIMIT_TRANSACTION.format("0", "true"))
 
 
 def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:
@@ -303,6 +320,7 @@ def upgrade(engine: Engine, to: str = "head") -> None:
 
 def upgrade_connection(connection: Connection, to: str = "head") -> None:
     """The same in a transaction of the caller's. Of many that come at once, one does it, and others wait."""
+    allow_long_change(connection)
     if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})")
     if schema_version(connection) == newest_schema_version() and to == "head":

@@ -13,11 +13,7 @@ from sqlalchemy.exc import OperationalError
 from arena.errors import ArenaError
 
 FULL = ("disk_full", "the disk is full: cannot write {}", "free some space; nothing is lost")
-IDLE = (  # not what the driver calls an end of the connection, though it is one
-    "unreachable",
-    "{} has closed a connection that was idle in the middle of a change",
-    "the process was suspended; what was begun is undone, and it may be tried again",
-)
+SUSPENDED = "the process was suspended; what was begun is undone, and it may be tried again"
 NO_RIGHT = ("read_only", "{} can't be changed by this user", "name a user who may, or let `arena run` do it")
 PERMISSIONS = "check the permissions of the file and its folder"
 RACE = (
@@ -39,7 +35,13 @@ KNOWN_ERRORS = {
     "disk I/O error": ("disk_error", "the disk failed at {}", "check its free space, then try again"),
     "disk is full": FULL,
     "No space left": FULL,
-    "idle-in-transaction timeout": IDLE,
+    # Not what the driver calls an end of the connection, though both are.
+    "idle-in-transaction timeout": (
+        "unreachable",
+        "{} has closed a connection that was idle in the middle of a change",
+        SUSPENDED,
+    ),
+    "transaction timeout": ("unreachable", "{} has ended a change that took too long", SUSPENDED),
     "UNIQUE constraint failed": RACE,
     "duplicate key value": RACE,
 }

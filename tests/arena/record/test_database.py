@@ -18,7 +18,16 @@ from arena.errors import ArenaError
 from arena.record.queries import cohorts
 from arena.record.record import Record
 from arena.record.schema.cohort import PromptRow
-from arena.record.schema.database import TIMEOUTS, NoRecord, connect, open_read_only, reading, url_of
+from arena.record.schema.database import (
+    LONGEST_CHANGE,
+    TIMEOUTS,
+    NoRecord,
+    allow_long_change,
+    connect,
+    open_read_only,
+    reading,
+    url_of,
+)
 from arena.record.schema.statements import insert_rows
 from arena.record.schema.typed import select
 from arena.record.schema.world import MarketRow
@@ -222,6 +231,44 @@ def test_a_writer_that_is_suspended_within_a_transaction_holds_no_lock_for_ever(
         suspended.write(keep_prompt, "four")
         texts = other.read(lambda connection: set(connection.scalars(select(PromptRow.text))))
         assert texts == {"one", "two", "four"}
+
+
+def test_a_writer_that_is_suspended_between_many_rows_holds_no_lock_for_ever(
+    new_database: Callable[[], str],
+) -> None:
+    """Its server waits for the rest of the rows, and does not call it idle."""
+    address = new_database()
+    with closing(Record.open(address)) as suspended, closing(Record.open(address)) as other:
+
+        def change(connection: Connection) -> None:
+            assert connection.scalar(text("SHOW transaction_timeout")) == LONGEST_CHANGE
+            allow_long_change(connection)
+            connection.execute(text("SET LOCAL transaction_timeout = 300"))
+            driver = connection.connection.driver_connection
+            assert driver is not None
+            with driver.pipeline():
+                driver.execute("INSERT INTO prompt (hash, text) VALUES (%s, %s)", (digest("two"), "two"))
+                driver.pgconn.send_flush_request()
+                driver.pgconn.flush()
+                other.write(keep_prompt, "two")  # it waits until the server has ended this transaction
+
+        with pytest.raises(ArenaError, match="can't be reached"):
+            suspended.write(change)
+        assert other.read(lambda connection: list(connection.scalars(select(PromptRow.text)))) == ["two"]
+
+
+def test_a_change_that_takes_too_long_is_undone_and_said_so(new_database: Callable[[], str]) -> None:
+    def change(connection: Connection) -> None:
+        keep_prompt(connection, "one")
+        allow_long_change(connection)
+        connection.execute(text("SET LOCAL transaction_timeout = 300"))
+        connection.execute(text("SELECT pg_sleep(20)"))
+
+    with closing(Record.open(new_database())) as record:
+        with pytest.raises(ArenaError, match="has ended a change that took too long") as caught:
+            record.write(change)
+        assert caught.value.code == "unreachable"
+        assert record.read(lambda connection: list(connection.scalars(select(PromptRow.text)))) == []
 
 
 def keep_prompt(connection: Connection, text: str) -> None:
