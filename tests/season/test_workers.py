@@ -78,11 +78,15 @@ def until(is_so: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
-def suspend(process: Forked, address: str) -> None:
-    """Stop a process where it changes nothing: one within a change keeps its locks for minutes."""
+def suspend(process: Forked, address: str, is_full: Callable[[], bool]) -> None:
+    """Stop a process where it changes nothing: one within a change keeps its locks for minutes.
+
+    Where the provider is full, nobody is between a reservation and its call, which would go out when woken.
+    """
     changing = "SELECT count(*) FROM pg_stat_activity WHERE now() - xact_start > interval '300 ms'"
     with psycopg.connect(address, autocommit=True) as connection:
         while True:
+            until(is_full, "as many calls as there may be")
             process.signal(signal.SIGSTOP)
             time.sleep(0.5)
             if connection.execute(f"{changing} AND datname = current_database()").fetchone() == (0,):
@@ -121,9 +125,7 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
             start("worker", *here),
             start("run", *here, "--log", "json") as run,
         ):
-            until(lambda: there.at_once == PER_PROVIDER, "as many calls as there may be")
-            # Nobody is between a reservation and its call now: that one would go out when it is woken.
-            suspend(stopped, plain)
+            suspend(stopped, plain, lambda: there.at_once == PER_PROVIDER)
             killed.kill()
             dead = timer()
             time.sleep(2 * LATENCY)  # what they had asked is answered, whether they hear it or not
