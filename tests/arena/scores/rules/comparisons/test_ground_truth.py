@@ -62,7 +62,7 @@ def test_a_factor_common_to_a_week_does_not_prove_anything_either(some: int) -> 
 
 
 def test_who_knows_more_is_ahead_and_proven_the_surer_the_more_has_ended(some: int) -> None:
-    few, many = ([found.share for found in power(events, 364, some // 4)] for events in (50, 400))
+    few, many = ([found.share for found in power(events, 364, some // 2)] for events in (50, 400))
     assert few[0] < many[0]
     assert few[3] < 0.5 < many[3] <= many[1]
 

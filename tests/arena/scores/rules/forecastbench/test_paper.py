@@ -79,10 +79,10 @@ def slowly(dataset: Panel, market: Panel, name: str, best: str, draws: int) -> t
 
 def test_p_and_share_of_better_questions_are_those_of_the_notes() -> None:
     dataset, market = some_panel(1, 4, 60), some_panel(2, 4, 40)
-    best, *others = paper_leaderboard(dataset, market, draws=8_000)
+    best, *others = paper_leaderboard(dataset, market, draws=20_000)
     assert (best.p, best.better) == (None, None)
     for row in others:
-        p, better = slowly(dataset, market, row.forecaster, best.forecaster, draws=1500)
+        p, better = slowly(dataset, market, row.forecaster, best.forecaster, draws=4000)
         assert row.p == pytest.approx(p, abs=0.03)
         assert row.better == pytest.approx(better)
 

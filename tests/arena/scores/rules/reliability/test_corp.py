@@ -34,7 +34,7 @@ def test_with_markets_the_curve_is_the_weighted_one_of_scikit_learn(rows: Rows) 
     assert recalibrate(f, o, m).tolist() == pytest.approx(theirs.tolist())
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_parts_are_those_of_model_diagnostics(seed: int) -> None:
     from model_diagnostics.scoring import SquaredError, decompose
 
