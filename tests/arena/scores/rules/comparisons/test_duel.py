@@ -23,6 +23,18 @@ def test_the_gap_is_of_common_rows_alone() -> None:
     assert (found.p, found.low, found.winner()) == (None, None, None)
 
 
+def test_only_events_on_which_the_two_differ_are_effective_and_each_counts_once() -> None:
+    markets = ["rain/some", "rain/much", "snow/some", "snow/much"]
+    rows: list[Row] = [
+        (who, market, 1, said, 0.5, 1)
+        for who, own in (("ann", 0.7), ("bob", 0.5))
+        for market, said in [*((market, own) for market in markets), ("wind", 0.9)]
+    ]
+    found = duel(season_of(rows), "ann", "bob")
+    assert (found.markets, found.events) == (5, 3)
+    assert found.effective == pytest.approx(2)
+
+
 def test_without_common_rows_nothing_is_said() -> None:
     rows: list[Row] = [("ann", "rain", 1, 0.7, 0.5, 1), ("bob", "rain", 2, 0.7, 0.5, 1)]
     found = duel(season_of(rows), "ann", "bob")
@@ -58,6 +70,12 @@ def test_among_many_duels_p_is_adjusted_for_their_number() -> None:
     assert [(one.a, one.b) for one in found][:3] == [("ann", "bob"), ("ann", "cho"), ("ann", "dan")]
     assert [one.adjusted for one in found] == holm_adjusted([one.p or 0 for one in found]).tolist()
     assert len(found) == 6
+
+
+def test_only_the_agents_named_are_compared() -> None:
+    season = season_of(drawn(6, 25, {"ann": 0.02, "bob": 0.1, "cho": 0.12}))
+    assert [(one.a, one.b) for one in duels(season, ["cho", "ann"])] == [("cho", "ann")]
+    assert duels(season, ["ann"]) == []
 
 
 def test_what_has_no_p_is_not_counted() -> None:

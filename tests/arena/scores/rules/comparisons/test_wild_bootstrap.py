@@ -72,6 +72,11 @@ def test_an_interval_ends_where_the_formula_begins_to_refuse(seed: int) -> None:
         )
 
 
+def test_the_error_of_events_of_one_market_is_that_of_a_mean() -> None:
+    values = np.random.default_rng(2).normal(size=30)
+    assert wild_bootstrap.error(EventSums(values, np.ones(30))) == pytest.approx(values.std(ddof=1) / 30**0.5)
+
+
 def test_a_mean_of_exactly_nothing_is_no_surprise() -> None:
     assert p(EventSums(np.zeros(30), np.ones(30))) == 1.0
     assert p(EventSums(np.array([0.1, -0.1] * 15), np.ones(30))) == 1.0
