@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 from arena.scores.rules import brier, skill, skill_ratio
 
 
+def test_sections_1_1_and_1_4_rain_at_80_percent_and_the_mean_of_all_bets() -> None:
+    assert brier.each([0.8, 0.8], [1, 0]) == pytest.approx([0.04, 0.64])
+    assert brier.score([0.8, 0.8, 0.2, 0.5], [1, 0, 1, 1]) == pytest.approx((0.04 + 0.64 + 0.64 + 0.25) / 4)
+
+
 def test_section_1_5_40_percent_better_than_random() -> None:
     assert skill_ratio.ratio(0.15, 0.25) == 0.4
     assert skill_ratio.ratio(0.15) == 0.4
+    assert [np.sign(skill_ratio.ratio(score)) for score in (0.2, 0.25, 0.3)] == [1, 0, -1]
 
 
 def test_appendix_b_brier_bands_are_half_open() -> None:

@@ -19,7 +19,17 @@ def test_appendix_b_return_bands() -> None:
 
 
 def test_section_3_a_bet_wins_if_its_side_is_the_outcome() -> None:
-    assert win_rate.score([True, True, False, False], [1, 0, 0, 1]) == 0.5
+    assert win_rate.score([True, True, False, False, False], [1, 0, 0, 0, 1]) == 0.6
+
+
+@pytest.mark.parametrize(("won", "stake", "price", "earns"), [(9, 50, 0.95, False), (4, 500, 0.20, True)])
+def test_section_3_90_percent_of_tiny_bets_may_lose_money_and_40_percent_may_earn_it(
+    won: int, stake: int, price: float, earns: bool
+) -> None:
+    """Ten bets: those that won cost `stake` each, and those that were lost $500."""
+    earned = won * (stake / price - stake) - (10 - won) * 500
+    assert win_rate.score([True] * 10, [1] * won + [0] * (10 - won)) == won / 10
+    assert (returns.score([earned], [10_000]) > 0) is earns
 
 
 def test_section_3_only_resolved_bets_count() -> None:
