@@ -14,6 +14,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -24,6 +25,7 @@ from arena.scores.rules.forecastbench.brier_index import index
 from arena.scores.rules.forecastbench.panel import Ints, Panel
 
 REPLICATES = 1999
+Unit = Literal["question", "cluster"]
 DECIMALS = 9
 """Digits of an index that rounding leaves alone: equal forecasters are equal in every replicate."""
 CHUNK_CELLS = 500_000
@@ -44,7 +46,7 @@ def replicates(
     market: tuple[Panel, DifficultyTable],
     chance: Generator,
     count: int = REPLICATES,
-    by: str = "question",
+    by: Unit = "question",
 ) -> Replicates:
     """The board's indices on `count` draws of both types of question."""
     drawn = [replicate_scores(*part, chance, count, by) for part in (dataset, market)]
@@ -53,13 +55,13 @@ def replicates(
 
 
 def replicate_scores(
-    panel: Panel, ready: DifficultyTable, chance: Generator, count: int, by: str = "question"
+    panel: Panel, ready: DifficultyTable, chance: Generator, count: int, by: Unit = "question"
 ) -> Floats:
     """The adjusted scores of one type in each replicate."""
     return np.vstack([scores(ready, weights) for weights in draws(panel, chance, count, by)])
 
 
-def draws(panel: Panel, chance: Generator, count: int, by: str = "question") -> Iterator[Floats]:
+def draws(panel: Panel, chance: Generator, count: int, by: Unit = "question") -> Iterator[Floats]:
     """How often each question was drawn, a row a replicate, some replicates at a time."""
     stratum = panel.stratum
     if by == "cluster":

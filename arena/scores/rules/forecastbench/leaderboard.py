@@ -20,7 +20,7 @@ import numpy as np
 from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.forecastbench import intervals
 from arena.scores.rules.forecastbench.adjusted_brier import market_brier, score, two_way
-from arena.scores.rules.forecastbench.bootstrap import REPLICATES, replicates
+from arena.scores.rules.forecastbench.bootstrap import REPLICATES, Unit, replicates
 from arena.scores.rules.forecastbench.brier_index import index
 from arena.scores.rules.forecastbench.difficulty_sample import NAIVE
 from arena.scores.rules.forecastbench.panel import Panel
@@ -74,7 +74,7 @@ def forecastbench_leaderboard(
     references: Sequence[str] = (),
     count: int = REPLICATES,
     seed: int = 0,
-    by: str = "question",
+    by: Unit = "question",
     part: str = "overall",
 ) -> list[ForecastBenchScores]:
     """The leaderboard, best index of `part` first. Both tables need the same forecasters, see `panel`."""
