@@ -248,6 +248,8 @@ def test_without_a_weight_a_hidden_period_counts_by_its_length(here: Path) -> No
         ("pool: -1", "config", "pool"),
         ("prize: 1", "config", "prize"),
         ("hidden_weight: 1", "no_hidden", "hidden"),
+        ("hidden_weight: 1.1", "config", "hidden_weight"),
+        ("hidden_weight: .nan", "config", "hidden_weight"),
         ("pool: 5\nminimum_prize: 6", "config", "pool"),
         ("weights: {a: -1}", "config", "weights"),
         ("weights: {nothing: 1}", "unknown_name", "nothing"),

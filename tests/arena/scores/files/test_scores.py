@@ -90,6 +90,17 @@ def test_with_twenty_events_there_is_an_interval() -> None:
     assert (good.reason, good.events_effective) == (None, 30)
 
 
+def test_one_forecaster_on_one_question() -> None:
+    found = score_file(table_of("a,ann,0.5,1"))
+    row = found.rows[0]
+    assert (row.brier, row.peer, row.relative, row.skill) == (0.25, None, None, None)
+    assert row.reason == "no market_probability"
+    assert found.notes == (
+        "no peer and relative scores: no question has two forecasters",
+        "no skill against the market: it needs a column market_probability",
+    )
+
+
 def test_nothing_resolved() -> None:
     found = score_file(table_of("a,ann,0.5,", "b,ann,0.5,0.5"))
     row = found.rows[0]
@@ -117,6 +128,13 @@ def test_who_gave_0_to_what_happened_has_no_log_score_in_json() -> None:
 
 FIVE_DAYS = ["a,ann,0.4,1,1,0,5", "a,ann,0.7,1,2,0,5", "a,ann,0.8,1,4,0,5"]
 """Of Metaculus's FAQ: nothing on the first day, then 40%, 70%, 70%, 80%."""
+
+
+def test_the_five_days_of_the_faq() -> None:
+    row = score_file(table_of(*FIVE_DAYS, more=",time,open,close")).rows[0]
+    assert (round(row.baseline or 0, 2), row.coverage) == (26.54, 0.8)
+    assert (row.forecasts, row.questions) == (3, 1)
+    assert row.brier == pytest.approx((0.36 + 0.09 + 0.04) / 3)
 
 
 def test_without_a_close_the_latest_forecast_counts() -> None:
@@ -227,10 +245,3 @@ def test_where_nobody_is_ranked_or_nothing_has_ended_the_sentence_says_so() -> N
     still_open = score_file(table_of("q,ann,0.5,,0.4", more=",market_probability"))
     assert still_open.sentence == "Nothing is resolved yet, so nobody leads."
     assert score_file(table_of("q,ann,0.5,1,", more=",market_probability")).sentence is None
-
-
-def test_the_five_days_of_the_faq() -> None:
-    row = score_file(table_of(*FIVE_DAYS, more=",time,open,close")).rows[0]
-    assert (round(row.baseline or 0, 2), row.coverage) == (26.54, 0.8)
-    assert (row.forecasts, row.questions) == (3, 1)
-    assert row.brier == pytest.approx((0.36 + 0.09 + 0.04) / 3)
