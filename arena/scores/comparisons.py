@@ -378,8 +378,8 @@ def holm_sentence(duel: Duel) -> str:
 def p_value_text(p: float) -> str:
     """A p-value, which is never 0.
 
-    >>> p_value_text(0.0312), p_value_text(0.0002)
-    ('p = 0.031', 'p < 0.001')
+    >>> p_value_text(0.0312), p_value_text(0.0006), p_value_text(0.0004)
+    ('p = 0.031', 'p = 0.001', 'p < 0.001')
     """
     return f"p = {p:.3f}" if p >= 0.0005 else "p < 0.001"
 

@@ -1,14 +1,16 @@
 """The reliability diagram: the curve of `corp`, and what chance alone would draw.
 
 - Formula: the consistency band at a forecast f holds the middle `level` of x(f) over `draws` worlds in which
-  the forecasts are calibrated (`worlds`): a curve outside it is more than chance. `expected` is the mean MCB
-  in those worlds, and `p_value` = (1 + worlds with an MCB at least as large) ÷ (1 + draws).
+  the forecasts are calibrated: a curve outside it is more than chance. One number is drawn for all rows of a
+  market, and a row comes true where it is below f. `expected` is the mean MCB in those worlds, and
+  `p_value` = (1 + worlds with an MCB at least as large) ÷ (1 + draws).
 - Direction: a curve on the diagonal is best; a small p-value: it is off by more than chance.
 - Range: 0 to 1.
 - Edge cases: nothing resolved gives no points and NaN. Where there are more than `most` distinct forecasts,
   the diagram shows so many of them, evenly by rank, and the parts still use all.
 - Limits: of twenty points one or two lie outside a band of 90% by chance, so look at `p_value` first.
-- Source: Dimitriadis, Gneiting and Jordan (2021).
+- Source: Dimitriadis, Gneiting and Jordan (2021); Bröcker and Smith (2007) for bands by resampling; one draw
+  a market is ours.
 """
 
 import math
