@@ -29,6 +29,12 @@ def test_every_row_is_in_one_slice_and_the_slices_together_are_all(by: str) -> N
     assert {one.gain.agent for one in found} == {"ann", "bob"}
 
 
+def test_categories_go_by_their_name() -> None:
+    rows = take_rows(a_season({"ann": 0.5}), np.arange(4))
+    assert labels(rows, "category") == ["sport", "politics", "sport", "politics"]
+    assert [one.slice for one in slice_gains(rows, "category")] == ["politics", "sport"]
+
+
 def test_edges_of_slices_are_half_open() -> None:
     rows = take_rows(a_season({"ann": 0.5}), np.arange(6))
     days = np.array([0.5, 1, 6.9, 7, 28, 91])
