@@ -19,8 +19,8 @@ class CacheInputs:
     """A record as scores are computed from it.
 
     `agents` are all who have ever played, in line-up order, the oldest cohort first; `pages` the newest of
-    every market that was on offer, and `traded` every agent's accounts, the oldest cohort first. So much of
-    what has resolved agents must have forecast to be ranked, from 0 to 1, by the newest cohort.
+    every market that was on offer, and `traded` every agent's accounts, the oldest cohort first. Of what has
+    resolved agents must have forecast `min_coverage`, from 0 to 1, to be ranked: the newest cohort says so.
     """
 
     min_coverage: float

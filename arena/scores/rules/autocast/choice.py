@@ -5,7 +5,7 @@
 - Direction: lower is better.
 - Range: 0 to 1; N equal probabilities score (1 − 1/N) / 2.
 - Edge cases: questions may have different numbers of options. Probabilities that do not add up to 1 would be
-  rewarded, so files that have such are refused. No question gives NaN.
+  rewarded, so files that have them are refused. No question gives NaN.
 - Source: seed 003, "Evaluation"; Zou et al. (2022).
 """
 

@@ -122,7 +122,7 @@ def sorted_standing(values: Floats, stands: Flags) -> tuple[Floats, Counts]:
 
 
 def medians_of_others(ranked: Floats, place: Counts, among: Flags) -> Floats:
-    """For each row and column the median of all others who are among a row's; NaN where there is none.
+    """For each row and column the median of all others among those of the row; NaN without any.
 
     `ranked` has their values in rising order and `place` where each is: whoever stands above one's own place
     moves down by one.

@@ -3,7 +3,7 @@
 Of a forecast, whatever its kind (see `question_types`), a rule takes its forecaster, the time from `start`
 until before `end` for which it stood, and the probability or density that it gave to what happened, which is
 above 0. Without an end it stands until the same forecaster's next one. Times that contradict each other are
-for who reads them to refuse. A score is the integral of the scores at each instant over a question's life,
+refused where they are read. A score is the integral of the scores at each instant over a question's life,
 divided by that life. What an early close leaves of it scores 0: averaging over the time that a question
 really lasted would reward saying YES early to what can only end early by a YES.
 """
