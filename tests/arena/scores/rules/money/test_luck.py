@@ -35,15 +35,20 @@ def test_of_exclusive_markets_at_most_one_pays() -> None:
     assert set((drawn + 0.6).round(9).tolist()) == {0.0, 1.0}
 
 
+def test_exclusive_prices_over_1_are_taken_as_shares_of_their_sum() -> None:
+    drawn = winnings(np.ones(2), np.array([0.6, 0.6]), "exclusive", 100, np.random.default_rng(1))
+    assert drawn.tolist() == pytest.approx([0.0] * 100)
+
+
 def test_a_nested_market_pays_only_with_those_that_contain_it() -> None:
     drawn = winnings(np.array([1.0, 10.0]), np.array([0.5, 0.2]), "nested", 5000, np.random.default_rng(1))
     assert set((drawn + 2.5).round(9).tolist()) == {0.0, 1.0, 11.0}
 
 
 def test_bets_of_an_event_that_nobody_knows_how_to_tie_win_and_lose_together() -> None:
-    """The widest: a YES and a NO bet at even odds both win or both lose."""
-    drawn = winnings(np.array([1.0, -1.0]), np.array([0.5, 0.5]), "unknown", 1000, np.random.default_rng(1))
-    assert set(drawn.tolist()) == {-1.0, 1.0}
+    """The widest: a YES and a NO bet at the same odds both win or both lose."""
+    drawn = winnings(np.array([1.0, -1.0]), np.array([0.8, 0.2]), "unknown", 1000, np.random.default_rng(1))
+    assert set(drawn.round(9).tolist()) == {-1.6, 0.4}
 
 
 def test_the_percentile_of_one_bet_is_read_off_its_price() -> None:
