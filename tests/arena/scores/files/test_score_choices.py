@@ -81,12 +81,22 @@ BAD = {
     "option,probability,outcome\na,b,x,1,x": (
         "f:2: column option: with a single option there is nothing to forecast"
     ),
+    "option,probability,outcome\na,b,x,0.5,x\na,b,other,0.5,x\na,c,x,1,x": (
+        "f:4: column option: this forecast has one option alone"
+    ),
+    "option,probability,outcome\na,b,x,0.5,x\na,b,Other,0.5,x\na,c,x,0.5,x\na,c,y,0.5,x": (
+        "f:4: column option: this forecast has no line for 'Other'"
+    ),
     "q10,q90,outcome\na,b,1,2,3": "f:2: column q10: it needs the range of the number",
     "q10,q90,outcome,low,high\na,b,2,1,3,0,9": "f:2: column q90: it is below a lower quantile",
     "q10,q90,outcome,low,high\na,b,1,x,3,0,9": "f:2: column q90: 'x' is not a number",
     "q10,q90,outcome,low,high\na,b,1,2,12,0,9": "f:2: column outcome: bucket",
     "q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is not a forecast",
     "cdf,outcome,low,high\na,b,0 0.6 0.5 1,3,0,9": "f:2: column cdf: it does not rise",
+    "cdf,outcome,low,high\na,b,-0.1 1,3,0,9": "f:2: column cdf: it does not rise",
+    "cdf,outcome,low,high\na,b,0 1.1,3,0,9": "f:2: column cdf: it does not rise",
+    "cdf,outcome,low,high\na,b,0 nan 1,3,0,9": "f:2: column cdf: it needs a finite value",
+    "cdf,outcome,low,high,open_low,open_high\na,b,1,3,0,9,1,1": "f:2: column cdf: it needs a finite value",
     "cdf,outcome,low,high\na,b,0.1 1,3,0,9": "f:2: column cdf: it is 0.1 at an end of the range",
     "cdf,outcome,low,high\na,b,0 0 1,2,0,9": "f:2: column cdf: row 0: chance 0.0 of what happened",
     "cdf,density,outcome,low,high\na,b,0 1,1,3,0,9": "f:2: column question: it is forecast more",
@@ -251,13 +261,23 @@ def test_quantiles_become_the_density_that_they_say() -> None:
     assert dust.baseline is not None, "its cdf ends at 1 and what rounding adds"
 
 
-def test_a_forecast_of_options_stands_until_the_next() -> None:
-    head = "question,forecaster,option,probability,outcome,time,open,close"
-    rows = [f"q,ann,{option},{p},x,{time},0,4" for time, p, option in ((0, 0.2, "x"), (0, 0.8, "y"))]
-    rows += [f"q,ann,{option},{p},x,2,0,4" for p, option in ((0.8, "x"), (0.2, "y"))]
+@pytest.mark.parametrize("more", [{"open": 1, "close": 5}, {"close": 5}])
+def test_a_forecast_of_options_stands_until_the_next(more: dict[str, int]) -> None:
+    """Where no column says when a question opened, it did with its first forecast."""
+    head = ",".join(["question,forecaster,option,probability,outcome,time", *more])
+    life = ",".join(map(str, more.values()))
+    rows = [f"q,ann,{option},{p},x,1,{life}" for p, option in ((0.2, "x"), (0.8, "y"))]
+    rows += [f"q,ann,{option},{p},x,3,{life}" for p, option in ((0.8, "x"), (0.2, "y"))]
     ann = row_of(scored("\n".join([head, *rows])), "ann")
     assert ann.baseline == pytest.approx(50 * (2 + math.log2(0.2) + math.log2(0.8)))
     assert ann.coverage == 1
+
+
+def test_without_a_close_the_latest_forecast_of_options_counts() -> None:
+    rows = [f"q,ann,{option},{p},x,{time}" for time, p, option in ((1, 0.2, "x"), (1, 0.8, "y"))]
+    rows += [f"q,ann,{option},{p},x,2" for p, option in ((0.8, "x"), (0.2, "y"))]
+    ann = row_of(scored("\n".join(["question,forecaster,option,probability,outcome,time", *rows])), "ann")
+    assert ann.baseline == pytest.approx(100 * (1 + math.log2(0.8)))
 
 
 def test_a_file_that_is_packed_is_read(tmp_path: Path) -> None:

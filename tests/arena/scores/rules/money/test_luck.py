@@ -87,10 +87,10 @@ def test_no_trade_is_none_with_a_reason() -> None:
 
 def test_the_order_of_markets_and_of_ends_changes_nothing() -> None:
     rows = [bet("a", 0.3), bet("b", 0.6, yes=False), bet("c", 0.5)]
-    ends = {"a": won("x", 100), "b": won("y", 0), "c": won("x", 0, value=0)}
-    one = luck(rows, ends, {"x": "exclusive"}, np.random.default_rng(1), seasons=500)
+    ends = {"a": won("x", 100), "b": won("y", 0), "c": won("y", 0, value=0)}
+    one = luck(rows, ends, {"y": "exclusive"}, np.random.default_rng(1), seasons=500)
     other = luck(
-        rows[::-1], dict(reversed(ends.items())), {"x": "exclusive"}, np.random.default_rng(1), seasons=500
+        rows[::-1], dict(reversed(ends.items())), {"y": "exclusive"}, np.random.default_rng(1), seasons=500
     )
     assert one == other
 
