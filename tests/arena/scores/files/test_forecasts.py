@@ -151,6 +151,8 @@ ENTRIES = [
         "question,forecaster,chance,time,close,end\na,b,1,3,9,2",
         "f.csv:2: column end: '2' is before its time, '3'",
     ),
+    (f"{HEAD}\na,b,0.5,1\na,b,0.6,1", "f.csv:3: column forecaster: 'b' has forecast the same question"),
+    (f"{HEAD}\na,b,0.5,1\na,c,0.6,0", "f.csv:3: column outcome: '0', but the same question has '1'"),
 ]
 
 
