@@ -68,7 +68,7 @@ TIMEOUTS = {
 """How long a server may say nothing, as its connections know it: 10 seconds at first, then about a minute."""
 IDLE_WRITER_MS = 5 * 60_000
 """A writer that says nothing for so long within a transaction counts as suspended, and loses its locks."""
-LIMIT_TRANSACTION = """SELECT set_config('transaction_timeout', '{}', {})
+LIMIT_TRANSACTION = """SELECT set_config('transaction_timeout', '{}', true)
     WHERE current_setting('server_version_num')::int >= 170000"""
 LONGEST_CHANGE = "30min"
 """So does one that is suspended halfway through many rows, which a server does not call idle."""
@@ -201,18 +201,18 @@ def _server(url: URL, read_only: bool) -> Engine:
     translate_errors(engine, url)
     if not read_only:
 
-        @event.listens_for(engine, "connect")
-        def limit(driver: Any, _: object) -> None:
-            driver.cursor().execute(LIMIT_TRANSACTION.format(LONGEST_CHANGE, "false"))
-            driver.commit()
+        @event.listens_for(engine, "begin")
+        def limit(connection: Connection) -> None:
+            if not connection.get_execution_options().get(READ_ONLY_OPTION):
+                connection.exec_driver_sql(LIMIT_TRANSACTION.format(LONGEST_CHANGE))
 
     return engine
 
 
 def allow_long_change(connection: Connection) -> None:
-    """Let this transaction take as long as it needs: a whole record comes over in one."""
+    """Let this transaction take as long as it needs: one may bring a whole record, or prune years of it."""
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(LIMIT_TRANSACTION.format("0", "true"))
+        connection.exec_driver_sql(LIMIT_TRANSACTION.format("0"))
 
 
 def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:

@@ -19,6 +19,7 @@ from sqlmodel import and_, not_, or_
 
 from arena.record.schema.codec import book_of, book_text
 from arena.record.schema.cohort import SnapshotItemRow
+from arena.record.schema.database import allow_long_change
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import insert_facts, insert_lines, insert_one
 from arena.record.schema.turn import SecondQuoteRow
@@ -277,6 +278,7 @@ def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> 
 
     The record keeps how many went: what a sync from before the instant has seen may be among them.
     """
+    allow_long_change(connection)
     pruning = plan_pruning(connection, older_than)
     if pruning.goes:
         numbers = select(func.coalesce(func.max(PruneRow.number), 0) + 1)

@@ -200,9 +200,10 @@ def test_what_fails_leaves_nothing_behind(
         exported(built, tmp_path / place, **more)
 
 
-def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, form: str) -> None:
     with closing(build(tmp_path / "record.db", weeks=3)) as record:
-        before = exported(tmp_path / "record.db", tmp_path / "before")
+        before = exported(tmp_path / "record.db", tmp_path / "before", form)
         played: list[bool] = []
 
         def meanwhile(_done: int, _of: int) -> None:
@@ -211,11 +212,11 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path) -> 
                 record.write(prune_quotes, NOW + timedelta(weeks=9), NOW)
                 played.append(True)
 
-        during = exported(tmp_path / "record.db", tmp_path / "during", progress=meanwhile)
+        during = exported(tmp_path / "record.db", tmp_path / "during", form, progress=meanwhile)
         assert played
         assert during.text() == before.text()
         assert contents(tmp_path / "during") == contents(tmp_path / "before")
-        after = exported(tmp_path / "record.db", tmp_path / "after")
+        after = exported(tmp_path / "record.db", tmp_path / "after", form)
         assert after.text() != before.text()
 
 

@@ -252,6 +252,7 @@ def test_a_writer_that_is_suspended_between_many_rows_holds_no_lock_for_ever(
                 driver.pgconn.flush()
                 other.write(keep_prompt, "two")  # it waits until the server has ended this transaction
 
+        assert suspended.read(Connection.scalar, text("SHOW transaction_timeout")) == "0"
         with pytest.raises(ArenaError, match="can't be reached"):
             suspended.write(change)
         assert other.read(lambda connection: list(connection.scalars(select(PromptRow.text)))) == ["two"]
