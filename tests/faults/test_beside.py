@@ -37,8 +37,8 @@ class Killed(BaseException):
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season that was played whole, `whole.db`, and one of which another process holds the first round."""
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a season that was played whole, `whole.db`."""
     folder = tmp_path_factory.mktemp("beside")
     write_config(folder)
     with (folder / "config.yaml").open("a", encoding="utf-8") as config:
@@ -47,14 +47,14 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     with closing(Record.open(str(folder / "whole.db"))) as record:
         play(record, folder)
-    play_first_round(folder, cohort=1, killed=True)
     return folder
 
 
 @pytest.fixture
-def folder(begun: Path, tmp_path: Path) -> Iterator[Path]:
-    """A copy of these, which ends as the whole one."""
-    shutil.copytree(begun, tmp_path, dirs_exist_ok=True)
+def folder(whole: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy, and a season of which another process holds the first round: it ends as the whole one."""
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    play_first_round(tmp_path, cohort=1, killed=True)
     yield tmp_path
     assert rows(tmp_path, "SELECT verdict FROM turn WHERE verdict = 'failed'") == []
     assert content(tmp_path)["hash"] == content(tmp_path, "whole.db")["hash"]

@@ -180,22 +180,25 @@ class CheckedAccount:
 
 
 def check_ledger(facts: RecordReader, entrant: Row, lines: list[Line], frozen: FrozenCohort | None) -> Found:
-    """Entries that don't follow from those before them, or that are not as they were sealed."""
+    """Entries that don't follow from those before them, or that are not as they were sealed.
+
+    Those verified before are added up again: a cost that was forged in them is believed by all that follow.
+    """
     account, after = CheckedAccount(), facts.after(EntryRow)
     for row, resolution in lines:
         if row["id"] > after:
             content = without(row, "id", "entrant_id", "hash")
             yield from check_hash(row, content, "it seals what the row says")
-            gained = 0 if row["kind"] == "deposit" else row["cash"] + row["cost"]
-            expected = {
-                "number": (account.number + 1, "entries are numbered without a gap"),
-                "previous": (account.head, "it is the hash of the entry before"),
-                "balance": (account.cash + row["cash"], "it is the sum of all cash"),
-                "held": (account.lot(row)[0] + row["shares"], "it is the sum of the lot's shares"),
-                "realised": (gained, "it is the cash not set against any cost"),
-            } | _of_its_kind(account, row, frozen, resolution)
-            yield from row.check(expected)
-            yield from _impossible(account, row)
+        gained = 0 if row["kind"] == "deposit" else row["cash"] + row["cost"]
+        expected = {
+            "number": (account.number + 1, "entries are numbered without a gap"),
+            "previous": (account.head, "it is the hash of the entry before"),
+            "balance": (account.cash + row["cash"], "it is the sum of all cash"),
+            "held": (account.lot(row)[0] + row["shares"], "it is the sum of the lot's shares"),
+            "realised": (gained, "it is the cash not set against any cost"),
+        } | _of_its_kind(account, row, frozen, resolution)
+        yield from row.check(expected)
+        yield from _impossible(account, row)
         account.add(row)
     if not account.number:
         key = f"{key_of(facts, entrant)}, entry 1"

@@ -120,7 +120,7 @@ def test_head_is_answered_without_a_body() -> None:
 
 
 def test_it_can_only_be_read_and_other_paths_are_not_there() -> None:
-    for method in ("POST", "PUT", "TRACE"):
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
         (answer,) = run(WELL, "/health", method=method)
         assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
     for answer in run(WELL, "/", "/health/", "/metrics/../health/x", "/%2e%2e/config.yaml"):

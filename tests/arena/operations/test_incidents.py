@@ -76,6 +76,7 @@ def play(record: Record, agents: dict[str, Agent], models: set[str]) -> None:
 
 def test_models_that_all_fail_are_told_once_until_a_newer_round_tells_what_was_lost(record: Record) -> None:
     play(record, {"ann": asks, "null": SAYS}, {"ann"})
+    assert told(record) == [("all_agents_failed", "1/1", True)]
     note_rounds(record, NOW + HOUR)
     assert told(record) == [("all_agents_failed", "1/1", True)]
     stored, agents = record.cohorts()[0], {"ann": asks, "null": SAYS}

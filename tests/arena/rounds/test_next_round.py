@@ -75,6 +75,13 @@ def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Recor
     check_decision_time(NOW, plan, record, live=True, now=NOW + timedelta(hours=1))
 
 
+def test_numbers_come_from_the_record_though_weeks_were_missed(record: Record) -> None:
+    plan, world = a_plan(count=None), a_world(LittleVenue(), AGENTS)
+    play(NOW, plan, world, record)
+    play(NOW + 3 * WEEK, plan, world, record)
+    assert [stored.cohort.number for stored in record.cohorts()] == [1, 2]
+
+
 def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) -> None:
     plan = a_plan(rounds=2, count=1)
     venue = LittleVenue(endings=[a_resolution("0", at=NOW + timedelta(days=1))])

@@ -10,8 +10,10 @@ import pytest
 
 from arena.record.model.cohort import Turn
 from arena.record.queries.cohorts import read_resolutions, read_rounds
+from arena.record.schema.database import open_read_only, reading
 from arena.record.write.resolutions import add_resolutions
-from arena.verify import hashes
+from arena.verify import find, hashes
+from arena.verify.reader import NOTHING_VERIFIED
 from markets.model import Snapshot
 from portfolio.execute import execute
 from portfolio.ledger import post
@@ -115,6 +117,16 @@ def test_a_ledger_that_is_forged_and_sealed_anew_is_found(
     found = differences(copy)
     assert not [d for d in found if d.field in ("hash", "previous", "balance", "held")]
     assert any(words in difference.message for difference in found), found
+
+
+def test_a_profit_forged_in_an_entry_that_was_verified_is_found_once_its_cohort_goes_on(copy: Path) -> None:
+    forge(copy, 2, realised={3: 5})
+    with open_read_only(str(copy)) as engine, reading(engine) as connection:
+        last = connection.exec_driver_sql("SELECT max(id) FROM entry").scalar_one()
+        found = find(
+            connection, None, verified=replace(NOTHING_VERIFIED, number=1, ids={"entry": last})
+        ).listed
+    assert ("entry", "realised") in [(d.table, d.field) for d in found]
 
 
 @pytest.fixture
