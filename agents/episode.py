@@ -38,7 +38,9 @@ _NUMBER = BeforeValidator(_is_number)
 _SHARE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
 _SOME = WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": MOST_DOLLARS})
 Probability = Annotated[Decimal, _NUMBER, Field(ge=0, le=1), _SHARE]
+Price = Probability
 Dollars = Annotated[Decimal, _NUMBER, Field(gt=0, le=MOST_DOLLARS), _SOME]
+Shares = Dollars
 _PART = WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})
 Part = Annotated[Decimal, _NUMBER, Field(gt=0, le=1), _PART]
 Reason = Annotated[str, AfterValidator(lambda text: one_line(text, MOST_REASON))]
@@ -222,7 +224,7 @@ class BetDocument(MarketItem):
     """Of which of its options."""
     amount: Dollars
     """Dollars to spend, fees included."""
-    limit: Probability | None = None
+    limit: Price | None = None
     """The most to pay for a share."""
     reason: Reason = ""
     """Why, in a few words."""
@@ -233,11 +235,11 @@ class SaleDocument(MarketItem):
 
     option: Literal["yes", "no"]
     """Of which of its options."""
-    shares: Dollars | None = None
+    shares: Shares | None = None
     """How many."""
     fraction: Part | None = None
     """Or which part of them."""
-    limit: Probability | None = None
+    limit: Price | None = None
     """The least to take for a share."""
     reason: Reason = ""
     """Why, in a few words."""

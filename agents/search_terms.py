@@ -273,7 +273,11 @@ def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
 
 
 def keywords(question: str, most: int) -> tuple[str, ...]:
-    """The telling words of a question, in small letters, names before others, each once."""
+    """The telling words of a question, in small letters, names before others, each once.
+
+    >>> keywords("Will rain fall on Lisbon in May?", 2)
+    ('lisbon', 'rain')
+    """
     long = filter(_LONG.fullmatch, words(question))
     telling = [word for word in long if not word.isdigit() and word.casefold() not in PLAIN]
     first = words(question)[:1]

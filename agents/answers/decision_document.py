@@ -16,7 +16,7 @@ from agents.episode import (
     MarketItem,
     SaleDocument,
     view_document,
-)  # fmt: skip
+)
 from agents.model import Ask, Call, Decision, Forecast, Message, Prompt, View
 from agents.text import one_line
 from markets.millionths import millionths

@@ -69,5 +69,10 @@ def pool_of(settings: Settings) -> Callable[[Sequence[int]], int]:
     if settings.method == "trimmed_mean":
         trim = millionths(settings.trim)
         return lambda ps: decisions.trimmed_mean(ps, trim)
-    pool: Callable[[Sequence[int]], int] = getattr(decisions, settings.method)
-    return pool
+    pools = {
+        "median": decisions.median,
+        "mean": decisions.mean,
+        "geometric_mean": decisions.geometric_mean,
+        "geometric_mean_of_odds": decisions.geometric_mean_of_odds,
+    }
+    return pools[settings.method]

@@ -92,10 +92,11 @@ def _retry_wait(error: BaseException) -> float | None:
     response = getattr(error, "response", None)
     for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
         if isinstance(headers, Mapping):
-            told = {str(name).lower(): str(value).strip() for name, value in headers.items()}
-            if value := told.get("retry-after"):
-                exact = re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value)
-                return float(value) if exact else retry_after(told)
+            texts = {str(name).lower(): text for name, text in headers.items() if isinstance(text, str)}
+            if value := texts.get("retry-after", "").strip():
+                if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value):
+                    return float(value)
+                return None if value.isdigit() else retry_after(texts)  # so many digits are no wait
     return None
 
 

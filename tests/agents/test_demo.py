@@ -159,7 +159,7 @@ def briers(season_seed: int) -> dict[str, float]:
     return {model: sum(found) / len(found) for model, found in scores.items()}
 
 
-@pytest.mark.parametrize("season_seed", [1, 2])
+@pytest.mark.parametrize("season_seed", [1, 2, 3])
 def test_who_weighs_the_evidence_beats_who_ignores_it_or_weighs_it_badly(season_seed: int) -> None:
     score = briers(season_seed)
     assert score["sharp"] < score["blind"] - 0.01

@@ -130,12 +130,15 @@ def test_many_refusals_at_once_climb_down_one_rung(provider: FaultyProvider) -> 
 
 
 def test_how_long_a_provider_wants_to_be_left_alone_is_told(provider: FaultyProvider) -> None:
-    waits = {model: ask(model, provider.url).error for model in ("busy", "busy-until", "429", "busy-odd")}
+    provider.script("busy-for-good", fails(429, retry_after="9" * 10))
+    models = ("busy", "busy-until", "429", "busy-odd", "busy-for-good")
+    waits = {model: ask(model, provider.url).error for model in models}
     assert {model: error and error.wait for model, error in waits.items()} == {
         "busy": 7.0,
         "busy-until": 90.0,
         "429": None,
         "busy-odd": None,
+        "busy-for-good": None,
     }
 
 
@@ -191,7 +194,7 @@ def test_many_calls_at_once_and_a_second_loop_leave_nothing_open() -> None:
         asking = make_ask(ModelSettings(model="openai/sharp", base_url=url), timer, {})
 
         async def go() -> set[str | None]:
-            calls = await asyncio.gather(*(asking(PROMPT) for _ in range(10)))
+            calls = await asyncio.gather(*(asking(PROMPT) for _ in range(30)))
             await close()
             return {call.reply for call in calls}
 
@@ -309,9 +312,9 @@ def test_slow_answers_are_waited_for_side_by_side() -> None:
 
         async def go() -> list[Call]:
             try:
-                return await asyncio.gather(*(asking(PROMPT) for _ in range(20)))
+                return await asyncio.gather(*(asking(PROMPT) for _ in range(50)))
             finally:
                 await close()
 
         assert {call.reply for call in asyncio.run(go())} == {GOOD}
-        assert (provider.most_at_once, provider.requests.total()) == (20, 20)
+        assert (provider.most_at_once, provider.requests.total()) == (50, 50)

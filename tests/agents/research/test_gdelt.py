@@ -60,11 +60,18 @@ def ask(
     return asyncio.run(asked()), asides
 
 
-def test_a_source_is_made_from_its_settings() -> None:
-    source = research(Settings.model_validate({"url": "http://127.0.0.1:9"}))
-    asyncio.run(source.close())
-    shown = Settings.model_validate({}).model_dump()
-    assert set(shown) == {"days", "words", "records", "language"}, "not where it is"
+def test_a_source_is_made_from_its_settings_and_where_it_is_is_not_frozen(server: VenueServer) -> None:
+    settings = Settings.model_validate({"url": server.url})
+    source = research(settings)
+
+    async def asked() -> list[FoundArticle]:
+        try:
+            return await source.articles(FED, NOW)
+        finally:
+            await source.close()
+
+    assert asyncio.run(asked()) == [FOUND]
+    assert set(settings.model_dump()) == {"days", "words", "records", "language"}
 
 
 def test_it_is_asked_for_the_questions_words_over_the_days_before(server: VenueServer) -> None:
