@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +119,13 @@ def alter(folder: Path, bundle: Bundle, after: datetime, seed: int, into: Path) 
     }
     for name, part in find_files(folder, Mistakes()).items():
         changed = (changes[name](row) for _, row in records(name, part, sha256(), _no_mistake))
-        kept = [row for row in changed if row is not None]
+        kept = (row for row in changed if row is not None)
         with (into / name).open("w", encoding="utf-8", newline="") as file:
             if name in COLUMNS:
-                table = csv.DictWriter(file, kept[0] if kept else COLUMNS[name][0], lineterminator="\n")
+                first = [*islice(kept, 1)]
+                table = csv.DictWriter(file, first[0] if first else COLUMNS[name][0], lineterminator="\n")
                 table.writeheader()
-                table.writerows(kept)
+                table.writerows(chain(first, kept))
             else:
                 file.writelines(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in kept)
 

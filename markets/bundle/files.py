@@ -30,6 +30,7 @@ JOURNAL = ".unfinished.json"
 MOST_BYTES = 1 << 28
 """The most that a file may hold, unpacked."""
 MOST_LINE = 1 << 22
+NEW = "record into a new folder"
 
 Numbered = Iterator[tuple[int, str]]
 Hash = Any
@@ -194,13 +195,13 @@ def begin(folder: Path, paths: Iterable[Path]) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(folder / JOURNAL)
-    _keep(folder)
+    sync_to_disk(folder)
 
 
 def finish(folder: Path) -> None:
     """What was added counts from here on."""
     (folder / JOURNAL).unlink()
-    _keep(folder)
+    sync_to_disk(folder)
 
 
 def take_back(folder: Path) -> None:
@@ -237,16 +238,13 @@ def _is_own(folder: Path, name: str, size: object) -> bool:
     return own and (size is None or (isinstance(size, int) and size >= 0))
 
 
-def _keep(folder: Path) -> None:
-    """Have the folder's own list of files on disk."""
-    held = os.open(folder, os.O_RDONLY)
+def sync_to_disk(path: Path) -> None:
+    """Have what was written to a file, or a folder's own list of files, outlive a power cut."""
+    held = os.open(path, os.O_RDONLY)
     try:
         os.fsync(held)
     finally:
         os.close(held)
-
-
-NEW = "record into a new folder"
 
 
 def place(folder: Path, name: str) -> Path:

@@ -159,17 +159,20 @@ def _note_end_within(draft: Draft, line: int, record: Any) -> None:
 
 def _note_price(draft: Draft, line: int, record: Any) -> None:
     quote = rows.quote(record)
-    if _is_listed(draft, quote.market_id):
-        wrong = f"a second price of {quote.market_id} known from {quote.at:%Y-%m-%d %H:%M}"
-        _once(draft.prices, (quote.market_id, quote.at), line, quote, wrong)
-        _note_daily(draft, quote.market_id, record, "date")
+    _note_quote(draft, draft.prices, line, quote, "price")
+    _note_daily(draft, quote.market_id, record, "date")
 
 
 def _note_book(draft: Draft, line: int, record: Any) -> None:
-    quote = rows.book(record)
+    _note_quote(draft, draft.books, line, rows.book(record), "book")
+
+
+def _note_quote(
+    draft: Draft, quotes: dict[At, tuple[int, Quote]], line: int, quote: Quote, what: str
+) -> None:
     if _is_listed(draft, quote.market_id):
-        wrong = f"a second book of {quote.market_id} known from {quote.at:%Y-%m-%d %H:%M}"
-        _once(draft.books, (quote.market_id, quote.at), line, quote, wrong)
+        wrong = f"a second {what} of {quote.market_id} known from {quote.at:%Y-%m-%d %H:%M}"
+        _once(quotes, (quote.market_id, quote.at), line, quote, wrong)
 
 
 def _note_end(draft: Draft, line: int, record: Any) -> None:

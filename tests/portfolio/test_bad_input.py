@@ -133,7 +133,7 @@ def test_good_wishes_stand_beside_bad_ones() -> None:
     assert len(rejections) == len(JUNK)
 
 
-@pytest.mark.parametrize("rules", [SEED, REALISTIC], ids=["seed", "realistic"])
+@pytest.mark.parametrize("rules", NAMED.values(), ids=NAMED)
 def test_ten_thousand_wishes_are_each_answered(rules: Rules) -> None:
     many = 10_000
     answers = 1 if rules.merge else many

@@ -1,6 +1,6 @@
 """The identities of money, after every step of made-up histories.
 
-30 histories of 50 steps are played, 120 with THOROUGH=1; `HISTORIES=10000` in the environment plays as many
+40 histories of 50 steps are played, 120 with THOROUGH=1; `HISTORIES=10000` in the environment plays as many
 as it says.
 """
 
@@ -24,7 +24,7 @@ from portfolio.rules import NAMED, SEED, Rules
 from portfolio.value import mark
 from tests.builders import NOW, a_market, usd
 
-HISTORIES = int(os.environ.get("HISTORIES", "120" if os.environ.get("THOROUGH") == "1" else "30"))
+HISTORIES = int(os.environ.get("HISTORIES", "120" if os.environ.get("THOROUGH") == "1" else "40"))
 BANKROLL = usd(10_000)
 PAIR = 1_234_567
 SIDES: tuple[Side, Side] = ("YES", "NO")

@@ -23,6 +23,7 @@ from arena.record.schema.database_errors import translated_file_errors
 from arena.record.schema.dialects import instant_text
 from arena.record.schema.statements import TableLine, insert_lines
 from arena.record.schema.typed import select
+from markets.bundle.files import sync_to_disk
 
 ProgressCallback = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done, and of how much, where that is known."""
@@ -159,10 +160,10 @@ def atomic_file(
                 left.unlink()
             try:
                 yield part
-                _sync_to_disk(part)
+                sync_to_disk(part)
                 with room or nullcontext():
                     part.replace(target)
-                _sync_to_disk(target.parent)
+                sync_to_disk(target.parent)
             finally:
                 for end in SQLITE_SUFFIXES:
                     part.with_name(part.name + end).unlink(missing_ok=True)
@@ -182,12 +183,3 @@ def _file_lock(lock: Path) -> Iterator[None]:
             yield
         finally:
             lock.unlink(missing_ok=True)
-
-
-def _sync_to_disk(path: Path) -> None:
-    """Have what was written outlive a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

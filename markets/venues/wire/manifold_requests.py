@@ -61,8 +61,11 @@ async def _open_in_topic(http: HttpClient, sorter: RecordSorter, topic: str, cur
 
 async def _one_market(http: HttpClient, sorter: RecordSorter, slug: str, _cursor: str | None) -> ListPage:
     """A market as a list of its own."""
-    raw = await known(http.get(f"/v0/slug/{slug}"), f"market {slug}", slug, sorter)
-    return [] if raw is None else [raw], None
+
+    async def ask() -> ListPage:
+        return [await http.get(f"/v0/slug/{slug}")], None
+
+    return await known(ask(), f"market {slug}", slug, sorter) or ([], None)
 
 
 async def every_market(http: HttpClient, before: str | None) -> ListPage:

@@ -175,7 +175,7 @@ def last_truths(chosen: Settings) -> list[list[tuple[float, int]]]:
 @pytest.mark.parametrize("more", [{"exclusive_share": 1}, {"ladder_share": 1}, {"jump_rate": 0.05}], ids=str)
 def test_outcomes_come_true_as_often_as_the_truth_says(more: dict[str, Any]) -> None:
     """In bands of the truth, give or take four standard deviations; one market an event, so all are apart."""
-    size = 400 if THOROUGH else 100
+    size = 400 if THOROUGH else 150
     chosen = Settings(markets=3 * size, events=size, weeks=6, own_step=0.2, **WHOLE | more)
     alone = [event[number % len(event)] for number, event in enumerate(last_truths(chosen))]
     assert len(alone) > 0.7 * size

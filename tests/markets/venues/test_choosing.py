@@ -10,7 +10,7 @@ from tests.builders import NOW, usd
 from tests.venue_server import kalshi as kalshi_wire
 from tests.venue_server import manifold as manifold_wire
 from tests.venue_server.polymarket import PolymarketWire, a_market
-from tests.venue_server.server import VenueServer
+from tests.venue_server.server import VenueServer, reply
 from tests.venue_server.visit import Answer, kalshi, manifold, polymarket
 
 YEAR = int(timedelta(days=365).total_seconds())
@@ -114,6 +114,9 @@ def test_manifold_is_asked_by_topic_and_market(server: VenueServer) -> None:
     assert drawn(read, rule) == {"a", "b"}
     assert read.codes == [("gone", "missing")]
     assert "/v0/markets" not in {asked.path for asked in server.log}
+    server.fail("/v0/slug/what", reply(None))
+    nothing = manifold(server.url, lambda venue: venue.catalogue(NOW, wanted))
+    assert nothing.codes == [("gone", "missing"), ("(no name)", "malformed")]
     both = CatalogueFilter(tags=("ai",), figures=True)
     whole = manifold(wire.serve(server), lambda venue: venue.catalogue(NOW, both)).said.listings
     told = {x.market.id[-1]: (x.market.tags, x.market.slug, x.quote and x.quote.liquidity) for x in whole}

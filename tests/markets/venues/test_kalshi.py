@@ -322,6 +322,13 @@ def test_where_many_books_cannot_be_had_each_is_asked_for_alone(server: VenueSer
 # --- chosen markets
 
 
+def test_a_closed_market_is_listed_without_a_price_and_its_book_not_asked_for(server: VenueServer) -> None:
+    wire = KalshiWire([an_event(an_end(), a_market("RAIN-26-B", status="inactive"))])
+    answer = listings(server, wire, RAIN, OTHER)
+    assert [(x.market.id, x.quote) for x in answer.said] == [(RAIN, None), (OTHER, None)]
+    assert server.counts[f"{ROOT}/markets/orderbooks"] == 0
+
+
 def test_listings_know_what_the_catalogue_knows_of_events(server: VenueServer) -> None:
     series = [a_series(fee_multiplier=0.5)]
     wire = KalshiWire([an_event(a_market())], series=series, books={"RAIN-26-A": BOOK})

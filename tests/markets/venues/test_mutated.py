@@ -24,7 +24,7 @@ from tests.venue_server.polymarket import GAMMA, PolymarketWire
 from tests.venue_server.server import Asked, VenueServer, reply
 from tests.venue_server.visit import Answer, Line
 
-TIMES = 120 if os.environ.get("THOROUGH") == "1" else 30
+TIMES = 150 if os.environ.get("THOROUGH") == "1" else 50
 JULY, AUGUST = datetime(2026, 7, 25, 3, tzinfo=UTC), datetime(2026, 8, 9, 12, tzinfo=UTC)
 OCTOBER_2022 = datetime(2022, 10, 11, tzinfo=UTC)
 
