@@ -1,7 +1,8 @@
-"""What does a venue's past cost? 2,000 markets with 200 prices each, over HTTP.
+"""What does a venue's past cost? 2,000 markets with 200 prices each, over HTTP, killed twice and resumed.
 
 The venue is a local server that speaks the documented forms of Polymarket, Kalshi and Manifold. The bare
 reference asks the same requests by httpx, parses them and writes the same rows. What is compared is CPU.
+What was killed is to end as the same bundle, which is then replayed and probed for leaks.
 
 python -m benchmarks.history [--markets N] [--venue NAME]
 """
@@ -9,7 +10,9 @@ python -m benchmarks.history [--markets N] [--venue NAME]
 import asyncio
 import csv
 import json
+import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,16 +29,19 @@ import orjson
 from benchmarks.measure import Measurement, options, report, within
 from markets.venues.wire.http import CONNECTIONS
 from tests.program.command_line import command, environment
-from tests.serving import serving
+from tests.serving import Reply, serving
 from tests.venue_server import kalshi, manifold
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book_end, a_market, an_end, token
-from tests.venue_server.server import VenueServer
+from tests.venue_server.server import Asked, VenueServer
 
 MARKETS, PRICES = 2_000, 200
 MOST_CPU, TIMES_BARE = 20.0, 5
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAY, STEP = timedelta(days=1), timedelta(hours=6)
 SPAN = ("--since", "2026-01-01", "--until", "2026-02-20")
+FIGURES = ("markets", "prices", "resolutions")
+KILLS = (0.3, 0.4)
+"""After which parts of all requests it is killed, counted anew each time."""
 
 
 def main() -> None:
@@ -53,20 +59,51 @@ def main() -> None:
 
 
 def past_of(venue: str, folder: Path, count: int) -> tuple[list[Measurement], str]:
-    """One venue's past, read by the arena and plainly."""
+    """One venue's past, read by the arena, plainly, and killed twice; then replayed and probed."""
     with serving(VenueServer()) as server:
         file = VENUES[venue](folder, server, count)
-        words = ("history", venue, "past", *SPAN, "--top", str(count), "--config", str(file), "--json")
-        found, ours = cpu_of(lambda: arena(folder, words))
+        words = ("history", venue, *SPAN, "--top", str(count), "--config", str(file), "--json")
+        calm, ours = cpu_of(lambda: arena(folder, (*words, "calm")))
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         asked = [(each.path, dict(each.query), each.body) for each in server.log]
-        prices = folder / "past" / "prices.csv"
-        _, bare = cpu_of(lambda: in_a_process(plainly, server.url, asked, prices))
-    figures = ", ".join(f"{found[what]:,} {what}" for what in ("markets", "prices", "resolutions"))
+        _, bare = cpu_of(lambda: in_a_process(plainly, server.url, asked, folder / "calm" / "prices.csv"))
+        for part in KILLS:
+            kill(folder, (*words, "past"), server, int(len(asked) * part))
+        past = arena(folder, (*words, "past"))
+        again = len(server.log) - 2 * len(asked)
+    for what in FIGURES:
+        assert past[what] == calm[what], (what, past, calm)
+    read, resumed = ((folder / name / "prices.csv").read_bytes() for name in ("calm", "past"))
+    assert read == resumed, "another bundle"
+    replay = ("replay", "past", "--config", str(file), "--json")
+    season, leaks = arena(folder, replay), arena(folder, (*replay, "--probe-leaks"))
+    assert leaks["ok"], leaks
+    facts = sum(sum(each["compared"].values()) for each in leaks["probes"])
     return [
         within(f"{venue}'s past: {ours:.1f} s of CPU", ours, f"{MOST_CPU:g} s", MOST_CPU),
         within("", ours, f"{TIMES_BARE} times the same requests and rows, bare", TIMES_BARE * bare),
-    ], f"{venue}: {figures}; {len(asked):,} requests, {peak:.0f} MB at most"
+    ], (
+        f"{venue}: {', '.join(f'{calm[what]:,} {what}' for what in FIGURES)}; "
+        f"{peak:.0f} MB at most, of any command so far; "
+        f"{len(asked):,} requests, {again:,} where it was killed twice, and the same bundle; "
+        f"replayed: {season['turns']:,} turns, {season['fills']:,} fills; no leak in {facts:,} facts"
+    )
+
+
+def kill(folder: Path, words: Sequence[str], server: VenueServer, requests: int) -> None:
+    """Start a command, and kill it once it has asked so often."""
+    first = len(server.log)
+    process = subprocess.Popen(command(*words), cwd=folder, env=environment(), stdout=subprocess.DEVNULL)
+
+    def look(_asked: Asked) -> Reply | None:
+        if len(server.log) - first >= requests and process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        return None
+
+    server.before = [look]
+    status = process.wait()
+    server.before = []
+    assert status == -signal.SIGKILL, status
 
 
 def arena(folder: Path, words: Sequence[str]) -> Any:
@@ -118,7 +155,8 @@ def config(folder: Path, venue: str, **settings: Any) -> Path:
     places = json.dumps({**settings, "per_second": 5_000})
     file = folder / f"{venue}.yaml"
     markets = f"markets: {{venue: {venue}, min_volume: 0, {venue}: {places}}}"
-    file.write_text(f"{markets}\ncohorts: {{decide: daily}}\nagents: [{{kind: market}}]\n", "utf-8")
+    agents = "agents: [{kind: market}, {kind: constant}, {kind: random}]"
+    file.write_text(f"{markets}\ncohorts: {{decide: daily}}\n{agents}\n", "utf-8")
     return file
 
 

@@ -287,9 +287,9 @@ def metaculus_slow(forecasts: Forecasts) -> tuple[list[float], list[float]]:
     names = sorted(set(who))
     own, others = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
     times = sorted(set(start))
-    for now, until in zip(times, [*times[1:], LIFE], strict=True):
-        share = (until - now) / LIFE
-        stood = {name: i for i, name in enumerate(who) if start[i] <= now < end[i]}
+    for begun, over in zip(times, [*times[1:], LIFE], strict=True):
+        share = (over - begun) / LIFE
+        stood = {name: i for i, name in enumerate(who) if start[i] <= begun < end[i]}
         logs = {name: math.log(chance[i]) for name, i in stood.items()}
         for name, i in stood.items():
             own[name] += share * scale[i] * (logs[name] - math.log(nothing[i]))

@@ -13,19 +13,26 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watched: Watched) -> None:
-    page = watched.page
+    """And leads back to what was searched for."""
+    page, search = watched.page, watched.page.get_by_placeholder("Search questions")
     open_at(page, f"{served.address}/markets", "Markets")
-    question = rows_of(page)[1]
-    follow(page, 1, leads=r"/market\?market=")
+    word = rows_of(page)[1].split()[2]
+    search.fill(word)
+    search.press("Enter")
+    found = re.compile(rf"/markets\?search={word}$")
+    expect(page).to_have_url(found, timeout=PATIENCE)
+    settled(page)
+    question = rows_of(page)[0]
+    follow(page, 0, leads=r"/market\?market=")
     heading = page.get_by_role("heading", level=1).first
     expect(heading).to_be_visible(timeout=PATIENCE)
     assert (heading.text_content() or "").replace(JOINER, "") == question
     expect(page.locator("svg.wide.chart").first).to_be_visible()
     back(page)
-    expect(page).to_have_url(re.compile(r"/markets$"), timeout=PATIENCE)
+    expect(search).to_have_value(word, timeout=PATIENCE)
     expect(names_of(page).first).to_be_visible(timeout=PATIENCE)
     settled(page)
-    expect(page).to_have_url(re.compile(r"/markets$"))
+    expect(page).to_have_url(found)
 
 
 def test_a_turn_leads_to_the_turn_after_and_to_all_turns(served: Served, watched: Watched) -> None:

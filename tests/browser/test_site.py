@@ -20,14 +20,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
 def test_it_opens_without_a_server_and_asks_for_nothing_else(
     site: PublishedSite, context: BrowserContext, width: int, theme: str, thorough: bool
 ) -> None:
-    """Every fifth page, and every one with THOROUGH=1."""
+    """Every third page, and every one with THOROUGH=1."""
     watched = in_look(context, width, theme)
     watched.page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     folder = site.folder
     some = [*folder.glob("*.html"), *sorted(folder.glob("cohorts/*")), *sorted(folder.glob("agents/*"))]
     pages = [*some, *sorted(folder.glob("markets/*"))]
     assert len(pages) > 40
-    pages = pages if thorough else pages[::5]
+    pages = pages if thorough else pages[::3]
     for file in pages:
         watched.page.goto(file.as_uri())
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= width, file.name

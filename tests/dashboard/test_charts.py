@@ -15,6 +15,7 @@ from dashboard.html import (
     gap_chart,
     line_chart,
     scatter,
+    thin,
 )
 from tests.records.seasons import HOSTILE
 
@@ -56,6 +57,14 @@ def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
     assert f"{HOSTILE} says 70%, happens 50%, n = 2" in said
     assert len([shape for shape in chart.iter("polygon") if shape.attrib["class"] == "band"]) == 1
     assert texts(chart, "axis").count("50%") == 2
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3, 7, 100])
+def test_thinning_keeps_order_ends_and_the_limit(limit: int) -> None:
+    found = thin(range(50), limit)
+    assert found == sorted(set(found))
+    assert (found[0], found[-1]) == (0, 49)
+    assert len(found) == min(max(limit, 2), 50)
 
 
 @pytest.mark.parametrize("reach", [0.004, 0.04, 0.4])
