@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from arena.cli.main import COMMANDS, FORMER, LoadedCommands, app
+from arena.cli.output import progress
 from tests.program.running import loaded
 
 ROOT = Path(__file__).parents[3]
@@ -142,3 +143,9 @@ def test_a_reader_that_stops_reading_ends_the_program_quietly(built: Path) -> No
     done = subprocess.run(line, cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=60)
     os.close(theirs)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_no_bar_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("Playing") as moved:
+        moved(1, 2)
+    assert capsys.readouterr() == ("", "")
