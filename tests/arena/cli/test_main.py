@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from arena.cli.main import COMMANDS, FORMER, LoadedCommands, app
+from arena.cli.output import progress
 from tests.program.running import loaded
 
 ROOT = Path(__file__).parents[3]
@@ -46,8 +47,11 @@ def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() 
     assert isinstance(program, TyperGroup)
     known = dict(commands(program))
     assert {"arena init", "arena check", "arena markets sync"} <= set(known)
-    for name, listed in LoadedCommands(COMMANDS).listed().items():
-        assert known[f"arena {name}"].help.startswith(listed.help), "what is read without loading it"
+    families = {f"arena {name}": places for name, places in COMMANDS.items() if isinstance(places, dict)}
+    for family, places in {"arena": COMMANDS, **families}.items():
+        for name, listed in LoadedCommands(places).listed().items():
+            first, *_ = known[f"{family} {name}"].help.split("\n\n")
+            assert first == listed.help.split("\n\n")[0], "what is read without loading it"
     for name, command in known.items():
         assert command.help, name
         assert "docs/" not in command.help, f"{name}: an installed package has no docs"
@@ -139,3 +143,9 @@ def test_a_reader_that_stops_reading_ends_the_program_quietly(built: Path) -> No
     done = subprocess.run(line, cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=60)
     os.close(theirs)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_no_bar_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("Playing") as moved:
+        moved(1, 2)
+    assert capsys.readouterr() == ("", "")

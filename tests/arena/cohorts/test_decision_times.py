@@ -1,4 +1,4 @@
-"""How often cohorts decide, against a season that is walked through half a day by half a day."""
+"""How often cohorts decide, against a season that is walked through hour by hour."""
 
 from collections import Counter
 from dataclasses import replace
@@ -31,7 +31,7 @@ def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, li
             for cohort in due:
                 if cohort.number in newest:
                     found[cohort.number].append(at)
-        at += 12 * HOUR
+        at += HOUR
     return found
 
 

@@ -90,6 +90,18 @@ def test_yaml_is_of_version_1_2(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_lines_are_those_of_keys_and_items(tmp_path: Path) -> None:
+    document = read(
+        write(tmp_path, "# first\na:\n  - b: 1\n    c:\n      - x\n      - y\n\nd: {e: 1,\n  f: 2}\n")
+    )
+    assert document.line(("a",)) == 2
+    assert document.line(("a", 0, "b")) == 3
+    assert document.line(("a", 0, "c", 1)) == 6
+    assert document.line(("d", "e")) == 8
+    assert document.line(("d", "f")) == 9
+    assert document.line(("a", 0, "missing", "deeper")) == 3
+
+
 @given(st.text(alphabet="ab:-[]{}&*!|>%@#'\"?,\n\t \\0~<=.", max_size=60))
 def test_any_text_of_yaml_marks_is_a_config_or_refused(
     tmp_path_factory: pytest.TempPathFactory, text: str
