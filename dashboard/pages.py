@@ -187,6 +187,12 @@ def _not_opened() -> None:
     """What a page that is only pointed at does; the app has the real one under the same address."""
 
 
+def subheading(title: str, said: str) -> None:
+    """The heading of a part that is always there, and a line below."""
+    st.subheader(title, anchor=False)
+    st.caption(said)
+
+
 def section(title: str, there: object, nothing: str, said: str = "", icon: str = "") -> bool:
     """The heading of a part, and a line below: of what is there, or why nothing is. Whether it is."""
     st.subheader(title, anchor=False)

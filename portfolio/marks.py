@@ -98,14 +98,25 @@ def price_columns(
     )
 
 
-def value_columns(positions: PositionColumns, prices: PriceColumns) -> tuple[Column, ...]:
-    """Value, liquidation, stale lots and age of every account at the prices of one snapshot, as in `Mark`."""
+class ValueColumns(NamedTuple):
+    """What the lots of each account come to, in the order of the accounts: as in `Mark`."""
+
+    value: Column
+    liquidation: Column
+    stale: Column
+    age: Column
+
+
+def value_columns(positions: PositionColumns, prices: PriceColumns) -> ValueColumns:
+    """Every account's lots at the prices of one snapshot."""
     starts = range(0, max(len(positions.slot), 1), BLOCK)
     blocks = [_block_values(positions, prices, start) for start in starts]
     columns = (np.concatenate(column) for column in zip(*blocks, strict=True))
     whose = positions.first, positions.holders, len(positions.paid)
     together = (np.add, np.add, np.add, np.maximum)
-    return tuple(by_account(how, column, *whose) for how, column in zip(together, columns, strict=True))
+    return ValueColumns(
+        *(by_account(how, column, *whose) for how, column in zip(together, columns, strict=True))
+    )
 
 
 def _block_values(

@@ -10,11 +10,11 @@ texts of a typical length.
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from agents.answers.json_text import MOST_TEXT
 from agents.answers.question import MOST_SHOWN
@@ -140,9 +140,9 @@ class Usage:
     cost: int | None = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        sums: list[Any] = [None if None in pair else sum(pair) for pair in pairs]
-        return Usage(*sums)
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        tokens_in, tokens_out = self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out
+        return Usage(self.calls + other.calls, tokens_in, tokens_out, cost)
 
     def times(self, rounds: Fraction) -> "Usage":
         """That of so many rounds, rounded up.
@@ -150,8 +150,10 @@ class Usage:
         >>> Usage(2, 1_000, 100, 7).times(Fraction(1, 2))
         Usage(calls=1, tokens_in=500, tokens_out=50, cost=4)
         """
-        whole: list[Any] = [None if each is None else ceil(each * rounds) for each in astuple(self)]
-        return Usage(*whole)
+        calls, tokens_in, tokens_out, cost = (
+            ceil(each * rounds) for each in (self.calls, self.tokens_in, self.tokens_out, self.cost or 0)
+        )
+        return Usage(calls, tokens_in, tokens_out, None if self.cost is None else cost)
 
 
 @dataclass(frozen=True, slots=True)

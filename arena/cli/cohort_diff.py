@@ -74,9 +74,10 @@ def side(connection: Connection, config: Config | None, which: str) -> tuple[Coh
 
 def diff_data(found: CohortChanges) -> dict[str, Any]:
     """The changes for JSON."""
+    was, now = found.config
     return {
         "same": not found,
-        "config_hash": moved_data({"": [x or None for x in found.config]})[""],
+        "config_hash": {"was": was or None, "is": now or None},
         "frozen": {section: moved_data(moved) for section, moved in found.parts.items()},
         "prompts": moved_data(found.prompts),
         "agents": {

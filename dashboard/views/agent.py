@@ -52,7 +52,7 @@ from dashboard.board import (
     show_ratings,
     stamps,
 )
-from dashboard.pages import Address, choice, in_app, link, listing, put, section, show_cached, way
+from dashboard.pages import Address, choice, in_app, link, listing, put, section, show_cached, subheading, way
 from dashboard.record import (
     LeaderboardLine,
     PnlPoint,
@@ -573,7 +573,7 @@ def _failures(stays: Stays) -> list[tuple[str, str, int]]:
 def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
     """Its settings cohort by cohort, what was changed, as what its model reports itself, its prompts."""
     said = "Frozen at the start of each cohort; another model under the same name is another agent."
-    section("Settings and reported model", True, "", said)
+    subheading("Settings and reported model", said)
     newest = list(reversed(stays))
     listing(
         {
@@ -917,7 +917,7 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
     """What each event can still do to its open accounts, the worst first."""
     if not found:
         return
-    section("At stake by event", True, "", "What the worst and the best end of an event would change.")
+    subheading("At stake by event", "What the worst and the best end of an event would change.")
     columns = {
         "Event": html.words("Event", "By the question of one of its markets."),
         "Markets": html.number("Markets", "localized", "Of the event that it holds."),

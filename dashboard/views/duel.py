@@ -13,7 +13,7 @@ from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.spending import read_spending, spending_sentences
 from dashboard import html
 from dashboard.board import stamps
-from dashboard.pages import choice, go, listing, put, section, show_cached, way
+from dashboard.pages import choice, go, listing, put, show_cached, subheading, way
 from dashboard.record import RecordSource, by_leaderboard, kept, read_leaderboard_page, season
 from dashboard.words import code, count, plain, with_true_minus, written
 
@@ -163,7 +163,7 @@ def _deciders(found: DuelDetails) -> None:
     for key, name, markets in (("a", duel.a, found.for_a), ("b", duel.b, found.for_b)):
         if not markets:
             continue
-        section(f"Where {plain(name)} won", True, "", "Markets that moved the gap most.")
+        subheading(f"Where {plain(name)} won", "Markets that moved the gap most.")
         ways = [way("market", market=one.market_id) for one in markets]
         listing(_markets(markets), f"Markets that {key} won", _columns(duel), ways)
 
@@ -196,7 +196,7 @@ def _head(agent: str) -> str:
 
 
 def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
-    section(f"All duels of {plain(a)}", True, "", "Against everyone, its largest lead first.")
+    subheading(f"All duels of {plain(a)}", "Against everyone, its largest lead first.")
     rows = sorted(every, key=lambda one: -(one.duel.gap if one.duel.gap is not None else float("-inf")))
     data: dict[str, list[Any]] = {
         "Against": [one.duel.b for one in rows],

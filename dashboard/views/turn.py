@@ -32,7 +32,7 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
 from dashboard import html
-from dashboard.pages import Way, choice, listing, long_text, put, section, step, way
+from dashboard.pages import Way, choice, listing, long_text, put, section, step, subheading, way
 from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
     cents,
@@ -488,7 +488,7 @@ def show_rejections(page: TurnPage) -> None:
     """What was refused, and why."""
     if not page.rejections:
         return
-    section("Rejected", True, "", "Items of the answer that made no sense, and orders against the rules.")
+    subheading("Rejected", "Items of the answer that made no sense, and orders against the rules.")
     listing(
         {
             "Why": [refused.message for refused in page.rejections],
@@ -676,7 +676,7 @@ def show_evidence(page: TurnPage) -> None:
     if not page.evidence:
         return
     many = count(len(page.evidence), "article")
-    section("Evidence", True, "", f"{many}, shown to every agent of the round alike.")
+    subheading("Evidence", f"{many}, shown to every agent of the round alike.")
     rows = [_article(page, market, article) for market, article in page.evidence]
     listing(
         {key: [row[key] for row in rows] for key in EVIDENCE},

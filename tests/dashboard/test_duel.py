@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.record.schema.database import open_read_only, reading
+from arena.scores.comparisons import p_value_text
 from arena.scores.profiles.duels import DUELS, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from dashboard.views.duel import figures, heading, winner_words
@@ -55,15 +56,18 @@ def test_the_command_says_the_chance_that_the_page_goes_by(
     show: Show, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    page = show("duel", demo, a="oracle", b="random")
-    told = CliRunner().invoke(app, ["duel", "oracle", "random", "--database", str(demo)])
+    page = show("duel", demo, a="oracle", b="hasty")
+    told = CliRunner().invoke(app, ["duel", "oracle", "hasty", "--database", str(demo)])
     assert "is better than" in words(page)
     assert "“Proven” on the leaderboard asks for more" in words(page)
     figures = dict(tiles(page))
     assert tables(page)[-1][["p", "adjusted"]].dtypes.eq("float64").all(), "figures, to the right"
     after = figures["p (Holm-adjusted)"]
     assert f"by Holm: p {after if after.startswith('<') else f'= {after}'}, " in told.output
-    assert float(after.removeprefix("< ")) >= float(figures["p"].removeprefix("< "))
+    duel = of(demo, "oracle", "hasty").duel
+    assert duel.p is not None
+    assert figures["p"] == p_value_text(duel.p).removeprefix("p ").removeprefix("= ")
+    assert figures["p"] != after, "a season in which they can be told apart"
 
 
 def test_what_each_cost_stands_on_the_page_as_the_command_has_it(

@@ -269,7 +269,7 @@ def said_without_config(folder: Path, *words: str) -> Any:
 def test_an_agent_whose_file_is_gone_fails_and_the_others_play_on(tmp_path: Path) -> None:
     file = tmp_path / "extensions" / "kinds" / "lucky.py"
     file.parent.mkdir(parents=True)
-    file.write_text("from agents.kinds.constant import Settings, agent  # noqa: F401\n", "utf-8")
+    file.write_text("from agents.kinds.constant import Settings, agent\n", "utf-8")
     write(tmp_path, MARKET, "{kind: lucky}")
     assert run(tmp_path, "round").exit_code == 0
     file.unlink()
@@ -291,7 +291,7 @@ def test_an_agent_whose_file_is_gone_fails_and_the_others_play_on(tmp_path: Path
 def test_a_cohort_whose_venue_is_gone_waits_and_the_others_play_on(tmp_path: Path) -> None:
     file = tmp_path / "extensions" / "venues" / "mine.py"
     file.parent.mkdir(parents=True)
-    file.write_text("from markets.venues.simulator import Settings, stamp, venue  # noqa: F401\n", "utf-8")
+    file.write_text("from markets.venues.simulator import Settings, stamp, venue\n", "utf-8")
     write(tmp_path, venue="mine")
     assert run(tmp_path, "round").exit_code == 0
     file.unlink()
@@ -302,7 +302,7 @@ def test_a_cohort_whose_venue_is_gone_waits_and_the_others_play_on(tmp_path: Pat
     assert "put mine.py back into extensions/venues/ or extensions/ beside the config" in answer.output
     assert run(tmp_path, "round", "--at", "2026-01-18").exit_code == 2
     assert [each["rounds_over"] for each in said(tmp_path, "cohorts", "list")["cohorts"]] == [1, 2]
-    file.write_text("from markets.venues.simulator import Settings, stamp, venue  # noqa: F401\n", "utf-8")
+    file.write_text("from markets.venues.simulator import Settings, stamp, venue\n", "utf-8")
     assert run(tmp_path, "round", "--at", "2026-01-18").exit_code == 0
     assert [each["rounds_over"] for each in said(tmp_path, "cohorts", "list")["cohorts"]] == [2, 2]
     assert said(tmp_path, "verify")["ok"]

@@ -8,7 +8,7 @@ from agents.model import ModelSettings
 from arena.config import ConfigErrors, environment, key_variables, load
 from tests.arena.config_files import SMALL, mistakes, told, with_agents, write
 
-MINE = "from agents.kinds.constant import Settings, agent  # noqa: F401\n"
+MINE = "from agents.kinds.constant import Settings, agent\n"
 
 
 def test_an_agent_is_named_by_its_name_else_its_model_else_its_kind(tmp_path: Path) -> None:

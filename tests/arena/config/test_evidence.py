@@ -16,7 +16,7 @@ from tests.arena.config_files import SMALL, told, write
 ROOT = Path(__file__).parents[3]
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 FROZEN = {"days": 3, "words": 4, "records": 50, "language": "english"}
-MINE = "from agents.research.gdelt import Settings, research  # noqa: F401\n"
+MINE = "from agents.research.gdelt import Settings, research\n"
 
 
 def config(evidence: str) -> str:
