@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from agents.secrets import without_credentials
-from arena.errors import times_text
+from arena.errors import count_text, times_text
 from arena.record.model.cohort import Cohort, Entrant
 from markets.millionths import ONE, decimal
 from markets.universe import Universe
@@ -217,13 +217,8 @@ def share(millionths: int) -> str:
     return f"{decimal(millionths * 100).normalize():f}%"
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun: one event, two events.
-
-    >>> count(1, "event"), count(2803, "event")
-    ('1 event', '2,803 events')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+count = count_text
+"""A number with its noun: one event, two events."""
 
 
 def span(time: timedelta) -> str:
