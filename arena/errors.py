@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from math import floor
 from typing import Any
 
@@ -98,6 +99,31 @@ def story_count(number: int) -> str:
     ('1 story', '22 stories')
     """
     return f"{number:,} {'story' if number == 1 else 'stories'}"
+
+
+LENGTHS = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))
+
+
+def length_text(time: timedelta) -> str:
+    """A length of time in the unit that fits.
+
+    >>> length_text(timedelta(days=9)), length_text(timedelta(minutes=90)), length_text(timedelta(seconds=59))
+    ('9.0 d', '90.0 min', '59 s')
+    """
+    for unit, name in LENGTHS:
+        if time >= 2 * unit:
+            return f"{time / unit:.1f} {name}"
+    return f"{time.total_seconds():.0f} s"
+
+
+def far_text(at: datetime, now: datetime) -> str:
+    """How far away an instant is.
+
+    >>> noon = datetime(2026, 1, 4, 12)
+    >>> far_text(noon, noon - timedelta(hours=3)), far_text(noon, noon + timedelta(seconds=5))
+    ('in 3.0 h', '5 s ago')
+    """
+    return f"in {length_text(at - now)}" if at > now else f"{length_text(now - at)} ago"
 
 
 def times_text(capital: float) -> str:

@@ -791,8 +791,7 @@ def market_table(
     lines: Sequence[MarketLine], keys: Sequence[str] = LISTED_MARKET, address: Address = in_app
 ) -> Markup:
     """Markets, a row each, which leads to its page."""
-    rows = [_row(line) for line in lines]
-    data: dict[str, list[object]] = {key: [row[key] for row in rows] for key in keys}
+    data = html.by_column([_row(line) for line in lines], keys)
     markets = (line.market for line in lines)
     data |= html.venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
     hrefs = [address(way("market", market=line.market.id)) for line in lines]

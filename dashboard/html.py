@@ -277,6 +277,11 @@ def venue_cells(pages: Iterable[tuple[str, str] | None]) -> dict[str, list[objec
     return {"venue": cells} if any(links) else {}
 
 
+def by_column(rows: Sequence[Mapping[str, Any]], keys: Iterable[str]) -> dict[str, list[Any]]:
+    """Rows as the columns of a table."""
+    return {key: [row[key] for row in rows] for key in keys}
+
+
 def html_table(
     data: Mapping[str, Sequence[Any]],
     columns: Mapping[str, HtmlColumn],

@@ -37,7 +37,7 @@ from arena.record.queries.markets import (
     was_any_shown,
 )
 from arena.record.queries.progress import read_record_version
-from arena.record.schema.database import Connection, cached_engine, check_schema, reading, url_of
+from arena.record.schema.database import Connection, cached_engine, check_schema, reading, record_file
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.scores.cache import CacheEntry
@@ -81,8 +81,7 @@ def source(address: str) -> RecordSource:
 
 def _file(address: str) -> str:
     """Which file it is: a record may be thrown away and made anew under its name. Empty for a server."""
-    url = url_of(address)
-    path = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    path = record_file(address)
     return str(path.stat().st_ino) if path is not None and path.exists() else ""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from agents.secrets import without_credentials
-from arena.errors import times_text
+from arena.errors import count_text, times_text
 from arena.record.model.cohort import Cohort, Entrant
 from markets.millionths import ONE, decimal
 from markets.universe import Universe
@@ -217,13 +217,8 @@ def share(millionths: int) -> str:
     return f"{decimal(millionths * 100).normalize():f}%"
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun: one event, two events.
-
-    >>> count(1, "event"), count(2803, "event")
-    ('1 event', '2,803 events')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+count = count_text
+"""A number with its noun: one event, two events."""
 
 
 def span(time: timedelta) -> str:
@@ -273,9 +268,6 @@ def escaped(text: str) -> str:
     return unbroken(text).replace("$", "\\$")
 
 
-LENGTHS = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))
-
-
 def moment(at: datetime | None) -> str:
     """An instant to the minute, in UTC.
 
@@ -283,30 +275,6 @@ def moment(at: datetime | None) -> str:
     ('4 Jan 2026, 09:30 UTC', '–')
     """
     return "–" if at is None else f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC"
-
-
-def far(at: datetime | None, now: datetime) -> str:
-    """How far away an instant is.
-
-    >>> noon = datetime(2026, 1, 4, 12, tzinfo=UTC)
-    >>> far(noon, noon - timedelta(hours=3)), far(noon, noon + timedelta(seconds=5)), far(None, noon)
-    ('in 3.0 h', '5 s ago', '–')
-    """
-    if at is None:
-        return "–"
-    return f"in {length(at - now)}" if at > now else f"{length(now - at)} ago"
-
-
-def length(time: timedelta) -> str:
-    """A length of time in the unit that fits.
-
-    >>> length(timedelta(days=9)), length(timedelta(minutes=90)), length(timedelta(seconds=59))
-    ('9.0 d', '90.0 min', '59 s')
-    """
-    for unit, name in LENGTHS:
-        if time >= 2 * unit:
-            return f"{time / unit:.1f} {name}"
-    return f"{time.total_seconds():.0f} s"
 
 
 def percent(millionths: int | None) -> float | None:

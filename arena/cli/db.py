@@ -24,6 +24,7 @@ from arena.record.schema.database import (
     newest_schema_version,
     open_read_only,
     reading,
+    record_file,
     schema_version,
     url_of,
 )
@@ -159,7 +160,7 @@ def upgrade(chosen: Options, no_backup: bool = flag("Skip the backup.")) -> None
 
 def _upgrade_queue(address: str) -> bool:
     """Whether the queue beside a record on PostgreSQL was behind the library that is installed, if any is."""
-    if url_of(address).get_backend_name() == "sqlite":
+    if record_file(address) is not None:
         return False
     try:
         from arena.record.write.turn_queue import upgrade_queue

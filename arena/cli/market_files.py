@@ -206,5 +206,4 @@ def _say_check(folder: Path, report: BundleReport) -> None:
     print_table(MISTAKES, report.mistakes)
     some = len(report.mistakes)
     shown = f", the first {some} of them above" if report.wrong > some else ""
-    count = "1 mistake" if report.wrong == 1 else f"{report.wrong:,} mistakes"
-    print(f"{count} in {folder}{shown}. Fix all of them before using it.")
+    print(f"{count_text(report.wrong, 'mistake')} in {folder}{shown}. Fix all of them before using it.")

@@ -142,11 +142,6 @@ def minute(at: datetime | str) -> str:
     return str(at)[:16].replace("T", " ")
 
 
-def iso(at: datetime | None) -> str | None:
-    """An instant for programs."""
-    return None if at is None else at.isoformat()
-
-
 def exact(millionths: int | None) -> float | None:
     """The number whose shortest text is that of the millionths."""
     return None if millionths is None else millionths / ONE

@@ -14,7 +14,7 @@ from arena.cli.demo import outcome
 from arena.cli.demo import say as say_season
 from arena.cli.leaderboard import COLUMNS
 from arena.cli.options import DAY, DEFAULT, Options, argument, command, flag, option
-from arena.cli.output import interruptible, iso, minute, prints_aside, program, progress, run_async, shortened
+from arena.cli.output import interruptible, minute, prints_aside, program, progress, run_async, shortened
 from arena.cli.table import TableChoice
 from arena.clock import timer
 from arena.config import Config
@@ -126,7 +126,7 @@ def probe(
         "agents": list(probed.agents),
         "left_out": list(found.left_out),
         "probes": [
-            {"at": iso(at), "compared": dict(compared), "changed": dict(found.counts[at])}
+            {"at": at, "compared": dict(compared), "changed": dict(found.counts[at])}
             for at, compared in found.compared.items()
         ],
         "differences": [asdict(difference) for difference in found.differences],

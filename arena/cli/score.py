@@ -1,16 +1,16 @@
 """`arena score` and `arena tournament`: anyone's forecasts, scored from a file."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.options import Options, argument, command, flag, option
-from arena.cli.output import plain
+from arena.cli.output import json_value, plain
 from arena.cli.table import VERDICT, TableChoice, TableColumn, between, print_table, print_text
-from arena.errors import ArenaError, times_text
+from arena.errors import ArenaError, count_text, times_text
 from arena.scores.files.bench_columns import bench_columns
 from arena.scores.files.csv_columns import cells_of, decode
 from arena.scores.files.forecastbench import (
@@ -232,7 +232,8 @@ def score(
         rule,
     )
     found = score_file(table, mode, by_category=by is not None, choices=choices)
-    chosen.answer(as_data(found), say, found, choices, chosen.table)
+    data = json_value(found) | {"rows": [row_data(row) for row in found.rows]}
+    chosen.answer(data, say, found, choices, chosen.table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,18 +298,6 @@ def split_columns(text: str) -> tuple[dict[str, str], str]:
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}, ",".join(
         part for part in parts if "=" not in part
     )
-
-
-def as_data(found: FileScores) -> dict[str, Any]:
-    """The board for JSON, which has no infinity."""
-    return {
-        "mode": found.mode,
-        "sentence": found.sentence,
-        "leader": found.leader,
-        "bar": found.bar,
-        "rows": [row_data(row) for row in found.rows],
-        "notes": list(found.notes),
-    }
 
 
 def say(found: FileScores, choices: ScoreChoices, choice: TableChoice) -> None:
@@ -424,7 +413,7 @@ def _tournament_data(played: "PlayedTournament", mode: Mode, *, sweep: bool) -> 
     asked = len(set(played.entries.question.tolist()))
     notes = []
     if left_out:
-        count = "1 question" if left_out == 1 else f"{left_out:,} questions"
+        count = count_text(left_out, "question")
         notes.append(f"not scored: {count} without an outcome of 0 or 1")
     if not found.places:
         notes.append("nothing resolved: no question has an outcome of 0 or 1, so nobody wins anything")
@@ -467,16 +456,10 @@ def _say_places(found: dict[str, Any], choice: TableChoice) -> None:
         print(f"The hidden period counts {found['hidden_weight']:.0%} of {counted}.")
     if "sweep" in found:
         columns = [
-            TableColumn(
-                f"{weight:g}", f"{weight:.0%}", ",.2f", value=partial(_prize_at, weight=f"{weight:g}")
-            )
+            TableColumn(f"{weight:g}", f"{weight:.0%}", ",.2f", value=itemgetter(f"{weight:g}"))
             for weight in WEIGHTS
         ]
-        print_table((FORECASTER, *columns), found["sweep"], "Prizes by the weight of the hidden period")
+        rows = [{"forecaster": row["forecaster"]} | row["prizes"] for row in found["sweep"]]
+        print_table((FORECASTER, *columns), rows, "Prizes by the weight of the hidden period")
     for note in found["notes"]:
         print(f"- {note}")
-
-
-def _prize_at(row: Mapping[str, Any], weight: str) -> float:
-    prize: float = row["prizes"][weight]
-    return prize

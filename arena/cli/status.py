@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from arena.cli.market_files import left_out_words
@@ -12,9 +12,9 @@ from arena.cli.output import minute, plain, program
 from arena.cli.table import print_table
 from arena.clock import PretendedClock, SystemClock
 from arena.config import environment
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError, count_text, far_text, length_text
 from arena.operations.status import RoundCalendar, Status, incident_data, read_status_by_config, status_data
-from arena.operations.today import Task, read_tasks, task_data
+from arena.operations.today import Task, read_tasks
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState
 from arena.record.schema.database import open_read_only, reading
@@ -26,7 +26,6 @@ CLOCKS = {
     "mixed": "this machine's, but the record is from a rehearsal: use --clock FILE",
 }
 """Whose time it is, where that is not plain."""
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
 def print_status(status: Status, tasks: Sequence[Task]) -> None:
@@ -55,7 +54,7 @@ def _lines(status: Status) -> Iterator[tuple[str, str]]:
     for name, coming in (("next round", calendar.next_round), ("next cohort", calendar.next_cohort)):
         yield name, _coming(coming, calendar, at)
     yield "last round", _last(status.last)
-    late = f", {_length(status.lag)} late" if status.lag else ""
+    late = f", {length_text(status.lag)} late" if status.lag else ""
     yield "rounds", f"{calendar.done:,} of {calendar.due:,} due are finished{late}"
     yield "turns", _counted(status.turns) or "none"
     yield "spent", f"{_dollars(status.spend.today)} today, {_dollars(status.spend.month)} this month"
@@ -158,15 +157,7 @@ def when(at: datetime | None, now: datetime | None) -> str:
     """
     if at is None or now is None:
         return "–" if at is None else f"{minute(at)} UTC"
-    far = f"in {_length(at - now)}" if at > now else f"{_length(now - at)} ago"
-    return f"{minute(at)} UTC ({far})"
-
-
-def _length(length: timedelta) -> str:
-    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min")):
-        if length >= 2 * unit:
-            return f"{length / unit:.1f} {name}"
-    return f"{length.total_seconds():.0f} s"
+    return f"{minute(at)} UTC ({far_text(at, now)})"
 
 
 def _counted(counts: Mapping[str, int]) -> str:
@@ -214,8 +205,7 @@ def status(
     with open_read_only(address) as engine, reading(engine) as connection:
         found = read_status_by_config(connection, at, config, pretended=clock is not None)
         tasks = read_tasks(connection, found, config)
-    today = {"today": [task_data(task) for task in tasks]}
-    chosen.answer(today | status_data(found), print_status, found, tasks)
+    chosen.answer({"today": tasks} | status_data(found), print_status, found, tasks)
 
 
 def list_incidents(chosen: Options, limit: int) -> None:

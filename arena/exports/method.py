@@ -23,7 +23,7 @@ from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import Connection
 from arena.record.schema.turn import CallRow, TurnRow
-from arena.record.schema.typed import col, count, joined, select, select_as, total
+from arena.record.schema.typed import col, count, joined, select, total
 from arena.rounds.forecasting import benchmark_cohorts, method_of
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
@@ -143,7 +143,6 @@ def _benchmark(connection: Connection) -> Iterator[BenchmarkMethod]:
 TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 CALLS = joined(CallRow, EntrantRow, CohortRow)
 CALLED = select(func.min(CallRow.made_at), func.max(CallRow.made_at)).select_from(CALLS)
-SUMS = ("calls", "tokens_in", "tokens_out", "cost", "priced")
 
 
 def _market_counts(rows: ForecastColumns) -> MarketCounts:
@@ -169,8 +168,8 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
     for name, status, turns in connection.execute(counted.group_by(EntrantRow.name, TurnRow.status)):
         statuses[name][status] += int(str(turns))
     sums = (count(CallRow.id), total(CallRow.tokens_in), total(CallRow.tokens_out), total(CallRow.cost))
-    priced = select_as(name=EntrantRow.name, **dict(zip(SUMS, (*sums, count(CallRow.cost)), strict=True)))
-    priced = priced.select_from(CALLS).where(chosen).group_by(EntrantRow.name)
+    priced = select(EntrantRow.name, *sums, count(CallRow.cost)).select_from(CALLS).where(chosen)
+    priced = priced.group_by(EntrantRow.name)
     calls = {name: tuple(int(x or 0) for x in row) for name, *row in connection.execute(priced)}
     reported = defaultdict[str, set[str]](set)
     models = select(EntrantRow.name, CallRow.model).distinct().select_from(CALLS).where(chosen)

@@ -29,9 +29,9 @@ from arena.record.schema.database import (
     connect,
     open_read_only,
     reading,
+    record_file,
     schema_version,
     upgrade_connection,
-    url_of,
 )
 from arena.record.schema.database_errors import record_name
 from arena.record.schema.statements import insert_lines
@@ -200,8 +200,7 @@ Progress = Callable[[int, int], None]
 
 def restore(place: Path, database: str, progress: Progress = lambda _done, _of: None) -> ExportManifest:
     """Make a record of an export where there is none, or an empty one; what the export was."""
-    url = url_of(database)
-    file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    file = record_file(database)
     if file is None:
         with tempfile.TemporaryDirectory(prefix="arena-import-") as folder:
             return _restore_into(place, Path(folder), database, progress)

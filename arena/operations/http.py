@@ -187,7 +187,7 @@ class HealthPages:
         except Exception as error:  # noqa: BLE001 - whatever it is, who asks must hear that all is not well
             return _no_status_response("broken", f"the record can't be read: {type(error).__name__}")
         if request.path == "/health":
-            body = json.dumps(health_data(status)).encode()
+            body = json.dumps(health_data(status), default=datetime.isoformat).encode()
             return HttpResponse(200 if status.word in GOOD_WORDS else 503, body + b"\n", JSON)
         try:
             return HttpResponse(200, metrics_text(status), METRICS)

@@ -6,7 +6,7 @@ with amounts in dollars.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -427,7 +427,7 @@ def status_data(status: Status) -> dict[str, Any]:
         "cohorts": {
             "started": status.calendar.cohorts,
             "playing": [stored.cohort.number for stored in status.playing],
-            "next": _plain(status.calendar.next_cohort),
+            "next": status.calendar.next_cohort,
         },
         "turns": dict(status.turns),
         "spend": {
@@ -445,21 +445,24 @@ def status_data(status: Status) -> dict[str, Any]:
             "lost_worst_usd": under_way.lost_worst / ONE,
         },
         "positions": {"open": held.positions, "markets": held.markets, "stale_markets": held.stale},
-        "heads": _fields(heads, "newest", "published")
-        | {"published_at": _plain(heads.at), "failing_since": _plain(heads.failing_since)}
-        | {"error": heads.error or None},
-        "prices": {"read_at": _plain(status.looked_at), "oldest_held": _plain(held.oldest)},
-        "catalogues": [
-            _fields(x, "venue", "at", "markets", "left_out", "rejected") for x in status.catalogues
-        ],
-        "quarantined": [_fields(x, "venue", "kind", "code", "records") for x in status.quarantined],
+        "heads": {
+            "newest": heads.newest,
+            "published": heads.published,
+            "published_at": heads.at,
+            "failing_since": heads.failing_since,
+            "error": heads.error or None,
+        },
+        "prices": {"read_at": status.looked_at, "oldest_held": held.oldest},
+        "catalogues": [asdict(x) for x in status.catalogues],
+        "quarantined": [asdict(x) for x in status.quarantined],
         "jobs": [
-            _fields(job, "name", "failures", "note", "due_at", "started_at", "ended_at")
-            | {"next_at": _plain(status.next_jobs.get(job.name))}
+            {"name": job.name, "failures": job.failures, "note": job.note, "due_at": job.due_at}
+            | {"started_at": job.started_at, "ended_at": job.ended_at}
+            | {"next_at": status.next_jobs.get(job.name)}
             for job in status.jobs
         ],
         "incidents": [incident_data(told) for told in status.incidents],
-        "backup": status.backup and _plain(status.backup.ended_at),
+        "backup": status.backup and status.backup.ended_at,
     }
 
 
@@ -468,20 +471,20 @@ def health_data(status: Status) -> dict[str, Any]:
     calendar = status.calendar
     last = [
         {"cohort": round.cohort, "round": round.number}
-        | _fields(round, "at", "done")
+        | {"at": round.at, "done": round.done}
         | {"turns": dict(round.turns) | ({"missing": round.missing} if round.missing else {})}
         for round in status.last
     ]
     return {
         "health": status.word,
         "reasons": [{"health": x.word, "code": x.code, "text": x.text} for x in status.reasons],
-        "at": _plain(status.at),
-        "leader": status.leader and _fields(status.leader, "host", "process", "alive", "until"),
+        "at": status.at,
+        "leader": status.leader and asdict(status.leader),
         "rounds": {
             "due": calendar.due,
             "done": calendar.done,
             "lag_seconds": status.lag.total_seconds(),
-            "next": _plain(calendar.next_round),
+            "next": calendar.next_round,
             "last": last,
         },
     }
@@ -489,17 +492,9 @@ def health_data(status: Status) -> dict[str, Any]:
 
 def incident_data(told: RecordedIncident) -> dict[str, Any]:
     """Something that happened, and whether anyone was told."""
-    return _fields(told.incident, "kind", "subject", "at", "text", "data") | _fields(
-        told, "ended_at", "told_at", "tries", "next_try_at"
-    )
-
-
-def _fields(source: object, *names: str) -> dict[str, Any]:
-    """Some fields of an object as JSON has them."""
-    return {name: _plain(getattr(source, name)) for name in names}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return dict(value) if isinstance(value, Mapping) else value
+    return asdict(told.incident) | {
+        "ended_at": told.ended_at,
+        "told_at": told.told_at,
+        "tries": told.tries,
+        "next_try_at": told.next_try_at,
+    }

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena.errors import count_text
 from arena.operations.status import Status
@@ -59,7 +59,7 @@ COMMANDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to do: a code for programs, why in words, and the command that helps."""
+    """Something to do: a code for programs, why in words, and the command, as it is typed after `arena`."""
 
     code: str
     text: str
@@ -146,11 +146,6 @@ def _surroundings(connection: "Connection", config: "Config | None") -> Surround
 
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
     return Surroundings(missing, size, free, bool(config.run.backup))
-
-
-def task_data(task: Task) -> dict[str, Any]:
-    """A task for programs; the command as it is typed after `arena`."""
-    return {"code": task.code, "text": task.text, "command": task.command}
 
 
 BOARD_WIDTH = 80

@@ -69,7 +69,7 @@ from arena.record.schema.cohort import (
     SnapshotRow,
     ToolResultRow,
 )
-from arena.record.schema.fields import hashed_columns
+from arena.record.schema.fields import TableRow, hashed_columns
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import (
     CallRow,
@@ -92,7 +92,6 @@ CONFIG_HASH = re.compile(r'"config_hash":"[0-9a-f]{64}",')
 ROUND_KEY = (CohortRow.number, RoundRow.number)
 TURN_KEY = (*ROUND_KEY, EntrantRow.position)
 """What a turn or a call is known by, as numbers."""
-BY_ROUND = itemgetter(slice(len(ROUND_KEY)))
 BY_TURN = itemgetter(slice(len(TURN_KEY)))
 
 
@@ -176,6 +175,10 @@ def _head_lines(
 def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]]:
     """Facts by kind, each behind the numbers of its cohort, its round and its entrant, if it has them."""
 
+    def of_rounds(columns: Iterable[Any], *rows: type[TableRow]) -> AnySelect:
+        query = select(*ROUND_KEY, *columns).select_from(joined(*rows, RoundRow, CohortRow))
+        return query.where(*scope.rounds)
+
     def of_entrants(row: type[TurnRow | CallRow], *columns: Any) -> AnySelect:
         query = select(*TURN_KEY, *columns).select_from(joined(row, EntrantRow, RoundRow, CohortRow))
         return query.where(*scope.rounds)
@@ -186,19 +189,13 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
     def facts(query: AnySelect, *order: Any) -> Iterator[FactLine]:
         return _rows(connection, query.order_by(*order))
 
+    def by_text(query: AnySelect, *order: Any) -> Iterator[FactLine]:
+        groups = groupby(facts(query, *order), key=itemgetter(slice(len(order))))
+        return (line for _, own in groups for line in sorted(own))
+
     article = (EvidenceRow.position, EvidenceRow.market_id, *hashed_columns(ArticleRow, "hash"))
-    evidence = (
-        select(*ROUND_KEY, *article)
-        .select_from(joined(EvidenceRow, GatheringRow, RoundRow, CohortRow))
-        .outerjoin(ArticleRow, EvidenceRow.article == ArticleRow.hash)
-        .where(*scope.rounds)
-    )
-    tools = (
-        select(*ROUND_KEY, *hashed_columns(ToolResultRow))
-        .select_from(joined(ToolResultRow, RoundRow, CohortRow))
-        .where(*scope.rounds)
-    )
-    tool_results = facts(tools, *ROUND_KEY)
+    evidence = of_rounds(article, EvidenceRow, GatheringRow)
+    evidence = evidence.outerjoin(ArticleRow, EvidenceRow.article == ArticleRow.hash)
     calls = of_entrants(CallRow, *hashed_columns(CallRow)).where(col(CallRow.error_code).is_(None))
     level_key = (FillRow.position, FillLevelRow.position)
     levels = (
@@ -207,34 +204,27 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
         .join(FillLevelRow, FillLevelRow.fill_id == FillRow.id)
     )
     entry_key = (CohortRow.number, EntrantRow.position, EntryRow.number)
-    entries = (
-        select(*entry_key, *hashed_columns(EntryRow, "number"))
-        .select_from(joined(EntryRow, EntrantRow, CohortRow))
-        .where(*scope.entries)
-    )
+    entries = select(*entry_key, *hashed_columns(EntryRow, "number")).where(*scope.entries)
+    entries = entries.select_from(joined(EntryRow, EntrantRow, CohortRow))
     replaced = select(*TURN_KEY, EntrantRow.name, *hashed_columns(ReplacementRow, "round"))
     replaced = replaced.select_from(joined(ReplacementRow, EntrantRow, CohortRow)).join(
         RoundRow, (RoundRow.cohort_id == CohortRow.id) & (RoundRow.number == ReplacementRow.round)
     )
     second = of_turns(SecondQuoteRow).add_columns(*hashed_columns(QuoteRow, "market_id", "at"))
     second = second.outerjoin(QuoteRow, SecondQuoteRow.quote_id == QuoteRow.id)
-    second_quotes = facts(second, *TURN_KEY)
-    turns = of_entrants(TurnRow, EntrantRow.name, *hashed_columns(TurnRow))
-    forecasts = facts(of_turns(ForecastRow), *TURN_KEY)
-    rejections = of_turns(RejectionRow)
     return {
         "snapshot": _snapshots(connection, scope),
         "evidence": facts(evidence, *ROUND_KEY, EvidenceRow.position),
-        "turn": facts(turns, *TURN_KEY),
+        "turn": facts(of_entrants(TurnRow, EntrantRow.name, *hashed_columns(TurnRow)), *TURN_KEY),
         "call": facts(calls, *TURN_KEY, CallRow.attempt),
-        "forecast": (line for _, own in groupby(forecasts, key=BY_TURN) for line in sorted(own)),
-        "rejection": facts(rejections, *TURN_KEY, RejectionRow.position),
+        "forecast": by_text(of_turns(ForecastRow), *TURN_KEY),
+        "rejection": facts(of_turns(RejectionRow), *TURN_KEY, RejectionRow.position),
         "fill": facts(of_turns(FillRow), *TURN_KEY, FillRow.position),
         "level": facts(levels, *TURN_KEY, *level_key),
         "entry": facts(entries, *entry_key),
         "replacement": facts(replaced.where(*scope.rounds), *TURN_KEY),
-        "second_quote": (line for _, own in groupby(second_quotes, key=BY_TURN) for line in sorted(own)),
-        "tool": (line for _, own in groupby(tool_results, key=BY_ROUND) for line in sorted(own)),
+        "second_quote": by_text(second, *TURN_KEY),
+        "tool": by_text(of_rounds(hashed_columns(ToolResultRow), ToolResultRow), *ROUND_KEY),
     }
 
 

@@ -23,6 +23,7 @@ from arena.record.model.columns import (
     ForecastColumns,
     evidence_rows,
     rows_of_agent,
+    shown_once,
     take_rows,
 )
 from arena.record.model.columns import stated_belief as probability
@@ -219,14 +220,12 @@ def _market_scores(
     accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
 ) -> LeaderboardRow:
     """The market where nobody plays it: its price on every market shown, each counted once."""
-    rounds = stated.cohort * (stated.round.max(initial=0) + 1) + stated.round
-    _, first = np.unique(rounds * len(stated.markets) + stated.market, return_index=True)
-    shown = take_rows(stated, first)
+    shown = shown_once(stated)
     timeless = np.full_like(shown.released, UNKNOWN)
     prices = replace(shown, forecast=shown.mid, stated=np.ones_like(shown.stated), released=timeless)
     cohorts = sorted({account.cohort for account in accounts})
     idle = [AccountSummary(MARKET, MARKET, cohort, 0, None, 0, 0, 0, 0, 0) for cohort in cohorts]
-    return _agent_scores(idle, prices, take_rows(bets, first[:0]))
+    return _agent_scores(idle, prices, take_rows(bets, bets.agent[:0]))
 
 
 def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:

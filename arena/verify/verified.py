@@ -11,13 +11,13 @@ import json
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from urllib.parse import unquote
 
 from sqlalchemy import Connection, bindparam, exists, func
 from sqlalchemy.exc import DBAPIError
 
 from arena.record.schema.chain import HeadRow
 from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotRow
+from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
 from arena.record.schema.turn import CallRow
@@ -75,14 +75,10 @@ def keep_verified(connection: Connection, config: Path, before: VerifiedHead = N
         note.write_text(json.dumps(asdict(found)), "utf-8")
 
 
-def _file(connection: Connection) -> Path:
-    """The record's file."""
-    return Path(unquote((connection.engine.url.database or "").removeprefix("file:").partition("?")[0]))
-
-
 def _note(connection: Connection, config: Path) -> Path:
     """Where it is noted: beside the record's file, or beside the config where a server has the record."""
-    return Path(f"{_file(connection) if connection.dialect.name == 'sqlite' else config}.verified")
+    is_file = connection.dialect.name == "sqlite"
+    return Path(f"{sqlite_path(connection.engine.url) if is_file else config}.verified")
 
 
 def _identity(connection: Connection) -> str:
@@ -90,5 +86,5 @@ def _identity(connection: Connection) -> str:
     if connection.dialect.name == "postgresql":
         url = connection.engine.url
         return f"{url.host}:{url.port}/{url.database}:{connection.exec_driver_sql(TRIGGERS).scalar()}"
-    state = _file(connection).stat()
+    state = Path(sqlite_path(connection.engine.url)).stat()
     return f"{state.st_dev}:{state.st_ino}:{connection.exec_driver_sql('PRAGMA schema_version').scalar()}"

@@ -485,7 +485,7 @@ def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -
     rows = sorted(held, key=lambda one: (not one.lot.shares, -one.cohort))
     data = [_position(row) for row in rows]
     left_out = ("entry",) if any(position.lot.shares for position in rows) else OF_HELD
-    table = {key: [row[key] for row in data] for key in POSITIONS if key not in left_out}
+    table = html.by_column(data, [key for key in POSITIONS if key not in left_out])
     hrefs = [address(way("agent", agent=row.agent)) for row in rows]
     return html.html_table(table, POSITIONS, "Positions: one row each", hrefs)
 
@@ -557,8 +557,7 @@ def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Mar
         for deal in dealt
     ]
     hrefs = [address(way("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)) for deal in dealt]
-    table = {key: [row[key] for row in data] for key in TRADES}
-    return html.html_table(table, TRADES, "Trades: one row each", hrefs)
+    return html.html_table(html.by_column(data, TRADES), TRADES, "Trades: one row each", hrefs)
 
 
 def _ends(page: MarketPage) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from arena.clock import now
+from arena.errors import far_text
 from arena.operations.status import BudgetUse, Status
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import RecordedIncident
@@ -31,7 +32,7 @@ from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from dashboard import html
 from dashboard.pages import choice, listing, put, section, way
 from dashboard.record import RecordSource, arena_status, kept, known_config, season
-from dashboard.words import count, day, escaped, far, flat, moment, plain, usd, written
+from dashboard.words import count, day, escaped, flat, moment, plain, usd, written
 from markets.millionths import ONE
 
 FAILED = 40
@@ -140,7 +141,7 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> 
     if read_at is None:
         ago = "no longer" if outcomes else "not yet"
     else:
-        ago = far(read_at, at) if status.calendar.live else day(read_at)
+        ago = far_text(read_at, at) if status.calendar.live else day(read_at)
     stale = f", {count(status.held.stale, 'price')} stale" if status.held.stale else ""
     return [
         html.Tile(
@@ -174,7 +175,7 @@ def _when(coming: datetime | None, now: datetime, is_live: bool) -> str:
         return "none"
     if not is_live:
         return day(coming)
-    return "due now" if coming <= now else far(coming, now)
+    return "due now" if coming <= now else far_text(coming, now)
 
 
 def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
@@ -239,7 +240,7 @@ def _backup(job: JobState | None, status: Status) -> str:
         return "none by “arena run” yet; “arena db backup” makes one"
     if job.failures:
         return f"failed {count(job.failures, 'time')} in a row: {flat(job.note) or 'see the log'}"
-    return f"{moment(job.ended_at)}, {far(job.ended_at, status.at)}"
+    return f"{moment(job.ended_at)}, {far_text(job.ended_at, status.at)}"
 
 
 SCOPES = {

@@ -228,8 +228,7 @@ def show_list(record: RecordSource) -> None:
     shown = found[:MOST]
     more = f"The newest {MOST}" if len(found) > MOST else count(len(found), "turn")
     st.caption(f"{more}, newest first.")
-    rows = [_listed(turn) for turn in shown]
-    table = {key: [row[key] for row in rows] for key in LISTED}
+    table = html.by_column([_listed(turn) for turn in shown], LISTED)
     ways = [way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent) for turn in shown]
     listing(table, "Turns: one row each", LISTED, ways)
 
@@ -396,9 +395,7 @@ def show_orders(page: TurnPage) -> None:
     wishes: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
     if not section("Orders", wishes, "It placed no order."):
         return
-    rows = [_order(page, wish) for wish in wishes]
-    keys = [key for key in ORDERS if key != "limit" or any(row["limit"] is not None for row in rows)]
-    table = {key: [row[key] for row in rows] for key in keys}
+    table = html.by_column([_order(page, wish) for wish in wishes], ORDERS)
     listing(table, "Orders: one row each", ORDERS, [_way(page, wish.market_id) for wish in wishes])
 
 
@@ -461,10 +458,9 @@ def show_fills(page: TurnPage) -> None:
             f"Held until now or to the end, its purchases would have made {plain(gained(sum(known)))}."
         )
     rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
-    table = {key: [row[key] for row in rows] for key in FILLS}
     ways = [_way(page, str(row["market"])) for row in rows]
     with st.expander(f"Fills, level by level: {count(len(rows), 'level')}"):
-        listing(table, "Fills: one row a price", FILLS, ways)
+        listing(html.by_column(rows, FILLS), "Fills: one row a price", FILLS, ways)
 
 
 def _levels(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
@@ -519,18 +515,13 @@ CLAIMS = {
     "reason": html.words("Reason", "In its own words.", long=True),
 }
 
-RARE = ("blind", "reason")
-"""Those that no forecast of a turn may have."""
-
 
 def show_forecasts(page: TurnPage) -> None:
     """Every market on offer: what was said of it, blind and in the end, and what came."""
     claims = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
     if not section("Forecasts", claims, "No market was on offer.", _judged(claims)):
         return
-    rows = [_claim(claim) for claim in claims]
-    keys = [key for key in CLAIMS if key not in RARE or any(row[key] is not None for row in rows)]
-    table = {key: [row[key] for row in rows] for key in keys}
+    table = html.by_column([_claim(claim) for claim in claims], CLAIMS)
     seen = (claim.seen for claim in claims)
     table |= html.venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in seen)
     ways = [way("market", market=one.seen.id) for one in claims]
@@ -597,9 +588,8 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
     said = f"{asked}, {failed:,} without an answer." if failed else f"{asked}, answered."
     if not section("Calls", page.attempts, "It asked no model.", said):
         return
-    rows = [_attempt(attempt) for attempt in page.attempts]
-    told = [key for key in CALLS if any(row[key] not in (None, "") for row in rows)]
-    listing({key: [row[key] for row in rows] for key in told}, "Calls: one row an attempt", CALLS)
+    table = html.by_column([_attempt(attempt) for attempt in page.attempts], CALLS)
+    listing(table, "Calls: one row an attempt", CALLS)
     named = {_call_key(attempt): attempt for attempt in page.attempts}
     options = {key: _call_name(attempt) for key, attempt in named.items()}
     answered = [key for key, attempt in named.items() if attempt.error_code is None]
@@ -678,11 +668,7 @@ def show_evidence(page: TurnPage) -> None:
     many = count(len(page.evidence), "article")
     subheading("Evidence", f"{many}, shown to every agent of the round alike.")
     rows = [_article(page, market, article) for market, article in page.evidence]
-    listing(
-        {key: [row[key] for row in rows] for key in EVIDENCE},
-        "Evidence: one row an article",
-        EVIDENCE,
-    )
+    listing(html.by_column(rows, EVIDENCE), "Evidence: one row an article", EVIDENCE)
 
 
 def _article(page: TurnPage, market: MarketId, article: Article) -> dict[str, object]:

@@ -32,8 +32,8 @@ from arena.record.schema.database import (
     newest_schema_version,
     open_read_only,
     reading,
+    record_file,
     upgrade,
-    url_of,
 )
 from arena.record.schema.database_errors import record_name, translated_file_errors
 
@@ -65,10 +65,9 @@ def restore(
     there is moved aside if `force` says so, and if no other process has it open. A server's database has
     to be empty.
     """
-    url = url_of(database)
-    if url.get_backend_name() != "sqlite":
+    target = record_file(database)
+    if target is None:
         return _into_server(file, database, check, progress)
-    target = Path(url.database or "")
     if target.exists():
         if file.exists() and target.samefile(file):
             raise ArenaError("same_file", f"{file} is the record itself", "name a backup of it")
@@ -155,9 +154,8 @@ def move_record(
     source: Engine, to: str, check: ContentCheck, progress: ProgressCallback = no_progress
 ) -> RecordContent:
     """A copy of a record in a new file, or in a server's empty database; the record stays as it is."""
-    url = url_of(to)
-    if url.get_backend_name() == "sqlite":
-        return _to_file(source, Path(url.database or ""), check, progress)
+    if (file := record_file(to)) is not None:
+        return _to_file(source, file, check, progress)
     target = connect(to)
     try:
         return _to_server(source, target, check, progress)

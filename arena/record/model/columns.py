@@ -130,6 +130,13 @@ def take_rows(rows: Rows, where: Flags | Ints) -> Rows:
     return replace(rows, **(columns | taken))
 
 
+def shown_once(rows: ForecastColumns) -> ForecastColumns:
+    """Every market shown, once a round whoever saw it."""
+    rounds = rows.cohort * (rows.round.max(initial=0) + 1) + rows.round
+    _, first = np.unique(rounds * len(rows.markets) + rows.market, return_index=True)
+    return take_rows(rows, first)
+
+
 def rows_of_agent(rows: Rows, name: str) -> Rows:
     """The rows of one agent; none when it has none."""
     place = rows.agents.index(name) if name in rows.agents else -1

@@ -415,15 +415,15 @@ class ForecastPairs:
     market: Ints
 
 
-def read_forecast_pairs(connection: Connection, agent: str, cohort: int | None = None) -> ForecastPairs:
-    """The pairs of an agent, over all its cohorts or in one; markets without a mid are left out."""
+def read_forecast_pairs(connection: Connection, agent: str) -> ForecastPairs:
+    """The pairs of an agent, over all its cohorts; markets without a mid are left out."""
     query = (
         select(BEFORE.market_id, BEFORE.probability, AFTER.probability, QuoteRow.mid)
         .select_from(FORECAST_PAIRS)
         .where(BEFORE.stage == "blind", EntrantRow.name == agent, col(QuoteRow.mid).is_not(None))
         .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
-    rows = connection.execute(query if cohort is None else query.where(CohortRow.number == cohort)).all()
+    rows = connection.execute(query).all()
     names, market = factorize([row[0] for row in rows])
     ended = newest_rows(connection, ResolutionRow, names, "version", "payout")
     outcome = [OUTCOMES.get(ended[name].payout, NO_SCORE) if name in ended else OPEN for name in names]

@@ -1,7 +1,6 @@
 """The texts in the record that are more than text: frozen cohorts, wishes, books."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -79,7 +78,9 @@ def book_text(quote: Quote) -> str:
     """Both sides of a book as pairs of price and shares, best first."""
     if not quote.bids and not quote.asks:
         return EMPTY_BOOK
-    return canonical({side: _pairs(getattr(quote, side)) for side in ("bids", "asks")})
+    return canonical(
+        {side: [(level.price, level.shares) for level in getattr(quote, side)] for side in ("bids", "asks")}
+    )
 
 
 def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
@@ -87,10 +88,6 @@ def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
     book = json.loads(text)
     bids, asks = (tuple(Level(*pair) for pair in book[side]) for side in ("bids", "asks"))
     return bids, asks
-
-
-def _pairs(levels: Sequence[Level]) -> list[tuple[int, int]]:
-    return [(level.price, level.shares) for level in levels]
 
 
 def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:

@@ -129,6 +129,12 @@ def url_of(database: str | Path) -> URL:
         raise _bad_database(text) from error
 
 
+def record_file(database: str | Path) -> Path | None:
+    """The file of a record in SQLite; None where it is on a server."""
+    url = url_of(database)
+    return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+
+
 def _bad_database(text: str) -> ArenaError:
     told = re.sub("//.*@", "//***@", text).partition("?")[0]  # a password may be in either part
     hint = "give the path of a file, or a URL such as postgresql+psycopg://user@host/name"
@@ -407,8 +413,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def open_read_only(database: str, *, older: bool = False) -> Iterator[Engine]:
     """A record that is only read. Of the files that SQLite makes beside it for that, none is left."""
-    url = url_of(database)
-    file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    file = record_file(database)
     was_alone = file is not None and not _sqlite_side_files(file)
     try:
         engine = connect(database, read_only=True, older=older)

@@ -299,7 +299,7 @@ class Gap:
     p: float | None = None
 
 
-def gaps(found: QuestionScores, other: str, seed: int) -> dict[int, Gap]:
+def gaps(found: QuestionScores, other: str, seed: int = 0) -> dict[int, Gap]:
     """Everyone against one forecaster, by the wild event bootstrap."""
     brier, events = found.values["brier"], len(found.events)
     theirs = np.full(found.blank.size, np.nan)

@@ -273,8 +273,6 @@ def score_file(
     table: ForecastTable,
     mode: Mode = "exact",
     by_category: bool = False,
-    seed: int = 0,
-    min_coverage: float = MIN_COVERAGE,
     choices: ScoreChoices = ScoreChoices(),
 ) -> FileScores:
     """Everyone's scores; with categories, within each of them.
@@ -306,10 +304,10 @@ def score_file(
     for name, part in parts:
         own = scored if name is None else scored_of(part)
         asked, counts = int(own.asked.sum()), own.counts()[: len(part.forecasters)]
-        ranked = np.flatnonzero((counts > 0) & (counts >= min_coverage * asked))
-        found = _standings(part, seed, ranked)
+        ranked = np.flatnonzero((counts > 0) & (counts >= MIN_COVERAGE * asked))
+        found = _standings(part, ranked)
         lead = found.lead if found is not None and name is None else None
-        rows += _forecaster_rows(part, own, name, found, ranked.tolist(), choices, seed)
+        rows += _forecaster_rows(part, own, name, found, ranked.tolist(), choices)
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
     return FileScores(
@@ -350,13 +348,12 @@ def _forecaster_rows(
     found: Standings | None,
     ranked: list[int],
     choices: ScoreChoices,
-    seed: int,
 ) -> list[ForecasterScores]:
     means = {name: scored.means(name) for name in MEANS}
     coverage, counts, events = scored.means("coverage").mean, scored.counts(), scored.counts(event=True)
     asked = int(scored.asked.sum())
     adjusted = adjusted_scores(scored, choices.outside) if choices.adjusted and asked else None
-    versus = gaps(scored, choices.against, seed) if choices.against is not None else {}
+    versus = gaps(scored, choices.against) if choices.against is not None else {}
     here = {*different(table.forecaster)[0].tolist()} | {
         table.forecasters.index(name) for form in table.forms for name in form.who
     }
@@ -475,7 +472,7 @@ def _time_text(at: float | None, dated: bool) -> str | float | None:
     return datetime.fromtimestamp(at, UTC).isoformat() if dated and at is not None else at
 
 
-def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | None:
+def _standings(table: ForecastTable, ranked: Ints) -> Standings | None:
     """Everyone who is ranked against the market, on the rows with a price; None without any price."""
     if table.market is None:
         return None
@@ -515,7 +512,7 @@ def _standings(table: ForecastTable, seed: int, ranked: Ints) -> Standings | Non
                 payout=table.outcome[own],
             )
         )
-    return standings(season, capital, seed=seed, unranked=unranked, pairs=False)
+    return standings(season, capital, unranked=unranked, pairs=False)
 
 
 def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.record.model.columns import Floats, ForecastColumns, Ints, answered_rows, rows_of_agent, take_rows
+from arena.record.model.columns import Floats, ForecastColumns, Ints, answered_rows, rows_of_agent, shown_once
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
@@ -81,9 +81,7 @@ def agent_calibrations(
 
 def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
     """The price of every market shown, once a round whoever saw it."""
-    rounds = forecasts.cohort * (forecasts.round.max(initial=0) + 1) + forecasts.round
-    _, first = np.unique(rounds * len(forecasts.markets) + forecasts.market, return_index=True)
-    once = take_rows(forecasts, first)
+    once = shown_once(forecasts)
     return _forecaster_calibration(MARKET, probability(once.mid), once.outcome, once.market, [seed, 4])
 
 

@@ -84,9 +84,9 @@ def _family_statements(
     return _FamilyStatements(rows, labels, shape, rung)
 
 
-def blind_of(connection: Connection, agent: str, cohort: int | None = None) -> BlindEffect:
-    """An agent's answers before and after it was shown the prices, over all its cohorts or in one."""
-    rows = read_forecast_pairs(connection, agent, cohort)
+def blind_of(connection: Connection, agent: str) -> BlindEffect:
+    """An agent's answers before and after it was shown the prices, over all its cohorts."""
+    rows = read_forecast_pairs(connection, agent)
     return blind_effect(
         probability(rows.before), probability(rows.after), probability(rows.price), rows.outcome, rows.market
     )

@@ -1,13 +1,13 @@
 """Calibration: of all that was called 70% likely, did 70% happen?
 
-- Formula: ten bins [0, .1), [.1, .2) … [.9, 1] show count, mean forecast and share of YES, with Wilson's
-  95% interval. The score is the mean over rows of (mean forecast − share)² of the row's bin.
+- Formula: ten bins [0, .1), [.1, .2) … [.9, 1] show count, mean forecast and share of YES. The score is
+  the mean over rows of (mean forecast − share)² of the row's bin.
 - Direction: lower is better; it ignores how bold the forecasts were.
 - Range: 0 to 1.
 - Edge cases: bins without a row are absent; rows without an outcome of 0 or 1 are left out; no row at all
   gives no bins and a score of NaN.
-- Limits: few rows score badly by chance: look at the intervals.
-- Source: Murphy (1973) for the term, Wilson (1927) for the interval.
+- Limits: few rows score badly by chance.
+- Source: Murphy (1973) for the term.
 """
 
 import math
@@ -27,28 +27,17 @@ RANGE = (0.0, 1.0)
 BINS = 10
 EDGES = tuple(edge / BINS for edge in range(BINS + 1))
 DUST = 5e-9
-Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Forecasts from `low` up to `high`: how many, their mean, and how often YES came, from – to."""
+    """Forecasts from `low` up to `high`: how many, their mean, and how often YES came."""
 
     low: float
     high: float
     count: int
     forecast: float
     observed: float
-    observed_low: float
-    observed_high: float
-
-
-def wilson(share: float, count: int) -> tuple[float, float]:
-    """The 95% interval of a share seen in `count` trials."""
-    spread = Z95**2 / count
-    middle = (share + spread / 2) / (1 + spread)
-    half = math.sqrt(share * (1 - share) * spread + spread**2 / 4) / (1 + spread)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
@@ -61,10 +50,10 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
     no, yes = np.bincount(place + np.uint8(BINS) * (o == 1), minlength=2 * BINS).reshape(2, BINS).tolist()
     in_order = f[np.argsort(place, kind="stable")]
     ends = list(accumulate(map(add, no, yes), initial=0))
-    shares = [(k, a, b, yes[k] / (b - a)) for k, (a, b) in enumerate(pairwise(ends)) if b > a]
     return [
-        Bin(EDGES[k], EDGES[k + 1], b - a, mean(in_order[a:b]), share, *wilson(share, b - a))
-        for k, a, b, share in shares
+        Bin(EDGES[k], EDGES[k + 1], b - a, mean(in_order[a:b]), yes[k] / (b - a))
+        for k, (a, b) in enumerate(pairwise(ends))
+        if b > a
     ]
 
 

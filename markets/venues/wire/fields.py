@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -215,6 +215,13 @@ class RecordSorter:
         """Tell of a record that was set aside."""
         text = "" if raw is None else raw_json(raw)[:SHOWN_OF_A_RECORD]
         self._report(QuarantinedRecord(self._venue, record, why.kind, why.code, why.reason, text))
+
+    def in_order(self, raws: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+        """The records of these names, in their order; those that the venue no longer lists are told."""
+        for name in names:
+            if name not in raws:
+                self.tell(RejectedRecord("market", "missing", "the venue no longer lists it"), name)
+        return {name: raws[name] for name in names if name in raws}
 
 
 LARGEST_GAP = 50_000

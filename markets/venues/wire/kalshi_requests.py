@@ -126,10 +126,7 @@ async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]
     except VenueError as error:
         sorter.tell(RejectedRecord("page", error.code, error.message), "/historical/markets")
         return raws
-    for ticker in old:
-        if ticker not in raws:
-            sorter.tell(RejectedRecord("market", "missing", "the venue no longer lists it"), ticker)
-    return {ticker: raws[ticker] for ticker in tickers if ticker in raws}
+    return sorter.in_order(raws, tickers)
 
 
 async def _markets(http: HttpClient, sorter: RecordSorter, path: str, tickers: Sequence[str]) -> Raw:

@@ -88,10 +88,7 @@ async def records(
         if not raws or error.code not in SPOILT_CODES:
             raise
         sorter.tell(RejectedRecord("page", error.code, error.message), LISTS)
-    for name in left:
-        if name not in raws:
-            sorter.tell(RejectedRecord("market", "missing", "the venue no longer lists it"), name)
-    return {name: raws[name] for name in names if name in raws}
+    return sorter.in_order(raws, names)
 
 
 async def _records_in_list(

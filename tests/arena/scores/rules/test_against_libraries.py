@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from errorbars import cluster_robust_se, wilson_ci
+from errorbars import cluster_robust_se
 from errorbars.leaderboard import holm_correction
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from arena.record.model.columns import stated_belief as probability
 from arena.scores.comparisons import gains
 from arena.scores.rules import brier
-from arena.scores.rules.calibration import wilson
 from arena.scores.rules.comparisons.holm import holm_adjusted
 from tests.arena.stated_rows import a_season
 from tests.oracles.scoring_bets import recalibrate
@@ -31,12 +30,6 @@ def test_the_error_of_a_gain_is_the_cluster_robust_one(markets: int, seed: int) 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_holm_steps_down_as_theirs_does(ps: list[float]) -> None:
     assert holm_adjusted(ps).tolist() == pytest.approx(holm_correction(ps), abs=1e-12)
-
-
-@given(st.integers(0, 200), st.integers(1, 200))
-def test_the_interval_of_a_share_is_wilsons(yes: int, count: int) -> None:
-    theirs = wilson_ci(min(yes, count), count)
-    assert wilson(min(yes, count) / count, count) == pytest.approx((theirs.ci_low, theirs.ci_high), abs=1e-9)
 
 
 @given(PAIRS)
