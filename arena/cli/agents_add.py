@@ -97,9 +97,8 @@ def add(
             check_keys(config, blocks)
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, choice.asking, yes)
-            blocks = [
-                block | _keys_of(answers[block["name"]]) for block in blocks if block["name"] in answers
-            ]
+            known = [(block, answers.get(block["name"])) for block in blocks]
+            blocks = [block | measured_keys(answer, now().date()) for block, answer in known if answer]
         if not blocks:
             words = "; ".join(f"{one['model']}: {one['message']}" for one in failed)
             raise ArenaError("not_added", f"{words}; {UNCHANGED}", failed[0]["mend"])
@@ -247,10 +246,6 @@ def _fault(answer: ProbeAnswer) -> dict[str, str]:
         f"no forecast in its answer can be used ({answer.call.finish or 'no end'}): {shortened(reply, 80)}"
     )
     return {"code": answer.decision.status, "message": words, "mend": "try another prompt, or another model"}
-
-
-def _keys_of(answer: ProbeAnswer) -> dict[str, Any]:
-    return measured_keys(answer, now().date())
 
 
 def data_of(

@@ -209,9 +209,11 @@ def read(
     with Options(database=address).reading() as connection:
         about = {"cohort": cohort}
         if by is not None:
-            return about | _read_slices(connection, cohort, by)
+            found = slices.read_slices(connection, by, cohort)
+            return about | {"by": by, "slices": [{"slice": one.slice} | asdict(one.gain) for one in found]}
         if provisional:
-            return about | _read_provisional(connection, cohort)
+            rows = [asdict(one) | {"skill": one.skill} for one in compute_provisional(connection, cohort)]
+            return about | {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
         return about | read_leaderboard(connection, cohort)
 
 
@@ -238,17 +240,6 @@ def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
         if (model := entrant.settings.get("model")) and not str(model).startswith("demo/")
     }
     return [{"agent": name, "reasoning": str(effort)} for name, effort in asked.items()]
-
-
-def _read_slices(connection: Connection, cohort: int | None, by: SliceBy) -> dict[str, Any]:
-    found = slices.read_slices(connection, by, cohort)
-    rows = [{"slice": each.slice} | asdict(each.gain) for each in found]
-    return {"by": by, "slices": rows}
-
-
-def _read_provisional(connection: Connection, cohort: int | None) -> dict[str, Any]:
-    rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
-    return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
 
 
 def _say(found: Mapping[str, Any], choice: TableChoice) -> None:
