@@ -641,8 +641,8 @@ def parse_outcome(text: str) -> float:
 def parse_positive(text: str) -> float:
     """A number above 0."""
     value = parse_number(text)
-    if value <= 0:
-        raise ValueError("is not above 0")
+    if not 0 < value < 1e300:  # the mean of two larger ones is infinite
+        raise ValueError("is not above 0" if value <= 0 else "is too large")
     return value
 
 

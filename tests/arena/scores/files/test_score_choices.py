@@ -112,6 +112,7 @@ BAD = {
         "f:3: column forecaster: 'b' has forecast the same question in line 2"
     ),
     "density,outcome\na,b,0,3": "f:2: column density: '0' is not above 0",
+    "density,outcome\na,b,1e308,3": "f:2: column density: '1e308' is too large",
 }  # fmt: skip
 
 
@@ -181,9 +182,8 @@ def test_adjusting_takes_out_how_hard_questions_were() -> None:
     assert any(
         note.startswith("forecasters answered different questions: from 200 (good)") for note in found.notes
     )
-    apart = "question,forecaster,probability,outcome\na,x,0.5,1\nb,y,0.5,1"
     with pytest.raises(ArenaError, match="difficulty can't be computed"):
-        scored(apart, adjusted=True)
+        scored("question,forecaster,probability,outcome\na,x,0.5,1\nb,y,0.5,1", adjusted=True)
 
 
 def test_a_missing_answer_counts_as_wrong() -> None:
