@@ -5,7 +5,8 @@ What comes by the thousand is hashed by orjson, which writes the same; tests hol
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -33,6 +34,15 @@ def canonical(value: Any) -> str:
 def canonical_bytes(value: Any) -> str:
     """`canonical` of what is plain already: texts, numbers, lists, and objects whose keys are texts."""
     return _ENCODER.encode(value)
+
+
+def keys_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which no key appears twice, for `object_pairs_hook`."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise ValueError(f"the key {twice[:40]!r} appears twice")
+    return found
 
 
 def digest(value: Any) -> str:

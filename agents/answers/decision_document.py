@@ -19,6 +19,7 @@ from agents.episode import (
 )
 from agents.model import Ask, Call, Decision, Forecast, Message, Prompt, View
 from agents.text import one_line
+from markets.hashes import keys_once
 from markets.millionths import millionths
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale, Side
@@ -99,7 +100,7 @@ def _object(text: str) -> dict[str, Any]:
     if len(text) > MOST_BYTES:
         raise UnreadableDecision(f"it has more than {MOST_BYTES:,} characters")
     try:
-        whole = json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_keys_once)
+        whole = json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=keys_once)
     except json.JSONDecodeError as error:
         words = "nothing was answered" if not text.strip() else f"not JSON: {error}"
         raise UnreadableDecision(words) from error
@@ -112,14 +113,6 @@ def _object(text: str) -> dict[str, Any]:
 
 def _no_number(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
-
-
-def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole = dict(pairs)
-    if len(whole) < len(pairs):
-        twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
-        raise ValueError(f"the key {one_line(twice, 40)!r} appears twice")
-    return whole
 
 
 def _fault(error: ValidationError) -> str:

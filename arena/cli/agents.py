@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -30,7 +30,7 @@ from arena.record.model.model_version import change_flag, change_sentence
 from arena.record.queries.progress import read_waiting_agents
 from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
 from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
-from arena.scores.profiles.detailed_profile import AgentSlice, agent_slices, read_agent_profile
+from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
 from markets.millionths import ONE
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
@@ -152,7 +152,9 @@ def show(
     with chosen.planned() as (config, connection):
         found = agent_details(connection, name, config.extensions("kinds") if config else ())
         scores = profile_data(read_agent_profile(connection, name)) if found else None
-        parts = _parts_data(by, agent_slices(connection, name, by)) if by and found else None
+        slices = agent_slices(connection, name, by) if by and found else ()
+        rows = [{key: value_in(one, path) for key, path in PART.items()} for one in slices]
+        parts = {"by": by, "parts": rows} if by and found else None
         cohorts = cohorts_data(found, config, name)
         if not cohorts:
             known = [agent.name for agent in config.agents] if config is not None else []
@@ -246,10 +248,6 @@ LEGEND = (
     "Intervals need 20 effective events. p: how often chance alone miscalibrates as much; among many parts\n"
     "some p are small by chance."
 )
-
-
-def _parts_data(by: str, found: Sequence[AgentSlice]) -> dict[str, Any]:
-    return {"by": by, "parts": [{key: value_in(one, path) for key, path in PART.items()} for one in found]}
 
 
 def _say_parts(data: Mapping[str, Any], choice: TableChoice) -> None:

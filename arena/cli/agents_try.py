@@ -42,7 +42,7 @@ from arena.rounds.trial import (
     play_trial,
     recorded_setting,
 )
-from markets.model import Listing, MarketId, Snapshot
+from markets.model import Listing, MarketId
 
 ANSWER = ("reply", "thinking", "citations", "finish", "rung", "model", "fingerprint", "host", "tokens_in",
           "tokens_cached", "tokens_cache_write", "tokens_out", "tokens_reasoning", "status",
@@ -172,18 +172,15 @@ def trial_data(trial: Trial) -> dict[str, Any]:
         "changed": moved_data(setting.agent.changed),
         "missing": trial.missing,
         "trouble": setting.trouble,
-        "hidden": _hidden(setting.snapshot),
+        "hidden": {  # characters that no reader sees, and how often
+            listing.market.id: hidden
+            for listing in setting.snapshot.shown
+            if (hidden := hidden_characters([listing.market.question, listing.market.rules]))
+        },
         "questions": [_question_data(question) for question in trial.questions],
         "worst_usd": together(question.worst for question in trial.questions),
         "cost_usd": together(call.cost for question in trial.questions for call in question.calls),
     }
-
-
-def _hidden(snapshot: Snapshot) -> dict[str, dict[str, int]]:
-    """Of each market on offer whose texts have characters that no reader sees, which, and how often."""
-    markets = (listing.market for listing in snapshot.shown)
-    found = {market.id: hidden_characters([market.question, market.rules]) for market in markets}
-    return {market: hidden for market, hidden in found.items() if hidden}
 
 
 def together(amounts: Iterable[int | None]) -> float | None:

@@ -1,11 +1,12 @@
 """What if: a record's decisions under other rules or with other stakes, beside what was played."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 from arena.errors import ArenaError
-from arena.record.queries.cohorts import StoredCohort, cohorts_of_agent, read_cohorts, select_cohorts
+from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
 from arena.record.queries.decisions import EntrantSeason, read_entrant_seasons
 from arena.record.schema.database import Connection
 from arena.rounds.turns import CLOSED_CODE, CLOSED_WORDS
@@ -127,7 +128,8 @@ def what_if(
     chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
     whole = sum(len(stored.entrant_ids) for stored in chosen)
     rows = list[WhatIfEntry]()
-    for done, played in enumerate(_seasons(connection, chosen)):
+    seasons = (read_entrant_seasons(connection, stored, CLOSED_CODE) for stored in chosen)
+    for done, played in enumerate(chain.from_iterable(seasons)):
         moved(done, whole)
         if agent in (None, played.agent):
             rows.append(_row(played, change))
@@ -137,11 +139,6 @@ def what_if(
         words = f"{who} stated a probability, so there is nothing to bet on"
         raise ArenaError("nothing_stated", words, "--sizing flat needs no probabilities")
     return WhatIfReport(change_in_words(change, [stored.cohort.rules for stored in chosen]), tuple(rows))
-
-
-def _seasons(connection: Connection, chosen: Sequence[StoredCohort]) -> Iterator[EntrantSeason]:
-    for stored in chosen:
-        yield from read_entrant_seasons(connection, stored, CLOSED_CODE)
 
 
 def _row(played: EntrantSeason, change: Change) -> WhatIfEntry:

@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.exports.forms.cells import MOST, BadCell, bad_file, bad_row, bad_text, columns_in, filled, instant
 from arena.exports.table import ExportColumn, Kind, Row
-from markets.hashes import timestamp_text
+from markets.hashes import keys_once, timestamp_text
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
@@ -30,7 +30,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                row = json.loads(line, object_pairs_hook=_unique_keys)
+                row = json.loads(line, object_pairs_hook=keys_once)
             except (ValueError, RecursionError) as error:
                 raise bad_file(path.name, f"row {number} is not JSON: {error}") from error
             if not isinstance(row, dict):
@@ -41,13 +41,6 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
                 raise bad_row(path.name, number, "all", list(row), f"must be {names}")
             values = [_value(path.name, number, column, row[column.name]) for column in there]
             yield from filled([values], there, columns)
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("a column appears twice")
-    return values
 
 
 def _value(file: str, row: int, column: ExportColumn, value: Any) -> Any:

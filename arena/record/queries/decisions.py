@@ -245,8 +245,12 @@ def _steps_without_decisions(
         return []
     known = _resolutions_as_learnt(cohorts.read_learnt_resolutions(connection, markets, newest), ledgers)
     scenes = [WhatIfStep(x, resolutions=[r for r in known if r.known_at <= x.at]) for x in snapshots]
-    over = stored.ended_at is not None and bool(scenes) and scenes[-1].snapshot.at < newest
-    return [*scenes, _after_the_end(scenes[-1], known, newest)] if over else scenes
+    if stored.ended_at is not None and scenes and scenes[-1].snapshot.at < newest:
+        # what only another history still holds ends as it did later
+        before = {resolution.market_id for resolution in scenes[-1].resolutions}
+        later = [resolution for resolution in known if resolution.market_id not in before]
+        scenes.append(WhatIfStep(Snapshot(newest, ()), resolutions=later))
+    return scenes
 
 
 def _resolutions_as_learnt(
@@ -266,12 +270,6 @@ def _resolutions_as_learnt(
         replace(r, known_at=first.get((r.market_id, f"resolution:{r.version}"), max(r.known_at, learnt_at)))
         for r, learnt_at in resolutions
     ]
-
-
-def _after_the_end(last: WhatIfStep, known: Iterable[Resolution], newest: datetime) -> WhatIfStep:
-    """One more step for a cohort that is over: what only another history still holds ends as it did later."""
-    before = {resolution.market_id for resolution in last.resolutions}
-    return WhatIfStep(Snapshot(newest, ()), resolutions=[r for r in known if r.market_id not in before])
 
 
 def _entrant_steps(

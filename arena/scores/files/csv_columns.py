@@ -6,7 +6,7 @@ import json
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import ArenaError, FileFault, FileFaults
+from markets.hashes import keys_once
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -191,6 +192,10 @@ class Cells:
             dtype=np.intp,
         )
 
+    def number_text(self, text: str) -> str:
+        """A cell's text with the decimal point that a number needs."""
+        return text.replace(",", ".") if self.decimal_comma else text
+
     def shown(self, column: str, row: int) -> str:
         """A cell, cut and quoted, to be shown in an error."""
         return repr(self.columns[column][row][:SHOWN])
@@ -225,7 +230,7 @@ def decode(name: str, data: bytes, *, exact: bool = False) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         what = f"{name}:{line}: this is not UTF-{'8' if encoding.startswith('utf-8') else '16'}"
-        raise ArenaError("bad_file", what, "save the file as UTF-8") from error
+        raise ArenaError("bad_file", what, "save it as text in UTF-8: CSV or JSON") from error
 
 
 def _unpacked(name: str, data: bytes) -> bytes:
@@ -375,32 +380,47 @@ def _json_cells(name: str, text: str, ours: OurColumns) -> Cells:
 
 
 def _json_objects(name: str, text: str, faults: Faults) -> tuple[list[int], list[dict[str, Any]]]:
-    """The objects, and the line or place of each; what is none is noted, and stands as an empty one."""
+    """The objects, and the line of each; what is none is noted, and stands as an empty one."""
     if text.lstrip()[0] == "[":
         found = _json_value(text)
         if isinstance(found, Exception):
             raise ArenaError("bad_file", f"{name}: invalid JSON ({found})", "correct the file") from found
-        values = dict(enumerate(found, 1))
+        lines, values = _list_lines(text), found
     else:
-        lines = enumerate(text.splitlines(), 1)
-        values = {number: _json_value(line) for number, line in lines if line.strip()}
+        written = enumerate(StringIO(text, newline=None), 1)
+        numbered = {number: _json_value(line) for number, line in written if line.strip()}
+        lines, values = list(numbered), list(numbered.values())
     hint = 'write each forecast as {"question": …, "probability": …} on a line'
-    for place, (number, each) in enumerate(values.items()):
+    for place, each in enumerate(values):
         if isinstance(each, Exception):
-            faults.tear(place, number, f"invalid JSON ({each})", hint)
+            faults.tear(place, lines[place], f"invalid JSON ({each})", hint)
         elif not isinstance(each, dict):
-            faults.tear(place, number, f"{str(each)[:SHOWN]!r} is not an object", hint)
-    objects = [each if isinstance(each, dict) else {} for each in values.values()]
+            faults.tear(place, lines[place], f"{str(each)[:SHOWN]!r} is not an object", hint)
+    objects = [each if isinstance(each, dict) else {} for each in values]
     if not any(objects):
         faults.check()
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
-    return list(values), objects
+    return lines, objects
+
+
+ELEMENT = re.compile(r"[\s,]*(?=[^\s,\]])")
+"""What stands before an element of a list."""
+
+
+def _list_lines(text: str) -> list[int]:
+    """The line in which each element of a valid JSON list begins."""
+    lines, line, start, end = [], 1, 0, text.index("[") + 1
+    while before := ELEMENT.match(text, end):
+        line, start = line + text.count("\n", start, before.end()), before.end()
+        lines.append(line)
+        end = json.JSONDecoder().raw_decode(text, start)[1]
+    return lines
 
 
 def _json_value(text: str) -> Any:
     """What a text says, or what is wrong with it."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=keys_once)
     except (ValueError, RecursionError) as error:
         return error
 
@@ -561,7 +581,7 @@ def read_column(
         if blank and not text:
             continue
         try:
-            values[place] = parse(text.replace(",", ".") if cells.decimal_comma else text)
+            values[place] = parse(cells.number_text(text))
         except ValueError as error:
             wrong[place] = str(error) if text else ""
     if wrong:
@@ -621,18 +641,20 @@ def parse_outcome(text: str) -> float:
 def parse_positive(text: str) -> float:
     """A number above 0."""
     value = parse_number(text)
-    if value <= 0:
-        raise ValueError("is not above 0")
+    if not 0 < value < 1e300:  # the mean of two larger ones is infinite
+        raise ValueError("is not above 0" if value <= 0 else "is too large")
     return value
 
 
 def parse_time(text: str) -> float:
     """A time as a number.
 
-    >>> parse_time("2026-01-04"), parse_time("2.5")
-    (1767484800.0, 2.5)
+    >>> parse_time("2026-01-04"), parse_time("20260104"), parse_time("2.5")
+    (1767484800.0, 1767484800.0, 2.5)
     """
-    if is_number(text):
+    if is_plain_time(text):
+        if abs(float(text)) >= 1e11:
+            raise ValueError("is in milliseconds, or later than the year 5000")
         return float(text)
     try:
         at = datetime.fromisoformat(text)
@@ -641,21 +663,36 @@ def parse_time(text: str) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
+def is_plain_time(text: str) -> bool:
+    """Whether a time is a plain number. Eight digits of a calendar day, such as 20260104, are a date."""
+    return is_number(text) and not re.fullmatch(r"(19|20)\d{6}", text)
+
+
+def has_plain_times(cells: Cells, columns: Iterable[str]) -> bool:
+    """Whether the times of a file are plain numbers, by the first of them."""
+    first = next((text for column in columns for text in cells.columns[column] if text), "")
+    return is_plain_time(cells.number_text(first))
+
+
 def read_times(cells: Cells, columns: Sequence[str], blank: Collection[str] = ()) -> dict[str, Floats]:
     """Those of the columns that are there, all ISO's or all plain numbers; NaN where one may be empty."""
     hint = "write it like 2026-01-04T12:00 (UTC unless it says so), or as a number"
     here = [column for column in columns if column in cells.columns]
     times = {column: read_column(cells, column, parse_time, hint, column in blank) for column in here}
-    first = next((text for column in here for text in cells.columns[column] if text), "")
+    as_numbers = has_plain_times(cells, here)
     for column in here:
-        _check_one_unit(cells, column, is_number(first))
+        _check_one_unit(cells, column, as_numbers)
     return times
 
 
 def _check_one_unit(cells: Cells, column: str, as_numbers: bool) -> None:
     """Times are all dates or all numbers."""
-    other = cells.columns[column].rows_with(lambda text: bool(text) and is_number(text) != as_numbers)
+
+    def is_other(text: str) -> bool:
+        return bool(text) and is_plain_time(cells.number_text(text)) != as_numbers
+
     hint = "write all times as dates such as 2026-01-04T12:00, or all as numbers"
+    other = cells.columns[column].rows_with(is_other)
     cells.wrong(column, other, lambda row: f"{cells.shown(column, row)} mixes numbers and dates", hint)
 
 

@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import Any
 
 from arena.errors import ArenaError, FileFault, FileFaults, count_text
+from markets.hashes import keys_once
 
 MARKET_SOURCES = frozenset({"infer", "kalshi", "manifold", "metaculus", "polymarket", "rfi"})
 """Sources whose questions end once. All others are series of data, asked at several horizons."""
@@ -458,15 +459,15 @@ class _Reader:
     def document(self, text: str) -> dict[str, Any]:
         """The object in the file. What is no JSON can't be read at all."""
         try:
-            data = json.loads(text.removeprefix("\ufeff"))
+            data = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=keys_once)
         except json.JSONDecodeError as error:
             where = f"{self.file}:{error.lineno}:{error.colno}"
             raise ArenaError(
                 "bad_file", f"{where}: this is not JSON: {error.msg}", "save it as JSON"
             ) from error
-        except ValueError as error:  # a number of thousands of digits
-            what = f"{self.file} has a number that is none: {error}"
-            raise ArenaError("bad_file", what, "write probabilities from 0 to 1") from error
+        except ValueError as error:  # a key that appears twice, or a number of thousands of digits
+            hint = "write every key once, and probabilities from 0 to 1"
+            raise ArenaError("bad_file", f"{self.file} can't be read: {error}", hint) from error
         except RecursionError as error:
             raise ArenaError("bad_file", f"{self.file} is nested too deeply", "save it anew") from error
         if HALF_LETTER.search(text) and any(

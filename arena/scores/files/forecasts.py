@@ -14,7 +14,7 @@ from arena.scores.files.csv_columns import (
     Ints,
     check_same_by_question,
     column_of_texts,
-    is_number,
+    has_plain_times,
     number_column,
     parse_cells,
     parse_outcome,
@@ -124,7 +124,7 @@ def check_forecasts(cells: Cells) -> ForecastTable:
         cells.faults.add(1, "", "there is no column probability", hint)
         cells.faults.check()
     times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
-    dated = not any(is_number(text) for column in times for text in cells.columns[column].texts if text)
+    dated = not has_plain_times(cells, times)
     if "end" in times and "time" not in times:
         cells.faults.add(1, "end", "it is there without a column time", "add time")
     others: tuple[FormQuestion, ...] = ()

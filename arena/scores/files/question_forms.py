@@ -119,7 +119,7 @@ class FormRows:
         """A cell as a number."""
         text = self.text(column, row)
         try:
-            return parse(text.replace(",", ".") if self.cells.decimal_comma else text)
+            return parse(self.cells.number_text(text))
         except ValueError as error:
             what = f"{self.cells.shown(column, row)} {error}" if text else "it is empty"
             raise CellError(column, row, what, hint) from None
@@ -359,17 +359,12 @@ def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberFore
         raise CellError("question", row, f"it is forecast more than once: {both}", "leave one in each line")
     if given == ["cdf"] or quantiles:
         curve = _quantile_curve(own, row, quantiles, asked) if quantiles else _cdf(own, row, asked)
-        return NumberForecast(curve, nan, _median(curve))
+        levels, shares = np.maximum.accumulate(curve), np.linspace(0, 1, curve.size)
+        return NumberForecast(curve, nan, float(np.interp(0.5, levels, shares)))
     hint = "write the density at what happened, where the range is 1 wide: a number above 0"
     density = own.number("density", row, parse_positive, hint) if "density" in given else nan
     value = own.number("value", row, parse_number, "write a number") if "value" in given else nan
     return NumberForecast(None, density, asked.share(value))
-
-
-def _median(curve: Floats) -> float:
-    """Where a cdf passes a half."""
-    rising = np.maximum.accumulate(curve)
-    return float(np.interp(0.5, rising, np.linspace(0, 1, curve.size)))
 
 
 def _need_range(column: str, row: int, asked: NumberRange) -> None:
@@ -385,7 +380,7 @@ def _cdf(own: FormRows, row: int, asked: NumberRange) -> Floats:
     try:
         values = json.loads(text) if text.startswith("[") else [float(x) for x in text.split()]
         curve = np.array(values, dtype=np.float64)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         raise CellError("cdf", row, f"{text[:40]!r} is no list of numbers", hint) from None
     if curve.ndim != 1 or curve.size < 2 or not np.isfinite(curve).all():
         raise CellError("cdf", row, "it needs a finite value at both ends at least", hint)

@@ -459,17 +459,9 @@ def _judged(row: ForecasterScores, found: Standings | None, dated: bool, asked: 
         return replace(row, reason="no market_probability")
     gain = next(gain for gain in found.gains if gain.agent == row.forecaster)
     verdict = found.verdicts[row.forecaster]
-    return replace(
-        row,
-        skill=gain.skill,
-        evidence_reached=_time_text(verdict.reached, dated),
-        **sureness(gain, verdict),
-    )
-
-
-def _time_text(at: float | None, dated: bool) -> str | float | None:
-    """A time as the file has it."""
-    return datetime.fromtimestamp(at, UTC).isoformat() if dated and at is not None else at
+    at = verdict.reached  # in the file's own times
+    reached = datetime.fromtimestamp(at, UTC).isoformat() if dated and at is not None else at
+    return replace(row, skill=gain.skill, evidence_reached=reached, **sureness(gain, verdict))
 
 
 def _standings(table: ForecastTable, ranked: Ints) -> Standings | None:

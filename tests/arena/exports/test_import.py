@@ -379,7 +379,7 @@ BENT: list[tuple[str, Change, str]] = [
     ("csv", end(b"\xff\xfe\n"), "is not CSV in UTF-8"),
     ("json", line("{"), "marks.jsonl: row 1 is not JSON"),
     ("json", line("[]"), "marks.jsonl, row 1, all: [] is not an object"),
-    ("json", line('{"cohort": 1, "cohort": 2}'), "row 1 is not JSON: a column appears twice"),
+    ("json", line('{"cohort": 1, "cohort": 2}'), "row 1 is not JSON: the key 'cohort' appears twice"),
     ("json", line('{"cohort": 1}'), "marks.jsonl, row 1, all: ['cohort'] must be cohort, agent,"),
     ("json", value(cash=True), "row 1, cash: True is not a 64-bit integer"),
     ("json", value(cash=1.0), "row 1, cash: 1.0 is not a 64-bit integer"),

@@ -131,7 +131,7 @@ def order_places(
     flags = [row in out for row in range(len(sums.names))]
     rows = zip(sums.names, *(column.tolist() for column in columns), flags, strict=True)
     lines = [TournamentPlace(*row) for row in rows]
-    lines.sort(key=lambda line: (line.rank, -line.take, line.forecaster))
+    lines.sort(key=lambda line: (line.rank, -line.score, line.forecaster))
     return TournamentBoard(questions[0].mode if questions else "exact", tuple(lines))
 
 

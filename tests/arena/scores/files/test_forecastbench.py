@@ -179,7 +179,7 @@ def test_what_is_no_file_of_forecasts(text: str, message: str) -> None:
 
 @pytest.mark.parametrize(
     ("forecast_text", "message"),
-    [("1" * 5000, "has a number that is none"), ('0.5, "reasoning": "\\ud800"', "is not Unicode")],
+    [("1" * 5000, "the limit"), ('0.5, "id": 2', "the key 'id'"), ('0.5, "reasoning": "\\ud800"', "Unicode")],
 )
 def test_what_json_has_and_a_board_cannot_take(forecast_text: str, message: str) -> None:
     text = f'{{"forecasts": [{{"id": "m1", "source": "manifold", "forecast": {forecast_text}}}]}}'

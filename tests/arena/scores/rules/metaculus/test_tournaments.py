@@ -46,9 +46,10 @@ def test_a_question_without_a_score_counts_0() -> None:
 
 
 def test_who_is_excluded_wins_nothing_and_takes_up_no_rank() -> None:
-    board = tournament.board([of_question(a=3.0, bot=4.0, b=1.0)], pool=100, excluded=["bot"])
+    board = tournament.board([of_question(a=3.0, x=4.0, b=1.0, y=-9.0, z=-2.0)], pool=100, excluded="xyz")
     found = [(line.forecaster, line.rank, line.prize, line.excluded) for line in board.places]
-    assert found == [("bot", 1, 0, True), ("a", 1, 90, False), ("b", 2, 10, False)]
+    assert found[:3] == [("x", 1, 0, True), ("a", 1, 90, False), ("b", 2, 10, False)]
+    assert found[3:] == [("z", 3, 0, True), ("y", 3, 0, True)]
 
 
 def test_equal_scores_share_a_rank() -> None:
