@@ -21,7 +21,7 @@ from arena.scores.rules.comparisons.lead import MIN_COVERAGE
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard import html
-from dashboard.pages import Address, Way, in_app, put, way
+from dashboard.pages import Address, in_app, put, way
 from dashboard.record import (
     CohortLine,
     LeaderboardLine,
@@ -41,6 +41,10 @@ Figure = float | int | str | None
 def pnl_values(points: Sequence[PnlPoint], unit: str = "percent") -> list[tuple[float, float]]:
     """What an account had made at each instant, in `dollars` or in `percent`."""
     return [(one.at.timestamp(), one.dollars if unit == "dollars" else one.percent) for one in points]
+
+
+DASHED = "dashed: baselines"
+"""What stands below curves of agents of which some are no models."""
 
 
 def pnl_lines(
@@ -98,7 +102,7 @@ Finder = Callable[[Any], Figure] | str
 """How a figure is found in a line: by a function, or by names that lead to it."""
 SHARES = ("luck_percentile", "win_rate", "coverage", "coverage_in_time")
 HEADS = {
-    "place": ("Place", "text"),
+    "place": ("Rank", "text"),
     "skill_low": ("Skill from", "%+.4f"),
     "skill": ("Skill", "%+.4f"),
     "interval": ("95% interval", "text"),
@@ -114,7 +118,7 @@ HEADS = {
     "brier_market": ("Brier market", "%.4f"),
     "brier_anchored": ("Brier anchored", "%.4f"),
     "miscalibration": ("Miscalibration", "%.4f"),
-    "miscalibration_p": ("Chance of that", "%.3f"),
+    "miscalibration_p": ("Chance of that", "p"),
     "win_rate": ("Win %", "%.0f"),
     "events": ("Events", "localized"),
     "weeks": ("Weeks", "localized"),
@@ -129,8 +133,8 @@ HEADS = {
     "relative": ("Relative", "%+.3f"),
     "coverage_in_time": ("Coverage in time %", "%.0f"),
     "skill_high": ("Skill to", "%+.4f"),
-    "skill_p": ("Chance", "%.3f"),
-    "events_effective": ("Events that count", "%.1f"),
+    "skill_p": ("Chance", "p"),
+    "events_effective": ("Effective events", "%.1f"),
     "luck_low": ("Luck from $", "dollar"),
     "luck_high": ("Luck to $", "dollar"),
     "shown": ("Shown", "localized"),
@@ -268,14 +272,26 @@ def _finder(found: Finder) -> Callable[[Any], Figure]:
 
 COLUMNS = columns_of(*(key for key in HEADS if key not in APART))
 """All that a leaderboard says of an agent."""
-OF_ALL = frozenset(("miscalibration", "miscalibration_p", "luck_low", "luck_high", "luck_percentile"))
-"""What is only known of all cohorts together."""
-
 SHORT = (
     *("place", "skill", "verdict", "evidence", "brier_implied", "pnl", "return_pct", "miscalibration"),
     *("events", "cost_usd", "skill_per_dollar"),
 )
-"""The figures that a leaderboard shows at first: how good, how sure, what it earned, and what it cost."""
+SKILL = (
+    *("place", "skill", "interval", "skill_p", "verdict", "evidence", "ties"),
+    *("events", "events_effective", "skill_low_by_week"),
+)
+SCORES = (
+    *("brier_stated", "brier_market", "brier_anchored", "brier_implied", "miscalibration"),
+    *("miscalibration_p", "peer", "baseline", "spot_peer", "relative", "coverage_in_time"),
+)
+PROFIT = ("pnl", "luck_low", "luck_high", "luck_percentile", "return_pct", "win_rate", "bets", "sold")
+ANSWERS = ("shown", "answered", "coverage", "resolved", "weeks", "unscored", "early", "note")
+TURNS = (
+    *("cohorts", "turns", "malformed", "failed", "late", "retried"),
+    *("cost_usd", "skill_per_dollar", "cost_per_forecast", "kind", "tools", "copies"),
+)
+GROUPS = {"Skill": SKILL, "Scores": SCORES, "Profit": PROFIT, "Answers": ANSWERS, "Turns and cost": TURNS}
+"""What a leaderboard shows at first, and all that it has by subject: each table fits a screen."""
 UNRANKED = columns_of("why_not", "brier_implied", "pnl", "return_pct", "win_rate", "cost_usd")
 """What is said of an agent that is not ranked."""
 
@@ -294,10 +310,10 @@ RATED = columns_of(
 
 
 PART_HEADS = HEADS | {
-    "reason": ("Said", "text"),
+    "reason": ("Note", "text"),
     "rows": ("Resolved forecasts", "localized"),
     "markets": ("Markets", "localized"),
-    "effective": ("Events that count", "%.1f"),
+    "effective": ("Effective events", "%.1f"),
 }
 PART_HELP = {
     "reason": "Why there is no interval, where there is none.",
@@ -444,11 +460,6 @@ def _cell_of(row: Any, column: LeaderboardColumn) -> Figure:
     return value * column.times if isinstance(value, float | int) and column.times != 1 else value
 
 
-def agent_ways(names: Sequence[str], known: Container[str]) -> list[Way | None]:
-    """To every agent's page; a market that nobody plays has none."""
-    return [way("agent", agent=name) if name in known else None for name in names]
-
-
 def config(columns: Iterable[LeaderboardColumn]) -> dict[str, html.HtmlColumn]:
     """What each column of a board is called, says, and how it is written."""
     return {
@@ -589,8 +600,7 @@ def short_board(
         ),
     }
     shown |= {column.key: html.HtmlColumn(column.label, column.help, column.format) for column in more}
-    kinds = dict(known.agents)
-    hrefs = [address(way("agent", agent=name)) if name in kinds else None for name in agents]
+    hrefs = agent_hrefs(agents, known.names, address)
     table = html.html_table(data, shown, "Leaderboard: one row an agent", hrefs)
     others = [row.agent for row in rows if row.kind != MARKET]
     drawn = sum(name in equity for name in others)
@@ -752,12 +762,14 @@ def board_table(
         data[key] = values
         if key == "skill":
             data["bar"] = bars([line.row for line in lines])
+        if key == "pnl":
+            data["luck"] = bands(lines)
     return html.html_table(data, config(columns), says, agent_hrefs(names, known, address))
 
 
 def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = in_app) -> list[str | None]:
-    """The same as addresses."""
-    return [None if one is None else address(one) for one in agent_ways(names, known)]
+    """Where every agent's page is; a market that nobody plays has none."""
+    return [address(way("agent", agent=name)) if name in known else None for name in names]
 
 
 MARKET_COLUMNS = {

@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from markupsafe import Markup
 from arena.scores.cache import CacheEntry
 from dashboard.html import HtmlColumn, html_table
 from dashboard.record import SOON, cache_note
-from dashboard.words import unbroken
+from dashboard.words import code, unbroken
 from markets.registry import find, load, names
 
 PACKAGE = "dashboard.views"
@@ -240,6 +240,13 @@ Value = TypeVar("Value")
 Widget = Literal["list", "switch"]
 MOST_TYPED = 200
 """Longer words to search for are cut off."""
+
+
+def no_such(what: str, asked: Iterable[str | None], known: Container[str]) -> None:
+    """A line for each agent or cohort that the address names and the record has not."""
+    for name in dict.fromkeys(asked):
+        if name is not None and name not in known:
+            st.warning(f"The record has no {what} {code(name)}.", icon=":material/search_off:")
 
 
 def choice(label: str, key: str, options: Mapping[str, str], default: str, widget: Widget = "switch") -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from agents.secrets import without_credentials
+from arena.cohorts.diff import setting_text
 from arena.errors import count_text, times_text
 from arena.record.model.cohort import Cohort, Entrant
 from markets.millionths import ONE, decimal
@@ -26,7 +27,7 @@ def written(value: float, format: str) -> str:
     """A figure in a format: a pattern of `PATTERN`, or one of the names below.
 
     `dollar` and `gain` are money, `short` money on an axis, `compact` and `localized` counts, `times`
-    evidence, and `power` evidence by its logarithm on an axis.
+    evidence, `power` evidence by its logarithm on an axis, and `p` a p-value, which is never 0.
 
     >>> written(-0.00001, "%+.4f"), written(0.0161, "%+.4f"), written(-12345.6, "%.1f"), written(7, "%d")
     ('0.0000', '+0.0161', '−12,345.6', '7')
@@ -36,8 +37,8 @@ def written(value: float, format: str) -> str:
     ('$0.000013', '1.2M', '1,234')
     >>> written(14.26, "%+.1f%"), written(-0.04, "%+.1f%"), written(-53_319, "short"), written(2500, "short")
     ('+14.3%', '0.0%', '−$53k', '+$2.5k')
-    >>> written(4.2, "power"), written(1.2, "power")
-    ('×10k+', '×15')
+    >>> written(4.2, "power"), written(1.2, "power"), written(0.0312, "p"), written(0.0004, "p")
+    ('×10k+', '×15', '0.031', '< 0.001')
     """
     if format == "times":
         return times_text(value)
@@ -48,6 +49,8 @@ def written(value: float, format: str) -> str:
         return f"{'' if size == '0' else MINUS if value < 0 else '+'}${size}"
     if format == "power":
         return times_text(10**value).replace(",000+", "k+")
+    if format == "p":
+        return f"{value:.3f}" if value >= 0.0005 else "< 0.001"
     if format == "compact":
         return compact(value)
     if format == "localized":
@@ -418,13 +421,5 @@ def settings(entrant: Entrant) -> str:
 def settings_of(found: Mapping[str, Any]) -> str:
     """The same of settings by themselves."""
     model_first = sorted(without_credentials(found).items(), key=lambda setting: setting[0] != "model")
-    said = ((key, _value(value)) for key, value in model_first)
-    return ", ".join(f"{key.replace('_', ' ')} {text}" for key, text in said if text)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_value(inner)}" for key, inner in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_value, value))
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    said = ((key.replace("_", " "), setting_text(value)) for key, value in model_first if value is not None)
+    return ", ".join(f"{key} {text}" for key, text in said if text)

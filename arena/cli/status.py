@@ -18,7 +18,7 @@ from arena.operations.today import Task, read_tasks
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState
 from arena.record.schema.database import open_read_only, reading
-from arena.record.write.operations import MOST_TRIES, read_recent_incidents
+from arena.record.write.operations import read_recent_incidents
 from markets.millionths import ONE
 
 CLOCKS = {
@@ -137,15 +137,7 @@ def incident_line(told: RecordedIncident) -> str:
     """Something that happened, in a line."""
     incident = told.incident
     state = "" if told.ended_at else ", ongoing"
-    return f"{minute(incident.at)} UTC  {incident.text} ({incident.kind}, {_webhook(told)}{state})"
-
-
-def _webhook(told: RecordedIncident) -> str:
-    if told.told_at is not None:
-        return "sent"
-    if told.tries >= MOST_TRIES:  # at once, where there is no webhook
-        return "could not be sent" if told.next_try_at else "no webhook"
-    return f"not sent yet, {count_text(told.tries, 'attempt')}" if told.tries else "not sent"
+    return f"{minute(incident.at)} UTC  {incident.text} ({incident.kind}, {told.delivery}{state})"
 
 
 def when(at: datetime | None, now: datetime | None) -> str:

@@ -28,10 +28,9 @@ from arena.config.field_types import is_address
 from arena.config.sections import WatchSection
 from arena.errors import ArenaError
 from arena.operations.wake import any_of
-from arena.record.model.incident import Incident, RecordedIncident, ping_failed
+from arena.record.model.incident import MOST_TRIES, Incident, RecordedIncident, ping_failed
 from arena.record.record import Record
 from arena.record.write.operations import (
-    MOST_TRIES,
     add_incidents,
     drop_untold,
     end_incidents,

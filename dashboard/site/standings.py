@@ -18,8 +18,9 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
 from dashboard.board import (
+    DASHED,
+    GROUPS,
     IMPLIED_NOTE,
-    UNRANKED,
     board_table,
     cohort_label,
     columns_of,
@@ -27,6 +28,7 @@ from dashboard.board import (
     progress,
     says_and_happens,
     stamps,
+    unranked_table,
     with_bar,
 )
 from dashboard.html import HALVES, REST, box, calibration_chart, columns, line_chart, quiet, scatter
@@ -36,12 +38,6 @@ from dashboard.site.shell import one_file
 from dashboard.views.cohort import by_agent, gains
 from dashboard.words import count, filled, moment, with_true_minus
 
-COLUMNS = columns_of(
-    *("place", "skill_low", "skill", "interval", "verdict", "evidence", "ties", "copies"),
-    *("brier_implied", "brier_stated", "brier_market", "brier_anchored"),
-    *("shown", "answered", "resolved", "events", "weeks", "coverage"),
-    *("pnl", "return_pct", "win_rate", "bets", "cost_usd", "skill_per_dollar", "cost_per_forecast"),
-)
 NAMED = 3
 """So many agents are coloured in a chart, the first of the board."""
 MOST_COHORTS = 6
@@ -114,14 +110,14 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
         said = f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise."
         yield quiet(said)
     lines = leaderboard_lines(facts.ranking)
-    shown = with_bar(COLUMNS, facts.ranking.bar)
-    for title, of, some in (
-        ("Standings", shown, [line for line in lines if line.is_on_board]),
-        ("Not ranked", UNRANKED, [line for line in lines if not line.is_on_board]),
-    ):
-        if some:
-            yield heading(title)
-            yield board_table(f"{title}: one row an agent", of, some, facts.season.names, address)
+    ranked, others = ([x for x in lines if x.is_on_board == which] for which in (True, False))
+    for label, keys in GROUPS.items() if ranked else ():
+        yield heading(f"Standings: {label}")
+        of = with_bar(columns_of(*keys), facts.ranking.bar)
+        yield board_table(f"{label}: one row an agent", of, ranked, facts.season.names, address)
+    if others:
+        yield heading("Not ranked")
+        yield unranked_table(others, facts.season.names, address)
     yield quiet(f"* {IMPLIED_NOTE}")
     yield from _charts(facts)
 
@@ -145,23 +141,23 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
         yield from (heading("Skill against return"), box("Each agent", plane, said))
     if facts.curves:
         more = len(facts.lines) - MOST_COHORTS
-        rest = f" {count(more, 'older cohort')} can be seen in the dashboard." if more > 0 else ""
-        *newer, oldest = facts.curves
-        drawn = [*(_profit(*one, colours) for one in newer), _profit(*oldest, colours, rest)]
+        drawn = [_profit(*one, colours, facts.season) for one in facts.curves]
         yield from (heading("Profit and loss"), columns(*drawn))
+        if more > 0:
+            yield quiet(f"{count(more, 'older cohort')} can be seen in the dashboard.")
     if panels := [one for one in facts.calibrations if one.scored]:
         drawn = [_panel(one, facts) for one in panels]
         yield from (heading("Calibration: what it says, what happens"), columns(*drawn))
 
 
 def _profit(
-    line: CohortLine, points: Sequence[PnlPoint], colours: Mapping[str, str], rest: str = ""
+    line: CohortLine, points: Sequence[PnlPoint], colours: Mapping[str, str], season: SeasonOverview
 ) -> Markup:
     """What each account of a cohort has made over time."""
-    drawn = pnl_lines(by_agent(points), colours, lambda name: name == MARKET)
+    drawn = pnl_lines(by_agent(points), colours, season.is_baseline)
     chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%", frames=HALVES)
-    said = f"{progress(line)}. Open positions at mid." if drawn else "No account has been valued yet."
-    return box(cohort_label(line), chart, said + rest)
+    said = f"{progress(line)}. Open positions at mid; {DASHED}."
+    return box(cohort_label(line), chart, said if drawn else "No account has been valued yet.")
 
 
 def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:

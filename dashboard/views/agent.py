@@ -52,7 +52,7 @@ from dashboard.board import (
     show_ratings,
     stamps,
 )
-from dashboard.pages import Address, choice, in_app, link, listing, put, section, show_cached, subheading, way
+from dashboard.pages import Address, choice, in_app, link, listing, no_such, put, section, show_cached, way
 from dashboard.record import (
     LeaderboardLine,
     PnlPoint,
@@ -65,7 +65,6 @@ from dashboard.record import (
     season,
 )
 from dashboard.words import (
-    code,
     count,
     day,
     dollars,
@@ -198,9 +197,7 @@ def show(source: RecordSource) -> None:
     """The choice of agent, its verdict and figures, equity and calibration, then the part asked for."""
     known = season(source)
     names = {name: name for name in by_leaderboard(source)}
-    asked = st.query_params.get("agent")
-    if asked is not None and asked not in names:
-        st.warning(f"The record has no agent {code(asked)}.", icon=":material/search_off:")
+    no_such("agent", [st.query_params.get("agent")], names)
     title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
     stays, entry = kept(source, read_agent_page, name), kept(source, PROFILE.read, name)
@@ -406,7 +403,8 @@ def luck_words(found: Luck) -> str:
         return f"{band} This result lies within that."
     share = found.percentile if found.percentile > 0.5 else 1 - found.percentile
     often = "more than 99.9%" if share > 0.999 else f"{share:.1%}"
-    return f"{band} This result {'beats' if found.percentile > 0.5 else 'is below'} {often} of lucky seasons."
+    side = "beats" if found.percentile > 0.5 else "is below"
+    return f"{band} This result {side} {often} of seasons without skill."
 
 
 def calibration(found: DetailedProfile | None, look: str) -> Markup:
@@ -573,7 +571,7 @@ def _failures(stays: Stays) -> list[tuple[str, str, int]]:
 def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
     """Its settings cohort by cohort, what was changed, as what its model reports itself, its prompts."""
     said = "Frozen at the start of each cohort; another model under the same name is another agent."
-    subheading("Settings and reported model", said)
+    section("Settings and reported model", stays, "", said)
     newest = list(reversed(stays))
     listing(
         {
@@ -746,7 +744,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
         "Brier": ("%.4f", "Mean squared error; miscalibration − discrimination + uncertainty."),
         "Miscalibration": ("%.4f", "How much better it would be if recalibrated; lower is better."),
         "By chance": ("%.4f", "The miscalibration that a calibrated forecaster shows by chance."),
-        "p": ("%.3f", "How often chance alone makes it as large; with many parts, some are small by chance."),
+        "p": ("p", "How often chance alone makes it as large; with many parts, some are small by chance."),
         "Discrimination": ("%.4f", "How well it tells YES from NO; higher is better."),
         "Forecasts": ("localized", "Resolved ones."),
         "Markets": ("localized", "Resolved ones."),
@@ -853,11 +851,11 @@ HELD = {
     "Quote": html.words("Quote", "Whether the price is too old to trade on, or missing."),
 }
 PARTS = (
-    ("edge", "Edge", "What its stakes should earn at the mid, for as much of its claims as came true."),
+    ("edge", "Edge", "What quarter-Kelly stakes should earn at mid, by the share of claims that came true."),
     ("spread", "Spread", "What it paid over the mid, or got below it."),
     ("fee", "Fees", "Of the venue."),
-    ("sizing", "Sizing", "Staking more or less than a quarter of Kelly's stake on its own word."),
-    ("exit", "Selling early", "What selling brought beside holding on."),
+    ("sizing", "Sizing", "What staking more or less than quarter-Kelly should add."),
+    ("exit", "Selling early", "What selling brought, compared with holding on."),
     ("luck", "Luck", "What is left: what happened, less what was to be expected."),
 )
 """The parts of a profit, in the order in which they are told."""
@@ -917,7 +915,7 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
     """What each event can still do to its open accounts, the worst first."""
     if not found:
         return
-    subheading("At stake by event", "What the worst and the best end of an event would change.")
+    section("At stake by event", True, "", "What the worst and the best end of an event would change.")
     columns = {
         "Event": html.words("Event", "By the question of one of its markets."),
         "Markets": html.number("Markets", "localized", "Of the event that it holds."),

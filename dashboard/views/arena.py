@@ -18,6 +18,7 @@ from arena.scores.leaderboard import Leaderboard
 from arena.scores.rules.comparisons.lead import round_up
 from dashboard import html
 from dashboard.board import (
+    DASHED,
     headline,
     leading,
     money_table,
@@ -263,12 +264,9 @@ def race(
     if not drawn:
         return html.quiet("The race starts when the first round is over: “arena round” plays it.")
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
-    note = (
-        f"shaded: what luck alone makes of {html.shortened(first, 24)}’s bets, 95 seasons in 100"
-        if band
-        else ""
-    )
-    return html.line_chart(drawn, says, "%+.0f%", band, note)
+    luck_note = f"shaded: what luck alone makes of {html.shortened(first, 24)}’s bets, 95 seasons in 100"
+    notes = [luck_note] * bool(band) + [DASHED] * any(line.dashed for line in drawn)
+    return html.line_chart(drawn, says, "%+.0f%", band, "; ".join(notes))
 
 
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:

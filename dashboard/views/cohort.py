@@ -27,6 +27,7 @@ from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
 from dashboard import html
 from dashboard.board import (
+    DASHED,
     MEANT,
     METACULUS_SAID,
     RATINGS,
@@ -44,7 +45,7 @@ from dashboard.board import (
     show_unranked,
     stamps,
 )
-from dashboard.pages import Address, choice, in_app, link, put, way
+from dashboard.pages import Address, choice, in_app, link, no_such, put, way
 from dashboard.record import (
     CohortLine,
     PnlPoint,
@@ -205,6 +206,7 @@ def show(record: RecordSource) -> None:
 def _asked(numbers: Sequence[int], default: int) -> int:
     """The cohort that the address names, or the one that tells most; it stays while the page is open."""
     named, known = st.query_params.get("cohort", ""), st.session_state.get(SHOWN)
+    no_such("cohort", [named or None], list(map(str, numbers)))
     chosen = next((number for number in numbers if str(number) == named), None)
     st.session_state[SHOWN] = chosen or (known if known in numbers else default)
     return int(st.session_state[SHOWN])
@@ -288,23 +290,17 @@ def by_gain(curves: Curves) -> list[str]:
 
 def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
     """The curves, and what they come to."""
-    first = next(iter(colours), "")
-    return html.box(
-        "Profit and loss",
-        money_chart(curves, colours, unit, known),
-        _said_of_money(playing(known, curves), first),
-    )
-
-
-def money_chart(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
-    """What each account has made, on what luck makes of the first one that is coloured."""
     axis, end = WRITTEN[unit]
     shown = pnl_lines(curves, colours, known.is_baseline, unit, end)
     if not shown:
-        return html.quiet("No account has been valued yet: the first round starts the curves.")
+        below = "No account has been valued yet: the first round starts the curves."
+        return html.box("Profit and loss", below=below)
     first = next((name for name in colours if name in curves), "")
     band = html.luck_band(pnl_values(curves[first], unit)) if first else ()
-    return html.line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=html.HALVES)
+    says = "Profit or loss of each agent over time"
+    chart = html.line_chart(shown, says, axis, band, frames=html.HALVES)
+    said = _said_of_money(playing(known, curves), next(iter(colours), ""))
+    return html.box("Profit and loss", chart, said)
 
 
 def _said_of_money(curves: Curves, first: str) -> str:
@@ -312,7 +308,7 @@ def _said_of_money(curves: Curves, first: str) -> str:
         return ""
     ends = [points[-1].dollars for points in curves.values()]
     made = sum(end > 0.005 for end in ends)
-    said = f"{made} of {len(ends)} made money; open positions at mid."
+    said = f"{made} of {len(ends)} made money; open positions at mid; {DASHED}."
     if len({point.dollars for point in curves.get(first, ())}) < 2:  # luck makes nothing of no ups and downs
         return said
     return f"{said} Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."

@@ -6,14 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from arena.scores.comparisons import MARKET, duel_sentences, events_needed_text, p_value_text
+from arena.scores.comparisons import MARKET, duel_sentences, events_needed_text
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.spending import read_spending, spending_sentences
 from dashboard import html
 from dashboard.board import stamps
-from dashboard.pages import choice, go, listing, put, show_cached, subheading, way
+from dashboard.pages import choice, go, listing, no_such, put, show_cached, subheading, way
 from dashboard.record import RecordSource, by_leaderboard, kept, read_leaderboard_page, season
 from dashboard.words import code, count, plain, with_true_minus, written
 
@@ -63,7 +63,7 @@ def show(record: RecordSource) -> None:
     st.caption(" ".join(stamps(known.cohorts)))
     if found is None:
         common = f"{code(a)} and {code(b)} have no forecast in common yet."
-        why = f"Nothing to compare: there is no answer of {' and '.join(silent)}." if silent else common
+        why = f"Nothing to compare: no answer from {' or '.join(silent)} yet." if silent else common
         st.info(why, icon=":material/hourglass_empty:")
     else:
         looks = [known.colours([a, b])[name] for name in (a, b)]
@@ -80,8 +80,7 @@ def show(record: RecordSource) -> None:
 def _two(names: Sequence[str]) -> tuple[str, str]:
     """The two that the address names; the first two of the board where it names none."""
     asked = {key: st.query_params.get(key) for key in ("a", "b")}
-    for name in dict.fromkeys(name for name in asked.values() if name is not None and name not in names):
-        st.warning(f"The record has no agent {code(name)}.", icon=":material/search_off:")
+    no_such("agent", asked.values(), names)
     options = {name: name for name in names}
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         a = choice("First agent", "a", options, next(name for name in names if name != asked["b"]), "list")
@@ -133,14 +132,11 @@ def heading(a: str, b: str, found: DuelDetails | None) -> str:
 def figures(duel: Duel, needed: int | None) -> list[tuple[str, str, str]]:
     """Label, value and what it says, of each figure of a duel that is known."""
     gap = html.EMPTY if duel.gap is None else written(duel.gap, "%+.4f")
-    shown = (gap, _chance(duel.p), _chance(duel.adjusted), f"{duel.rows:,}")
+    chances = (html.EMPTY if p is None else written(p, "p") for p in (duel.p, duel.adjusted))
+    shown = (gap, *chances, f"{duel.rows:,}")
     counts = (f"{duel.markets:,}", f"{duel.events:,}", events_needed_text(needed))
     told = zip(TOLD, (*shown, *counts), strict=True)
     return [(label, value, said) for (label, said), value in told if value != html.EMPTY]
-
-
-def _chance(value: float | None) -> str:
-    return html.EMPTY if value is None else p_value_text(value).removeprefix("p").removeprefix(" = ").strip()
 
 
 def _spread(found: DuelDetails, looks: Sequence[str]) -> None:
@@ -203,8 +199,8 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "Gap": [one.duel.gap for one in rows],
         "from": [one.duel.low for one in rows],
         "to": [one.duel.high for one in rows],
-        "p": [html.HtmlCell(_chance(one.duel.p), one.duel.p) for one in rows],
-        "adjusted": [html.HtmlCell(_chance(one.duel.adjusted), one.duel.adjusted) for one in rows],
+        "p": [one.duel.p for one in rows],
+        "adjusted": [one.duel.adjusted for one in rows],
         "Winner": [winner_words(one.duel) for one in rows],
         "Events": [one.duel.events for one in rows],
         "Needed": [html.HtmlCell(events_needed_text(one.needed), one.needed) for one in rows],
@@ -213,8 +209,8 @@ def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
         "Gap": html.number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
         "from": html.number("CI from", "%+.4f", "The lower end of the 95% interval."),
         "to": html.number("CI to", "%+.4f", "The upper end of the 95% interval."),
-        "p": html.number("p", "%.3f", "How often chance alone makes a gap as large."),
-        "adjusted": html.number("p (Holm-adjusted)", "%.3f", "The same for as many duels as there are."),
+        "p": html.number("p", "p", "How often chance alone makes a gap as large."),
+        "adjusted": html.number("p (Holm-adjusted)", "p", "The same for as many duels as there are."),
         "Winner": html.words("Winner", "By more than chance would explain, after Holm."),
         "Events": html.number("Events", "localized", "That both were shown."),
         "Needed": html.number(

@@ -1,16 +1,16 @@
 """All agents against the price: over every cohort, in one, or in a part of the season."""
 
 import math
-from collections.abc import Callable, Container, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import streamlit as st
 
 from arena.scores.comparisons import MARKET
 from arena.scores.slices import SLICES, Slice
 from dashboard import board
-from dashboard.html import REST, box, scatter
-from dashboard.pages import choice, listing, put, typed
+from dashboard.html import REST, box, html_table, scatter
+from dashboard.pages import choice, no_such, put, typed
 from dashboard.record import (
     LeaderboardLine,
     LeaderboardPage,
@@ -53,10 +53,12 @@ def show(record: RecordSource) -> None:
         options = {ALL: "All cohorts"} | {
             str(c.number): board.cohort_label(c) for c in reversed(known.cohorts)
         }
+        asked = st.query_params.get("cohort")
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
         by = choice("Part of the season", "slice", PARTS, WHOLE, "list") if chosen == ALL else WHOLE
     shown = kept(record, read_leaderboard_page, None if chosen == ALL else int(chosen))
     with top:
+        no_such("cohort", [asked], options)
         _lead(known, shown, chosen)
     if by != WHOLE:
         _part(record, by, shown, known)
@@ -85,16 +87,18 @@ def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
         reading = choice("Reading", "reading", board.READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
         words = typed("Search", "search", "Search names")
-        shown_columns = choice("Columns", "columns", {"short": "Short", "all": "All columns"}, "short")
+        groups = {"short": "Short"} | {name.lower(): name for name in board.GROUPS} | {ALL: "All columns"}
+        group = groups[choice("Columns", "columns", groups, "short", "list")]
     if reading != "stated":
         st.caption(
             f"{board.MEANT[reading]} Skill and places are of the stated probabilities in every reading."
         )
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
-    wanted = board.COLUMNS if shown_columns == "all" else board.columns_of(*board.SHORT)
+    shorter = board.columns_of(*board.GROUPS.get(group, board.SHORT))
+    wanted = board.COLUMNS if group == groups[ALL] else shorter
     columns = board.with_bar(wanted, shown.board.value.bar) if shown.board else wanted
     if ranked := [line for line in lines if line.is_on_board]:
-        _table(ranked, columns, known.names)
+        put(board.board_table("Leaderboard: one row an agent", columns, ranked, known.names), "table")
         st.caption(f"\\* {board.IMPLIED_NOTE}")
     board.show_unranked([line for line in lines if not line.is_on_board], known.names)
     if not lines:
@@ -104,22 +108,6 @@ def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
     of = "skill" if reading == "stated" else f"brier_{reading}"
     points = [(line.row.agent, getattr(line.row, of), line.row.return_pct) for line in lines]
     _plane(points, known, "skill" if reading == "stated" else "score")
-
-
-def _table(
-    lines: Sequence[LeaderboardLine], columns: Sequence[board.LeaderboardColumn], known: Container[str]
-) -> None:
-    names = [line.row.agent for line in lines]
-    briefed = any(line.brief for line in lines)
-    figures = board.cells(lines, [column for column in columns if briefed or column.key not in board.OF_ALL])
-    data: dict[str, list[Any]] = {"agent": [*names]}
-    for key, values in figures.items():
-        data[key] = values
-        if key == "skill":
-            data["bar"] = board.bars([line.row for line in lines])
-        if key == "pnl" and briefed:
-            data["luck"] = board.bands(lines)
-    listing(data, "Leaderboard: one row an agent", board.config(columns), board.agent_ways(names, known))
 
 
 def _download(text: str, name: str) -> None:
@@ -157,7 +145,8 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOv
         | board.cells(rows, board.PART_COLUMNS)
     )
     said = "One row an agent, in this part of the season"
-    listing(data, said, board.config(board.PART_COLUMNS), board.agent_ways(agents, known.names))
+    hrefs = board.agent_hrefs(agents, known.names)
+    put(html_table(data, board.config(board.PART_COLUMNS), said, hrefs), "table")
     _download(board.as_csv(agents, rows, board.PART_COLUMNS), f"leaderboard-{by}.csv")
     returns = {line.row.agent: line.row.return_pct for line in shown.lines}
     points = [(part.gain.agent, part.gain.skill, returns.get(part.gain.agent)) for part in rows]

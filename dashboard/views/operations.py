@@ -27,7 +27,7 @@ from arena.record.queries.calls import (
 )
 from arena.record.queries.operations import TurnOutcome, read_turn_outcomes
 from arena.record.schema.database import Connection, schema_version
-from arena.record.write.operations import MOST_TRIES, read_recent_incidents
+from arena.record.write.operations import read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from dashboard import html
 from dashboard.pages import choice, listing, put, section, way
@@ -385,17 +385,9 @@ def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None
         "Kind": [told.incident.kind.replace("_", " ") for told in incidents],
         "Ended": [told.ended_at for told in incidents],
         "Ongoing": [told.ended_at is None for told in incidents],
-        "Told": [_told(told) for told in incidents],
+        "Webhook": [told.delivery for told in incidents],
     }
     listing(data, "Incidents", {"What": html.words("What", long=True)})
-
-
-def _told(told: RecordedIncident) -> str:
-    if told.told_at is not None:
-        return moment(told.told_at)
-    if told.tries >= MOST_TRIES:
-        return "nobody"
-    return f"not yet, tried {told.tries} times" if told.tries else "not yet"
 
 
 def show_rejected(record: RecordSource, status: Status) -> None:
@@ -409,7 +401,7 @@ def show_rejected(record: RecordSource, status: Status) -> None:
         return
     lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.quarantined]
     said = f"In the last day: {', '.join(lately)}. " if lately else "Nothing in the last day. "
-    st.caption(f"{said}Pages are what a venue did not answer. Open one to read what was sent.")
+    st.caption(f"{said}Pages are requests without the expected answer. Open a row to read what was sent.")
     data: dict[str, Any] = {
         "Last seen": [aside.last_seen_at for aside in quarantined],
         "Times": [aside.times for aside in quarantined],

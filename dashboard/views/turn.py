@@ -454,9 +454,8 @@ def show_fills(page: TurnPage) -> None:
     gains = [held_until_now(fill, claims[fill.market_id]) for fill in page.fills]
     known = [gain for gain in gains if gain is not None]
     if known:
-        st.caption(
-            f"Held until now or to the end, its purchases would have made {plain(gained(sum(known)))}."
-        )
+        made = plain(gained(sum(known)))
+        st.caption(f"Held until today or until they resolved, its purchases would have made {made}.")
     rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
     ways = [_way(page, str(row["market"])) for row in rows]
     with st.expander(f"Fills, level by level: {count(len(rows), 'level')}"):

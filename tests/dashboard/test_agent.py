@@ -111,7 +111,7 @@ def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
     assert "Evidence" not in headings(page)
     assert part == "record" or "It has answered nothing that has resolved" in words(page)
     duel = show("duel", shared("all_failed", tmp_path_factory), a="ann", b="bob")
-    assert "Nothing to compare: there is no answer of `ann` and `bob`." in words(duel)
+    assert "Nothing to compare: no answer from `ann` or `bob` yet." in words(duel)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -71,9 +71,11 @@ def test_what_is_not_there_is_said(
     [
         ("agent", {"agent": "no![x](http://a.b)one"}, "The record has no agent `no![x](http://a.b)one`."),
         ("duel", {"a": "nobody", "b": "random"}, "The record has no agent `nobody`."),
+        ("cohort", {"cohort": "99"}, "The record has no cohort `99`."),
+        ("leaderboard", {"cohort": "99"}, "The record has no cohort `99`."),
     ],
 )
-def test_an_agent_that_is_not_there_is_named_and_another_is_shown(
+def test_what_is_not_there_is_named_and_another_is_shown(
     season: Path, show: Show, view: str, address: dict[str, str], said: str
 ) -> None:
     page = show(view, season, **address)

@@ -13,6 +13,8 @@ from arena.errors import count_text
 from arena.record.model.status import CatalogueRead
 from markets.hashes import timestamp_text
 
+MOST_TRIES = 30
+"""After so many tries, which take a day, nobody is told any more."""
 IncidentKind = Literal[
     "round_failed",
     "all_agents_failed",
@@ -72,6 +74,15 @@ class RecordedIncident:
     told_at: datetime | None
     tries: int
     next_try_at: datetime | None
+
+    @property
+    def delivery(self) -> str:
+        """Whether the webhook was told."""
+        if self.told_at is not None:
+            return "sent"
+        if self.tries >= MOST_TRIES:  # at once, where there is no webhook
+            return "could not be sent" if self.next_try_at else "no webhook"
+        return f"not sent yet, {count_text(self.tries, 'attempt')}" if self.tries else "not sent"
 
 
 @dataclass(frozen=True, slots=True)

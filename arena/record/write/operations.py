@@ -19,6 +19,7 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import (
     LASTING_KINDS,
+    MOST_TRIES,
     Incident,
     IncidentKind,
     RecordedIncident,
@@ -121,8 +122,6 @@ def put_job(connection: Connection, state: JobState) -> None:
     connection.execute(add.on_conflict_do_update(index_elements=["name"], set_=row))
 
 
-MOST_TRIES = 30
-"""After so many tries, which take a day, nobody is told any more."""
 IS_OPEN = col(IncidentRow.ended_at).is_(None)
 IS_UNTOLD = (col(IncidentRow.told_at).is_(None), IncidentRow.tries < MOST_TRIES)
 

@@ -15,16 +15,10 @@ from arena.operations.incidents import (
     note_rounds,
     note_venue,
 )
-from arena.record.model.incident import Incident, RecordedIncident, RoundEnd, round_incidents
+from arena.record.model.incident import MOST_TRIES, Incident, RecordedIncident, RoundEnd, round_incidents
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.operations import (
-    MOST_TRIES,
-    drop_untold,
-    read_recent_incidents,
-    read_untold,
-    record_delivery,
-)
+from arena.record.write.operations import drop_untold, read_recent_incidents, read_untold, record_delivery
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.rounds.round import play_round
 from arena.rounds.season import end_cohort_if_over

@@ -35,6 +35,7 @@ from arena.operations.webhook import (
 )
 from arena.record.model.incident import (
     FAILING,
+    MOST_TRIES,
     UNPRICED,
     Incident,
     IncidentKind,
@@ -54,7 +55,7 @@ from arena.record.model.incident import (
 from arena.record.model.status import CatalogueRead
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.operations import MOST_TRIES, read_recent_incidents
+from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
 from markets.hashes import timestamp_text
