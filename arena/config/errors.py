@@ -61,7 +61,7 @@ def quoted_value(value: object) -> str:
         case dict():
             return "a block"
         case list():
-            return "a list"
+            return "a list" if value else "an empty list"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:56]}…" + ('"' if text.startswith('"') else "")
 
