@@ -280,8 +280,10 @@ def usage_text(message: str) -> str:
 
     >>> usage_text("Invalid value for '--limit': Input should be a valid integer, unable to parse string")
     "Invalid value for '--limit': expected a whole number"
+    >>> usage_text("Invalid value for '--by': Value error, 'x' is not one of 'lot'.")
+    "Invalid value for '--by': 'x' is not one of 'lot'."
     """
-    words = re.sub("a valid integer.*", "a whole number", message)
+    words = re.sub("a valid integer.*", "a whole number", message.replace("Value error, ", ""))
     return re.sub("a valid number.*", "a number", words).replace("Input should be", "expected")
 
 

@@ -74,7 +74,7 @@ def test_the_list_says_what_each_cohort_is_doing(season: Path) -> None:
 
 def test_before_the_first_start_the_list_says_how_to_begin(tmp_path: Path) -> None:
     write(tmp_path)
-    assert "arena round, or" in run(tmp_path, "cohorts", "list").stdout
+    assert "arena cohorts start --config " in run(tmp_path, "cohorts", "list").stdout
     assert not (tmp_path / "arena.db").exists()
 
 
