@@ -294,11 +294,8 @@ def start(
     told = attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")
     whose = "" if cohort.by_hand else " (as scheduled)"
     words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC{whose}: "
-    words += f"{count_text(cohort.rounds, 'round')}; agents {', '.join(names)}"
-    chosen.answer(
-        {"cohort": cohort.number, "agents": names} | told,
-        lambda _: print(f"{words}\nNext: {next_step(settings)}"),
-    )
+    words += f"{count_text(cohort.rounds, 'round')}; agents {', '.join(names)}\nNext: {next_step(settings)}"
+    chosen.answer({"cohort": cohort.number, "agents": names} | told, print, words)
 
 
 def begin(config: Config, wanted: datetime | None, baselines: bool) -> Cohort:
