@@ -18,9 +18,10 @@ from arena.cli.output import (
     program,
     ranges,
     signed_dollars,
+    typed,
     without_password,
 )
-from arena.cli.table import TableChoice, TableColumn, between, print_table, value_in
+from arena.cli.table import TableChoice, TableColumn, between, print_table, print_text, value_in
 from arena.clock import now
 from arena.cohorts.diff import agent_setup, setting_in_words, setting_text, setup_differences
 from arena.cohorts.freeze import freeze_cohort
@@ -122,14 +123,14 @@ def _say(found: Mapping[str, Any], choice: TableChoice) -> None:
     if found["agents"]:
         print_table(COLUMNS, found["agents"], choice=choice)
     if found["gone"]:
-        print_table(COLUMNS, found["gone"], "No longer in the config", choice)
+        print_table(COLUMNS, found["gone"], "No longer in the config" * bool(found["agents"]), choice)
     for agent in found["agents"]:
         if agent["waiting"]:
             print(f"{agent['name']} is {plain(agent['waiting'])}")
     if any(agent["record"] for agent in found["agents"]) or found["gone"]:
-        print(f"Next: {program()} agents show NAME")
+        print(f"Next: {typed('agents show NAME')}")
     else:
-        print(f"No agent has played yet. Next: {program()} agents try NAME, or {program()} round")
+        print(f"No agent has played yet. Next: {typed('agents try NAME')}, or {typed('round')}")
 
 
 @command(table=True)
@@ -319,7 +320,7 @@ def say_profile(data: Mapping[str, Any]) -> None:
         why = f" ({gain['reason']})" if gain["reason"] else ""
         print(f"Skill over the market: {gain['skill']:+.4f}{span}, {gain['events']:,} events{why}")
         parts, null = data["calibration"]["parts"], data["calibration"]["null"]
-        print(
+        print_text(
             f"Brier {parts['brier']:.4f} = miscalibration {parts['miscalibration']:.4f} "
             f"− discrimination {parts['discrimination']:.4f} + uncertainty {parts['uncertainty']:.4f}"
         )
@@ -353,10 +354,11 @@ def _say_money(money: Mapping[str, Any]) -> None:
     print(f"P/L {signed_dollars(split['pnl'])}:")
     width = max(len(signed_dollars(split[key])) for key, _ in PROFILE_PARTS)
     for key, words in PROFILE_PARTS:
-        print(f"  {signed_dollars(split[key]):>{width}}  {words}")
+        print_text(f"  {signed_dollars(split[key]):>{width}}  {words}", width + 4)
     if luck["percentile"] is not None:
         band = f"{signed_dollars(luck['low'])} to {signed_dollars(luck['high'])}"
-        print(f"  chance alone gives {band} in 95% of seasons, less than it made in {luck['percentile']:.1%}")
+        words = f"chance alone gives {band} in 95% of seasons, less than it made in {luck['percentile']:.1%}"
+        print_text(f"  {words}", 4)
     if fall is not None and fall["amount"]:
         print(f"  max drawdown {signed_dollars(-fall['amount'])}, {fall['share']:.1%} of the peak")
 
@@ -380,7 +382,7 @@ def say_agent(
     for stay in cohorts:
         _say_stay(stay)
     if record is None:
-        print(f"It has not played yet. Next: {program()} agents try {name}")
+        print(f"It has not played yet. Next: {typed(f'agents try {name}')}")
         return
     print()
     say_profile(told["scores"])
@@ -388,7 +390,7 @@ def say_agent(
         _say_parts(parts, choice)
     if record["calls"]:
         _say_calls(record)
-    print(f"Next: {program()} agents try {name}")
+    print(f"Next: {typed(f'agents try {name}')}")
 
 
 def _which(stay: Mapping[str, Any]) -> str:

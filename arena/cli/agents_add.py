@@ -17,16 +17,7 @@ from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.probe import Probe, ProbeAnswer, ask_probe, measured_keys, probe_of
 from arena.cli.check import cost_of
 from arena.cli.options import DEFAULT, Options, argument, command, flag, option
-from arena.cli.output import (
-    exact,
-    interruptible,
-    plain,
-    prints_aside,
-    program,
-    progress,
-    run_async,
-    shortened,
-)
+from arena.cli.output import exact, interruptible, plain, prints_aside, progress, run_async, shortened, typed
 from arena.clock import now
 from arena.config import Config
 from arena.config.editing import block_lines, edited
@@ -299,9 +290,8 @@ def say(found: Mapping[str, Any]) -> None:
     if found["month_usd"] and found["models"] > len(added):
         print(f"All models a month: {_month(found['month_usd'])}.")
     _say_troubles(found)
-    arena = program()
-    print(f"Next: {arena} check            # who plays from the next cohort on")
-    print(f"      {arena} cohorts start    # starts one now, outside the schedule")
+    print(f"Next: {typed('check')}            # who plays from the next cohort on")
+    print(f"      {typed('cohorts start')}    # starts one now, outside the schedule")
 
 
 def _say_troubles(found: Mapping[str, Any]) -> None:

@@ -18,10 +18,10 @@ from arena.cli.output import (
     minute,
     plain,
     prints_aside,
-    program,
     progress,
     run_async,
     shortened,
+    typed,
 )
 from arena.cli.table import TableColumn, print_table
 from arena.clock import now
@@ -261,8 +261,8 @@ def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
         words = "of unknown cost" if cost is None else f"{_money(cost)} in all"
         print(f"{count_text(calls, 'call')}, {words}.")
     vain = dry or told["decision"]["verdict"] == "failed"
-    again = f"{program()} agents try {told['agent']}, or " if vain else ""
-    print(f"Nothing was written to the record. Next: {again}{program()} round")
+    again = typed(f"agents try {told['agent']}") + ", or " if vain else ""
+    print(f"Nothing was written to the record. Next: {again}{typed('round')}")
 
 
 def _say_setting(told: Mapping[str, Any]) -> None:

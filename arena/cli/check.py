@@ -30,9 +30,9 @@ from arena.cli.output import (
     exact,
     print_json,
     prints_aside,
-    program,
     run_async,
     thinking_words,
+    typed,
     without_password,
 )
 from arena.cli.table import TableChoice, TableColumn, print_table, print_text
@@ -270,7 +270,7 @@ def check(
     if chosen.json:
         print_json({"ok": not status} | found | (tried or {}))
     else:
-        print(f"\nNext: {program()} {found['next_command']}")
+        print(f"\nNext: {typed(found['next_command'])}")
     if status:
         raise typer.Exit(status)
 

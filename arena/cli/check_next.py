@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.cli.output import minute, plain, program
+from arena.cli.output import minute, plain, typed
 from arena.clock import now
 from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.cohorts.freeze import check_keys, freeze_cohort, plan_of, stamp_of
@@ -180,8 +180,8 @@ def say_next(found: Mapping[str, Any]) -> str:
 def next_step(config: Config | None) -> str:
     """The command that plays the next round, and works now."""
     if config is None:
-        return f"{program()} round"
-    return f"{program()} {next_cohort(config, read_begun(config.database, {}), now())['next_command']}"
+        return typed("round")
+    return typed(next_cohort(config, read_begun(config.database, {}), now())["next_command"])
 
 
 def replacements_data(config: Config, begun: RecordSoFar) -> list[dict[str, Any]]:

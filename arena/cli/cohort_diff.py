@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.cli.options import Options, argument, command, flag, option
-from arena.cli.output import attributes, plain, prints_aside, program
+from arena.cli.output import attributes, plain, prints_aside, typed
 from arena.clock import now
 from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, text_diff
 from arena.cohorts.freeze import freeze_cohort
@@ -154,7 +154,7 @@ def say_head(found: Mapping[str, Any], checked: bool) -> None:
         return
     print(found["head"])
     print(f"The head of {place}. Next: publish it, and check it later with")
-    print(f"{program()} cohorts seal {found['cohort']} --check {found['head']}")
+    print(typed(f"cohorts seal {found['cohort']} --check {found['head']}"))
 
 
 def head_of(connection: Connection, number: str, round: int | None) -> dict[str, Any]:

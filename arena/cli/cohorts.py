@@ -13,7 +13,7 @@ from agents.secrets import without_credentials
 from arena.cli.check_next import next_step
 from arena.cli.cohort_diff import NUMBER, by_rounds, numbered, versions_data
 from arena.cli.options import BASELINES, Options, command, flag, instant, option
-from arena.cli.output import attributes, exact, minute, plain, prints_aside, program, signed_dollars
+from arena.cli.output import attributes, exact, minute, plain, prints_aside, signed_dollars, typed
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
 from arena.clock import now
 from arena.cohorts.diff import setting_text, value_in_words
@@ -141,11 +141,11 @@ def overviews(connection: Connection, config: Config | None) -> list[CohortOverv
 
 def _say_list(found: Sequence[CohortOverview], choice: TableChoice) -> None:
     if not found:
-        print(f"No cohort has started yet. Next: {program()} round, or {program()} cohorts start")
+        print(f"No cohort has started yet. Next: {typed('round')}, or {typed('cohorts start')}")
         return
     print_table(LISTED, found, choice=choice)
     print_text(STATES)
-    print(f"Next: {program()} cohorts show {found[-1].cohort.number}")
+    print(f"Next: {typed(f'cohorts show {found[-1].cohort.number}')}")
 
 
 @command(table=True)
@@ -206,8 +206,9 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     frozen = found["frozen"]
     coming = f", next decision {minute(found['next_at'])} UTC" if found["next_at"] else ""
     hand = " by hand" if found["by_hand"] else ""
-    print(f"Cohort {found['cohort']}, {found['state']}: started{hand} {minute(found['starts_at'])} UTC, "
-          f"{found['rounds_over']} of {count_text(found['rounds'], 'round')} over{coming}.\n")  # fmt: skip
+    begun = f"Cohort {found['cohort']}, {found['state']}: started{hand} {minute(found['starts_at'])} UTC, "
+    print_text(f"{begun}{found['rounds_over']} of {count_text(found['rounds'], 'round')} over{coming}.")
+    print()
     if found["scores"]:
         print_table(SCORES, found["scores"], choice=choice)
         print_text(LEGEND)
@@ -219,7 +220,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     for one in found["replaced"]:
         name = plain(one["name"])
         print(f"{name} took new settings before its first good turn, used from round {one['since']} on: "
-              f"{program()} agents show {name}\n")  # fmt: skip
+              f"{typed(f'agents show {name}')}\n")  # fmt: skip
     _say_parts(found)
     if found["audit"]:
         print(f"texts     {found['audit']['words']}")
@@ -231,7 +232,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     print(f"config    {found['config_hash'] or 'unknown: started by an earlier version'}")
     print(f"frozen    {found['frozen_hash']}")
     print(f"head      {found['head']['head']}, round {found['head']['round']}")
-    print(f"Next: {program()} cohorts diff {found['cohort']} next")
+    print("Next:", typed(f"cohorts diff {found['cohort']} next"))
 
 
 def _say_parts(found: Mapping[str, Any]) -> None:
@@ -250,21 +251,22 @@ def _say_parts(found: Mapping[str, Any]) -> None:
     for title, (name, values) in parts.items():
         known = {key.replace("_", " "): value_in_words(key, x) for key, x in values.items() if x is not None}
         said = [name, *(f"{key} {value}" for key, value in known.items())]
-        print(f"{title:9} {plain('; '.join(part for part in said if part))}")
+        print_text(f"{title:9} {plain('; '.join(part for part in said if part))}", 10)
 
 
 def _say_rounds(found: Mapping[str, Any]) -> None:
+    occurred = [one for one in STATUSES if any(one in each["turns"] for each in found["played"])]
     rows = [
         (
             each["round"],
             minute(each["at"]),
             "" if each["over"] else "under way",
-            *(each["turns"].get(status, 0) for status in STATUSES),
+            *(each["turns"].get(one, 0) for one in occurred),
         )
         for each in found["played"]
     ]
     if rows:
-        print_table(("round", "decided (UTC)", "", *STATUSES), rows)
+        print_table(("round", "decided (UTC)", "", *occurred), rows)
     else:
         print("No round has started yet.\n")
 
@@ -292,11 +294,8 @@ def start(
     told = attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")
     whose = "" if cohort.by_hand else " (as scheduled)"
     words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC{whose}: "
-    words += f"{count_text(cohort.rounds, 'round')}; agents {', '.join(names)}"
-    chosen.answer(
-        {"cohort": cohort.number, "agents": names} | told,
-        lambda _: print(f"{words}\nNext: {next_step(settings)}"),
-    )
+    words += f"{count_text(cohort.rounds, 'round')}; agents {', '.join(names)}\nNext: {next_step(settings)}"
+    chosen.answer({"cohort": cohort.number, "agents": names} | told, print, words)
 
 
 def begin(config: Config, wanted: datetime | None, baselines: bool) -> Cohort:
@@ -353,9 +352,7 @@ def pause(
             with chosen.planned() as (config, connection):
                 state = next(x.state for x in overviews(connection, config) if x.stored.id == stored.id)
             if state == "tracked":
-                message = (
-                    f"cohort {number} makes no more decisions: no rounds are left, or newer cohorts decide"
-                )
+                message = f"cohort {number} makes no more decisions: no rounds are left, or newer ones decide"
                 raise ArenaError("tracked", message, "its positions are settled and valued either way")
         if fresh:
             record.write_unfenced(pause_cohort, stored.id, None if resume else now())
@@ -385,5 +382,5 @@ def chosen_cohort(
 
 def _tell(chosen: Options, number: str, done: str, fresh: bool, words: str, following: str) -> None:
     end = "." if fresh else " already; nothing was changed."
-    told = f"Cohort {number} {words}{end}\nNext: {program()} {following}"
+    told = f"Cohort {number} {words}{end}\nNext: {typed(following)}"
     chosen.answer({"cohort": int(number), done: True, "changed": fresh}, print, told)

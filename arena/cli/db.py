@@ -10,7 +10,7 @@ import typer
 from pydantic_core import PydanticCustomError
 
 from arena.cli.options import Options, argument, command, flag, option
-from arena.cli.output import interruptible, minute, print_json, program, stages
+from arena.cli.output import interruptible, minute, print_json, program, stages, typed
 from arena.clock import now
 from arena.config.field_types import DURATION, seconds
 from arena.errors import ArenaError, count_text
@@ -72,7 +72,7 @@ def backup(
     lines = [
         f"{made.path}: {made.size:,} bytes, verified. {_summary(made.content)}",
         *(f"{gone} was deleted: the newest {keep} backups are kept." for gone in made.gone),
-        f"Next: keep a copy on another machine; {program()} db restore {made.path}",
+        f"Next: keep a copy on another machine; {typed(f'db restore {made.path}')}",
     ]
     chosen.answer(data | _content_data(made.content), print, "\n".join(lines))
 
@@ -120,7 +120,7 @@ def restore(
     if done.schema != done.content.schema:
         words += f"Its schema was {done.schema} and is now {done.content.schema}.\n"
     words += f"{name} is restored from {file} and verified. {_summary(done.content)}\n"
-    words += f"Next: {program()} verify{chosen.again()}"
+    words += f"Next: {typed('verify')}"
     chosen.answer(data | _content_data(done.content), print, words)
 
 
@@ -155,7 +155,7 @@ def upgrade(chosen: Options, no_backup: bool = flag("Skip the backup.")) -> None
     if queue := _upgrade_queue(address):
         words += "\nThe queue's tables were upgraded too."
     data = {"from": version, "to": newest_schema_version(), "backup": saved, "queue": queue}
-    chosen.answer(data, print, f"{words}\nNext: {program()} verify{chosen.again()}")
+    chosen.answer(data, print, f"{words}\nNext: {typed('verify')}")
 
 
 def _upgrade_queue(address: str) -> bool:
@@ -219,7 +219,7 @@ def prune(
         with chosen.writing() as record:
             plan = record.write(prune_quotes, edge, at)
     if done and not chosen.json:
-        print(f"{plan.goes:,} quotes were deleted; new ones use their space. Next: {program()} verify")
+        print(f"{plan.goes:,} quotes were deleted; new ones use their space. Next: {typed('verify')}")
     if chosen.json:
         print_json({"done": done} | asdict(plan))
 

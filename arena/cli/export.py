@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.dashboard import keep_up
 from arena.cli.options import Options, argument, command, flag, option
-from arena.cli.output import interruptible, program, progress
+from arena.cli.output import interruptible, program, progress, typed
 from arena.errors import ArenaError, count_text
 from arena.operations.page_programs import draw_pages
 
@@ -57,7 +57,7 @@ def _say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
     print(f"{place}: {much} as {manifest.form}")
     if not (manifest.whole and manifest.prompts):
         print("This is part of the record; only a complete export with prompts can be imported.")
-        print(f"Next: data.md in it explains every column; {program()} leaderboard")
+        print(f"Next: data.md in it explains every column; {typed('leaderboard')}")
         return
     print(f"State hash {manifest.state_hash}")
     print(f"Next: data.md in it explains every column; {program()} import {place} --database copy.db")

@@ -15,16 +15,7 @@ import typer
 
 from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
 from arena.cli.options import CLOCK_FILE, Options, clock_of, command, flag, option
-from arena.cli.output import (
-    attributes,
-    exact,
-    interruptible,
-    plain,
-    prints_aside,
-    program,
-    progress,
-    run_async,
-)
+from arena.cli.output import attributes, exact, interruptible, plain, prints_aside, progress, run_async, typed
 from arena.cli.table import TableChoice, TableColumn, print_table
 from arena.clock import Clock
 from arena.config import Config
@@ -337,7 +328,7 @@ def _say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
         print(plain(words))
     is_left = not data["asked"] and data["estimate"]["calls"]["low"]
     following = "run" if is_left else "file --as ORG --model AGENT -o DIR"
-    print(f"Next: {program()} forecastbench {following}")
+    print(f"Next: {typed(f'forecastbench {following}')}")
 
 
 def _warnings_of(data: Mapping[str, Any]) -> Iterator[str]:

@@ -326,4 +326,4 @@ def duel(
     sentences = (*duel_sentences(found, needed), holm, *spending_sentences(spending))
     data = {"cohort": cohort} | asdict(found) | {"adjusted": None if of_all is None else of_all.adjusted}
     verdict = {"winner": found.winner(), "events_needed": needed, "spending": asdict(spending)}
-    chosen.answer(data | verdict, print, "\n".join(filter(None, sentences)))
+    chosen.answer(data | verdict, print_text, "\n".join(filter(None, sentences)))

@@ -237,8 +237,11 @@ class Commands(CommandListing):
         words = sys.argv[1:] if named.get("args") is None else list(named["args"])
         try:
             status = super().main(*args, **(named | {"standalone_mode": False}))
-        except (typer.Abort, KeyboardInterrupt):
+        except (typer.Abort, KeyboardInterrupt) as error:
             status = INTERRUPTED
+            if isinstance(error.__context__, EOFError):
+                status, unanswered = 1, ArenaError("not_asked", "\nno answer was given", "see --help")
+                print_error(unanswered, "--json" in words)
         except UsageError as error:
             status, context = USAGE, error.ctx
             if "--json" not in words and context and type(error).__name__ == "NoArgsIsHelpError":
@@ -280,8 +283,10 @@ def usage_text(message: str) -> str:
 
     >>> usage_text("Invalid value for '--limit': Input should be a valid integer, unable to parse string")
     "Invalid value for '--limit': expected a whole number"
+    >>> usage_text("Invalid value for '--by': Value error, 'x' is not one of 'lot'.")
+    "Invalid value for '--by': 'x' is not one of 'lot'."
     """
-    words = re.sub("a valid integer.*", "a whole number", message)
+    words = re.sub("a valid integer.*", "a whole number", message.replace("Value error, ", ""))
     return re.sub("a valid number.*", "a number", words).replace("Input should be", "expected")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from arena.cli.options import DAY, Options, argument, command, flag, instant, option
-from arena.cli.output import attributes, prints_aside, program, progress, run_async
+from arena.cli.output import attributes, prints_aside, program, progress, run_async, typed
 from arena.cli.table import TableColumn, print_table
 from arena.clock import now
 from arena.errors import ArenaError, count_text
@@ -114,8 +114,8 @@ def _say(venue: str, found: "VenueSync") -> None:
         print(f"  could not read resolutions: {found.trouble.message}")
     if found.quarantined:
         rejected = count_text(len(found.quarantined), "rejected record")
-        print(f"  {rejected}: see {program()} markets rejected")
-    print(f"Next: {program()} markets list")
+        print(f"  {rejected}: see {typed('markets rejected')}")
+    print(f"Next: {typed('markets list')}")
 
 
 def left_out_words(left_out: Mapping[str, int]) -> str:

@@ -6,11 +6,13 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from arena.cli.options import Options, argument, command, instant, option
-from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, program
+from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, typed
 from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, line_width, print_table
 from arena.clock import now
 from arena.errors import ArenaError
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.markets import (
+    BEGINNING,
     KnownMarket,
     filter_markets,
     read_known_ids,
@@ -112,18 +114,21 @@ def list_markets(
 
 
 def asked(connection: Connection, at: str | None) -> datetime:
-    """The instant that was asked for, or the newest."""
-    return read_newest_instant(connection, now()) if at is None else instant(at)
+    """The instant that was asked for, or the newest: in a made-up world its own."""
+    if at is not None:
+        return instant(at)
+    made_up = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
+    return read_newest_instant(connection, BEGINNING if made_up else now())
 
 
 def _say(found: Sequence[KnownMarket], limit: int, known: int, choice: TableChoice) -> None:
     if not found:
         print(f"None of the {known:,} markets in the record matches." if known else "No market is known.")
-        print(f"Next: {program()} markets " + ("list --status all" if known else "sync"))
+        print("Next:", typed("markets " + ("list --status all" if known else "sync")))
         return
     print_table(MARKET, found[:limit], choice=choice)
     more = f" of {len(found):,}" if len(found) > limit else ""
-    print(f"{min(limit, len(found)):,}{more} markets. Next: {program()} markets show ID")
+    print(f"{min(limit, len(found)):,}{more} markets. Next: {typed('markets show ID')}")
 
 
 @command()
@@ -190,7 +195,7 @@ def say_market(seen: KnownMarket, quotes: Sequence[Quote], limit: int, at: datet
         print_table((*ENDS[:2], PAID, ENDS[2]), seen.ends)
     else:
         print("No resolution is known.")
-    print(f"Next: {program()} markets sync")
+    print(f"Next: {typed('markets sync')}")
 
 
 def _say_price(seen: KnownMarket, at: datetime) -> None:
@@ -279,7 +284,7 @@ def rejected(
 
 def _say_rejected(found: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> None:
     if not found:
-        print(f"Nothing was rejected. Next: {program()} markets list")
+        print(f"Nothing was rejected. Next: {typed('markets list')}")
         return
     print_table(REJECTED, found, choice=choice)
     if len(found) == limit:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.output import print_json
+from arena.cli.output import AGAIN, print_json
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError
 
@@ -52,15 +52,16 @@ class Options:
         return self.load()
 
     def again(self) -> str:
-        """What a command needs to mean the same record: `--database`, where it was named by that.
+        """What a command needs to mean the same config and record: the options that named them.
 
-        >>> Options(database="my drill.db").again(), Options().again()
-        (" --database 'my drill.db'", '')
+        >>> Options(database="my drill.db").again(), Options(Path("b.yaml"), "sqlite:///a").again()
+        (" --database 'my drill.db'", ' --config b.yaml --database URL')
         """
+        config = "" if self.config is None else f" --config {quote(str(self.config))}"
         if self.database is None:
-            return ""
+            return config
         # An address may hold a password.
-        return " --database URL" if "://" in self.database else f" --database {quote(self.database)}"
+        return f"{config} --database {'URL' if '://' in self.database else quote(self.database)}"
 
     def record(self) -> str:
         """The address of the record: what `--database` says, else what the config does."""
@@ -100,13 +101,13 @@ class Options:
 
     def answer(self, data: object, say: Callable[..., None], *found: object) -> None:
         """JSON if that is wanted, else words, from the same data or from what was found."""
-        if not self.json:
-            say(*found or (data,))
-            return
         if self.table.columns:
             with redirect_stdout(StringIO()):
-                say(*found or (data,))  # refuses a column that there isn't
-        print_json(data)
+                say(*found or (data,))  # refuses a column that there isn't, before anything is printed
+        if self.json:
+            print_json(data)
+        else:
+            say(*found or (data,))
 
 
 def option(help: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
@@ -158,6 +159,7 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
             chosen.database = given.get("database") or chosen.database
             chosen.json = given.get("json", False)
             chosen.table = TableChoice(given.get("wide", False), given.get("columns", ""))
+            AGAIN.set(chosen.again())
             if any(name.endswith("_FILE") for name in os.environ):
                 from arena.config.environment import secrets_in_files
 

@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -18,6 +19,8 @@ from arena.errors import ArenaError
 from markets.millionths import ONE
 
 T = TypeVar("T")
+AGAIN = ContextVar("AGAIN", default="")
+"""The options that named the config and the record, for a command that is suggested."""
 
 
 def program() -> str:
@@ -27,6 +30,11 @@ def program() -> str:
         return "arena"
     here = Path.cwd()
     return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)
+
+
+def typed(command: str) -> str:
+    """A command as it is typed next, with the options that name the same config and record."""
+    return f"{program()} {command}{AGAIN.get()}"
 
 
 def print_json(value: object) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from arena.cli.options import Options, command, flag, option
-from arena.cli.output import duration, exact, minute, one_line, program, signed_dollars
-from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, print_table
+from arena.cli.output import duration, exact, minute, one_line, signed_dollars, typed
+from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, print_table, print_text
 from arena.errors import ArenaError
 from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
@@ -34,9 +34,9 @@ MONEY = (
     _amount("received", 9),
     _amount("cost", 6),
     _amount("value", 5),
-    _amount("realised", 1, "+"),
-    _amount("unrealised", 1, "+"),
-    _amount("pnl", 7, "+", "P/L $"),
+    _amount("realised", 4, "+"),
+    _amount("unrealised", 4, "+"),
+    _amount("pnl", 0, "+", "P/L $"),
 )
 AGENT = TableColumn("agent", narrow="cut middle")
 QUESTION = TableColumn("question", show=one_line, narrow="cut")
@@ -111,7 +111,7 @@ def _say(
 ) -> None:
     cohort, agent, by = about["cohort"], about["agent"], about["by"]
     if about["at"] is None:
-        print(f"Cohort {cohort} has not been marked yet. Next: {program()} round")
+        print(f"Cohort {cohort} has not been marked yet. Next: {typed('round')}")
         return
     who = "" if agent is None else f", {agent}"
     print(f"Cohort {cohort}{who}, as marked at {minute(about['at'])} UTC")
@@ -127,4 +127,4 @@ def _say(
     if about["open"]:
         print(f"P/L of open positions: {profit}; closed lots are not included.")
     else:
-        print(f"P/L {profit}, realised and unrealised, as in arena leaderboard --cohort {cohort}.")
+        print_text(f"P/L {profit}, realised and unrealised, as in arena leaderboard --cohort {cohort}.")

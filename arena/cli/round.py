@@ -17,9 +17,9 @@ from arena.cli.output import (
     minute,
     plain,
     prints_aside,
-    program,
     progress,
     run_async,
+    typed,
 )
 from arena.cli.table import TableColumn, print_table
 from arena.clock import now
@@ -147,7 +147,7 @@ def print_reports(at: datetime, reports: list[RoundReport], changed: Sequence[Mo
         print_report(at, report)
     for change in changed:
         print(f"Note: {plain(change_sentence(change))}")
-    print(f"Next: {program()} leaderboard")
+    print(f"Next: {typed('leaderboard')}")
 
 
 def print_report(at: datetime, report: RoundReport) -> None:

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.cli.options import BASELINES, Options, clock_of, command, flag, option
-from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, program
+from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, typed
 from arena.cli.table import print_table
 from arena.clock import Clock
 from arena.cohorts.freeze import check_keys, plan_of, stamp_of
@@ -93,7 +93,7 @@ def run(
     if chosen.json:
         print_json(attributes(progress, "rounds", "turns", "jobs", "failed", "left"))
     elif not quiet:
-        print(f"Stopped: {progress.summary()}.\nNext: {program()} leaderboard{chosen.again()}")
+        print(f"Stopped: {progress.summary()}.\nNext: {typed('leaderboard')}")
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
     if once and (progress.failed or progress.left or done.stop.asked.is_set()):
@@ -202,7 +202,7 @@ def _say_upcoming(found: UpcomingWork) -> None:
     print_table(("job", "how often", "last (UTC)", "result", "next (UTC)"), rows)
     if found.decisions:
         print_table(("decision (UTC)", "what"), [(_time(at), what) for at, what in found.decisions])
-    print(f"Next: {program()} run")
+    print(f"Next: {typed('run')}")
 
 
 def _time(at: datetime | None) -> str | None:

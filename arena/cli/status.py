@@ -8,8 +8,8 @@ from pathlib import Path
 
 from arena.cli.market_files import left_out_words
 from arena.cli.options import Options, command, flag, option
-from arena.cli.output import minute, plain, program
-from arena.cli.table import print_table
+from arena.cli.output import minute, plain, typed
+from arena.cli.table import print_table, print_text
 from arena.clock import PretendedClock, SystemClock
 from arena.config import environment
 from arena.errors import ArenaError, count_text, far_text, length_text
@@ -33,16 +33,16 @@ def print_status(status: Status, tasks: Sequence[Task]) -> None:
     print("Today: " + (f"{count_text(len(tasks), 'thing')} to do" if tasks else "nothing to do"))
     wide = max((len(task.text) for task in tasks), default=0)
     for task in tasks:
-        print(f"  {task.text:<{wide}}  {program()} {task.command}")
+        print(f"  {task.text:<{wide}}  {typed(task.command)}")
     print(f"\nHealth: {status.word}")
     for reason in status.reasons:
-        print(f"  {reason.text}")
+        print_text(f"  {reason.text}", 2)
     print()
     for name, words in _lines(status):
-        print(f"{name:<12}{words}")
+        print_text(f"{name:<12}{words}", 12)
     print_jobs(status)
     for told in status.incidents:
-        print(incident_line(told))
+        print_text(incident_line(told), 2)
 
 
 def _lines(status: Status) -> Iterator[tuple[str, str]]:
@@ -206,7 +206,7 @@ def list_incidents(chosen: Options, limit: int) -> None:
         found = read_recent_incidents(connection, limit)
     lines = [incident_line(told) for told in found]
     if not found:
-        lines = [f"No incidents. Next: {program()} status"]
+        lines = [f"No incidents. Next: {typed('status')}"]
     elif len(found) == limit:
         lines.append(f"The newest {limit:,}; --limit shows more.")
     chosen.answer({"incidents": [incident_data(told) for told in found]}, print, "\n".join(lines))
@@ -228,5 +228,5 @@ def send_test(chosen: Options) -> None:
     if not reply.ok:
         words = f"the message was not delivered: {webhook.name} {reply.words}"
         raise ArenaError(f"webhook_{reply.code}", words, "check the address and the service behind it")
-    words = f"{webhook.name} accepted the message (status {reply.status}). Next: {program()} run"
+    words = f"{webhook.name} accepted the message (status {reply.status}). Next: {typed('run')}"
     chosen.answer({"ok": True, "webhook": webhook.name, "status": reply.status}, print, words)

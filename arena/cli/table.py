@@ -117,9 +117,11 @@ def line_width() -> int | None:
     return None
 
 
-def print_text(text: str) -> None:
-    """A paragraph that fills the lines of the terminal."""
-    print("\n".join(textwrap.wrap(text, line_width() or sys.maxsize)))
+def print_text(text: str, indent: int = 0) -> None:
+    """Paragraphs that fill the lines of the terminal, those after the first of each behind an indent."""
+    width = line_width() or sys.maxsize
+    for words in text.split("\n"):
+        print(textwrap.fill(words, width, subsequent_indent=" " * indent))
 
 
 def json_rows(columns: Sequence[TableColumn], rows: Sequence[Any]) -> list[dict[str, Any]]:

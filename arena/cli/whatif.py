@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from arena.cli.options import Options, command, option
-from arena.cli.output import exact, program, progress
-from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.cli.output import exact, progress, typed
+from arena.cli.table import TableChoice, TableColumn, print_table, print_text
 from arena.config.field_types import Stake
 from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
@@ -72,28 +72,25 @@ def whatif(
 
 def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, stake: float | None) -> Change:
     """What the options ask for, checked as the same values in a config are."""
-    _check_names(name, values["fill"])
+    if name is not None and name not in NAMED:
+        raise ArenaError("no_rules", f"there are no rules named {name!r}", f"rules: {', '.join(NAMED)}")
+    fill, known = values["fill"], names(Path(fills.__path__[0]))
+    if fill is not None and fill not in known:
+        hint = f"fill rules: {', '.join(known)}"
+        raise ArenaError("no_fill_rule", f"there is no fill rule named {fill!r}", hint)
     if stake is not None and stakes != "flat":
-        raise ArenaError("bad_value", f"--stake needs --sizing flat, not {stakes}", "add --sizing flat")
+        what = f"--stake needs --sizing flat, not {stakes}"
+        raise ArenaError("bad_value", what, "add --sizing flat", status=64)
     try:
         block = RulesBlock.model_validate(dict(values))
         amount: int = TypeAdapter(Stake).validate_python(100 if stake is None else stake)
     except ValidationError as error:
         fault = error.errors()[0]
         option = str((*fault["loc"], "stake")[0]).replace("_", "-")
-        raise ArenaError("bad_value", f"--{option} {fault['input']}: expected {fault['msg']}") from error
+        what = f"--{option} {fault['input']:g}: expected {fault['msg']}"
+        raise ArenaError("bad_value", what, status=64) from error
     changes = block.model_dump(exclude_none=True, exclude={"start_from", "name"})
     return Change(NAMED[name] if name else None, changes, stakes, amount)
-
-
-def _check_names(rules: str | None, fill: str | None) -> None:
-    if rules is not None and rules not in NAMED:
-        raise ArenaError("no_rules", f"there are no rules named {rules!r}", f"rules: {', '.join(NAMED)}")
-    known = names(Path(fills.__path__[0]))
-    if fill is not None and fill not in known:
-        raise ArenaError(
-            "no_fill_rule", f"there is no fill rule named {fill!r}", f"fill rules: {', '.join(known)}"
-        )
 
 
 def as_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
@@ -140,9 +137,9 @@ def _sums(tallies: Iterable[WhatIfTotals]) -> tuple[int, int, int]:
 
 def say(found: Mapping[str, Any], by_cohort: bool, choice: TableChoice) -> None:
     """The comparison as tables: a line an agent, or a line a cohort with their total."""
-    print(found["changed"])
+    print_text(found["changed"])
     if not found["agents"]:
-        print(f"Nobody has played yet. Next: {program()} round")
+        print(f"Nobody has played yet. Next: {typed('round')}")
         return
     if by_cohort:
         (agent,) = found["agents"]
@@ -150,7 +147,7 @@ def say(found: Mapping[str, Any], by_cohort: bool, choice: TableChoice) -> None:
         print_table((TableColumn("cohort"), *COLUMNS), lines, choice=choice)
     else:
         print_table((AGENT, *COLUMNS), found["agents"], choice=choice)
-    print(LEGEND)
+    print_text(LEGEND)
     if found["refusals"]:
         print()
         print_table(REFUSALS, found["refusals"])
@@ -159,5 +156,5 @@ def say(found: Mapping[str, Any], by_cohort: bool, choice: TableChoice) -> None:
         print(f"A dash: in some cohort no forecasts were stated to bet on: {silent}.")
     inexact = ", ".join(row["agent"] for row in found["agents"] if not row["exact"])
     if inexact:
-        print(f"Not exact: replaying the decisions of {inexact} by their own rules gives another ledger than")
-        print(f"the record's; `as played` is the replayed one. Next: {program()} verify")
+        words = "by their own rules gives another ledger than the record's; `as played` is the replayed one"
+        print_text(f"Not exact: replaying the decisions of {inexact} {words}. Next: {typed('verify')}")

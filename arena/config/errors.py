@@ -52,8 +52,8 @@ def dotted_key(key: Key) -> str:
 def quoted_value(value: object) -> str:
     """A value as it is quoted in a message: on one line, and not too long.
 
-    >>> quoted_value("five"), quoted_value(5), quoted_value({"a": 1}), quoted_value(None)
-    ('"five"', '5', 'a block', 'nothing')
+    >>> quoted_value("five"), quoted_value(5), quoted_value({"a": 1}), quoted_value([]), quoted_value(None)
+    ('"five"', '5', 'a block', 'an empty list', 'nothing')
     """
     match value:
         case None:
@@ -61,7 +61,7 @@ def quoted_value(value: object) -> str:
         case dict():
             return "a block"
         case list():
-            return "a list"
+            return "a list" if value else "an empty list"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:56]}…" + ('"' if text.startswith('"') else "")
 

@@ -53,12 +53,8 @@ class RefusalCase:
 
 def cases(path: Path) -> list[RefusalCase]:
     """The cases of a file."""
-    return [RefusalCase(each["server"], int(each["status"]), each["message"]) for each in _messages(path)]
-
-
-def _messages(path: Path) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = json.loads(path.read_text("utf-8"))["messages"]
-    return found
+    return [RefusalCase(each["server"], int(each["status"]), each["message"]) for each in found]
 
 
 async def failure(server: WireServer, mode: str, case: RefusalCase, *forms: str) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markets.millionths import ONE
 from markets.model import Level, Listing, MarketId, Quote, Snapshot
 from portfolio.execute import execute
-from portfolio.model import Bet, Holdings, Lot, LotKey, Sale, Side
+from portfolio.model import Bet, Lot, LotKey, Sale, Side
 from portfolio.money import affordable
 from portfolio.rules import NAMED, REALISTIC, Rules
 from tests.builders import NOW, RAIN, a_market, an_account, usd
@@ -42,11 +42,6 @@ def listed(
     best, ask = bids[0].price, asks[0].price
     quote = Quote(MarketId(id), NOW, best, ask, (best + ask) // 2, bids=bids, asks=asks)
     return Listing(a_market(id, fee_rate=rate), quote)
-
-
-def with_lots(*keys: LotKey) -> Holdings:
-    """$10,000 and a thousand shares of each."""
-    return replace(an_account(), lots={key: Lot(usd(1_000), usd(500)) for key in keys})
 
 
 @pytest.mark.parametrize("merge", [True, False])
@@ -98,7 +93,8 @@ def test_the_order_of_markets_in_a_snapshot_makes_no_difference(
     sales: list[Sale],
     order: list[int],
 ) -> None:
-    account = with_lots((IDS[0], "YES"), (IDS[1], "NO"))
+    held: tuple[LotKey, ...] = (IDS[0], "YES"), (IDS[1], "NO")
+    account = replace(an_account(), lots={key: Lot(usd(1_000), usd(500)) for key in held})
     snapshot = Snapshot(NOW, tuple(listed(book, id) for book, id in zip(books, IDS, strict=True)))
     turned = replace(snapshot, shown=tuple(snapshot.shown[place] for place in order))
     assert execute(bets, sales, account, turned, rules) == execute(bets, sales, account, snapshot, rules)

@@ -74,7 +74,7 @@ def test_the_list_says_what_each_cohort_is_doing(season: Path) -> None:
 
 def test_before_the_first_start_the_list_says_how_to_begin(tmp_path: Path) -> None:
     write(tmp_path)
-    assert "arena round, or" in run(tmp_path, "cohorts", "list").stdout
+    assert "arena cohorts start --config " in run(tmp_path, "cohorts", "list").stdout
     assert not (tmp_path / "arena.db").exists()
 
 
@@ -210,6 +210,8 @@ def test_a_cohort_is_paused_and_resumed(copy: Path) -> None:
 
 
 def test_a_cohort_is_ended_once_it_was_asked_whether_that_is_meant(copy: Path) -> None:
+    silence = run(copy, "cohorts", "end", "2", keys="")
+    assert (silence.exit_code, silence.stderr.endswith("no answer was given\n→ see --help\n")) == (1, True)
     answer = run(copy, "cohorts", "end", "2", keys="n\n")
     assert (answer.exit_code, states(copy)) == (1, ["tracked", "playing"])
     assert error(copy, "cohorts", "end", "2")[0] == "not_asked"

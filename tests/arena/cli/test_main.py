@@ -120,6 +120,7 @@ def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tm
         (("leaderboard", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
         (("leaderbord",), "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
         (("duel", "sharp"), "Missing argument 'B'."),
+        (("leaderboard", "--columns", "skull"), "there is no column 'skull'; did you mean skill?"),
         (
             ("leaderboard", "--by", "price", "--provisional"),
             "--by, --provisional and --metaculus can't be combined",
@@ -131,7 +132,7 @@ def test_a_wrong_command_line_is_told_in_text_or_json_with_a_status_of_its_own(
 ) -> None:
     line = ("--database", str(built), *words)
     text, data = arena(*line), arena(*line, "--json")
-    assert (text.returncode, text.stderr.splitlines()[0]) == (64, message)
+    assert (text.returncode, text.stdout, text.stderr.splitlines()[0]) == (64, "", message)
     assert (data.returncode, data.stderr) == (64, "")
     assert json.loads(data.stdout)["error"]["message"] == message
 

@@ -9,6 +9,7 @@ import pytest
 
 from arena.cli.output import progress_lines
 from arena.cli.table import TableChoice, TableColumn, json_rows, print_table
+from tests.program.in_process import invoke
 from tests.program.running import loaded
 
 COLUMNS = (
@@ -100,6 +101,19 @@ def test_a_leaderboard_in_a_terminal(columns: int, built: Path, tmp_path: Path) 
     for name in ("agent", "skill", "implied", "P/L", "cost"):
         assert name in head
     assert ("bets" in head) == (columns == 132)
+
+
+def test_prose_fits_too_and_suggests_commands_for_the_same_record(
+    built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(built.parent)
+    monkeypatch.setattr("arena.cli.output.program", lambda: "arena")
+    commands = ("status", "whatif --fill mid", "positions --by agent", "duel ann bob", "markets list")
+    texts = [invoke(*words.split(), "--database", built.name).stdout for words in commands]
+    assert [line for text in texts for line in text.splitlines() if len(line) > 80] == []
+    assert "P/L $" in texts[2].splitlines()[1], "the sum stays where its parts are hidden"
+    assert texts[-1].endswith("3 markets. Next: arena markets show ID --database record.db\n"), texts
 
 
 def test_long_work_tells_how_far_it_is_also_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
