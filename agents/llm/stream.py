@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agents.llm.answer import StreamBroken, WireAnswer, chat_answer
+from agents.llm.answer import NO_END, StreamBroken, WireAnswer, chat_answer
 from agents.llm.library import PAUSED, http_client
 from agents.llm.patience import patience
 from agents.model import Prompt
@@ -19,9 +19,12 @@ async def streamed_answer(
     client = http_client()
     try:
         async with patience(longest, idle) as heard:
-            async for chunk in await library.acompletion(**options, stream=True, client=client):
+            stream = await library.acompletion(**options, stream=True, client=client)
+            async for chunk in stream:
                 chunks.append(chunk)
                 heard()
+            if not (stream.received_finish_reason or stream.intermittent_finish_reason):
+                raise EOFError(NO_END)  # the library makes up an end of its own
     except Exception as error:
         cause = _first_cause(error)
         partial = WireAnswer(

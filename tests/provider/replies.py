@@ -122,6 +122,7 @@ def _bet(amount: str, market: str = "m1") -> str:
 
 
 GOOD = f'{{"forecasts": [{{"market": "m1", "probability": 0.4}}], "bets": [{_bet("120")}], "sales": []}}'
+USES = [{"id": "1", "type": "function", "function": {"name": "bet", "arguments": x}} for x in (GOOD, "{}")]
 ANSWERS: Mapping[str, str] = {
     "prose": "I say 40% on m1 and would bet $500 on YES.",
     "fenced": f"Here it is:\n```json\n{GOOD}\n```\nGood luck!",
@@ -158,6 +159,11 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "filtered": says(None, "content_filter"),
     "half-filtered": says(GOOD[:60], "content_filter"),
     "silent": says(None),
+    "tools": Reply(
+        completion(None, "tool_calls", usage=USAGE).replace(
+            b'"content": null', b'"content": "Here:", "tool_calls": ' + json.dumps(USES).encode()
+        )
+    ),
     "odd-names": says("{}", model=5, system_fingerprint={"fp": 9}),
     # usage that is none
     "uncounted": Reply(completion("{}")),
@@ -200,6 +206,9 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
         json.dumps({"id": "1", "choices": [{"index": 0, "finish_reason": "stop"}]}).encode()
     ),
     "list": Reply(b"[]"),
+    "queued": Reply(b'{"status": "queued"}', 202),
+    "nested": Reply(b"[" * 100_000),
+    "digits": Reply(completion(GOOD).replace(b'"created": 0', b'"created": ' + b"1" * 5_000)),
     "html": Reply(b"<html><body>Welcome</body></html>"),
     "empty": Reply(b""),
     "not-utf-8": Reply(b'{"choices": "\xff\xfe"}'),
