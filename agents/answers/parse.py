@@ -17,7 +17,15 @@ from agents.answers.figures import (
 )
 from agents.answers.grammar import ENDS_EARLY, NumberText, OpenObject, RepeatedKey
 from agents.answers.json_text import NotOneObject
-from agents.answers.keys import MOST_KEYS, REASON_KEYS, chance_of, market_of, plain_key, side_beside
+from agents.answers.keys import (
+    MOST_KEYS,
+    REASON_KEYS,
+    chance_of,
+    market_of,
+    plain_key,
+    side_beside,
+    term_beside,
+)
 from agents.answers.shape import find_answer
 from agents.model import Decision, Forecast, Stage, View
 from agents.prompts.prompt import named_markets
@@ -32,6 +40,8 @@ READER_VERSION = 1
 
 It goes up with each change by which an answer is read otherwise, or a rule decides otherwise, than before.
 """
+NOT_BUYING = ("sell", "short", "close", "exit", "hold", "skip", "pass", "none")
+NOT_SELLING = ("buy", "long", "open", "hold", "skip", "pass", "none")
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
 Fields = Mapping[str, Any]
 
@@ -99,9 +109,13 @@ def parse_answer(
     wanted: tuple[Bet, ...] = ()
     sales: tuple[Sale, ...] = ()
     if stage != "blind" and bets and (not answer.fault or answer.fault.endswith(ENDS_EARLY)):
-        wanted, bad = _parse_items(answer.bets, "bet", markets, lambda x: bet_of(x, markets.offered(x)))
+        wanted, bad = _parse_items(
+            answer.bets, "bet", markets, lambda x: bet_of(_clear(x, NOT_BUYING), markets.offered(x))
+        )
         refused += bad
-        sales, bad = _parse_items(answer.sales, "sale", markets, lambda x: sale_of(x, markets.market(x)))
+        sales, bad = _parse_items(
+            answer.sales, "sale", markets, lambda x: sale_of(_clear(x, NOT_SELLING), markets.market(x))
+        )
         refused += bad
     elif count and stage == "blind":
         refused.append(Rejection("too_early", f"{count} bets or sales placed before prices were shown"))
@@ -110,6 +124,9 @@ def parse_answer(
         refused.append(Rejection("not_asked", words))
     elif count:
         refused.append(Rejection("broken", f"{count} orders in a broken answer"))
+    if answer.misplaced:
+        words = f'orders outside the lists "bets" and "sales": {answer.misplaced}'
+        refused.append(Rejection("misplaced", words))
     return Decision(forecasts, wanted, sales, tuple(refused), repaired=tuple(answer.repairs))
 
 
@@ -139,6 +156,14 @@ def _sound(item: Any) -> Fields:
     if RepeatedKey in map(type, item.values()):
         key = next(value.key for value in item.values() if isinstance(value, RepeatedKey))
         raise MeaninglessItem("duplicate_key", f'the key "{one_line(key, 40)}" appears twice')
+    return item
+
+
+def _clear(item: Fields, unlike: tuple[str, ...]) -> Fields:
+    """An order, if no term of it stands under a name that isn't its own."""
+    if key := term_beside(item, unlike):
+        words = f'"{one_line(key, 40)}" makes it unclear what is wanted: an order has a market, a side, '
+        raise MeaninglessItem("unclear_order", f"{words}an amount or a fraction, and a limit")
     return item
 
 
