@@ -28,11 +28,10 @@ CHANCE_KEYS = word_set(
 PERCENT_KEYS = word_set("percent percentage pct")
 NO_KEYS = word_set("no pno probabilityno probabilityofno noprobability probno noprob")
 SIDE_KEYS = word_set("side outcome direction position resolution answer bet result")
-PRICE_KEYS = word_set(
-    "price limitprice pricelimit maxprice maximumprice maxlimit minprice minimumprice pricecap pricefloor"
-)
-"""What may be the worst price of an order or a price of somebody else's, beside `limit`, which says it."""
-ORDER_KEYS = word_set("amount stake size fraction dollars shares quantity usd amountusd betamount")
+TERM_KEYS = word_set("side amount fraction limit")
+PRICE_KEYS = word_set("price limitprice pricelimit maxprice maximumprice minprice minimumprice pricecap")
+"""What may be the worst price of an order, which its `limit` says, or another price."""
+SIZE_KEYS = word_set("amount stake size fraction dollars shares quantity usd amountusd betamount")
 ACTION_KEYS = word_set("action type ordertype operation move")
 REASON_KEYS = word_set("reason reasoning rationale why explanation justification comment note notes")
 USUAL_KEYS = frozenset(("market", "reason", "probability"))
@@ -135,26 +134,23 @@ def is_order(item: Mapping[str, Any]) -> bool:
     """Whether an object names a market, a side and how much."""
     if item.keys() == USUAL_KEYS or len(item) > MOST_KEYS:
         return False
-    keys = {plain_key(key) for key in item}
-    sides = any(plain_key(key) in SIDE_KEYS and _is_side(value) for key, value in item.items())
-    return sides and not MARKET_KEYS.isdisjoint(keys) and not ORDER_KEYS.isdisjoint(keys)
+    keys = {plain_key(key): value for key, value in item.items()}
+    sides = any(_is_side(keys[key]) for key in SIDE_KEYS & keys.keys())
+    return sides and all(names & keys.keys() for names in (MARKET_KEYS, SIZE_KEYS))
 
 
-def term_beside(item: Mapping[str, Any], unlike: tuple[str, ...]) -> str:
+def odd_term(item: Mapping[str, Any], unlike: list[str]) -> str:
     """What makes it doubtful what an order asks for: the key, or nothing. `unlike` are other sorts of action.
 
     A term in other letters or under another name would be lost, and the order another one without it.
     """
+    side = str(item.get("side", "")).strip().casefold()
     for key, value in item.items():
-        plain, text = plain_key(key), value.strip().casefold() if isinstance(value, str) else ""
-        if value is None or key in ("market", "reason", "side", "amount", "fraction", "limit"):
-            continue
-        if plain in PRICE_KEYS or plain in ("side", "amount", "fraction", "limit"):
-            return key
-        if plain in ACTION_KEYS and text in unlike:
-            return key
-        if plain in SIDE_KEYS and _is_side(value) and text != str(item.get("side", text)).strip().casefold():
-            return key
+        plain, text = plain_key(key), str(value).strip().casefold()
+        if value is not None and key not in TERM_KEYS:
+            other_side = plain in SIDE_KEYS and _is_side(value) and side not in ("", text)
+            if other_side or plain in TERM_KEYS | PRICE_KEYS or (plain in ACTION_KEYS and text in unlike):
+                return key
     return ""
 
 

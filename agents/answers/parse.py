@@ -17,15 +17,7 @@ from agents.answers.figures import (
 )
 from agents.answers.grammar import ENDS_EARLY, NumberText, OpenObject, RepeatedKey
 from agents.answers.json_text import NotOneObject
-from agents.answers.keys import (
-    MOST_KEYS,
-    REASON_KEYS,
-    chance_of,
-    market_of,
-    plain_key,
-    side_beside,
-    term_beside,
-)
+from agents.answers.keys import MOST_KEYS, REASON_KEYS, chance_of, market_of, odd_term, plain_key, side_beside
 from agents.answers.shape import find_answer
 from agents.model import Decision, Forecast, Stage, View
 from agents.prompts.prompt import named_markets
@@ -40,8 +32,8 @@ READER_VERSION = 1
 
 It goes up with each change by which an answer is read otherwise, or a rule decides otherwise, than before.
 """
-NOT_BUYING = ("sell", "short", "close", "exit", "hold", "skip", "pass", "none")
-NOT_SELLING = ("buy", "long", "open", "hold", "skip", "pass", "none")
+_UNLIKE = {"bet": "sell short close exit hold skip pass none", "sale": "buy long open hold skip pass none"}
+"""Actions that an order of a sort isn't."""
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
 Fields = Mapping[str, Any]
 
@@ -109,13 +101,9 @@ def parse_answer(
     wanted: tuple[Bet, ...] = ()
     sales: tuple[Sale, ...] = ()
     if stage != "blind" and bets and (not answer.fault or answer.fault.endswith(ENDS_EARLY)):
-        wanted, bad = _parse_items(
-            answer.bets, "bet", markets, lambda x: bet_of(_clear(x, NOT_BUYING), markets.offered(x))
-        )
+        wanted, bad = _parse_items(answer.bets, "bet", markets, lambda x: bet_of(x, markets.offered(x)))
         refused += bad
-        sales, bad = _parse_items(
-            answer.sales, "sale", markets, lambda x: sale_of(_clear(x, NOT_SELLING), markets.market(x))
-        )
+        sales, bad = _parse_items(answer.sales, "sale", markets, lambda x: sale_of(x, markets.market(x)))
         refused += bad
     elif count and stage == "blind":
         refused.append(Rejection("too_early", f"{count} bets or sales placed before prices were shown"))
@@ -137,7 +125,7 @@ def _parse_items(
     good, bad = [], []
     for place, item in enumerate(items, 1):
         try:
-            good.append(read(_sound(item)))
+            good.append(read(_sound(item, noun)))
         except MeaninglessItem as error:
             legible = isinstance(item, dict) and len(item) <= MOST_KEYS
             about = market_of(item, markets.all) if legible else None
@@ -145,8 +133,8 @@ def _parse_items(
     return tuple(good), bad
 
 
-def _sound(item: Any) -> Fields:
-    """The item, which is a whole object, each of whose keys stands there once."""
+def _sound(item: Any, noun: str) -> Fields:
+    """The item, which is a whole object, each of whose keys stands there once and none for another."""
     if not isinstance(item, dict):
         raise MeaninglessItem("not_an_object", "it is not a JSON object")
     if len(item) > MOST_KEYS:
@@ -156,12 +144,7 @@ def _sound(item: Any) -> Fields:
     if RepeatedKey in map(type, item.values()):
         key = next(value.key for value in item.values() if isinstance(value, RepeatedKey))
         raise MeaninglessItem("duplicate_key", f'the key "{one_line(key, 40)}" appears twice')
-    return item
-
-
-def _clear(item: Fields, unlike: tuple[str, ...]) -> Fields:
-    """An order, if no term of it stands under a name that isn't its own."""
-    if key := term_beside(item, unlike):
+    if noun in _UNLIKE and (key := odd_term(item, _UNLIKE[noun].split())):
         words = f'"{one_line(key, 40)}" makes it unclear what is wanted: an order has a market, a side, '
         raise MeaninglessItem("unclear_order", f"{words}an amount or a fraction, and a limit")
     return item

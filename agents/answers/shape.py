@@ -118,9 +118,8 @@ def _orders(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict) and is_order(value):
         yield value
     elif isinstance(value, dict | list) and depth <= MOST_NESTED:
-        pairs = value.items() if isinstance(value, dict) else (("", item) for item in value)
-        for key, part in pairs:
-            if not THOUGHTS.search(key.casefold()):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if not THOUGHTS.search(str(key).casefold()):
                 yield from _orders(part, depth + 1)
 
 

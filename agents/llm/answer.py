@@ -60,7 +60,9 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         if prompt.tools and getattr(message, "tool_calls", None):
             reply = request_text(message, prompt)
         else:
-            reply = "\n".join(filter(None, (message.content, *_tool_arguments(message))))
+            uses = getattr(message, "tool_calls", None) or ()  # of a model that took its form for a tool
+            said = (message.content, *(as_text(use.function.arguments) for use in uses))
+            reply = "\n".join(filter(None, said))
         refusal = as_text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply
@@ -122,11 +124,6 @@ def answered_call(
         tokens_cache_write=usage.cache_write,
         status=200,
     )
-
-
-def _tool_arguments(message: Any) -> list[str]:
-    """What a model says that took its form for a tool to call, in all its calls."""
-    return [as_text(call.function.arguments) for call in getattr(message, "tool_calls", None) or ()]
 
 
 def _sources(answer: Any) -> Iterator[str]:

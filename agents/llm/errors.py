@@ -82,9 +82,8 @@ def _never_arrived(error: BaseException) -> bool:
 
 def _is_misread(error: BaseException) -> bool:
     """Whether a server sent what can't be read, rather than an error."""
-    causes = [*_causes(error)]
-    refused = any(type(cause).__name__ == "HTTPStatusError" for cause in causes)
-    return not refused and any(isinstance(cause, _MISREAD) for cause in causes)
+    refused = "HTTPStatusError" in {type(cause).__name__ for cause in _causes(error)}
+    return not refused and any(isinstance(cause, _MISREAD) for cause in _causes(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -98,7 +98,9 @@ def add(
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, choice.asking, yes)
             blocks = [
-                block | _keys_of(answers[block["name"]]) for block in blocks if block["name"] in answers
+                block | measured_keys(answers[block["name"]], now().date())
+                for block in blocks
+                if block["name"] in answers
             ]
         if not blocks:
             words = "; ".join(f"{one['model']}: {one['message']}" for one in failed)
@@ -247,10 +249,6 @@ def _fault(answer: ProbeAnswer) -> dict[str, str]:
         f"no forecast in its answer can be used ({answer.call.finish or 'no end'}): {shortened(reply, 80)}"
     )
     return {"code": answer.decision.status, "message": words, "mend": "try another prompt, or another model"}
-
-
-def _keys_of(answer: ProbeAnswer) -> dict[str, Any]:
-    return measured_keys(answer, now().date())
 
 
 def data_of(

@@ -211,7 +211,8 @@ def read(
         if by is not None:
             return about | _read_slices(connection, cohort, by)
         if provisional:
-            return about | _read_provisional(connection, cohort)
+            rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
+            return about | {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
         return about | read_leaderboard(connection, cohort)
 
 
@@ -244,11 +245,6 @@ def _read_slices(connection: Connection, cohort: int | None, by: SliceBy) -> dic
     found = slices.read_slices(connection, by, cohort)
     rows = [{"slice": each.slice} | asdict(each.gain) for each in found]
     return {"by": by, "slices": rows}
-
-
-def _read_provisional(connection: Connection, cohort: int | None) -> dict[str, Any]:
-    rows = [asdict(each) | {"skill": each.skill} for each in compute_provisional(connection, cohort)]
-    return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
 
 
 def _say(found: Mapping[str, Any], choice: TableChoice) -> None:

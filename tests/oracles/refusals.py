@@ -11,10 +11,9 @@ Prints `N passed, N failed`, and fails on a failure. The file has `messages`, ea
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Prompt
@@ -53,12 +52,8 @@ class RefusalCase:
 
 def cases(path: Path) -> list[RefusalCase]:
     """The cases of a file."""
-    return [RefusalCase(each["server"], int(each["status"]), each["message"]) for each in _messages(path)]
-
-
-def _messages(path: Path) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = json.loads(path.read_text("utf-8"))["messages"]
-    return found
+    messages = json.loads(path.read_text("utf-8"))["messages"]
+    return [RefusalCase(each["server"], int(each["status"]), each["message"]) for each in messages]
 
 
 async def failure(server: WireServer, mode: str, case: RefusalCase, *forms: str) -> str:

@@ -76,16 +76,8 @@ def _echoes_the_key(asked: Asked) -> Reply:
     )
 
 
-def _repeats_the_key(asked: Asked) -> Reply:
-    return says(f"you sent {asked.key}")
-
-
 def _key_in_every_field(asked: Asked) -> Reply:
     return says(asked.key, finish=asked.key, model=asked.key, system_fingerprint=asked.key, id=asked.key)
-
-
-def _key_as_usage(asked: Asked) -> Reply:
-    return says("{}", usage={"prompt_tokens": asked.key, "completion_tokens": asked.key})
 
 
 def _formless(*forms: str) -> Callable[[Asked], Reply]:
@@ -149,9 +141,9 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "10-mb": says("x" * 10_000_000),
     "huge": says("x" * 3_000_000),
     "surrogate": says("a\ud800b\x00c"),
-    "echo": _repeats_the_key,
+    "echo": lambda asked: says(f"you sent {asked.key}"),
     "echo-everywhere": _key_in_every_field,
-    "usage-echo": _key_as_usage,
+    "usage-echo": lambda asked: says("{}", usage=dict.fromkeys(USAGE, asked.key)),
     # an answer that isn't whole, or is none
     "cut": says('{"amount": 5', "length"),
     "cut-off": says(GOOD[: GOOD.index("120") + 1], "length"),

@@ -231,7 +231,9 @@ def _unproven(judged: Sequence[Gain], field: _Field) -> LeadStatement:
     if field.verdicts[name].name == "none":
         nearest = max(judged, key=lambda gain: gain.skill or 0.0)
         closest = " the closest," if len(judged) > 1 else ""
-        behind = f"{nearest.agent},{closest} is behind by {gain_text(_mirrored(nearest))}"
+        minus, low, high = (None if x is None else -x for x in (nearest.skill, nearest.high, nearest.low))
+        loss = gain_text(replace(nearest, skill=minus, low=low, high=high))
+        behind = f"{nearest.agent},{closest} is behind by {loss}"
         return LeadStatement(f"No agent beats the market: {behind}.")
     so_far = f"{gain_text(first, '+')}."
     if len(judged) == 1:
@@ -242,12 +244,6 @@ def _unproven(judged: Sequence[Gain], field: _Field) -> LeadStatement:
         return LeadStatement(sentence)
     needed = field.needed(first, [])
     return LeadStatement(sentence + _needed_text(needed), None, needed)
-
-
-def _mirrored(gain: Gain) -> Gain:
-    """A loss as a gain."""
-    skill, low, high = (None if x is None else -x for x in (gain.skill, gain.high, gain.low))
-    return replace(gain, skill=skill, low=low, high=high)
 
 
 def _too_early(gains: Sequence[Gain], players: Sequence[Gain], unranked: int) -> str:
