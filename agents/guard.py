@@ -247,17 +247,12 @@ def _judge_article(
         return "later"
     if published_at > cutoff(closes_at):
         return "cutoff"
-    title, text = one_line(item.title, LONGEST), _cut(item.text, rule.characters)
+    title, text, most = one_line(item.title, LONGEST), printable(item.text).strip(), rule.characters
+    text = text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
     if not title and not text:
         return "empty"
     source, url = one_line(item.source, LONGEST), one_line(item.url, LONGEST)
     return Article(source, url, title, text, published_at, fetched_at, day)
-
-
-def _cut(text: str, limit: int) -> str:
-    """The text, or as much of it as there is room for."""
-    whole = printable(text).strip()
-    return whole if len(whole) <= limit else f"{whole[: limit - 1].rstrip()}…"
 
 
 def _newest_first(article: Article) -> tuple[object, ...]:

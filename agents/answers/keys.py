@@ -28,6 +28,11 @@ CHANCE_KEYS = word_set(
 PERCENT_KEYS = word_set("percent percentage pct")
 NO_KEYS = word_set("no pno probabilityno probabilityofno noprobability probno noprob")
 SIDE_KEYS = word_set("side outcome direction position resolution answer bet result")
+TERM_KEYS = word_set("side amount fraction limit")
+PRICE_KEYS = word_set("price limitprice pricelimit maxprice maximumprice minprice minimumprice pricecap")
+"""What may be the worst price of an order, which its `limit` says, or another price."""
+SIZE_KEYS = word_set("amount stake size fraction dollars shares quantity usd amountusd betamount")
+ACTION_KEYS = word_set("action type ordertype operation move")
 REASON_KEYS = word_set("reason reasoning rationale why explanation justification comment note notes")
 USUAL_KEYS = frozenset(("market", "reason", "probability"))
 MOST_KEYS = 50
@@ -65,7 +70,8 @@ def market_named(name: Any, names: Mapping[str, Any]) -> Any:
     if text in names:
         return names[text]
     if last := _AT_THE_END.search(name[:400]):
-        return names.get(last[1].casefold())
+        first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
+        return names.get(last[1].casefold()) if names.get(first) is None else None
     match = _NAME.match(text)
     if match is None or _ANOTHER.search(match[2]):
         return None
@@ -122,6 +128,30 @@ def _is_complement(no: Any, yes: Any) -> bool:
     """Whether two numbers are what is left of each other."""
     one, other = plain_number(_single(no)), plain_number(yes)
     return one is not None and other is not None and one + other in (1, 100)
+
+
+def is_order(item: Mapping[str, Any]) -> bool:
+    """Whether an object names a market, a side and how much."""
+    if item.keys() == USUAL_KEYS or len(item) > MOST_KEYS:
+        return False
+    keys = {plain_key(key): value for key, value in item.items()}
+    sides = any(_is_side(keys[key]) for key in SIDE_KEYS & keys.keys())
+    return sides and all(names & keys.keys() for names in (MARKET_KEYS, SIZE_KEYS))
+
+
+def odd_term(item: Mapping[str, Any], unlike: list[str]) -> str:
+    """What makes it doubtful what an order asks for: the key, or nothing. `unlike` are other sorts of action.
+
+    A term in other letters or under another name would be lost, and the order another one without it.
+    """
+    side = str(item.get("side", "")).strip().casefold()
+    for key, value in item.items():
+        plain, text = plain_key(key), str(value).strip().casefold()
+        if value is not None and key not in TERM_KEYS:
+            other_side = plain in SIDE_KEYS and _is_side(value) and side not in ("", text)
+            if other_side or plain in TERM_KEYS | PRICE_KEYS or (plain in ACTION_KEYS and text in unlike):
+                return key
+    return ""
 
 
 def side_beside(item: Mapping[str, Any]) -> str:

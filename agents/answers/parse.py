@@ -17,7 +17,7 @@ from agents.answers.figures import (
 )
 from agents.answers.grammar import ENDS_EARLY, NumberText, OpenObject, RepeatedKey
 from agents.answers.json_text import NotOneObject
-from agents.answers.keys import MOST_KEYS, REASON_KEYS, chance_of, market_of, plain_key, side_beside
+from agents.answers.keys import MOST_KEYS, REASON_KEYS, chance_of, market_of, odd_term, plain_key, side_beside
 from agents.answers.shape import find_answer
 from agents.model import Decision, Forecast, Stage, View
 from agents.prompts.prompt import named_markets
@@ -27,11 +27,13 @@ from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 
 MOST_REASON = 500
-READER_VERSION = 1
+READER_VERSION = 2
 """Counts the ways of turning what agents are shown and answer into decisions: `arena verify` does it again.
 
 It goes up with each change by which an answer is read otherwise, or a rule decides otherwise, than before.
 """
+_UNLIKE = {"bet": "sell short close exit hold skip pass none", "sale": "buy long open hold skip pass none"}
+"""Actions that an order of a sort isn't."""
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
 Fields = Mapping[str, Any]
 
@@ -110,6 +112,9 @@ def parse_answer(
         refused.append(Rejection("not_asked", words))
     elif count:
         refused.append(Rejection("broken", f"{count} orders in a broken answer"))
+    if answer.misplaced:
+        words = f'orders outside the lists "bets" and "sales": {answer.misplaced}'
+        refused.append(Rejection("misplaced", words))
     return Decision(forecasts, wanted, sales, tuple(refused), repaired=tuple(answer.repairs))
 
 
@@ -120,7 +125,7 @@ def _parse_items(
     good, bad = [], []
     for place, item in enumerate(items, 1):
         try:
-            good.append(read(_sound(item)))
+            good.append(read(_sound(item, noun)))
         except MeaninglessItem as error:
             legible = isinstance(item, dict) and len(item) <= MOST_KEYS
             about = market_of(item, markets.all) if legible else None
@@ -128,8 +133,8 @@ def _parse_items(
     return tuple(good), bad
 
 
-def _sound(item: Any) -> Fields:
-    """The item, which is a whole object, each of whose keys stands there once."""
+def _sound(item: Any, noun: str) -> Fields:
+    """The item, which is a whole object, each of whose keys stands there once and none for another."""
     if not isinstance(item, dict):
         raise MeaninglessItem("not_an_object", "it is not a JSON object")
     if len(item) > MOST_KEYS:
@@ -139,6 +144,9 @@ def _sound(item: Any) -> Fields:
     if RepeatedKey in map(type, item.values()):
         key = next(value.key for value in item.values() if isinstance(value, RepeatedKey))
         raise MeaninglessItem("duplicate_key", f'the key "{one_line(key, 40)}" appears twice')
+    if noun in _UNLIKE and (key := odd_term(item, _UNLIKE[noun].split())):
+        words = f'"{one_line(key, 40)}" makes it unclear what is wanted: an order has a market, a side, '
+        raise MeaninglessItem("unclear_order", f"{words}an amount or a fraction, and a limit")
     return item
 
 

@@ -6,7 +6,7 @@ market by two answers of one text must agree.
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from agents.answers.keys import (
     REASON_KEYS,
     chance_of,
     is_forecast,
+    is_order,
     market_named,
     market_of,
     plain_key,
@@ -63,13 +64,17 @@ Keys = Mapping[str, str]
 
 @dataclass(slots=True)
 class Answer:
-    """What an answer lists, each item as it was written, and by which repairs it was read."""
+    """What an answer lists, each item as it was written, and by which repairs it was read.
+
+    `misplaced` is how many orders stand where none is read.
+    """
 
     forecasts: list[Any] = field(default_factory=list)
     bets: list[Any] = field(default_factory=list)
     sales: list[Any] = field(default_factory=list)
     repairs: dict[str, None] = field(default_factory=dict)
     fault: str = ""
+    misplaced: int = 0
 
     def add(self, other: "Answer") -> None:
         """What another lists too."""
@@ -82,7 +87,8 @@ class Answer:
 def find_answer(text: str, names: Names) -> Answer:
     """What a text lists in all. `names` are those of the markets. Raises `NotOneObject`."""
     values = find_values(text)
-    answers = [(found, answer) for found in values if (answer := _answer_of(found, names)) is not None]
+    read = [(found, _answer_of(found, names)) for found in values]
+    answers = [(found, answer) for found, answer in read if answer is not None]
     if full := [pair for pair in answers if any(getattr(pair[1], name) for name in LISTS)]:
         answers = full
     if len(answers) > 1 and not _agree([answer for _, answer in answers], names):
@@ -97,11 +103,24 @@ def find_answer(text: str, names: Names) -> Answer:
     if not answers:
         raise _nothing(values)
     whole = _together([answer for _, answer in answers])
+    kept = [found.value for found, _ in answers] + [found.value for found, answer in read if answer is None]
+    orders = {repr(order) for value in kept for order in _orders(value)}
+    whole.misplaced = len(orders - {repr(item) for name in LISTS for item in getattr(whole, name)})
     most = max(MOST_ITEMS, 2 * len(names))
     for name in LISTS:
         if (count := len(getattr(whole, name))) > most:
             raise NotOneObject(f'the list "{name}" has {count:,} items, and {most:,} are allowed')
     return whole
+
+
+def _orders(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Everything within a value that would be an order, but what is thought."""
+    if isinstance(value, dict) and is_order(value):
+        yield value
+    elif isinstance(value, dict | list) and depth <= MOST_NESTED:
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if not THOUGHTS.search(str(key).casefold()):
+                yield from _orders(part, depth + 1)
 
 
 def _together(answers: Sequence[Answer]) -> Answer:

@@ -16,6 +16,7 @@ from agents.text import as_text, one_line, printable
 MOST_SOURCES, LONGEST_SOURCE = 200, 2_000
 """So many addresses of so many characters are kept of an answer."""
 DECLINED = "the model declined to answer"
+NO_END = "the stream ended without its answer: invalid response"
 _NOTHING = {
     "content_filter": CallError("declined", "the provider's content filter blocked the answer", retry=False),
     "none": CallError("other", "the provider sent an empty answer", retry=True),
@@ -59,7 +60,9 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         if prompt.tools and getattr(message, "tool_calls", None):
             reply = request_text(message, prompt)
         else:
-            reply = message.content or _tool_arguments(message)
+            uses = getattr(message, "tool_calls", None) or ()  # of a model that took its form for a tool
+            said = (message.content, *(as_text(use.function.arguments) for use in uses))
+            reply = "\n".join(filter(None, said))
         refusal = as_text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply
@@ -121,12 +124,6 @@ def answered_call(
         tokens_cache_write=usage.cache_write,
         status=200,
     )
-
-
-def _tool_arguments(message: Any) -> str:
-    """The answer of a model that took its form for a tool to call."""
-    calls = getattr(message, "tool_calls", None) or ()
-    return next((as_text(call.function.arguments) for call in calls), "")
 
 
 def _sources(answer: Any) -> Iterator[str]:

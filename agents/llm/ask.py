@@ -10,13 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents.llm.addresses import (
-    RESPONSES,
-    base_address,
-    provider_prefix,
-    response_server,
-    speaks_responses,
-)
+from agents.llm.addresses import RESPONSES, base_address, provider_prefix, response_server, speaks_responses
 from agents.llm.answer import StreamBroken, WireAnswer, answered_call, chat_answer
 from agents.llm.errors import call_error, http_status, is_uncharged, refused_part
 from agents.llm.library import litellm, stay_loaded, understood

@@ -31,6 +31,7 @@ _A_MINUTE = re.compile(r"(?i)resource_exhausted|retrydelay|per ?minute|retry in"
 _GARBLED = re.compile(
     r"(?i)expecting (?:value|property name|'.' delimiter)|unterminated string|extra data|codec can't decode"
     r"|invalid response|jsondecodeerror|payload is not completed|midstream"
+    r"|provider returned (?:'choices'|a response)"
 )
 _NO_MODEL = re.compile(
     r"(?i)model_not_found|no such model|not a valid model|model\b[^.]{0,80}(?:does not exist|not found)"
@@ -41,6 +42,8 @@ _FORM = re.compile(
 )
 _SEED = re.compile(r"(?i)\bseed\b")
 _TOKENS_KEY = re.compile(r"(?i)max_completion_tokens")
+_MISREAD = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+"""What reading an answer that is none raises, for which the library makes up a status of 500."""
 _NEVER_ARRIVED = ("ClientConnectorError", "ConnectionRefusedError", "ConnectTimeout", "ConnectError")
 _NAMED: dict[str, tuple[ErrorCode, bool]] = {
     "ContextWindowExceededError": ("too_long", False),
@@ -75,6 +78,12 @@ def _never_arrived(error: BaseException) -> bool:
     """Whether no connection came about. One that was reset is wrapped alike, but the question was sent."""
     causes = {type(cause).__name__ for cause in _causes(error)}
     return not causes.isdisjoint(_NEVER_ARRIVED) and "ConnectionResetError" not in causes
+
+
+def _is_misread(error: BaseException) -> bool:
+    """Whether a server sent what can't be read, rather than an error."""
+    refused = "HTTPStatusError" in {type(cause).__name__ for cause in _causes(error)}
+    return not refused and any(isinstance(cause, _MISREAD) for cause in _causes(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -137,7 +146,7 @@ def _error_code(error: BaseException, text: str) -> tuple[ErrorCode, bool]:
     if _NO_KEY.search(text):
         return "no_key", False
     told = isinstance(status, int) and 400 <= status < 500
-    if not told and (_UNREACHED.search(text) or _GARBLED.search(text)):
+    if not told and (_UNREACHED.search(text) or _GARBLED.search(text) or _is_misread(error)):
         return "other", True
     return _by_status(status, text) if isinstance(status, int) else ("other", False)
 

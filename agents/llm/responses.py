@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from agents.llm.addresses import model_name
-from agents.llm.answer import StreamBroken, WireAnswer
+from agents.llm.answer import NO_END, StreamBroken, WireAnswer
 from agents.llm.patience import patience
 from agents.model import Message, ModelSettings, Prompt, Rung
 from agents.model_table.usage import read_usage
@@ -99,7 +99,7 @@ async def ask_response(
             async for event in _events(response, heard):
                 if (whole := _heard(event, said)) is not None:
                     return response_answer(whole, prompt, "".join(said["thinking"]))
-        raise ResponseRefused("the stream ended without its answer: invalid response", 200)
+        raise ResponseRefused(NO_END, 200)
     except (httpx.HTTPError, TimeoutError, ResponseRefused) as error:
         if not any(said.values()):
             raise
@@ -131,7 +131,7 @@ def _heard(event: Mapping[str, Any], said: dict[str, list[str]]) -> Mapping[str,
             said["thinking"].append(delta)
     if kind in ("response.failed", "error"):
         error = (event.get("response") or {}).get("error") or event.get("error") or event
-        code = str(error.get("code"))
+        code = as_text(error.get("code")) or "server_error"
         raise ResponseRefused(f"{code}: {error.get('message')}", _STATUS.get(code, 400))
     if kind in ("response.completed", "response.incomplete"):
         whole = event.get("response")
@@ -150,7 +150,7 @@ def response_answer(whole: Mapping[str, Any], prompt: Prompt, thinking: str = ""
             use = SimpleNamespace(name=as_text(item.get("name")), arguments=as_text(item.get("arguments")))
             uses.append(SimpleNamespace(id="", function=use))
         elif kind == "function_call":
-            reply = as_text(item.get("arguments"))
+            reply = "\n".join(filter(None, (reply, as_text(item.get("arguments")))))
         elif kind == "reasoning" and not thinking:
             thinking = "\n".join(as_text(part.get("text")) for part in _mappings(item.get("summary")))
         elif kind == "message":

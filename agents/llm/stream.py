@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agents.llm.answer import StreamBroken, WireAnswer, chat_answer
+from agents.llm.answer import NO_END, StreamBroken, WireAnswer, chat_answer
 from agents.llm.library import PAUSED, http_client
 from agents.llm.patience import patience
 from agents.model import Prompt
@@ -19,11 +19,15 @@ async def streamed_answer(
     client = http_client()
     try:
         async with patience(longest, idle) as heard:
-            async for chunk in await library.acompletion(**options, stream=True, client=client):
+            stream = await library.acompletion(**options, stream=True, client=client)
+            async for chunk in stream:
                 chunks.append(chunk)
                 heard()
+            if not (stream.received_finish_reason or stream.intermittent_finish_reason):
+                raise EOFError(NO_END)  # the library makes up an end of its own
     except Exception as error:
-        cause = _first_cause(error)
+        cause = getattr(error, "original_exception", None)  # what the library wraps once a stream has begun
+        cause = cause if isinstance(cause, Exception) else error
         partial = WireAnswer(
             _said(chunks, "content"), finish="cut", thinking=_said(chunks, "reasoning_content")
         )
@@ -36,20 +40,10 @@ async def streamed_answer(
     for choice in paused:
         choice.finish_reason = "stop"  # the library puts together only what it knows
     answer = library.stream_chunk_builder(chunks, messages=options["messages"])
-    answer.model = next(filter(None, map(_served_model, chunks)), "")
+    told = ((getattr(chunk, "_hidden_params", None) or {}).get("provider_response_model") for chunk in chunks)
+    answer.model = next(filter(None, map(as_text, told)), "")  # not the library's, which was asked for
     whole = chat_answer(answer, provider, prompt)
     return replace(whole, finish=PAUSED) if paused else whole
-
-
-def _first_cause(error: Exception) -> Exception:
-    """The error without what the library wraps it in once a stream has begun."""
-    cause = getattr(error, "original_exception", None)
-    return cause if isinstance(cause, Exception) else error
-
-
-def _served_model(chunk: Any) -> str:
-    """The provider's own name for the model, for which the library puts the one that was asked for."""
-    return as_text((getattr(chunk, "_hidden_params", None) or {}).get("provider_response_model"))
 
 
 def _said(chunks: Sequence[Any], name: str) -> str:

@@ -104,7 +104,8 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     for number, line in enumerate(text.splitlines(), 1):
         match = re.fullmatch(rf"\s*(?:export\s+)?({VARIABLE})\s*=\s*(.*?)\s*", line)
         if match:
-            added[match[1]] = _unquoted(match[2])
+            quoted = re.fullmatch(r"""(["'])(.*)\1(?:\s+#.*)?""", match[2])
+            added[match[1]] = quoted[2] if quoted else re.sub(r"(^|\s+)#.*", "", match[2])
         elif line.strip() and not line.lstrip().startswith("#"):
             meant = "NAME=value, or # and a comment"
             words = f"invalid line, expected {meant}"
@@ -136,9 +137,3 @@ def secrets_in_files(environ: Mapping[str, str]) -> dict[str, str]:
                 "no_secret", f"{variable} names {path}, which can't be read: {why}", hint
             ) from error
     return found
-
-
-def _unquoted(value: str) -> str:
-    """A value without its quotes, or without the comment after it."""
-    quoted = re.fullmatch(r"""(["'])(.*)\1(?:\s+#.*)?""", value)
-    return quoted[2] if quoted else re.sub(r"(^|\s+)#.*", "", value)

@@ -33,7 +33,9 @@ def read_prompts(document: Document, agents: Mapping[int, AgentConfig], markets:
             key = _key(document, place, name)
             if name not in texts:
                 texts[name] = _text(document, key, name)
-            way = (name, _sees_prices(agent, name))
+            shown = getattr(agent.settings, "prices", "shown")  # "after": not in the first question
+            after = shown == "after" and name == getattr(agent.settings, "prompt", name)
+            way = (name, after or shown == "shown")
             if texts[name] and way not in tried:
                 tried.add(way)
                 bad = template_fault(texts[name], prices=way[1], markets=min(markets, MOST_MARKETS))
@@ -84,12 +86,6 @@ def _key(document: Document, place: int, name: str) -> Key:
             if document.get(*block, word) == name:
                 return (*block, word)
     return ("agents", place)
-
-
-def _sees_prices(agent: AgentConfig, name: str) -> bool:
-    """Where prices come after, the first question is another prompt, and has none."""
-    shown = getattr(agent.settings, "prices", "shown")
-    return shown == "shown" or (shown == "after" and name == getattr(agent.settings, "prompt", name))
 
 
 def _text(document: Document, key: Key, name: str) -> str:

@@ -67,9 +67,8 @@ def _with_record(write: Callable[[Connection, Path, Namespace], dict[str, Any]])
         return 1
     except OSError as error:
         hint = "check permissions and free space; what was published before is as it was"
-        tell(
-            error=ArenaError("cannot_write", f"{error.filename}: {error.strerror}", hint).as_dict(), status=1
-        )
+        words = f"{error.filename or wanted.place}: {error.strerror}"  # of a full disk no file is named
+        tell(error=ArenaError("cannot_write", words, hint).as_dict(), status=1)
         return 1
     tell(**found)
     return 0

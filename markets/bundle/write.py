@@ -94,12 +94,15 @@ def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
 def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> None:
     """The lines of a listing; all of them are made before any is kept."""
     market, quote = listing.market, listing.quote
-    pages = [] if _page_at(at, contents.pages.get(market.id, {})) == market else [page_line(market, at)]
-    if pages and at in contents.pages.get(market.id, {}):
+    known = contents.pages.get(market.id, {})
+    seen = max((time for time in known if time <= at), default=None)
+    pages = [] if seen is not None and known[seen] == market else [page_line(market, at)]
+    if pages and at in known:
         raise BadBundleValue(
             f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
         )
-    new = quote is not None and _has_price(quote) and quote.at not in contents.times.get(market.id, ())
+    priced = quote is not None and (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
+    new = quote is not None and priced and quote.at not in contents.times.get(market.id, ())
     prices = [price_line(quote)] if quote is not None and new else []
     books = [book_line(quote)] if quote is not None and new and (quote.bids or quote.asks) else []
     for name, lines in ((MARKETS, pages), (PRICES, prices), (BOOKS, books)):
@@ -108,15 +111,6 @@ def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> N
         contents.pages.setdefault(market.id, {})[at] = market
     if quote is not None and new:
         contents.times.setdefault(market.id, set()).add(quote.at)
-
-
-def _page_at(at: datetime, pages: Mapping[datetime, Market]) -> Market | None:
-    seen = max((time for time in pages if time <= at), default=None)
-    return None if seen is None else pages[seen]
-
-
-def _has_price(quote: Quote) -> bool:
-    return (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
 
 
 def _add_end(end: Resolution, contents: _BundleContents) -> None:

@@ -234,6 +234,7 @@ TOLD = {
     "half-filtered": answered(GOOD[:60], "content_filter"),
     "filtered": answered("", "content_filter", error=CallError("declined", "", retry=False)),
     "silent": answered(""),
+    "tools": answered(f"Here:\n{GOOD}\n{{}}", "tool_calls"),
     "choiceless": answered("", "none", error=CallError("other", "", retry=True), **UNCOUNTED),
     "uncounted": answered("{}", **UNCOUNTED),
     "usage-null": answered("{}", **UNCOUNTED),
@@ -263,7 +264,7 @@ TOLD = {
     "no-thanks": answered(REFUSAL, error=CallError("declined", "", retry=False)),
     "drop": UNREAD,
     **dict.fromkeys(("reset", "truncated", "broken-json", "messageless", "list", "html", "empty"), UNREAD),
-    **dict.fromkeys(("not-utf-8", "usage-text", "usage-fraction"), UNREAD),
+    **dict.fromkeys(("not-utf-8", "usage-text", "usage-fraction", "queued", "nested", "digits"), UNREAD),
 }
 """The call by what was asked for."""
 

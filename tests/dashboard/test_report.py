@@ -5,6 +5,7 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 from subprocess import CompletedProcess
 from typing import Any
 
@@ -54,6 +55,18 @@ def program(capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, *word
     patch.setattr(sys, "argv", ["report", *map(str, words)])
     status = report()
     return json.loads(capsys.readouterr().out.splitlines()[-1]), status
+
+
+def test_a_place_that_has_no_room_is_named(
+    season: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = getrlimit(RLIMIT_FSIZE)
+    setrlimit(RLIMIT_FSIZE, (40_000, most[1]))
+    try:
+        said, status = program(capsys, monkeypatch, season, tmp_path / "season.html")
+    finally:
+        setrlimit(RLIMIT_FSIZE, most)
+    assert (said["error"]["message"], status) == (f"{tmp_path / 'season.html'}: File too large", 1)
 
 
 @pytest.mark.parametrize("cohort", [None, 1])

@@ -11,10 +11,9 @@ Prints `N passed, N failed`, and fails on a failure. The file has `messages`, ea
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Prompt

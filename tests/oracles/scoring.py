@@ -105,7 +105,8 @@ def differences(told: Any, found: Any, tolerance: Any, where: tuple[str, ...] = 
     """Every figure in `told` that was not found, or found otherwise. Words and flags are remarks."""
     if isinstance(told, dict):
         for name, value in told.items():
-            yield from differences(value, _part(found, name), tolerance, (*where, name))
+            part = found.get(name) if isinstance(found, dict) else None
+            yield from differences(value, part, tolerance, (*where, name))
     elif isinstance(told, list):
         if not isinstance(found, list) or len(told) != len(found):
             yield f"{'.'.join(where)}: expected {told}, found {found}"
@@ -114,10 +115,6 @@ def differences(told: Any, found: Any, tolerance: Any, where: tuple[str, ...] = 
             yield from differences(one, other, tolerance, (*where, str(number)))
     elif not isinstance(told, str | bool) and not _agree(told, found, within(tolerance, where)):
         yield f"{'.'.join(where)}: expected {told}, found {found}"
-
-
-def _part(found: Any, name: str) -> Any:
-    return found.get(name) if isinstance(found, dict) else None
 
 
 def _agree(told: float | None, found: Any, tolerance: float | None) -> bool:

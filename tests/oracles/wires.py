@@ -85,10 +85,6 @@ def says(answer: ModelAnswer = PLAIN, words: Words = forecasts) -> Callable[[Wir
     return given
 
 
-def _breaks(asked: WireRequest) -> Given:
-    return Manner(GOOD(asked), broken=True)
-
-
 def _garbled(markets: Sequence[str]) -> str:
     return "Here:\n```json\n// mine\n" + forecasts(markets).replace("}]", "},]").replace('"', "'") + "\n```"
 
@@ -144,7 +140,7 @@ MODES = {
     "declined": WireMode((says(ModelAnswer(text="I can't help with betting.", finish="refusal")),),
                          "openai responses xai anthropic gemini openrouter", "declined"),
     "rate-limit": WireMode((Refused("Rate limit reached", 429, "rate_limit_exceeded"), GOOD), asks=2),
-    "broken": WireMode((_breaks, GOOD), asks=2, silent=True),
+    "broken": WireMode((lambda asked: Manner(GOOD(asked), broken=True), GOOD), asks=2, silent=True),
     "own-cost": WireMode((says(ModelAnswer(cost=0.0123, host="Anthropic")),), "openrouter"),
 }  # fmt: skip
 

@@ -14,17 +14,7 @@ from portfolio.model import Bet, Holdings, Lot, LotKey, Sale
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
 from portfolio.sizing import quarter_kelly
 from portfolio.whatif import Sizing, WhatIfOutcome, WhatIfStep, as_recorded, flat_stake, kelly_stake, replay
-from tests.builders import (
-    NOW,
-    RAIN,
-    a_bet,
-    a_listing,
-    a_resolution,
-    a_sale,
-    a_snapshot,
-    quote_of,
-    usd,
-)
+from tests.builders import NOW, RAIN, a_bet, a_listing, a_resolution, a_sale, a_snapshot, quote_of, usd
 
 SNOW = MarketId("sim:snow")
 QUOTE = REALISTIC.model_copy(update={"name": "quote", "fill": "quote", "fee": "none"})
@@ -261,11 +251,7 @@ def test_before_the_first_step_there_is_the_bankroll_alone() -> None:
 MARKETS = tuple(MarketId(f"sim:{n}") for n in range(4))
 SIDES = st.sampled_from(["YES", "NO"])
 BETS = st.builds(
-    Bet,
-    st.sampled_from(MARKETS),
-    SIDES,
-    st.integers(usd(10), usd(4000)),
-    st.none() | st.integers(1, 10**6),
+    Bet, st.sampled_from(MARKETS), SIDES, st.integers(usd(10), usd(4000)), st.none() | st.integers(1, 10**6)
 )
 SALES = st.builds(
     Sale, st.sampled_from(MARKETS), SIDES, st.none() | st.integers(1, usd(3000)), fraction=st.none()

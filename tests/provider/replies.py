@@ -76,16 +76,8 @@ def _echoes_the_key(asked: Asked) -> Reply:
     )
 
 
-def _repeats_the_key(asked: Asked) -> Reply:
-    return says(f"you sent {asked.key}")
-
-
 def _key_in_every_field(asked: Asked) -> Reply:
     return says(asked.key, finish=asked.key, model=asked.key, system_fingerprint=asked.key, id=asked.key)
-
-
-def _key_as_usage(asked: Asked) -> Reply:
-    return says("{}", usage={"prompt_tokens": asked.key, "completion_tokens": asked.key})
 
 
 def _formless(*forms: str) -> Callable[[Asked], Reply]:
@@ -122,6 +114,7 @@ def _bet(amount: str, market: str = "m1") -> str:
 
 
 GOOD = f'{{"forecasts": [{{"market": "m1", "probability": 0.4}}], "bets": [{_bet("120")}], "sales": []}}'
+USES = [{"id": "1", "type": "function", "function": {"name": "bet", "arguments": x}} for x in (GOOD, "{}")]
 ANSWERS: Mapping[str, str] = {
     "prose": "I say 40% on m1 and would bet $500 on YES.",
     "fenced": f"Here it is:\n```json\n{GOOD}\n```\nGood luck!",
@@ -148,9 +141,9 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "10-mb": says("x" * 10_000_000),
     "huge": says("x" * 3_000_000),
     "surrogate": says("a\ud800b\x00c"),
-    "echo": _repeats_the_key,
+    "echo": lambda asked: says(f"you sent {asked.key}"),
     "echo-everywhere": _key_in_every_field,
-    "usage-echo": _key_as_usage,
+    "usage-echo": lambda asked: says("{}", usage=dict.fromkeys(USAGE, asked.key)),
     # an answer that isn't whole, or is none
     "cut": says('{"amount": 5', "length"),
     "cut-off": says(GOOD[: GOOD.index("120") + 1], "length"),
@@ -158,6 +151,11 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "filtered": says(None, "content_filter"),
     "half-filtered": says(GOOD[:60], "content_filter"),
     "silent": says(None),
+    "tools": Reply(
+        completion(None, "tool_calls", usage=USAGE).replace(
+            b'"content": null', b'"content": "Here:", "tool_calls": ' + json.dumps(USES).encode()
+        )
+    ),
     "odd-names": says("{}", model=5, system_fingerprint={"fp": 9}),
     # usage that is none
     "uncounted": Reply(completion("{}")),
@@ -200,6 +198,9 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
         json.dumps({"id": "1", "choices": [{"index": 0, "finish_reason": "stop"}]}).encode()
     ),
     "list": Reply(b"[]"),
+    "queued": Reply(b'{"status": "queued"}', 202),
+    "nested": Reply(b"[" * 100_000),
+    "digits": Reply(completion(GOOD).replace(b'"created": 0', b'"created": ' + b"1" * 5_000)),
     "html": Reply(b"<html><body>Welcome</body></html>"),
     "empty": Reply(b""),
     "not-utf-8": Reply(b'{"choices": "\xff\xfe"}'),

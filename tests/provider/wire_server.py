@@ -38,12 +38,16 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Manner:
-    """How an answer comes: after so many seconds, with pauses between parts of a stream, or broken off."""
+    """How an answer comes: after so many seconds, with pauses between parts of a stream, or broken off.
+
+    Of a stream only the first `parts` are sent, and then it ends like a whole one.
+    """
 
     answer: ModelAnswer
     after: float = 0.0
     pause: float = 0.0
     broken: bool = False
+    parts: int | None = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,8 @@ MODES: Mapping[str, Script] = {
     "told-cost": ModelAnswer(cost=0.0123, host="Anthropic"),
     # in its own time
     "broken": Manner(replace(THOUGHT, text='{"forecasts": []}'), broken=True),
+    "early": Manner(replace(THOUGHT, text='{"forecasts": []}'), parts=4),
+    "no-part": Manner(THOUGHT, parts=0),
 }
 """What a question gets, by name."""
 
@@ -186,7 +192,7 @@ def _reply(wire: Wire, manner: Manner, asked: WireRequest) -> Reply:
     if not (asked.body.get("stream") or ":stream" in asked.target):
         whole = json.dumps(wire.whole(manner.answer, asked.body)).encode()
         return Reply(whole, 200, wire_headers, how, manner.after)
-    pieces = tuple(wire.events(manner.answer, asked.body))
+    pieces = tuple(wire.events(manner.answer, asked.body))[: manner.parts]
     kind = "application/x-ndjson" if isinstance(wire, Ollama) else "text/event-stream"
     head = {"Content-Type": kind, **wire_headers}
     return Reply(b"".join(pieces), 200, head, how, manner.after, pieces, manner.pause)

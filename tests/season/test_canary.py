@@ -27,9 +27,7 @@ FOUND = (
 )
 SLOW = {"busy", "busy-odd", "busy-until", "429"}
 """Those that ask for more patience than a test has."""
-PLAYED = {
-    *("plays", "fenced", "thinking", "text-numbers", "percentage", "cut-off", "half-filtered"),
-}
+PLAYED = {"plays", "fenced", "thinking", "text-numbers", "percentage", "cut-off", "half-filtered", "tools"}
 UNUSABLE = {
     *(
         "good",

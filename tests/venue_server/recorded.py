@@ -77,8 +77,5 @@ def _read(folder: Path, name: str) -> Any:
 
 def _many(page: Any) -> Iterator[Raw]:
     """The records of a page, of a search, or the one that it is."""
-    yield from page if isinstance(page, list) else page.get("events") if _is_search(page) else [page]
-
-
-def _is_search(page: Raw) -> bool:
-    return "events" in page and "id" not in page
+    search = isinstance(page, dict) and "events" in page and "id" not in page
+    yield from page["events"] if search else page if isinstance(page, list) else [page]

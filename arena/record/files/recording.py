@@ -14,7 +14,7 @@ from arena.record.schema.typed import columns_of, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.bundle import Sighting
-from markets.model import Listing, Market, MarketId, Quote, Resolution
+from markets.model import Listing, Market, MarketId, Quote
 
 ONE_DAY = timedelta(days=1)
 Pages = dict[MarketId, list[tuple[datetime, Market]]]
@@ -42,17 +42,10 @@ def read_sightings(
         still = (quote for quote in read_quotes_as_of(connection, ids, at).values() if quote.at >= since)
         yield from _quote_sightings(pages, still)
         read(number, len(ends))
-    for some in batches(ids):
-        yield Sighting(until, (), tuple(_learnt_ends(connection, some, until)))
-
-
-def _learnt_ends(
-    connection: Connection, markets: Sequence[MarketId], until: datetime
-) -> Iterator[Resolution]:
-    """How markets ended, every version from when the arena learnt it: no replay knows it sooner."""
-    for end, learnt_at in read_learnt_resolutions(connection, markets, until):
-        if learnt_at <= until:
-            yield replace(end, known_at=max(end.known_at, learnt_at))
+    for some in batches(ids):  # every version from when the arena learnt it: no replay knows it sooner
+        learnt = read_learnt_resolutions(connection, some, until)
+        known = (replace(end, known_at=max(end.known_at, at)) for end, at in learnt if at <= until)
+        yield Sighting(until, (), tuple(known))
 
 
 def _page_versions(
@@ -62,11 +55,7 @@ def _page_versions(
     versions: Pages = defaultdict(list)
     for market, page in read_pages_as_of(connection, ids, since).items():
         versions[market].append((since, page))
-    columns = (
-        MarketVersionRow.market_id,
-        MarketVersionRow.at,
-        *columns_of(MarketVersionRow, PAGE_FIELDS),
-    )
+    columns = (MarketVersionRow.market_id, MarketVersionRow.at, *columns_of(MarketVersionRow, PAGE_FIELDS))
     later = select(*columns).where(MarketVersionRow.at > since, MarketVersionRow.at <= until)
     for row in connection.execute(later.order_by(MarketVersionRow.market_id, MarketVersionRow.version)):
         versions[row.market_id].append((row.at, Market(row.market_id, **attributes_of(row, *PAGE_FIELDS))))

@@ -54,7 +54,9 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
     ways = (TurnRow.entrant_id, TurnRow.status)
     for row in connection.execute(select(*ways, func.count().label("turns")).group_by(*ways)):
         turns[row.entrant_id][row.verdict] = row.turns
-    costs, sold = _call_costs(connection), _sale_counts(connection)
+    sales = select(TurnRow.entrant_id, func.count()).select_from(joined(TurnRow, FillRow))
+    sales = sales.where(FillRow.action == "sell").group_by(TurnRow.entrant_id)
+    costs, sold = _call_costs(connection), dict(connection.execute(sales).all())
     depths, tools = read_depths(connection), _tools(connection)
     retried = dict(connection.execute(RETRIED).all())
     return [
@@ -134,13 +136,6 @@ def _call_costs(connection: Connection) -> dict[int, int | None]:
     query = select(CallRow.entrant_id, func.sum(CallRow.cost).label("cost"), known.label("known"))
     rows = connection.execute(query.group_by(CallRow.entrant_id))
     return {row.entrant_id: int(row.cost) if row.known else None for row in rows}
-
-
-def _sale_counts(connection: Connection) -> dict[int, int]:
-    """How many sales each entrant has made."""
-    query = select(TurnRow.entrant_id, func.count()).select_from(joined(TurnRow, FillRow))
-    query = query.where(FillRow.action == "sell").group_by(TurnRow.entrant_id)
-    return dict(connection.execute(query).all())
 
 
 COHORT_ID: BindParameter[int] = bindparam("cohort_id")

@@ -14,14 +14,7 @@ from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.dialects import BigInt
-from arena.record.schema.turn import (
-    AttemptRow,
-    CallRow,
-    FillRow,
-    ForecastRow,
-    RejectionRow,
-    TurnRow,
-)
+from arena.record.schema.turn import AttemptRow, CallRow, FillRow, ForecastRow, RejectionRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
     Condition,
@@ -196,11 +189,7 @@ class SeenMarket:
 
 SEEN_MARKETS = (
     select_noun(
-        SeenMarket,
-        MarketVersionRow,
-        QuoteRow,
-        id=SnapshotItemRow.market_id,
-        shown=SnapshotItemRow.shown == 1,
+        SeenMarket, MarketVersionRow, QuoteRow, id=SnapshotItemRow.market_id, shown=SnapshotItemRow.shown == 1
     )
     .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
     .where(SnapshotItemRow.snapshot_id == bindparam("snapshot_id"))
@@ -381,11 +370,7 @@ FAR_FORECASTS = (
     select_noun(FarForecast, *STATED, **PLACE)
     .select_from(STATED_IN_TURN)
     .where(col(TurnRow.round_id).in_(IDS), col(QuoteRow.mid).is_not(None))
-    .order_by(
-        FROM_PRICE.desc(),
-        ForecastRow.market_id,
-        EntrantRow.name,
-    )
+    .order_by(FROM_PRICE.desc(), ForecastRow.market_id, EntrantRow.name)
     .limit(bindparam("most"))
 )
 

@@ -98,7 +98,8 @@ def queue_address(database: str) -> str:
 @asynccontextmanager
 async def open_queue(database: str) -> AsyncIterator[App]:
     """The queue beside a record on PostgreSQL; its tables are made where they are missing."""
-    _silence_loggers()
+    for name in ("procrastinate", "psycopg.pool"):  # who plays a job tells what goes wrong in it
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     address = queue_address(database)
     upgrade_queue(database, make=True)
     app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=4, timeout=POOL_WAIT))
@@ -243,12 +244,6 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
     except ConnectorException as error:
         hint = "the worker resumes by itself once the server is back"
         raise ArenaError("unreachable", "the queue's database can't be reached", hint) from error
-
-
-def _silence_loggers() -> None:
-    """What goes wrong in a job is told by who plays it, and that the database is away by who needs it."""
-    for name in ("procrastinate", "psycopg.pool"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _handle_stray_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

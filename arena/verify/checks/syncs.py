@@ -144,7 +144,8 @@ def _sealed(facts: RecordReader, venue: str) -> Found:
 
 def _seen(facts: RecordReader, venue: str) -> Found:
     """What each sync of a venue saw against the quotes, which are played back beside it."""
-    sightings, edge, board = _sightings(facts, venue), _pruned_until(facts), VenuePrices()
+    edge = max((row["older_than"] for row in facts.rows(PRUNES)), default="")
+    sightings, board = _sightings(facts, venue), VenuePrices()
     for row in _played_back(facts, venue, board.new):
         for sighting in sightings.of(row["number"]):
             market = sighting["market_id"]
@@ -177,11 +178,6 @@ def _played_back(facts: RecordReader, venue: str, prices: dict[str, str]) -> Ite
                 market, at, hash = next(lines, NO_PRICE)
             yield row
         after = max(after, until)
-
-
-def _pruned_until(facts: RecordReader) -> str:
-    """From when every quote that a sync has seen must be there: those from before may be pruned."""
-    return max((row["older_than"] for row in facts.rows(PRUNES)), default="")
 
 
 PRUNES, ASIDES = rows_of(PruneRow, order=[PruneRow.number]), rows_of(QuarantineRow)

@@ -204,7 +204,7 @@ def _check_status(answer: httpx.Response) -> None:
     status, wait = answer.status_code, retry_after(answer.headers)
     if status == httpx.codes.TOO_MANY_REQUESTS:
         raise RequestError("rate_limited", "is rate-limiting requests", wait)
-    if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+    if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT:
         raise RequestError("server_error", f"answered {status}", wait)
     if status == httpx.codes.NOT_FOUND:
         raise RequestError("missing", "has no such page")

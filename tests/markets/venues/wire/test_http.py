@@ -28,6 +28,7 @@ NOON_AND_9 = "Sun, 04 Jan 2026 12:00:09 GMT"
 PASSING = {
     "429": (status(429), "rate_limited"),
     "500": (status(500), "server_error"),
+    "408": (status(408), "server_error"),
     "503": (status(503, retry_after="0"), "server_error"),
     "html": (HTML, "not_json"),
     "truncated": (TRUNCATED, "not_json"),
