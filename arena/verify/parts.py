@@ -110,7 +110,7 @@ LARGE, MOST = 200_000, 4
 def parts_of(connection: Connection, verified: VerifiedHead) -> list[Part]:
     """What there is to verify, in the order in which it is told."""
     facts, growing = RecordReader(connection, lambda _: None, verified), (SnapshotRow, RoundRow, EntryRow)
-    after = {row.__tablename__: facts.after(row.__table__) for row in (*growing, ResolutionRow)}
+    after = {row.__table__.name: facts.after(row.__table__) for row in (*growing, ResolutionRow)}
     whole = not verified.number
     names = (name for name, check in CHECKS.items() if whole or check not in WHOLE)
     return [*names, *(row["id"] for row in facts.rows(COHORTS, **after, whole=int(whole)))]

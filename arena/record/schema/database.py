@@ -377,7 +377,7 @@ def _check_columns(connection: Connection, version: str) -> None:
     from arena.record.schema.tables import METADATA  # slow to load, and not all who ask have a record
 
     ours = {(name, column.name) for name, table in METADATA.tables.items() for column in table.c}
-    found = connection.exec_driver_sql(COLUMNS[connection.dialect.name])
+    found = connection.exec_driver_sql(COLUMNS[connection.dialect.name]).all()
     there = {(table, column) for table, column in found}
     lost, added = sorted(ours - there), sorted(each for each in there - ours if each[0] in METADATA.tables)
     if lost or added:

@@ -209,7 +209,7 @@ def check_chain(facts: RecordReader) -> Found:
 
 def listed_sums(facts: RecordReader) -> dict[str, int]:
     """Of the kinds that are read whole, what the heads have listed."""
-    return {kind: _sum(facts, LISTED[kind]) for kind in OF_COHORTS}
+    return {kind: _sum(facts, LISTED[kind], _after(facts)) for kind in OF_COHORTS}
 
 
 def count_rows(facts: RecordReader, last: Mapping[str, int]) -> dict[str, int]:
@@ -232,8 +232,8 @@ def _is_all_there(facts: RecordReader) -> bool:
 
 def _after(facts: RecordReader) -> dict[str, int]:
     """By table the last row that the chain has covered, and the first head that is new, or any at all."""
-    last = {row.__tablename__: facts.verified.last.get(row.__tablename__, 0) for row in COVERED}
-    own = {row.__tablename__: facts.after(row) for row in (RoundRow, EntryRow)}
+    last = {row.__table__.name: facts.verified.last.get(row.__table__.name, 0) for row in COVERED}
+    own = {row.__table__.name: facts.after(row) for row in (RoundRow, EntryRow)}
     return last | own | {"head": facts.verified.number + 1 if facts.verified.number else -(2**63)}
 
 
@@ -249,7 +249,7 @@ def _check_new(facts: RecordReader) -> Found:
         if number > last and (cohort, f"{ref.rpartition(':')[0]}:") not in open_rounds:
             yield _uncovered("entry", (cohort, position, number))
     for kind, query in LISTED.items():
-        if chain.sums[kind] != _sum(facts, query):
+        if chain.sums[kind] != _sum(facts, query, after):
             yield from _check_listed(facts, kind, query, after)
 
 
@@ -438,8 +438,8 @@ def _check_lines_of_file(facts: RecordReader, lines: Iterable[str], numbers: set
             return
 
 
-def _sum(facts: RecordReader, query: RowsQuery) -> int:
-    return sum(_sum_of(_line(*read)) for read in facts.read(query, **_after(facts)))
+def _sum(facts: RecordReader, query: RowsQuery, after: Mapping[str, int]) -> int:
+    return sum(_sum_of(_line(*read)) for read in facts.read(query, **after))
 
 
 def _sum_of(line: list[Any]) -> int:
