@@ -222,6 +222,11 @@ def seasons_of(
         yield make(stage(sizes_of(events, markets, rng), days, rng, daily=looks < 7))
 
 
+def days_of(events: int, markets: int, at_once: int) -> float:
+    """Over how long so many events begin where so many markets are open at once."""
+    return events * markets * LIFE / 2 / at_once
+
+
 def false_proofs(
     label: str, make: Maker, events: int, markets: int, days: float, seasons: int, looks: float = 7.0
 ) -> Rate:

@@ -52,8 +52,8 @@ class RefusalCase:
 
 def cases(path: Path) -> list[RefusalCase]:
     """The cases of a file."""
-    found: list[Mapping[str, Any]] = json.loads(path.read_text("utf-8"))["messages"]
-    return [RefusalCase(each["server"], int(each["status"]), each["message"]) for each in found]
+    messages = json.loads(path.read_text("utf-8"))["messages"]
+    return [RefusalCase(each["server"], int(each["status"]), each["message"]) for each in messages]
 
 
 async def failure(server: WireServer, mode: str, case: RefusalCase, *forms: str) -> str:
