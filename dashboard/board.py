@@ -43,8 +43,9 @@ def pnl_values(points: Sequence[PnlPoint], unit: str = "percent") -> list[tuple[
     return [(one.at.timestamp(), one.dollars if unit == "dollars" else one.percent) for one in points]
 
 
-DASHED = "dashed: baselines"
-"""What stands below curves of agents of which some are no models."""
+def dashed_note(lines: Sequence[html.Line]) -> str:
+    """What follows below curves of agents, if some are of no model."""
+    return "; dashed: baselines" if any(line.dashed for line in lines) else ""
 
 
 def pnl_lines(

@@ -18,12 +18,12 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
 from dashboard.board import (
-    DASHED,
     GROUPS,
     IMPLIED_NOTE,
     board_table,
     cohort_label,
     columns_of,
+    dashed_note,
     pnl_lines,
     progress,
     says_and_happens,
@@ -156,7 +156,7 @@ def _profit(
     """What each account of a cohort has made over time."""
     drawn = pnl_lines(by_agent(points), colours, season.is_baseline)
     chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%", frames=HALVES)
-    said = f"{progress(line)}. Open positions at mid; {DASHED}."
+    said = f"{progress(line)}. Open positions at mid{dashed_note(drawn)}."
     return box(cohort_label(line), chart, said if drawn else "No account has been valued yet.")
 
 

@@ -18,7 +18,7 @@ from arena.scores.leaderboard import Leaderboard
 from arena.scores.rules.comparisons.lead import round_up
 from dashboard import html
 from dashboard.board import (
-    DASHED,
+    dashed_note,
     headline,
     leading,
     money_table,
@@ -265,8 +265,8 @@ def race(
         return html.quiet("The race starts when the first round is over: “arena round” plays it.")
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
     luck_note = f"shaded: what luck alone makes of {html.shortened(first, 24)}’s bets, 95 seasons in 100"
-    notes = [luck_note] * bool(band) + [DASHED] * any(line.dashed for line in drawn)
-    return html.line_chart(drawn, says, "%+.0f%", band, "; ".join(notes))
+    notes = luck_note * bool(band) + dashed_note(drawn)
+    return html.line_chart(drawn, says, "%+.0f%", band, notes.removeprefix("; "))
 
 
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:

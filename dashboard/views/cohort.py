@@ -27,12 +27,12 @@ from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
 from dashboard import html
 from dashboard.board import (
-    DASHED,
     MEANT,
     METACULUS_SAID,
     RATINGS,
     READINGS,
     columns_of,
+    dashed_note,
     leading,
     metaculus_table,
     money_table,
@@ -299,16 +299,16 @@ def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: Seas
     band = html.luck_band(pnl_values(curves[first], unit)) if first else ()
     says = "Profit or loss of each agent over time"
     chart = html.line_chart(shown, says, axis, band, frames=html.HALVES)
-    said = _said_of_money(playing(known, curves), next(iter(colours), ""))
+    said = _said_of_money(playing(known, curves), next(iter(colours), ""), dashed_note(shown))
     return html.box("Profit and loss", chart, said)
 
 
-def _said_of_money(curves: Curves, first: str) -> str:
+def _said_of_money(curves: Curves, first: str, note: str) -> str:
     if not curves:
         return ""
     ends = [points[-1].dollars for points in curves.values()]
     made = sum(end > 0.005 for end in ends)
-    said = f"{made} of {len(ends)} made money; open positions at mid; {DASHED}."
+    said = f"{made} of {len(ends)} made money; open positions at mid{note}."
     if len({point.dollars for point in curves.get(first, ())}) < 2:  # luck makes nothing of no ups and downs
         return said
     return f"{said} Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."

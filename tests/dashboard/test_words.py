@@ -74,7 +74,5 @@ def test_a_code_span_holds_its_text_whatever_ticks_are_in_it(text: str) -> None:
 
 
 def test_settings_leave_out_what_says_nothing() -> None:
-    entrant = Entrant(
-        0, "ann", "llm", {"timeout": 120.0, "model": "x/y", "reasoning": None, "of": ["a", "b"]}
-    )
-    assert settings(entrant) == "model x/y, timeout 120, of a, b"
+    chosen = {"timeout": 120.0, "model": "x/y", "reasoning": None, "of": ["a", "b"], "search": True}
+    assert settings(Entrant(0, "ann", "llm", chosen)) == "model x/y, timeout 120, of a, b, search yes"
