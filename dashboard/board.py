@@ -496,7 +496,7 @@ def _cell(value: Figure) -> Figure:
     return "" if value is None else value
 
 
-IMPLIED_NOTE = "Bets read as confidence by stake. Of every Brier score lower is better, of skill higher."
+IMPLIED_NOTE = "Stakes read as confidence. Lower is better for every Brier score, higher for skill."
 """What stands below a board of all figures."""
 
 

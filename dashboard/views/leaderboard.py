@@ -90,16 +90,15 @@ def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
         groups = {"short": "Short"} | {name.lower(): name for name in board.GROUPS} | {ALL: "All columns"}
         group = groups[choice("Columns", "columns", groups, "short", "list")]
     if reading != "stated":
-        st.caption(
-            f"{board.MEANT[reading]} Skill and places are of the stated probabilities in every reading."
-        )
+        st.caption(f"{board.MEANT[reading]} Skill and ranks always go by the stated probabilities.")
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
     shorter = board.columns_of(*board.GROUPS.get(group, board.SHORT))
     wanted = board.COLUMNS if group == groups[ALL] else shorter
     columns = board.with_bar(wanted, shown.board.value.bar) if shown.board else wanted
     if ranked := [line for line in lines if line.is_on_board]:
         put(board.board_table("Leaderboard: one row an agent", columns, ranked, known.names), "table")
-        st.caption(f"\\* {board.IMPLIED_NOTE}")
+        if any(column.key == "brier_implied" for column in columns):
+            st.caption(f"\\* {board.IMPLIED_NOTE}")
     board.show_unranked([line for line in lines if not line.is_on_board], known.names)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")

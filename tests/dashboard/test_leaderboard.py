@@ -62,6 +62,15 @@ def test_it_shows_every_score_of_every_row(season: Path, show: Show, cohort: int
     assert f"proven needs {times_text(board.bar)}" in html
 
 
+@pytest.mark.parametrize(("group", "has_note"), [("skill", False), ("scores", True)])
+def test_a_note_on_the_implied_score_stands_where_its_column_does(
+    season: Path, show: Show, group: str, has_note: bool
+) -> None:
+    page = show("leaderboard", season, columns=group)
+    has_column = "brier_implied" in tables(page)[0].columns
+    assert (has_column, "Stakes read as confidence" in words(page)) == (has_note, has_note)
+
+
 @pytest.mark.parametrize("cohort", [None, 1])
 def test_metaculus_scores_are_columns_too(season: Path, show: Show, cohort: int | None) -> None:
     page = show("leaderboard", season, cohort=str(cohort or "all"), columns="all")
