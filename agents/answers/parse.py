@@ -113,7 +113,7 @@ def parse_answer(
     elif count:
         refused.append(Rejection("broken", f"{count} orders in a broken answer"))
     if answer.misplaced:
-        words = f'orders outside the lists "bets" and "sales": {answer.misplaced}'
+        words = f'orders outside the "bets" and "sales" of the answer: {answer.misplaced}'
         refused.append(Rejection("misplaced", words))
     return Decision(forecasts, wanted, sales, tuple(refused), repaired=tuple(answer.repairs))
 

@@ -240,7 +240,8 @@ class Commands(CommandListing):
         except (typer.Abort, KeyboardInterrupt) as error:
             status = INTERRUPTED
             if isinstance(error.__context__, EOFError):
-                status, unanswered = 1, ArenaError("not_asked", "\nno answer was given", "see --help")
+                print(file=sys.stderr)  # the question has no end of line
+                status, unanswered = 1, ArenaError("not_asked", "no answer was given", "see --help")
                 print_error(unanswered, "--json" in words)
         except UsageError as error:
             status, context = USAGE, error.ctx
