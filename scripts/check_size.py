@@ -1,17 +1,13 @@
-"""Holds the house to its size: the figures of [tool.house] in pyproject.toml are ceilings.
+"""Hold the surface to its size: the figures of [tool.house] in pyproject.toml are ceilings.
 
 python scripts/check_size.py            # only what is over; exit status 1
 python scripts/check_size.py --list     # every figure beside its ceiling
 """
 
-import ast
-import io
 import re
 import subprocess
 import sys
-import tokenize
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +16,6 @@ import typer
 from arena.cli.main import app
 
 ROOT = Path(__file__).resolve().parent.parent
-PRODUCT = {".py", ".css", ".html", ".mako", ".sh", ".sql"}
-TEXTS = ("agents/prompts/", "arena/")
-"""Where Markdown is part of the product: prompts, and what an export says of itself."""
 MADE = {
     "docs/agents.md",
     "docs/cli.md",
@@ -33,8 +26,6 @@ MADE = {
     "docs/scoring.md",
 }
 """Pages that `make docs` and `make bench` write."""
-SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-"""Tokens that say nothing to the machine, or only how others hang together."""
 KEY = re.compile(r"^\|`", re.MULTILINE)
 
 
@@ -44,44 +35,8 @@ def tracked() -> list[Path]:
     return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
 
 
-def is_product(path: Path) -> bool:
-    name = path.relative_to(ROOT).as_posix()
-    if name.startswith(("tests/", "docs/")):
-        return False
-    return path.suffix in PRODUCT or (path.suffix == ".md" and name.startswith(TEXTS))
-
-
-def lines(paths: list[Path]) -> int:
-    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
-
-
 def words(paths: list[Path]) -> int:
     return sum(len(path.read_text(encoding="utf-8").split()) for path in paths)
-
-
-def code_lines(path: Path) -> int:
-    """Lines that say something to the machine: no blanks, no comments, no docstrings."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".py":
-        return sum(1 for line in text.splitlines() if line.strip())
-    numbers = {
-        line
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type not in SILENT and token.string
-        for line in range(token.start[0], token.end[0] + 1)
-    }
-    return len(numbers - set(documented(ast.parse(text))))
-
-
-def documented(tree: ast.AST) -> Iterator[int]:
-    """The lines of docstrings, those below a constant included."""
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
-            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def leaf_commands(command: Any, context: Any = None) -> int:
@@ -96,14 +51,9 @@ def leaf_commands(command: Any, context: Any = None) -> int:
 def measured() -> dict[str, int]:
     """Every figure that has a ceiling."""
     files = tracked()
-    product = [path for path in files if is_product(path)]
-    tests = [path for path in files if path.is_relative_to(ROOT / "tests") and path.suffix == ".py"]
     pages = [path for path in files if path.suffix == ".md" and path.is_relative_to(ROOT / "docs")]
     by_hand = [path for path in pages if path.relative_to(ROOT).as_posix() not in MADE] + [ROOT / "README.md"]
     return {
-        "product_lines": lines(product),
-        "product_code_lines": sum(map(code_lines, product)),
-        "test_lines": lines(tests),
         "commands": leaf_commands(typer.main.get_command(app)),
         "config_keys": len(KEY.findall((ROOT / "docs" / "config.md").read_text(encoding="utf-8"))),
         "words_by_hand": words(by_hand),
