@@ -13,7 +13,14 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from arena.errors import ArenaError, count_text
-from arena.record.model.columns import Flags, ForecastColumns, Ints, evidence_rows, take_rows
+from arena.record.model.columns import (
+    Flags,
+    ForecastColumns,
+    Ints,
+    answered_rows,
+    evidence_rows,
+    take_rows,
+)
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import (
     cohorts_of_agent,
@@ -29,6 +36,7 @@ from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel import duel as direct_duel
+from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
 from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.gain import gains as gains_of
@@ -99,7 +107,7 @@ class Comparisons:
 
 COMPARISONS = CacheKind(
     "comparisons",
-    "evidence 3",
+    "evidence 4",
     TypeAdapter(Comparisons),
     lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
 )
@@ -154,7 +162,8 @@ def compare_agents(
     counted = _without_agents(rows, unranked)
     season = season_forecasts(counted, as_of)
     capital = {name: evidence_of(rows, name, (former or {}).get(name, ()), as_of) for name in rows.agents}
-    found = standings(season, capital, families, seed, sources, len(unranked - waiting))
+    bar = evidence_bar(count_entries(_stated_rows(rows)))
+    found = standings(season, capital, bar, families, seed, sources, len(unranked - waiting))
     return Comparisons(
         standings=tuple(
             RankedAgent(gain, found.verdicts[gain.agent], *found.places[gain.agent]) for gain in found.gains
@@ -259,12 +268,11 @@ def compute_duel(connection: Connection, one: str, other: str, cohort: int | Non
 def season_forecasts(rows: ForecastColumns, as_of: float = np.inf) -> SeasonForecasts:
     """The rows that agents are compared on: markets of one story are one event."""
     counted = evidence_rows(rows)
-    instant = counted.cohort * (counted.round.max(initial=0) + 1) + counted.round
     return check_season(
         counted.agents,
         counted.stories,
         agent=counted.agent,
-        instant=np.unique(instant, return_inverse=True)[1],
+        instant=_instants(counted),
         market=counted.market,
         event=stories_of(counted),
         forecast=probability(counted.forecast),
@@ -272,6 +280,25 @@ def season_forecasts(rows: ForecastColumns, as_of: float = np.inf) -> SeasonFore
         outcome=counted.outcome,
         known=np.minimum(counted.known, as_of) if counted.known.size else None,
     )
+
+
+def _stated_rows(rows: ForecastColumns) -> StatedRows:
+    """Return what agents stated themselves, whether or not they are ranked and the market has resolved."""
+    stated = answered_rows(rows)
+    return StatedRows(
+        agent=stated.agent,
+        instant=_instants(stated),
+        market=stated.market,
+        forecast=probability(stated.forecast),
+        price=probability(stated.mid),
+    )
+
+
+def _instants(rows: ForecastColumns) -> Ints:
+    """Number the rounds of all cohorts in the order of time."""
+    rounds = rows.round.max(initial=0) + 1
+    keys = np.stack([rows.at, rows.cohort * rounds + rows.round])
+    return np.unique(keys, axis=1, return_inverse=True)[1]
 
 
 def stories_of(rows: ForecastColumns) -> Ints:

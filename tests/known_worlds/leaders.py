@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from arena.scores.rules.comparisons.events import EventSums
-from arena.scores.rules.comparisons.evidence import Evidence
+from arena.scores.rules.comparisons.evidence import BAR, Evidence
 from arena.scores.rules.comparisons.gain import sums_of
 from arena.scores.rules.comparisons.lead import chance_each
 from arena.scores.rules.comparisons.power import required_events
@@ -25,7 +25,7 @@ def _led(label: str, agents: Agents, shape: Shape, events: int, seasons: int) ->
         rng = chances("leader", label, number)
         place = world(sizes(shape, events, 5, rng), rng)
         season = played(place, agents(place, rng))
-        found = standings(season, dict.fromkeys(season.agents, NONE), seed=number, pairs=False)
+        found = standings(season, dict.fromkeys(season.agents, NONE), BAR, seed=number, pairs=False)
         first = found.gains[0].agent
         named.append(first if found.verdicts[first].name == "ahead" else None)
     return named

@@ -25,6 +25,7 @@ from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import NOTHING
@@ -504,7 +505,19 @@ def _standings(table: ForecastTable, ranked: Ints) -> Standings | None:
                 payout=table.outcome[own],
             )
         )
-    return standings(season, capital, unranked=unranked, pairs=False)
+    bar = evidence_bar(count_entries(_stated_rows(table.where(has_price))))
+    return standings(season, capital, bar, unranked=unranked, pairs=False)
+
+
+def _stated_rows(priced: ForecastTable) -> StatedRows:
+    """Return everyone's forecasts beside the price, ranked or not, resolved or not."""
+    return StatedRows(
+        agent=priced.forecaster,
+        instant=np.unique(_times(priced)[0], return_inverse=True)[1],
+        market=priced.question,
+        forecast=priced.probability,
+        price=_price_of(priced),
+    )
 
 
 def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:

@@ -28,19 +28,6 @@ class Copies:
 
     of: Mapping[str, str]
 
-    def head(self, agent: str) -> str:
-        """The name of the entry that an agent belongs to.
-
-        >>> found = Copies({"bob": "ann", "cho": PRICE})
-        >>> [found.head(name) for name in ("ann", "bob", "cho")]
-        ['ann', 'ann', 'the price']
-        """
-        return self.of.get(agent, agent)
-
-    def entries(self, agents: Iterable[str]) -> int:
-        """How many entries some agents are."""
-        return len({self.head(agent) for agent in agents})
-
 
 def find_copies(
     season: SeasonForecasts,

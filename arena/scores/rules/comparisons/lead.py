@@ -2,18 +2,16 @@
 
 - Formula: an agent is *ahead* of the market if the lower end of its gain's 95% interval, by event, is
   above 0. It is *proven* if the lower end by weeks of resolution is above 0 too, over at least 8 weeks,
-  and its evidence has reached the bar at any time: 20 times the number of entries that are ranked, where
-  copies are one entry (`evidence`, `copies`). It is *close* (too close to call) if its interval holds 0,
-  else *none*. The leader is the one that is proven and ahead of every other entry in a duel with p ≤
-  0.05. Duels need no adjustment, as all must be significant at once. Events still needed are the most
-  that `power` has for any of k open gaps, each found with a chance of 1 − 0.1/k.
+  and its evidence has reached the bar at any time (`evidence`, `entries`). It is *close* (too close to call)
+  if its interval holds 0, else *none*. The leader is the one that is proven and ahead of every other entry
+  in a duel with p ≤ 0.05. Duels need no adjustment, as all must be significant at once. Events still needed
+  are the most that `power` has for any of k open gaps, each found with a chance of 1 − 0.1/k.
 - Direction: higher gains and gaps are better.
 - Range: nobody leads, or one agent with its copies.
 - Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Who copies the price
   can't be ahead of it, and has no verdict. A gap that goes the wrong way gives no number of events, and
   neither does one that would take more than 10,000: that cannot be told.
-- Source: Gutmann and Maymin (1987) for testing the best against each other at the plain level; Bonferroni
-  for the bar.
+- Source: Gutmann and Maymin (1987) for testing the best against each other at the plain level.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -69,11 +67,6 @@ class LeadStatement:
 
 
 DuelOf = Callable[[str, str], Duel | None]
-
-
-def evidence_bar(copies: Copies, ranked: Sequence[str]) -> float:
-    """20 times the entries among the ranked agents."""
-    return BAR * max(copies.entries(ranked), 1)
 
 
 def verdicts(

@@ -13,7 +13,7 @@ from arena.scores.rules.comparisons.duel import Duel, duels
 from arena.scores.rules.comparisons.evidence import Evidence
 from arena.scores.rules.comparisons.gain import Gain, gains
 from arena.scores.rules.comparisons.indirect_duel import indirect_duels
-from arena.scores.rules.comparisons.lead import LeadStatement, Verdict, evidence_bar, lead, verdicts
+from arena.scores.rules.comparisons.lead import LeadStatement, Verdict, lead, verdicts
 from arena.scores.rules.comparisons.ranks import Places, groups, order, places
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 
@@ -50,6 +50,7 @@ def sureness(gain: Gain, verdict: Verdict) -> dict[str, Any]:
 def standings(
     season: SeasonForecasts,
     evidence: Mapping[str, Evidence],
+    bar: float,
     families: Iterable[Collection[str]] = (),
     seed: int = 0,
     sources: Mapping[str, str] | None = None,
@@ -59,13 +60,12 @@ def standings(
 ) -> Standings:
     """Everyone against the market and against each other; the season's agents are those that are ranked.
 
-    `families` and `sources` are as in `copies`. Without `pairs` only those duels are fought that decide who
-    leads.
+    `bar` is the evidence that proves an entry; `families` and `sources` are as in `copies`. Without `pairs`
+    only those duels are fought that decide who leads.
     """
     board = order(gains(season, seed))
     names = [gain.agent for gain in board]
     copies = find_copies(season, names, families, sources)
-    bar = evidence_bar(copies, names)
     judged = [gain.agent for gain in board if gain.reason is None]
     fought = duels(season, judged, seed) if pairs else []
     known = {frozenset((one.a, one.b)): one for one in fought}

@@ -188,7 +188,7 @@ TIMED = ",market_probability,time,resolved"
 def test_who_is_proven_leads_and_who_is_not_ranked_or_copies_the_price_is_said() -> None:
     found = score_file(table_of(*season_lines(400, 20), more=TIMED))
     sharp, blank, lazy = (row_of(found.rows, name) for name in ("sharp", "blank", "lazy"))
-    assert (found.leader, found.bar, sharp.verdict) == ("sharp", 40.0, "proven")
+    assert (found.leader, found.bar, sharp.verdict) == ("sharp", 60.0, "proven")
     assert found.sentence is not None
     assert found.sentence.startswith("sharp leads, and it is proven: it beats the market by ")
     assert found.sentence.endswith(" blank copies the price. One agent answered too little to be ranked.")

@@ -10,7 +10,7 @@ from arena.scores.rules.comparisons.copies import PRICE, Copies
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.evidence import Evidence
 from arena.scores.rules.comparisons.gain import Gain
-from arena.scores.rules.comparisons.lead import LeadStatement, Verdict, evidence_bar, lead, verdicts
+from arena.scores.rules.comparisons.lead import LeadStatement, Verdict, lead, verdicts
 
 NOBODY = Copies({})
 HIGH, LOW = 500.0, 6.4
@@ -80,14 +80,6 @@ def test_evidence_that_was_reached_once_stays_reached() -> None:
     curve = Evidence(np.array([1.0, 2.0, 3.0]), np.array([3.0, 170.0, 90.0]))
     found = verdicts([gain("ann", 0.03)], {"ann": curve}, NOBODY, 160.0)["ann"]
     assert found == Verdict("proven", 90.0, 2.0, None)
-
-
-def test_the_bar_counts_copies_once() -> None:
-    assert evidence_bar(NOBODY, ["ann", "bob", "cho"]) == 60
-    assert (
-        evidence_bar(Copies({"bob": "ann", "cho": PRICE, "dan": PRICE}), ["ann", "bob", "cho", "dan"]) == 40
-    )
-    assert evidence_bar(NOBODY, []) == 20
 
 
 def test_who_copies_the_price_has_no_verdict_and_leads_nobody() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from arena.scores.rules.comparisons.duel import duel, duels
-from arena.scores.rules.comparisons.evidence import Evidence
+from arena.scores.rules.comparisons.evidence import BAR, Evidence
 from arena.scores.rules.comparisons.gain import gains
 from arena.scores.rules.comparisons.ranks import order
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
@@ -18,7 +18,7 @@ def much(season: SeasonForecasts) -> dict[str, Evidence]:
 
 def test_it_holds_what_its_parts_say() -> None:
     season = season_of(drawn(2, 120, {"ann": 0.1, "bob": 0.15, "cho": 0.3}))
-    found = standings(season, much(season), seed=4)
+    found = standings(season, much(season), BAR, seed=4)
     assert list(found.gains) == order(gains(season, 4))
     assert list(found.duels) == duels(season, seed=4)
     assert {one.p for one in found.duels} == {duel(season, one.a, one.b, 4).p for one in found.duels}
@@ -33,6 +33,6 @@ def test_agents_that_never_met_are_compared_by_way_of_the_market() -> None:
         )
     ]
     season = season_of(rows)
-    found = standings(season, much(season))
+    found = standings(season, much(season), BAR)
     assert found.duels[0].reason == "no resolved forecast in common"
     assert found.lead.leader == "sharp"

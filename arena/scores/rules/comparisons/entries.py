@@ -1,0 +1,136 @@
+"""Entries: how many chances a season has given luck.
+
+- Formula: every agent that ever stated a forecast is an entry, except copies. A copy is an agent whose
+  forecasts lie, and at every earlier look have lain, within 0.005 of an earlier entry's or of the price, with
+  at most one exception or 5% of their common rows. All copies of the price are one entry. The number is the
+  highest at any look so far; the bar for evidence is 20 times as high.
+- Direction: none.
+- Range: 1 to the number of agents.
+- Edge cases: an agent that stops answering, is no longer ranked, or starts to copy another remains an entry,
+  so the bar never falls. Two agents are two entries if the later one's first round has no market in common
+  with the other, and so are twins (the same settings) whose forecasts differ.
+- Source: Bonferroni, over all that could have been proven.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.scores.rules._columns import Floats
+from arena.scores.rules.comparisons.copies import SHARE
+from arena.scores.rules.comparisons.events import NEAR, Ints
+from arena.scores.rules.comparisons.evidence import BAR
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRows:
+    """All forecasts that were stated, resolved or not.
+
+    `agent`, `instant` and `market` are whole numbers from 0 on; instants are in the order of time.
+    """
+
+    agent: Ints
+    instant: Ints
+    market: Ints
+    forecast: Floats
+    price: Floats
+
+
+def evidence_bar(entries: int) -> float:
+    """Return the capital that proves an entry: 20 times the number of entries.
+
+    >>> evidence_bar(3)
+    60.0
+    """
+    return BAR * max(entries, 1)
+
+
+def count_entries(rows: StatedRows) -> int:
+    """Count the entries of a season, at the look that had most of them."""
+    agents = [_agent_rows(rows, number) for number in np.unique(rows.agent).tolist()]
+    agents.sort(key=lambda agent: int(agent.instant[0]))
+
+    started = np.array([agent.instant[0] for agent in agents], dtype=np.int64)
+    left_price = np.array([_price_departure(agent) for agent in agents])
+    departure = _departures(agents)
+
+    changes = np.unique(np.concatenate([started, left_price, departure.ravel()]))
+    looks = changes[np.isfinite(changes)]
+    counts = [_entries_at(look, started, left_price, departure) for look in looks.tolist()]
+
+    return max(counts, default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class _AgentRows:
+    """The rows of one agent in the order of time; `cell` numbers a market at an instant."""
+
+    instant: Ints
+    cell: Ints
+    forecast: Floats
+    price: Floats
+
+
+def _agent_rows(rows: StatedRows, agent: int) -> _AgentRows:
+    markets = int(rows.market.max()) + 1
+    own = np.flatnonzero(rows.agent == agent)
+    cell = rows.instant[own] * markets + rows.market[own]
+
+    # of two forecasts for one market at one instant the first counts
+    cells, first = np.unique(cell, return_index=True)
+    own = own[first]
+
+    return _AgentRows(rows.instant[own], cells, rows.forecast[own], rows.price[own])
+
+
+def _price_departure(agent: _AgentRows) -> float:
+    """Return the instant from which an agent no longer copies the price, infinity if it always has."""
+    return _departure(agent.instant, agent.forecast - agent.price)
+
+
+def _departures(agents: Sequence[_AgentRows]) -> NDArray[np.float64]:
+    """Return from when on each agent (line) is no copy of each earlier one (column)."""
+    departure = np.full((len(agents), len(agents)), -np.inf)
+
+    for earlier, one in enumerate(agents):
+        for later in range(earlier + 1, len(agents)):
+            departure[later, earlier] = _pair_departure(agents[later], one)
+
+    return departure
+
+
+def _pair_departure(later: _AgentRows, earlier: _AgentRows) -> float:
+    cells, own, other = np.intersect1d(later.cell, earlier.cell, assume_unique=True, return_indices=True)
+    met_at_start = cells.size > 0 and later.instant[own[0]] == later.instant[0]
+
+    if not met_at_start:
+        return -np.inf
+    return _departure(later.instant[own], later.forecast[own] - earlier.forecast[other])
+
+
+def _departure(instant: Ints, distance: Floats) -> float:
+    """Return the first instant at whose end too many rows lay apart, infinity if there is none."""
+    apart = np.cumsum(np.abs(distance) > NEAR)
+    rows = np.arange(1, instant.size + 1)
+    ends = np.append(instant[1:] != instant[:-1], True)
+
+    too_many = ends & (apart > np.maximum(1.0, (1 - SHARE) * rows))
+    first = np.flatnonzero(too_many)
+
+    return float(instant[first[0]]) if first.size else np.inf
+
+
+def _entries_at(look: float, started: Ints, left_price: Floats, departure: NDArray[np.float64]) -> int:
+    """Count the entries among the agents that had started by one look."""
+    entries: list[int] = []
+    has_price_copy = False
+
+    for agent in np.flatnonzero(started <= look).tolist():
+        if left_price[agent] > look:
+            has_price_copy = True
+        elif not np.any(departure[agent, entries] > look):
+            entries.append(agent)
+
+    return len(entries) + int(has_price_copy)
