@@ -298,6 +298,8 @@ def board(
     against: str | None = option("Compare everybody with this forecaster.", "NAME"),
     combinations: bool = COMBINATIONS,
     agents: bool = flag("With files: also the agents of the record."),
+    every_round: bool = flag("Also the rounds that the site leaves out."),
+    clock: Path | None = CLOCK_FILE,
     as_csv: bool = flag("Print CSV, in the columns of the source.", "--csv"),
     as_html: bool = flag("Print a page with the same table.", "--html"),
 ) -> None:
@@ -307,7 +309,8 @@ def board(
     means, open markets scored against the crowd's latest probability, and two intervals, the source's,
     and one by cluster, which allows for horizons and rounds of one question that move together. What
     isn't scored is counted and named. Without question sets, questions are those that resolved. With
-    --by, --csv and --html have the parts.
+    --by, --csv and --html have the parts. As on the site, the tournament and the baseline board leave out
+    rounds due less than 50 days ago or with under 50 markets or 225 data rows resolved; a note names them.
 
     Example: arena forecastbench board --mode paper --questions Q.json --resolutions R.json FORECASTS.json
 
@@ -320,7 +323,8 @@ def board(
     sources = (questions or (), resolutions or ())
     recorded = recorded_files(chosen) if agents or not files else []
     found = gathered(chosen, files or (), *sources, mode, median, combinations, recorded)
-    made = make_board(found, mode, difficulty=difficulty, by=by, against=against)
+    today = None if every_round else clock_of(clock)().now().date()
+    made = make_board(found, mode, today, difficulty=difficulty, by=by, against=against)
     rows = [_row_data(made, row) for row in made.scores]
     if as_csv or as_html:
         lines = _paper_lines(rows) if mode == "paper" else _site_lines(rows, mode)

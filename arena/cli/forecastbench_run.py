@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -43,11 +43,16 @@ ANSWERS = (
     TableColumn("note", show=plain, narrow="wrap", gives_way=2),
 )
 ENDS = ("low", "expected", "high")
+UNFINISHED = ("pending", "failed")
+"""Turns that are played when the command runs again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedAnswers:
-    """What a set was and is to be asked: cohorts of before, the line-up, and who of it is new."""
+    """What a set was and is to be asked: cohorts of before, the line-up, and who of it is new.
+
+    `waiting` are the agents without a key, `left_out` those that can't be made, each with the reason.
+    """
 
     kept: BenchmarkFile
     method: AskingMethod
@@ -56,6 +61,7 @@ class PlannedAnswers:
     config: Config
     fresh: tuple[AgentConfig, ...]
     waiting: Mapping[str, str]
+    left_out: Mapping[str, str]
 
     @property
     def going_on(self) -> list[StoredCohort]:
@@ -79,7 +85,7 @@ def run(
     evidence: bool = flag("Show articles from the config's source."),
     batch: int = option("Questions in one call.", default=1, min=1),
     agents: list[str] | None = option("Only this agent; repeatable.", "NAME", "--agent"),
-    baselines: bool = flag("Also always 0, 0.5 and 1, random, the freeze value, and naive."),
+    baselines: bool = flag("Beside the agents: always 0, 0.5 and 1, random, the freeze value, naive."),
     dry: bool = flag("Only show what it would cost."),
     yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
     clock: Path | None = CLOCK_FILE,
@@ -88,7 +94,7 @@ def run(
 
     Data questions are asked for all their dates at once. --prompt, --prices and --evidence are the methods of
     ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Running it again asks
-    what is missing. The exit status is 2 if an agent's answers are incomplete.
+    what is missing. The exit status is 2 if an agent did not finish, or a model left questions out.
 
     Example: arena forecastbench run --prompt scratchpad --prices --baselines
 
@@ -110,7 +116,7 @@ def run(
         trouble = () if dry else run_async(play(planned, record, cost["calls"]["low"], time))
         data = run_data(planned, record, cost, trouble) | {"asked": not dry, "late": is_late(planned, time)}
     chosen.answer(data, _say_run, data, chosen.table)
-    if not dry and any(one["forecasts"] < planned.rows for one in data["agents"]):
+    if not dry and (unfinished_agents(data) or silent_agents(data)):
         raise typer.Exit(2)
 
 
@@ -150,13 +156,28 @@ def plan(
     done = answered_agents(record, earlier)
     waiting = missing_keys(whole.agents, environment(config.folder, os.environ))
     fresh = [agent for agent in whole.agents if agent.name not in done and agent.name not in waiting]
-    names = {agent.name for agent in fresh}
+    left_out = _left_out(fresh, done)
+    fresh = [agent for agent in fresh if agent.name not in left_out]
     for agent in fresh:
-        if apart := [name for name in agent.of if name not in names]:
-            words = f"{agent.name} is made from {apart[0]}, which is not asked in the same cohort"
-            raise ArenaError("apart", words, "omit it: name the others with --agent")
+        absent = [name for name in agent.of if name in waiting]
+        if absent:
+            words = f"{agent.name} is made from {absent[0]}, which waits for {waiting[absent[0]]}"
+            raise ArenaError("apart", words, "set it, or omit the agent: name the others with --agent")
     snapshot = set_snapshot(asked, kept.version, decided_at(asked, at), method)
-    return PlannedAnswers(kept, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting)
+    return PlannedAnswers(kept, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting, left_out)
+
+
+def _left_out(fresh: Sequence[AgentConfig], done: Collection[str]) -> dict[str, str]:
+    """Return the new agents made from one that answered in an earlier cohort, with the reason."""
+    left_out: dict[str, str] = {}
+
+    for agent in fresh:
+        for source in agent.of:
+            if source in done:
+                left_out[agent.name] = f"{source}, which it is made from, answered in an earlier cohort"
+            elif source in left_out:
+                left_out[agent.name] = f"{source}, which it is made from, is left out"
+    return left_out
 
 
 async def estimated(planned: PlannedAnswers, record: Record) -> list[tuple[Estimate, float]]:
@@ -300,10 +321,25 @@ def run_data(
         "estimate": cost,
         "agents": agents,
         "waiting": dict(planned.waiting),
+        "left_out": dict(planned.left_out),
         "trouble": list(trouble),
         "total": {name: sum(one[name] for one in agents) for name in ("calls", "tokens_in", "tokens_out")}
         | {"usd": None if unknown else known, "usd_known": known, "usd_more_at_most": more},
     }
+
+
+def unfinished_agents(data: Mapping[str, Any]) -> list[str]:
+    """Return the agents whose turn is open or failed: running the command again asks them."""
+    return [agent["agent"] for agent in data["agents"] if agent["verdict"] in UNFINISHED]
+
+
+def silent_agents(data: Mapping[str, Any]) -> list[str]:
+    """Return the agents with a model that answered, but left questions out.
+
+    Kinds without a model state what they have: the market, for example, nothing on data questions.
+    """
+    finished = [agent for agent in data["agents"] if agent["verdict"] not in UNFINISHED]
+    return [agent["agent"] for agent in finished if agent["calls"] and agent["forecasts"] < data["rows"]]
 
 
 def is_late(planned: PlannedAnswers, clock: Clock) -> bool:
@@ -337,9 +373,13 @@ def _warnings_of(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"Warning: {one['agent']}: {words}"
     for name, variable in data["waiting"].items():
         yield f"{name} waits for {variable}: set it and run this again"
+    for name, reason in data["left_out"].items():
+        yield f"{name} is left out: {reason}"
     yield from data["trouble"]
-    if data["asked"] and any(one["forecasts"] < data["rows"] for one in data["agents"]):
+    if data["asked"] and unfinished_agents(data):
         yield "Not complete: running this again asks only what is missing"
+    if data["asked"] and silent_agents(data):
+        yield f"Not every question was answered by {', '.join(silent_agents(data))}: this is not asked again"
     if data["late"]:
         yield (
             f"The set was due {data['due']}: later answers are no submission; models may know the outcomes"

@@ -54,6 +54,8 @@ from arena.scores.files.forecastbench import (
     read_resolution_set,
     strictly,
 )
+from arena.scores.files.forecastbench_board import ARENA
+from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
 from markets.millionths import millionths
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Snapshot
 from portfolio.ledger import open_account
@@ -112,13 +114,16 @@ def benchmark_cohorts(record_cohorts: Iterable[StoredCohort], due: str | None = 
 def line_up(
     config: Config, method: AskingMethod, only: Sequence[str], more: Sequence[AgentConfig] = ()
 ) -> Config:
-    """The config with its agents, or `only` some and those that they are made from, asked by this method."""
+    """Return the config with its agents, or `only` some and those they are made from, asked by a method.
+
+    All of `more` are asked too, whatever is named in `only`.
+    """
     agents = [*config.agents, *more]
     unknown = [name for name in only if name not in {agent.name for agent in agents}]
     if unknown:
         known = ", ".join(agent.name for agent in agents)
         raise ArenaError("no_agent", f"there is no agent {unknown[0]!r}", f"agents: {known}", status=64)
-    wanted = set(only)
+    wanted = {*only, *(agent.name for agent in more)}
     while more_names := {name for x in agents if x.name in wanted for name in x.of} - wanted:
         wanted |= more_names
     chosen = [_asked_by(agent, config, method) for agent in agents if not only or agent.name in wanted]
@@ -382,16 +387,16 @@ def _round(stored: StoredCohort, record: Record) -> StoredRound:
 
 
 AS_NAMED_THERE = {
-    "always-0": "Always 0",
-    "always-0.5": "Always 0.5",
-    "always-1": "Always 1",
-    "random-uniform": "Random Uniform",
+    ("constant", "always-0"): "Always 0",
+    ("constant", "always-0.5"): "Always 0.5",
+    ("constant", "always-1"): "Always 1",
+    ("random", "random-uniform"): "Random Uniform",
+    ("naive", "freeze-value"): IMPUTED,
+    ("naive", "naive"): NAIVE,
 }
-"""What the benchmark calls forecasters that ask no model."""
+"""What the benchmark calls the forecasters that ask no model, by kind and name."""
 UNNAMED = ("constant", "random", "market", "naive")
 """Kinds whose answers don't depend on the method."""
-HERE = "this arena"
-"""The organization of agents on boards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,14 +445,14 @@ def _recorded(
     keys: Mapping[MarketId, Asked],
     forecasts: Sequence[Forecast],
 ) -> RecordedAnswers:
-    name = AS_NAMED_THERE.get(entrant.name, entrant.name)
+    name = AS_NAMED_THERE.get((entrant.kind, entrant.name), entrant.name)
     if entrant.kind not in UNNAMED:
         name = f"{entrant.name} ({method.words})"
-    lab = str(entrant.settings.get("model") or HERE).partition("/")[0]
+    lab = str(entrant.settings.get("model") or ARENA).partition("/")[0]
     answered = [(keys[one.market_id], one) for one in forecasts if one.market_id in keys]
     rows = tuple(BenchForecast(row, *key, one.probability) for row, (key, one) in enumerate(answered, 1))
     file = f"cohort {cohort.number}, {entrant.name}"
-    filed = ForecastFile(file, HERE, name, lab, asked.name, asked.due, rows)
+    filed = ForecastFile(file, ARENA, name, lab, asked.name, asked.due, rows)
     reasons = {key: one.reason for key, one in answered}
     return RecordedAnswers(cohort.number, entrant.name, method, filed, reasons)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean, geometric_mean, median
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -74,6 +75,7 @@ def world(folder: Path, provider: FaultyProvider, budget: str = "{arena: 10}") -
             for number in range(1, AGENTS + 1)
         ),
         "  - {kind: crowd, name: together, of: [a1, a2, a3]}",
+        "  - kind: market",
     ]
     (folder / "config.yaml").write_text("\n".join(lines))
     (folder / "clock").write_text("2026-02-28T12:00Z\n")
@@ -166,6 +168,7 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     questions = AGENTS * QUESTION_COUNT
     assert questions <= len(provider.log) <= questions + len(kills) * AT_ONCE
     agents = {one["agent"]: one for one in found["agents"]}
+    assert agents.pop("market")["forecasts"] == 10  # data questions have no price
     assert {one["forecasts"] for one in agents.values()} == {ROWS}
     assert {one["verdict"] for one in agents.values()} == {"played"}
     for number in range(1, AGENTS + 1):
@@ -197,21 +200,21 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
         assert (one["version"], one["is_new"], len(one["corrected"])) == (version, True, 2 * (version == 3))
     board = ("forecastbench", "board", "--mode", "paper")
     rows = {one["forecaster"]: one for one in arena_json(*board, filed, "--agents")["rows"]}
-    assert {"a8", "a8 (scratchpad with freeze values)", "naive", "freeze-value", "Random Uniform"} <= set(
-        rows
-    )
+    here = {"Naive Forecaster", "Imputed Forecaster", "Random Uniform"}
+    assert {"a8", "a8 (scratchpad with freeze values)", *here} <= set(rows)
     kept, file = rows["a8 (scratchpad with freeze values)"], rows["a8"]
     assert [kept[name] for name in ("dataset", "market")] == [file[name] for name in ("dataset", "market")]
     assert file["dataset"] == pytest.approx((8 * 0.1**2 + 2 * 0.9**2) / 10)
     assert file["market"] == pytest.approx((9 * 0.1**2 + 0.3**2) / 10)
     assert rows["Always 0.5"]["dataset"] == pytest.approx(0.25)
-    assert rows["freeze-value"]["market"] == pytest.approx((5 * 0.75**2 + 4 * 0.25**2 + 0.15**2) / 10)
+    assert rows["Imputed Forecaster"]["market"] == pytest.approx((5 * 0.75**2 + 4 * 0.25**2 + 0.15**2) / 10)
 
     assert is_clean(tmp_path)
     (answers,) = arena_json("report", "--method", "-o", "method.md")["benchmark"]
     costs = {one["agent"]: one["cost"] for one in answers["agents"]}
     assert costs["a1"] == pytest.approx(QUESTION_COUNT * CENTS)
-    assert (answers["sha256"], set(answers["forecasts"].values())) == (fetched["sha256"], {ROWS})
+    assert answers["sha256"] == fetched["sha256"]
+    assert set(answers["forecasts"].values()) == {ROWS, 10}
     text = (tmp_path / "method.md").read_text()
     assert all(words in text for words in (fetched["sha256"], "scratchpad with freeze values", "version 3"))
     assert "## Statistics" not in text
@@ -238,7 +241,7 @@ def test_several_questions_at_once_and_ctrl_c(tmp_path: Path, provider: FaultyPr
     before = len(provider.log)
     found = arena_json(*batched)
     assert len(provider.log) - before == left["estimate"]["calls"]["low"] <= calls - 17 + 2 * AT_ONCE
-    assert {one["forecasts"] for one in found["agents"]} == {ROWS}
+    assert {one["forecasts"] for one in found["agents"] if one["agent"] != "market"} == {ROWS}
     assert found["total"]["usd_known"] == pytest.approx(calls * CENTS)
     assert is_clean(tmp_path)
     arena_json("forecastbench", "file", "--as", "us", "--model", "a3", "-o", "filed")
@@ -253,13 +256,40 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: Faul
     only = (*RUN, "--agent", "a1", "--agent", "a2")
     short = arena_json(*only, status=2)
     assert 0.015 < short["total"]["usd"] <= 0.03
-    assert {one["verdict"] for one in short["agents"]} == {"failed"}
-    assert "budget" in short["agents"][0]["note"]
+    a1, a2, *baselines = short["agents"]
+    assert (a1["verdict"], a2["verdict"], "budget" in a1["note"]) == ("failed", "failed", True)
+    assert {one["verdict"] for one in baselines} == {"played"}
     world(tmp_path, provider)
     found = arena_json(*only)
     assert found["total"]["usd"] == pytest.approx(2 * QUESTION_COUNT * CENTS, abs=1e-9)
     assert len(provider.log) == 2 * QUESTION_COUNT
     assert is_clean(tmp_path)
+
+
+def test_an_arenas_agents_get_the_sites_adjustment(tmp_path: Path, provider: FaultyProvider) -> None:
+    """Named agents play beside the baselines, and those bear the names by which the site adjusts."""
+    world(tmp_path, provider)
+    arena_json("forecastbench", "fetch", *FROM)
+    found = arena_json(*RUN, "--agent", "a1")
+    baselines = {"always-0", "always-0.5", "always-1", "random-uniform", "freeze-value", "naive"}
+    assert {one["agent"] for one in found["agents"]} == {"a1", *baselines}
+    later = arena_json(*RUN)
+    assert later["left_out"] == {"together": ANY}
+    assert "a1" not in [one["agent"] for one in later["agents"] if one["cohort"] == 2]
+
+    resolved(tmp_path)
+    (tmp_path / "clock").write_text("2026-04-19T00:00Z\n")
+    arena_json("forecastbench", "fetch", "--resolutions", *FROM)
+    board = ("forecastbench", "board", "--clock", "clock")
+    waiting = arena_json(*board, status=1)["error"]["message"]
+    assert "the round due 2026-03-01: due 49 days ago" in waiting
+    made = arena_json(*board, "--every-round")
+    rows = {row["forecaster"]: row for row in made["rows"]}
+    assert rows["a1 (scratchpad with freeze values)"]["skill_overall"] is not None
+    adjusted_by_price = arena_json(*board, "--every-round", "--difficulty", "market_brier")
+    assert adjusted_by_price["rows"] == made["rows"]
+    assert [note for note in made["notes"] if "made here" in note]
+    assert not [note for note in made["notes"] if "is not there" in note or "no BSS" in note]
 
 
 PROMPTS = {"base_rates": "look at how often", "odds": "think in odds", "two_passes": "make up your mind"}

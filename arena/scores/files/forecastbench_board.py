@@ -11,7 +11,7 @@ import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from statistics import median
 from typing import Any
 
@@ -39,13 +39,19 @@ from arena.scores.rules.forecastbench.paper_leaderboard import PaperScores, pape
 
 OWN = "ForecastBench"
 """The organization whose models make the baseline board, and whose files are no submissions."""
+ARENA = "this arena"
+"""The organization of the agents of a record."""
 SUPERS, PUBLIC = "Superforecaster median forecast", "Public median forecast"
 HALF = "Always 0.5"
 COMPARISONS = frozenset({
     "Always 0", HALF, "Always 1", "Random Uniform", IMPUTED, NAIVE, SUPERS, PUBLIC,
 })  # fmt: skip
 LEAST_RESOLVED = 225
-"""Data questions that a forecaster needs for the preliminary board."""
+"""Resolved data questions that a round needs to be scored, and a forecaster for the preliminary board."""
+LEAST_MARKETS = 50
+"""Resolved markets that a round needs for the tournament and the baseline board."""
+LEAST_AGE = timedelta(days=50)
+"""How long ago a round must have been due for these two boards."""
 TABLE_COLUMNS = (
     "forecast_due_date", "source", "id", "horizon", "resolved", "resolved_to", "forecast", "organization",
     "model_organization", "model", "model_age_at_due_date", "external_submission",
@@ -148,11 +154,12 @@ class _Gathering:
             return
         self.teams.setdefault(name, (filed.organization, filed.lab))
         own = filed.organization == OWN
+        reference = crowd or filed.model in COMPARISONS
+        comparison = reference and filed.organization in (OWN, ARENA)
         for key, outcome in self.outcomes[filed.due].items():
             p = answers.get(key)
             p = self.imputed(key, outcome) if p is None else p
-            comparison = crowd or filed.model in COMPARISONS
-            self.rows.append(ScoredForecast(name, filed.due, key, p, outcome, not own, own and comparison))
+            self.rows.append(ScoredForecast(name, filed.due, key, p, outcome, not own, comparison))
 
     def imputed(self, key: Asked, outcome: Outcome) -> float:
         """What silence counts as."""
@@ -172,9 +179,10 @@ def gather(
     median_name: str | None = None,
 ) -> Forecasters:
     """The forecasts of all files beside what their questions came to."""
+    files, replaced = _without_replaced(files)
     outcomes = {due: _outcomes(due, files, sets, resolutions, mode) for due in {one.due for one in files}}
     wanted = {one.due: _wanted(one, files, outcomes.get(one.due, {})) for one in sets}
-    taken = _Gathering(outcomes, wanted, mode == "paper")
+    taken = _Gathering(outcomes, wanted, mode == "paper", notes=replaced)
     names = forecaster_names(files)
     for filed in files:
         answers = _answers(filed, sets, taken.notes)
@@ -192,6 +200,33 @@ def gather(
     if mode == "paper" and HALF not in taken.teams:
         _add_half(taken)
     return Forecasters(tuple(taken.rows), taken.teams, tuple(taken.notes))
+
+
+def _without_replaced(files: Sequence[ForecastFile]) -> tuple[list[ForecastFile], list[str]]:
+    """Leave out an arena's baselines where ForecastBench's own of that name and round is there; notes say so.
+
+    A note also says what the arena's own are made from.
+    """
+    published = {(filed.model, filed.due) for filed in files if filed.organization == OWN}
+    kept: list[ForecastFile] = []
+    notes: list[str] = []
+    made_here: set[str] = set()
+
+    for filed in files:
+        is_baseline = filed.organization == ARENA and filed.model in COMPARISONS
+        if is_baseline and (filed.model, filed.due) in published:
+            notes.append(f"left out: {filed.file}: ForecastBench's own {filed.model} of {filed.due} is there")
+            continue
+        if is_baseline and filed.model in (IMPUTED, NAIVE):
+            made_here.add(filed.model)
+        kept.append(filed)
+
+    if made_here:
+        notes.append(
+            f"{' and '.join(sorted(made_here))}: made here, with the crowd's probability when the set was "
+            "frozen; ForecastBench has that of the due date: name its own files to use them"
+        )
+    return kept, notes
 
 
 def _wanted(
@@ -374,22 +409,32 @@ def _table_row(file: str, line: int, cells: Mapping[str, str]) -> ScoredForecast
 def make_board(
     found: Forecasters,
     mode: str,
+    today: date | None = None,
     *,
     difficulty: str | None = None,
     by: str | None = None,
     against: str | None = None,
     seed: int = 0,
 ) -> BenchBoard:
-    """The board of a mode, with the questions' groups beside it if that is wanted.
+    """Score the forecasters of a mode, and each group of questions if that is wanted.
 
-    Without a `difficulty` markets are as hard as the site has it: in the tournament as for the crowd, if the
+    With `today` the rounds are left out that the site leaves out on that day; else all count. Without a
+    `difficulty` markets are as hard as the site has it: in the tournament as for the crowd, if the
     forecaster is there that says what the crowd said, else by two-way fixed effects.
     """
+    left_out = {} if today is None else rounds_left_out(found.rows, mode, today)
+    if left_out:
+        rows = tuple(row for row in found.rows if row.due not in left_out)
+        reasons = [f"left out: the round due {due}: {why}" for due, why in sorted(left_out.items())]
+        found = replace(found, rows=rows, notes=(*reasons, *found.notes))
+
     found = _of_mode(found, mode)
     names = sorted({row.forecaster for row in found.rows})
     if not names:
         why = found.notes[0] if found.notes else "no forecast is on a resolved question"
-        raise ArenaError("nobody", f"nobody can be ranked: {why}", "name more files, or another --mode")
+        hint = "--every-round scores it too" if left_out else "name more files, or another --mode"
+        raise ArenaError("nobody", f"nobody can be ranked: {why}", hint)
+
     if against is not None and against not in names:
         known = f"it is one of {', '.join(names[:20])}"
         raise ArenaError("no_forecaster", f"no forecaster is called {against!r}", known)
@@ -448,6 +493,27 @@ def _tables(rows: Sequence[ScoredForecast], names: list[str]) -> tuple[tuple[Pan
     """Data questions and markets, and who tells how hard they were, if not the benchmark's own sample."""
     fits, note = _difficulty_sample(rows)
     return (_panel(rows, fits, names, False), _panel(rows, fits, names, True)), note
+
+
+def rounds_left_out(rows: Iterable[ScoredForecast], mode: str, today: date) -> dict[str, str]:
+    """Return the rounds that ForecastBench's site does not score yet in a mode, each with the reason."""
+    resolved: dict[str, set[tuple[Asked, bool]]] = defaultdict(set)
+    for row in rows:
+        resolved[row.due].add((row.asked, row.outcome.market))
+
+    reasons = {}
+    for due, questions in resolved.items():
+        markets = sum(is_market for _, is_market in questions)
+        data = len(questions) - markets
+        age = today - date.fromisoformat(due)
+
+        if mode in ("tournament", "baseline") and age < LEAST_AGE:
+            reasons[due] = f"due {age.days} days ago, and the site waits {LEAST_AGE.days}"
+        elif mode in ("tournament", "baseline") and markets < LEAST_MARKETS:
+            reasons[due] = f"{count_text(markets, 'market')} resolved, and the site wants {LEAST_MARKETS}"
+        elif mode != "paper" and data < LEAST_RESOLVED:
+            reasons[due] = f"{count_text(data, 'data row')} resolved, and the site wants {LEAST_RESOLVED}"
+    return reasons
 
 
 def _of_mode(found: Forecasters, mode: str) -> Forecasters:

@@ -7,6 +7,7 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from arena.cli.forecastbench import SITE_COLUMNS
 from arena.record.schema.database import open_read_only, reading
+from arena.scores.files.forecastbench_board import Outcome, ScoredForecast, rounds_left_out
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
 from tests.program.in_process import answered, invoke
@@ -141,27 +143,74 @@ def round_files(folder: Path) -> list[object]:
 
 def test_a_round_by_each_mode(tmp_path: Path) -> None:
     given = round_files(tmp_path)
-    first, second = answer("board", "--against", "Always 0.5", *given)["rows"]
+    first, second = answer("board", "--every-round", "--against", "Always 0.5", *given)["rows"]
     assert (first["forecaster"], first["n_dataset"], first["n_market"]) == ("sharp", 20, 19)
     assert first["brier_dataset"] == pytest.approx(0.04)
     assert (first["dataset"], second["overall"]) == (pytest.approx(80), pytest.approx(50))
     assert first["p"] == {"Always 0.5": 1.0}  # always at least as good
-    shown = run("board", "--against", "Always 0.5", *given).stdout
+    shown = run("board", "--every-round", "--against", "Always 0.5", *given).stdout
     assert "at least Always 0.5" in shown.splitlines()[0]
     assert shown.splitlines()[1].split()[-1] == "100.0%"
     paper = answer("board", "--mode", "paper", *given)["rows"]
     assert [row["n_market"] for row in paper] == [20, 20]
     assert paper[0]["market"] == pytest.approx((19 * 0.04 + 0.2**2) / 20)
-    missing = run("board", "--mode", "baseline", *given)
+    missing = run("board", "--mode", "baseline", "--every-round", *given)
     assert missing.exit_code == 1
     assert "not of ForecastBench's own" in missing.stderr
-    few = run("board", "--mode", "preliminary", *given)
+    few = run("board", "--mode", "preliminary", "--every-round", *given)
     assert "fewer than 225 data questions resolved" in few.stderr
-    parts = run("board", "--by", "source", "--csv", *given).stdout.splitlines()
+    parts = run("board", "--every-round", "--by", "source", "--csv", *given).stdout.splitlines()
     assert parts[:2] == ["Group,Model,N,Brier,Low,High", "fred,sharp,20,0.04,0.04,0.04"]
     assert run("board", "--csv", "--html", *given).exit_code == 64
-    page = run("board", "--html", *given).stdout
+    page = run("board", "--every-round", "--html", *given).stdout
     assert page.count("<tr>") == 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "today", "kept"),
+    [
+        ("tournament", date(2026, 8, 17), ["05-24", "06-07", "06-21"]),
+        ("tournament", date(2026, 7, 27), ["05-24", "06-07"]),
+        ("baseline", date(2026, 7, 26), ["05-24"]),
+        ("preliminary", date(2026, 7, 26), ["05-24", "06-07", "06-21"]),
+    ],
+)
+def test_rounds_are_scored_from_the_day_on_which_the_site_scores_them(
+    bench: Path, tmp_path: Path, mode: str, today: date, kept: list[str]
+) -> None:
+    clock = tmp_path / "clock"
+    clock.write_text(f"{today}T12:00Z\n")
+    found = answer(
+        "board", "--mode", mode, "--clock", clock, "--by", "round", bench / "golden_forecasts.csv.gz"
+    )
+    assert sorted({row["group"] for row in found["groups"]}) == [f"2026-{day}" for day in kept]
+    named = [note for note in found["notes"] if note.startswith("left out: the round due")]
+    assert len(named) == 3 - len(kept)
+
+
+@pytest.mark.parametrize(
+    ("mode", "markets", "data", "reason"),
+    [
+        ("tournament", 49, 300, "49 markets resolved, and the site wants 50"),
+        ("baseline", 50, 224, "224 data rows resolved, and the site wants 225"),
+        ("preliminary", 0, 224, "224 data rows resolved, and the site wants 225"),
+        ("tournament", 50, 225, None),
+        ("preliminary", 0, 225, None),
+        ("paper", 1, 1, None),
+    ],
+)
+def test_a_round_with_too_little_resolved_is_left_out(
+    mode: str, markets: int, data: int, reason: str | None
+) -> None:
+    asked = [(f"m{number}", True) for number in range(markets)]
+    asked += [(f"d{number}", False) for number in range(data)]
+    rows = [
+        ScoredForecast(who, "2026-03-01", ("source", id, None), 0.5, Outcome(1.0, is_market, None))
+        for id, is_market in asked
+        for who in ("ann", "bob")
+    ]
+    left_out = rounds_left_out(rows, mode, date(2026, 11, 28))
+    assert left_out == ({} if reason is None else {"2026-03-01": reason})
 
 
 def test_what_is_missing_is_imputed_by_the_era(tmp_path: Path) -> None:
@@ -170,7 +219,7 @@ def test_what_is_missing_is_imputed_by_the_era(tmp_path: Path) -> None:
     sharp = json.loads((tmp_path / "sharp.json").read_text())
     sharp["forecasts"] = [row for row in sharp["forecasts"] if row["id"] != "m2"]
     write(tmp_path, "sharp.json", sharp)
-    today, _ = answer("board", *given)["rows"]
+    today, _ = answer("board", "--every-round", *given)["rows"]
     assert today["brier_market"] == pytest.approx((18 * 0.04 + 0.25) / 19)
     paper, _ = answer("board", "--mode", "paper", *given)["rows"]
     assert paper["market"] == pytest.approx((19 * 0.04 + 0.25**2) / 20)
@@ -189,7 +238,7 @@ def test_processed_files_are_enough(tmp_path: Path) -> None:
         row.update({"imputed": False} | noted[row["id"], row["resolution_date"]])
     file = write(tmp_path, "processed.json", processed)
     assert answer("board", "--mode", "paper", file)["rows"] == whole
-    assert answer("board", file)["rows"][0]["n_market"] == 19
+    assert answer("board", "--every-round", file)["rows"][0]["n_market"] == 19
 
 
 def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
@@ -237,7 +286,7 @@ def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
 )
 def test_what_a_board_cannot_be_made_of(tmp_path: Path, change: list[str], said: str) -> None:
     given = round_files(tmp_path)
-    more = [tmp_path / each if each.endswith(".json") else each for each in change]
+    more = ["--every-round", *(tmp_path / each if each.endswith(".json") else each for each in change)]
     done = run("board", *given, *more)
     assert (done.exit_code, said in done.stderr) == (1, True)
 
@@ -279,7 +328,7 @@ def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path
     assert (second["version"], second["moved"], second["added"], second["gone"]) == (2, 1, 0, 1)
     assert second["corrected"] == ["fred d0 at 2026-03-08: 0 → 1"]
 
-    rows = answer("board", *place[:2], *given[4:])["rows"]
+    rows = answer("board", "--every-round", *place[:2], *given[4:])["rows"]
     assert (rows[0]["n_dataset"], rows[0]["n_market"]) == (20, 18)
     assert rows[0]["brier_dataset"] == pytest.approx((19 * 0.04 + 0.64) / 20, abs=0.02)
     with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
