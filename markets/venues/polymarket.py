@@ -20,11 +20,20 @@ from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
-from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read, with_figures
+from markets.venues.wire.fields import (
+    RecordSorter,
+    RejectedRecord,
+    check_volume,
+    label,
+    own_names,
+    read,
+    with_figures,
+)
 from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
 from markets.venues.wire.paging import AskPage, CatalogueReader, new_records
 from markets.venues.wire.polymarket_prices import (
     FIGURES,
+    VOLUMES,
     confirm_resolution,
     offer,
     past_market,
@@ -194,7 +203,7 @@ class Polymarket:
         elif not wire.is_trading(page):
             yield "not trading"
         elif (market := self._market(page, raw, at)) is not None:
-            price = self._sorter.made(raw, quote, whole or raw, at)
+            price = self._page_quote(raw, whole or raw, at)
             price = price and with_figures(price, raw, wire.figure, FIGURES) if figures else price
             reason = wire.left_out(page, None if price is None else price.mid, at)
             yield reason or (Listing(market, price) if market.opens_at <= at else "not open yet")
@@ -224,9 +233,16 @@ class Polymarket:
                 self._sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), name)
         return {name: books[token] for name, token in tokens.items() if token in books}
 
+    def _page_quote(self, raw: object, prices: object, at: datetime) -> Quote | None:
+        """Return the prices on a market's page; a volume that makes no sense is told."""
+        price = self._sorter.made(raw, quote, prices, at)
+        if price is not None and price.volume is None:
+            self._sorter.made(raw, check_volume, raw, wire.figure, *VOLUMES)
+        return price
+
     def _priced(self, raw: object, at: datetime, book: object) -> Quote | None:
         """The prices on a market's page, and of its book where that was read."""
-        page = self._sorter.made(raw, quote, raw, at)
+        page = self._page_quote(raw, raw, at)
         if page is None or book is None:
             return page
         found, why = quote_with_book(page, book)

@@ -28,6 +28,7 @@ from markets.venues.wire.fields import (
 )
 from markets.venues.wire.polymarket_records import (
     PREFIX,
+    AnyFigure,
     Figure,
     GammaRecord,
     Pair,
@@ -54,8 +55,8 @@ class PolymarketPrices(GammaRecord):
     best_bid: Figure = None
     best_ask: Figure = None
     last_trade_price: Figure = None
-    volume: Figure = None
-    volume_num: Figure = None
+    volume: AnyFigure = None
+    volume_num: AnyFigure = None
 
 
 class PolymarketOffer(PolymarketPage, PolymarketPrices):
@@ -118,6 +119,8 @@ def quote(raw: object, at: datetime) -> Quote:
     )
 
 
+VOLUMES = ("volume", "volumeNum")
+"""Where a market's page says what was traded."""
 FIGURES = {"volume_24h": ("volume24hr",), "liquidity": ("liquidityNum", "liquidity")}
 """The other figures on a market's page; what is held is told of whole events only."""
 
@@ -217,8 +220,8 @@ class PolymarketPast(GammaRecord):
     closed_time: When = None
     uma_end_date: When = None
     end_date: When = None
-    volume_num: Figure = None
-    volume: Figure = None
+    volume_num: AnyFigure = None
+    volume: AnyFigure = None
 
     @property
     def stopped(self) -> datetime | None:
