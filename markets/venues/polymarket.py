@@ -33,6 +33,7 @@ from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
 from markets.venues.wire.paging import AskPage, CatalogueReader, new_records
 from markets.venues.wire.polymarket_prices import (
     FIGURES,
+    NO_WORD,
     VOLUMES,
     confirm_resolution,
     offer,
@@ -68,7 +69,10 @@ class Settings(BaseModel):
 
 
 class Polymarket:
-    """Polymarket as it is now. How a market ended is asked of both services, until they agreed on it once."""
+    """Polymarket as it is now. How a market ended is asked of both services, until they agreed on it once.
+
+    Of an end for which the oracle's word is missing the order book is asked each time.
+    """
 
     stamp = stamp
 
@@ -77,6 +81,7 @@ class Polymarket:
         self._sorter = RecordSorter("polymarket", ("id", "conditionId"), report)
         self._reader = CatalogueReader("id", self._sorter)
         self._agreed: dict[str, int | None] = {}
+        self._seen_closed_at: dict[str, datetime] = {}
         self._past_raws: asking.Raw = {}
         self._past_points: dict[str, list[object]] = {}
 
@@ -109,17 +114,36 @@ class Polymarket:
         )
 
     async def _confirmed(self, raws: asking.Raw, at: datetime) -> list[Resolution]:
-        """The final ends that these records tell of, as far as the order book doesn't contradict."""
-        made = {name: self._sorter.made(raw, resolution, raw, at) for name, raw in raws.items()}
-        ends = {name: end for name, end in made.items() if end is not None}
-        new = {name: raws[name] for name, end in ends.items() if self._agreed.get(name) != end.payout}
-        for name, page in (await asking.book_pages(self._clob, self._sorter, new)).items():
-            sure = self._sorter.made(raws[name], confirm_resolution, ends[name], raws[name], page)
-            if sure is None:
+        """Return the final ends that these records tell of, as far as the order book doesn't contradict."""
+        ends: dict[str, Resolution] = {}
+        for name, raw in raws.items():
+            end = self._end(name, raw, at)
+            if end is not None:
+                ends[name] = end
+
+        unconfirmed = {
+            name: raws[name]
+            for name, end in ends.items()
+            if end.source == NO_WORD or self._agreed.get(name) != end.payout
+        }
+        book_pages = await asking.book_pages(self._clob, self._sorter, unconfirmed)
+
+        for name, raw in unconfirmed.items():
+            end = self._sorter.made(raw, confirm_resolution, ends[name], raw, book_pages.get(name))
+            if end is None:
                 del ends[name]
-            elif sure is not ends[name]:
-                ends[name], self._agreed[name] = sure, sure.payout
+                continue
+            if end is not ends[name]:
+                self._agreed[name] = end.payout
+            ends[name] = end
         return list(ends.values())
+
+    def _end(self, name: str, raw: object, at: datetime) -> Resolution | None:
+        """Return how a market ended by its page, and remember when it was first seen closed."""
+        seen_closed_at = None
+        if isinstance(raw, dict) and raw.get("closed") is True:
+            seen_closed_at = self._seen_closed_at.setdefault(name, at)
+        return self._sorter.made(raw, resolution, raw, at, seen_closed_at)
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
         """The markets that are wanted of those that were open at some time."""
