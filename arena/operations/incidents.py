@@ -30,6 +30,7 @@ from arena.record.model.incident import (
     agent_incident,
     agent_over,
     backup_not_kept,
+    catalogue_incomplete,
     missed_round,
     records_rejected,
     round_incidents,
@@ -165,12 +166,18 @@ def note_missed(record: Record, rounds: Iterable[MissedRound], at: datetime) -> 
 
 
 def note_venue(record: Record, venue: str, at: datetime, trouble: CodedError | None) -> None:
-    """Note that a venue gives no answer; without trouble, that it does, which ends an outage."""
-    if trouble is None:
+    """Note that a venue gives no answer; without trouble, that it does, which ends an outage.
+
+    A venue whose catalogue is incomplete does answer. A whole catalogue ends that, not any other answer.
+    """
+    if trouble is None or trouble.code == "incomplete":
         end_incidents(record.engine, "venue_down", at, about=f"{venue}@")
-    else:
-        told = ArenaError(trouble.code, redact_keys(trouble.message))
-        add_incidents(record.engine, [venue_outage(venue, at, told)], unless=f"{venue}@")
+    if trouble is None:
+        return
+
+    told = ArenaError(trouble.code, redact_keys(trouble.message))
+    make = catalogue_incomplete if trouble.code == "incomplete" else venue_outage
+    add_incidents(record.engine, [make(venue, at, told)], unless=f"{venue}@")
 
 
 def note_rejected(record: Record, venue: str, at: datetime) -> None:

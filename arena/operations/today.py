@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "cost_unknown": "agents show {}",
     "no_good_turn": "agents try {}",
     "venue_down": "check --live",
+    "catalogue_incomplete": "markets sync",
     "records_rejected": "markets rejected",
     "verify_failed": "verify --all",
     "heads_unpublished": "config",

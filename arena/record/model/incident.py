@@ -26,6 +26,7 @@ IncidentKind = Literal[
     "cost_known",
     "budget_reached",
     "venue_down",
+    "catalogue_incomplete",
     "records_rejected",
     "verify_failed",
     "heads_unpublished",
@@ -39,6 +40,7 @@ LASTING_KINDS: frozenset[IncidentKind] = frozenset(
         "all_agents_failed",
         "agent_waiting",
         "venue_down",
+        "catalogue_incomplete",
         "records_rejected",
         "verify_failed",
         "heads_unpublished",
@@ -191,6 +193,13 @@ def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
     words = f"{venue} does not answer: {trouble.code}"
     return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
+
+
+def catalogue_incomplete(venue: str, at: datetime, trouble: CodedError, counts: str = "") -> Incident:
+    """Return that a venue sends only part of its catalogue since then; `counts` says how much it holds."""
+    data = {"venue": venue, "message": trouble.message, "since": at.isoformat()}
+    words = f"{venue} sends an incomplete catalogue" + (f": {counts}" if counts else "")
+    return Incident("catalogue_incomplete", f"{venue}@{timestamp_text(at)}", at, words, data)
 
 
 REJECTED_SHARE, REJECTED_TIMES, REJECTED_LEAST = 0.02, 3, 20
