@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, str] = {
     "venue_down": "check --live",
     "catalogue_incomplete": "markets sync",
     "records_rejected": "markets rejected",
+    "market_unsettled": "markets settle {} --payout … --because …",
     "verify_failed": "verify --all",
     "heads_unpublished": "config",
     "site_unpublished": "publish",

@@ -28,6 +28,7 @@ IncidentKind = Literal[
     "venue_down",
     "catalogue_incomplete",
     "records_rejected",
+    "market_unsettled",
     "verify_failed",
     "heads_unpublished",
     "site_unpublished",
@@ -42,6 +43,7 @@ LASTING_KINDS: frozenset[IncidentKind] = frozenset(
         "venue_down",
         "catalogue_incomplete",
         "records_rejected",
+        "market_unsettled",
         "verify_failed",
         "heads_unpublished",
         "site_unpublished",
@@ -219,6 +221,13 @@ def records_rejected(reads: Sequence[CatalogueRead], at: datetime) -> Incident |
     data = {"venue": newest.venue, "rejected": newest.rejected, "markets": newest.markets}
     data |= {"share": round(share, 4), "usual": round(usual, 4)}
     return Incident("records_rejected", f"{newest.venue}@{timestamp_text(at)}", at, words, data)
+
+
+def market_unsettled(market: str, closed_at: datetime, agents: Sequence[str], at: datetime) -> Incident:
+    """Return that a market which agents hold has been closed for long and is not settled."""
+    data = {"market": market, "closed_at": closed_at.isoformat(), "agents": list(agents[:MOST_LISTED])}
+    words = f"{market} closed on {closed_at:%Y-%m-%d} and is not settled: held by {_name_list(agents)}"
+    return Incident("market_unsettled", f"{market}@{timestamp_text(at)}", at, words, data)
 
 
 def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:
