@@ -276,7 +276,7 @@ def test_a_correction_and_a_changed_page_are_told(season: Path, tmp_path: Path, 
 def test_a_market_settled_by_hand_says_who_decided_when_and_why() -> None:
     decided = Resolution(MarketId("sky:rain"), 1, NOW, usd(1), "by hand: both <b>services</b> paid YES")
     assert about_resolution(decided) == (
-        "**Yes**: a share of YES paid 100¢, a share of NO 0¢. Settled by hand: "
+        "**YES**: a share of YES paid 100¢, a share of NO 0¢. Settled by hand: "
         "both \\<b\\>services\\</b\\> paid YES (on 4 Jan 2026, 12:00 UTC, version 1)"
     )
     withdrawn = replace(decided, version=2, payout=None, source="by hand, withdrawn: too early")
