@@ -29,21 +29,21 @@ def check_complete(
 ) -> str:
     """Return what to say of a catalogue that is taken though it is incomplete; nothing of a whole one.
 
-    A catalogue is incomplete if it holds fewer than half of the markets known to be open. Until then nothing
-    is written of it, and `VenueError` is raised: for a round that was `due` until its six hours are over, for
-    any reading until it has been so for a day. An incident tells of it, and its beginning is when the day
-    begins. A catalogue that was cut short on purpose, and one of a world that is not live, is whole.
+    A catalogue is incomplete if it holds fewer than half of the markets known to be open. It is refused with
+    `VenueError`, and nothing is written of it: for a round that is `due` until six hours have passed, for any
+    reading until it has been incomplete for a day. An incident notes since when. A catalogue that was cut
+    short on purpose, and one of a world that is not live, is taken as whole.
     """
     if source.stamp != "live" or catalogue.limit is not None:
         return ""
 
     listed = {listing.market.id for listing in catalogue.listings}
-    held, known = record.read(count_known_open, source.venue, listed, now, wanted)
-    if known <= FEWEST_KNOWN or 2 * held >= known:
+    held, expected = record.read(count_known_open, source.venue, listed, now, wanted)
+    if expected <= FEWEST_KNOWN or 2 * held >= expected:
         end_incidents(record.engine, "catalogue_incomplete", now, about=f"{source.venue}@")
         return ""
 
-    counts = f"{held:,} of {known:,} known open markets"
+    counts = f"{held:,} of {expected:,} known open markets"
     since = record.read(read_incident_start, "catalogue_incomplete", f"{source.venue}@") or now
     counts_from = since + LONGEST_DOUBT
     if due is not None:
@@ -55,7 +55,7 @@ def check_complete(
 
     error = VenueError(
         "incomplete",
-        f"its catalogue is incomplete: it holds {held:,} of {known:,} markets known to be open",
+        f"its catalogue is incomplete: it holds {held:,} of {expected:,} markets known to be open",
         f"if it stays so, it counts as it is from {counts_from:%Y-%m-%d %H:%M} UTC on",
     )
     incident = catalogue_incomplete(source.venue, now, error, counts)

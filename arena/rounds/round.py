@@ -56,7 +56,8 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
         await settle_cohort(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
         taken, notes = new_settings(stored, number, world, record)
-        if incomplete := catalogue_note(stored, at, world):
+        incomplete = catalogue_note(stored, at, world)
+        if incomplete:
             notes = (*notes, incomplete)
         if not snapshot.shown:
             notes = (*notes, f"no market was on offer: none of {stored.cohort.venue} passed the rule")

@@ -1,7 +1,7 @@
 """Markets that a venue closes and never settles: what tells of them, and a person's decision on them."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -19,6 +19,7 @@ from arena.record.schema.database import reading
 from arena.record.write.cohorts import end_cohort
 from arena.record.write.operations import read_recent_incidents, read_untold
 from arena.record.write.resolutions import add_resolutions
+from arena.rounds.decisions import Decision, settle_by_hand
 from arena.rounds.round import play_round, track_cohort
 from arena.verify import verify
 from markets.model import MarketId, Resolution
@@ -133,6 +134,20 @@ def test_what_is_made_up_or_held_by_nobody_is_not_told(tmp_path: Path) -> None:
         play(begun(record, cohort), 1, LittleVenue(closes_at=NOW + DAY), record)
         note_unsettled(record, NOW + 9 * WEEK)
         assert noted(record) == []
+
+
+def test_on_postgresql_they_are_told_and_decided_the_same(new_database: Callable[[], str]) -> None:
+    with closing(Record.open(new_database())) as record:
+        stored = begun(record, live(a_cohort(["ann", "bob"])))
+        play(stored, 1, LittleVenue(closes_at=NOW + 3 * DAY), record)
+        note_unsettled(record, NOW + 17 * DAY)
+        assert len(noted(record)) == 1
+        first = Decision(MarketId(RAIN), usd(1), WHY)
+        record.write_unfenced(settle_by_hand, first, NOW + 18 * DAY)
+        record.write_unfenced(settle_by_hand, replace(first, withdrawn=True), NOW + 19 * DAY)
+        assert RAIN in record.read(read_unresolved_markets, NOW + 999 * DAY)
+        with reading(record.engine) as connection:
+            assert verify(connection) == []
 
 
 # --- a person's decision

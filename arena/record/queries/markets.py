@@ -400,10 +400,7 @@ HELD_UNRESOLVED = (
 
 
 def read_unsettled_markets(connection: Connection, now: datetime, after: timedelta) -> list[UnsettledMarket]:
-    """Return the markets of live venues that are held, and closed for so long without a known end.
-
-    A venue closed early only counts for as long as it was looked at since: what nobody looked at may be open.
-    """
+    """Return the markets of live venues that are held, and closed for so long without a known end."""
     open_cohorts = read_cohorts(connection, only_open=True)
     live_ids = [stored.id for stored in open_cohorts if stored.cohort.stamp == "live"]
     agents: dict[MarketId, list[str]] = defaultdict(list)
