@@ -167,9 +167,18 @@ class Snapshot:
         yield from self.held
 
 
+BY_HAND = "by hand"
+"""How the source of an end begins that a person decided, or that stands since the decision was withdrawn."""
+DECIDED, WITHDRAWN = f"{BY_HAND}: ", f"{BY_HAND}, withdrawn: "
+"""What stands before the reason in the source of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """How a market ended: what a YES share paid, None for a refund. A correction is the next version."""
+    """How a market ended: what a YES share paid, None for a refund. A correction is the next version.
+
+    A person may decide it where a venue never says; that decision is withdrawn by a version that refunds.
+    """
 
     market_id: MarketId
     version: int
@@ -182,6 +191,21 @@ class Resolution:
         """Whether a share can pay so much, and whether it is a version at all: they count from 1."""
         pays = self.payout is None or (type(self.payout) is int and 0 <= self.payout <= ONE)
         return pays and type(self.version) is int and self.version >= 1
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person decided it, or withdrew such a decision."""
+        return self.source.startswith((DECIDED, WITHDRAWN))
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether it stands since a person withdrew a decision."""
+        return self.source.startswith(WITHDRAWN)
+
+    @property
+    def reason(self) -> str:
+        """Return why a person decided or withdrew it; nothing where the venue says how it ended."""
+        return self.source.removeprefix(DECIDED).removeprefix(WITHDRAWN) if self.by_hand else ""
 
     @property
     def outcome(self) -> int | None:

@@ -53,7 +53,7 @@ Example: arena cohorts diff 1 next
 
 Next: arena round plays the next round.
 """,
-    "markets": """Read, list and record a venue's markets. Nothing here calls a model or places a bet.
+    "markets": """Read, list, settle and record a venue's markets. Nothing here calls a model or places a bet.
 
 Example: arena markets sync
 
@@ -123,6 +123,7 @@ COMMANDS: dict[str, Any] = {
         "sync": "market_files:sync",
         "list": "markets:list_markets",
         "show": "markets:show",
+        "settle": "market_settle:settle",
         "record": "market_files:record_markets",
         "check": "market_files:check_bundle",
         "rejected": "markets:rejected",

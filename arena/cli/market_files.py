@@ -41,7 +41,7 @@ def sync(
     """Read every open market of the config's venue, and record what has changed.
 
     Records that can't be used are rejected with a reason; the exit status is then 2. If the venue can't
-    be read, nothing is kept.
+    be read, or sends fewer than half of the markets known to be open, nothing is kept.
 
     Example: arena markets sync --config my-arena/config.yaml
 
@@ -106,6 +106,8 @@ def _say(venue: str, found: "VenueSync") -> None:
           f"{synced.unchanged:,} unchanged, {len(synced.gone):,} gone")  # fmt: skip
     if words := left_out_words(found.left_out):
         print(f"  {words}")
+    if found.note:
+        print(f"  {found.note}")
     if found.limit is not None:
         print(f"  only its newest {found.limit:,} records were read: raise `newest` in the config for more")
     if found.resolutions:

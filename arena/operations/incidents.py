@@ -9,7 +9,7 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from arena.clock import now as this_instant
 from arena.config import Config, environment
@@ -30,12 +30,15 @@ from arena.record.model.incident import (
     agent_incident,
     agent_over,
     backup_not_kept,
+    catalogue_incomplete,
+    market_unsettled,
     missed_round,
     records_rejected,
     round_incidents,
     site_unpublished,
     venue_outage,
 )
+from arena.record.queries.markets import read_unsettled_markets
 from arena.record.queries.operations import read_catalogues
 from arena.record.record import Record
 from arena.record.write.operations import (
@@ -50,6 +53,10 @@ from markets.venue import VenueError
 
 COMPARED_READS = 11
 """The newest reading of a catalogue is compared with the ten before it."""
+UNSETTLED_AFTER = timedelta(days=14)
+"""How long after it closed a market that is held may be without a known end."""
+SETTLING_JOBS = ("resolutions", "marks")
+"""Jobs that learn how markets ended."""
 VENUE_JOBS = ("catalogue", "quotes", "resolutions")
 """Jobs that ask a venue."""
 MOST_WAITING = 1_000
@@ -104,6 +111,19 @@ def note_agents(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None:
             end_incidents(record.engine, was.kind, at, about=was.subject)
 
 
+def note_unsettled(record: Record, at: datetime) -> None:
+    """Note which markets are held, closed for long and not settled, and that others no longer are."""
+    unsettled = {one.id: one for one in record.read(read_unsettled_markets, at, UNSETTLED_AFTER)}
+    for market in unsettled.values():
+        told = market_unsettled(market.id, market.closed_at, market.agents, at)
+        add_incidents(record.engine, [told], unless=f"{market.id}@")
+
+    ongoing = record.read(read_recent_incidents, MOST_WAITING, only_open=True)
+    for incident in (recorded.incident for recorded in ongoing):
+        if incident.kind == "market_unsettled" and incident.data.get("market") not in unsettled:
+            end_incidents(record.engine, "market_unsettled", at, about=incident.subject)
+
+
 def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
     """Note how the round of a cohort went at a decision time: played, without its venue, or broken off."""
     trouble = venue_trouble(fault)
@@ -119,6 +139,7 @@ def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: 
         )
         add_incidents(record.engine, [aborted_rounds(due, at, told)])
     note_rounds(record, at)
+    note_unsettled(record, at)
 
 
 def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseException | None) -> None:
@@ -130,13 +151,20 @@ def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseExc
             note_venue(record, where, at, trouble)
     if name == "catalogue" and fault is None:
         note_rejected(record, venue, at)
+    if name in SETTLING_JOBS and fault is None:
+        note_unsettled(record, at)
     if name == "publish":
         note_site(record, at, fault)
     if name == "backup":
-        if fault is None:
-            end_incidents(record.engine, "verify_failed", at)
-        elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
-            add_incidents(record.engine, [backup_not_kept(at, fault)], unless="backup@")
+        note_backup(record, at, fault)
+
+
+def note_backup(record: Record, at: datetime, fault: BaseException | None) -> None:
+    """Note whether a backup found that the record agrees with itself."""
+    if fault is None:
+        end_incidents(record.engine, "verify_failed", at)
+    elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
+        add_incidents(record.engine, [backup_not_kept(at, fault)], unless="backup@")
 
 
 def note_site(record: Record, at: datetime, fault: BaseException | None) -> None:
@@ -165,12 +193,18 @@ def note_missed(record: Record, rounds: Iterable[MissedRound], at: datetime) -> 
 
 
 def note_venue(record: Record, venue: str, at: datetime, trouble: CodedError | None) -> None:
-    """Note that a venue gives no answer; without trouble, that it does, which ends an outage."""
-    if trouble is None:
+    """Note that a venue gives no answer; without trouble, that it does, which ends an outage.
+
+    A venue whose catalogue is incomplete does answer. A whole catalogue ends that, not any other answer.
+    """
+    if trouble is None or trouble.code == "incomplete":
         end_incidents(record.engine, "venue_down", at, about=f"{venue}@")
-    else:
-        told = ArenaError(trouble.code, redact_keys(trouble.message))
-        add_incidents(record.engine, [venue_outage(venue, at, told)], unless=f"{venue}@")
+    if trouble is None:
+        return
+
+    told = ArenaError(trouble.code, redact_keys(trouble.message))
+    make = catalogue_incomplete if trouble.code == "incomplete" else venue_outage
+    add_incidents(record.engine, [make(venue, at, told)], unless=f"{venue}@")
 
 
 def note_rejected(record: Record, venue: str, at: datetime) -> None:

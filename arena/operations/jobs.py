@@ -79,7 +79,8 @@ async def catalogue(context: JobContext, at: datetime) -> str:
     )
     synced, left_out = found.synced, sum(found.left_out.values())
     markets, prices = count_text(synced.markets, "market"), count_text(synced.quotes, "new price")
-    return f"{markets}, {synced.new:,} new, {prices}" + (f", {left_out:,} left out" if left_out else "")
+    words = f"{markets}, {synced.new:,} new, {prices}" + (f", {left_out:,} left out" if left_out else "")
+    return f"{words}; {found.note}" if found.note else words
 
 
 async def quotes(context: JobContext, at: datetime) -> str:

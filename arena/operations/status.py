@@ -56,7 +56,7 @@ PATIENCE = timedelta(hours=1)
 FAILURES = 3
 """After so many in a row a job is not taken to recover by itself."""
 DAY = timedelta(days=1)
-NEWEST_INCIDENTS = 5
+NEWEST_INCIDENTS, ONGOING_INCIDENTS = 5, 50
 """So many of the newest incidents are shown, and so many of those that go on."""
 PRICE_JOBS = ("quotes", "catalogue")
 """The jobs that read prices."""
@@ -69,7 +69,7 @@ is over its time; something does not pass by itself."""
 
 @dataclass(frozen=True, slots=True)
 class HealthReason:
-    """Why health is no better than a word; `code` is for programs, `about` names the agent or job.
+    """Why health is no better than a word; `code` is for programs, `about` names the agent, job or market.
 
     `where`, a round or a cohort, is written behind the text.
     """
@@ -257,7 +257,8 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
             if incident.kind == "all_agents_failed":  # its text names one round, a merged line names all
                 where = f"round {data['round']} of cohort {data['cohort']}"
                 text = text.removesuffix(f" ({where})")
-            yield HealthReason(word, incident.kind, text, str(data.get("agent", "")), where)
+            about = str(data.get("agent") or data.get("market") or "")
+            yield HealthReason(word, incident.kind, text, about, where)
     for job in status.jobs:
         if job.failures >= FAILURES:
             words = f"the job {job.name} has failed {job.failures} times in a row"
@@ -334,7 +335,7 @@ def read_status(
         *(job.ended_at for job in jobs if job.name in PRICE_JOBS and not job.failures),
     )
     incidents = [
-        *read_recent_incidents(connection, NEWEST_INCIDENTS, only_open=True),
+        *read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True),
         *read_recent_incidents(connection, NEWEST_INCIDENTS),
     ]
     status = Status(

@@ -1,6 +1,6 @@
 """A round, from settling to marks. What is already in the record is not done again."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -34,6 +34,7 @@ from arena.record.record import Record
 from arena.record.write.cohorts import add_snapshot, open_round, put_marks
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turns import claim_turns
+from arena.rounds.catalogues import check_complete
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.settlement import settle_cohort, venue_answer
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
@@ -55,6 +56,9 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
         await settle_cohort(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
         taken, notes = new_settings(stored, number, world, record)
+        incomplete = catalogue_note(stored, at, world)
+        if incomplete:
+            notes = (*notes, incomplete)
         if not snapshot.shown:
             notes = (*notes, f"no market was on offer: none of {stored.cohort.venue} passed the rule")
         place = stored.id, stored.cohort.number
@@ -256,26 +260,39 @@ async def read_catalogue(
 ) -> OfferedMarkets:
     """A venue's catalogue, with all that any cohort's rule there lets in; a live one goes into the record."""
     cohort = stored.cohort
+    source = VenueSource(cohort.venue, cohort.stamp)
     others = (each.cohort for each in record.cohorts() if each.ended_at is None)
     rules = [other.universe for other in others if other.venue == cohort.venue]
     wanted = filter_for([cohort.universe, *rules], max(read_at, at))
-    question = _counted(world.venue(cohort).catalogue(read_at, wanted), world)
-    answered = await venue_answer(question, stored, at, world, record)
-    found, rejected = answered[0] if answered else (Catalogue(()), 0)
+
+    async def ask() -> Sequence[tuple[Catalogue, int, str]]:
+        """Return a whole catalogue, how many records were quarantined, and what is to be said of it."""
+        before = len(world.quarantined)
+        catalogue = await world.venue(cohort).catalogue(read_at, wanted)
+        note = check_complete(record, source, catalogue, wanted, world.now(), at)
+        return [(catalogue, len(world.quarantined) - before, note)]
+
+    answered = await venue_answer(ask(), stored, at, world, record)
+    found, rejected, note = answered[0] if answered else (Catalogue(()), 0, "")
     if cohort.stamp != "live":
         return OfferedMarkets(read_at, found.listings)
-    source, left_out = VenueSource(cohort.venue, cohort.stamp), found.left_out
+
     synced = record.write(
-        add_catalogue, source, found.listings, read_at, wanted=wanted, left_out=left_out, rejected=rejected
+        add_catalogue,
+        source,
+        found.listings,
+        read_at,
+        wanted=wanted,
+        left_out=found.left_out,
+        rejected=rejected,
     )
-    return OfferedMarkets(read_at, found.listings, synced.hash)
+    return OfferedMarkets(read_at, found.listings, synced.hash, note)
 
 
-async def _counted(question: Awaitable[Catalogue], world: World) -> Sequence[tuple[Catalogue, int]]:
-    """A catalogue, and how many records were quarantined as it was read."""
-    before = len(world.quarantined)
-    found = await question
-    return [(found, len(world.quarantined) - before)]
+def catalogue_note(stored: StoredCohort, at: datetime, world: World) -> str:
+    """Return what is to be said of the catalogue that a round was drawn from."""
+    place = stored.cohort.venue, canonical(stored.cohort.venue_settings), at
+    return world.catalogues[place].note if place in world.catalogues else ""
 
 
 def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:

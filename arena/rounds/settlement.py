@@ -35,6 +35,7 @@ from arena.record.write.cohorts import add_settlements, add_snapshot, put_marks
 from arena.record.write.operations import put_job
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import SyncResult, VenueSource, add_catalogue, markets_gone_since
+from arena.rounds.catalogues import check_complete
 from arena.rounds.error_text import error_text
 from arena.rounds.turns import is_late
 from arena.rounds.world import World
@@ -42,7 +43,6 @@ from markets.hashes import canonical
 from markets.model import Resolution, Snapshot
 from markets.venue import (
     EVERY_MARKET,
-    Catalogue,
     CatalogueFilter,
     QuarantinedRecord,
     Venue,
@@ -188,7 +188,7 @@ class VenueSync:
     """What a look at a venue brought: its catalogue, how many ends were new, and what was quarantined.
 
     Of the catalogue also how many open markets were `left_out`, by reason, and the `limit` it stopped at.
-    `trouble` is why nothing is known of how markets ended.
+    `trouble` is why nothing is known of how markets ended, `note` that an incomplete catalogue was taken.
     """
 
     synced: SyncResult
@@ -197,6 +197,7 @@ class VenueSync:
     resolutions: int
     quarantined: tuple[QuarantinedRecord, ...]
     trouble: VenueError | None
+    note: str = ""
 
     @property
     def complete(self) -> bool:
@@ -217,9 +218,15 @@ async def sync_venue(
     """Read what is wanted of a venue's catalogue; unless it is None `within` what time, how markets ended.
 
     `quarantined` is where the venue reports to. A catalogue that can't be read is an error, and what was
-    quarantined until then is kept; ends that can't be read are told of.
+    quarantined until then is kept; ends that can't be read are told of. So is one that is incomplete.
     """
-    catalogue = await _catalogue(venue, record, at, quarantined, wanted)
+    try:
+        catalogue = await venue.catalogue(at, wanted)
+        note = check_complete(record, source, catalogue, wanted, at)
+    except VenueError as error:
+        record.quarantine(quarantined, at)
+        raise venue_error(error) from error
+
     synced = record.write(
         add_catalogue, source, catalogue.listings, at, quarantined, stored, wanted, catalogue.left_out
     )
@@ -230,21 +237,7 @@ async def sync_venue(
         except VenueError as error:
             trouble = error
         record.quarantine(quarantined[before:], at)
-    return VenueSync(synced, catalogue.left_out, catalogue.limit, new, tuple(quarantined), trouble)
-
-
-async def _catalogue(
-    venue: Venue,
-    record: Record,
-    at: datetime,
-    quarantined: list[QuarantinedRecord],
-    wanted: CatalogueFilter,
-) -> Catalogue:
-    try:
-        return await venue.catalogue(at, wanted)
-    except VenueError as error:
-        record.quarantine(quarantined, at)
-        raise venue_error(error) from error
+    return VenueSync(synced, catalogue.left_out, catalogue.limit, new, tuple(quarantined), trouble, note)
 
 
 async def sync_resolutions(

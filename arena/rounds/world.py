@@ -70,11 +70,15 @@ def no_evidence(_cohort: Cohort) -> Research:
 
 @dataclass(frozen=True, slots=True)
 class OfferedMarkets:
-    """What a venue had on offer when it was read, and the hash of the sync that keeps it, of a live one."""
+    """What a venue had on offer when it was read, and the hash of the sync that keeps it, of a live one.
+
+    `note` says that it was taken though it is incomplete.
+    """
 
     read_at: datetime
     listings: Sequence[Listing]
     catalogue: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -568,7 +568,8 @@ def _ends(page: MarketPage) -> None:
     st.markdown(about_resolution(newest))
     if len(page.ends) == 1:
         return
-    st.markdown("The venue has corrected itself; what was paid before was taken back and paid anew.")
+    whose = "The result was corrected" if any(end.by_hand for end, _ in page.ends) else CORRECTED_ITSELF
+    st.markdown(f"{whose}; what was paid before was taken back and paid anew.")
     listing(
         {
             "Version": [end.version for end, _ in page.ends],
@@ -585,8 +586,15 @@ def _ends(page: MarketPage) -> None:
     )
 
 
+CORRECTED_ITSELF = "The venue has corrected itself"
+
+
 def about_resolution(found: Resolution) -> str:
-    """What was paid, since when that is known and from whom, in Markdown."""
+    """Return what was paid, since when that is known and from whom, in Markdown."""
+    if found.by_hand:
+        how = "The decision made by hand was withdrawn" if found.withdrawn else "Settled by hand"
+        when = f"on {moment(found.known_at)}, version {found.version}"
+        return f"{_paid(found.payout)} {how}: {plain(found.reason, most=600)} ({when})"
     source = f"source {plain(found.source)}, " if found.source else ""
     return f"{_paid(found.payout)} Known since {moment(found.known_at)}, {source}version {found.version}."
 

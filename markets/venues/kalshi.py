@@ -19,7 +19,15 @@ from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import kalshi_records as wire
 from markets.venues.wire import kalshi_requests as asking
-from markets.venues.wire.fields import RecordSorter, amount, book_gap, own_names, read, with_figures
+from markets.venues.wire.fields import (
+    RecordSorter,
+    amount,
+    book_gap,
+    check_volume,
+    own_names,
+    read,
+    with_figures,
+)
 from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
 from markets.venues.wire.kalshi_records import (
     USUAL_FEE,
@@ -171,6 +179,8 @@ class Kalshi:
         if market is None or not wire.is_trading(page, at):
             return None if market is None else Listing(market, None)
         quote = self._sorter.made(raw, wire.quote, raw, page.ticker, at)
+        if quote is not None and quote.volume is None:
+            self._sorter.made(raw, check_volume, raw, amount, "volume_fp")
         return Listing(market, quote if quote is None or book is None else self._with_book(quote, book))
 
     def _with_book(self, quote: Quote, raw: object) -> Quote:

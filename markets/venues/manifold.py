@@ -18,7 +18,7 @@ from markets.past import PastMarket, PastRequest, PastSelection
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
-from markets.venues.wire.fields import RecordSorter, number, own_names, with_figures
+from markets.venues.wire.fields import RecordSorter, check_volume, number, own_names, with_figures
 from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
 from markets.venues.wire.paging import CatalogueReader, new_records
 
@@ -150,7 +150,10 @@ class Manifold:
     def _listing(self, raw: object, page: wire.ManifoldPage, at: datetime) -> Listing:
         if not wire.is_trading(page, at):
             return Listing(wire.market(page), None)
-        return Listing(wire.market(page), self._sorter.made(raw, wire.quote, raw, page.id, at))
+        quote = self._sorter.made(raw, wire.quote, raw, page.id, at)
+        if quote is not None and quote.volume is None:
+            self._sorter.made(raw, check_volume, raw, number, "volume")
+        return Listing(wire.market(page), quote)
 
 
 def venue(

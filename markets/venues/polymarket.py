@@ -20,11 +20,21 @@ from markets.registry import PYTHON_ONLY
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
-from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, own_names, read, with_figures
+from markets.venues.wire.fields import (
+    RecordSorter,
+    RejectedRecord,
+    check_volume,
+    label,
+    own_names,
+    read,
+    with_figures,
+)
 from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
 from markets.venues.wire.paging import AskPage, CatalogueReader, new_records
 from markets.venues.wire.polymarket_prices import (
     FIGURES,
+    NO_WORD,
+    VOLUMES,
     confirm_resolution,
     offer,
     past_market,
@@ -59,7 +69,10 @@ class Settings(BaseModel):
 
 
 class Polymarket:
-    """Polymarket as it is now. How a market ended is asked of both services, until they agreed on it once."""
+    """Polymarket as it is now. How a market ended is asked of both services, until they agreed on it once.
+
+    Of an end for which the oracle's word is missing the order book is asked each time.
+    """
 
     stamp = stamp
 
@@ -68,6 +81,7 @@ class Polymarket:
         self._sorter = RecordSorter("polymarket", ("id", "conditionId"), report)
         self._reader = CatalogueReader("id", self._sorter)
         self._agreed: dict[str, int | None] = {}
+        self._seen_closed_at: dict[str, datetime] = {}
         self._past_raws: asking.Raw = {}
         self._past_points: dict[str, list[object]] = {}
 
@@ -100,17 +114,36 @@ class Polymarket:
         )
 
     async def _confirmed(self, raws: asking.Raw, at: datetime) -> list[Resolution]:
-        """The final ends that these records tell of, as far as the order book doesn't contradict."""
-        made = {name: self._sorter.made(raw, resolution, raw, at) for name, raw in raws.items()}
-        ends = {name: end for name, end in made.items() if end is not None}
-        new = {name: raws[name] for name, end in ends.items() if self._agreed.get(name) != end.payout}
-        for name, page in (await asking.book_pages(self._clob, self._sorter, new)).items():
-            sure = self._sorter.made(raws[name], confirm_resolution, ends[name], raws[name], page)
-            if sure is None:
+        """Return the final ends that these records tell of, as far as the order book doesn't contradict."""
+        ends: dict[str, Resolution] = {}
+        for name, raw in raws.items():
+            end = self._end(name, raw, at)
+            if end is not None:
+                ends[name] = end
+
+        unconfirmed = {
+            name: raws[name]
+            for name, end in ends.items()
+            if end.source == NO_WORD or self._agreed.get(name) != end.payout
+        }
+        book_pages = await asking.book_pages(self._clob, self._sorter, unconfirmed)
+
+        for name, raw in unconfirmed.items():
+            end = self._sorter.made(raw, confirm_resolution, ends[name], raw, book_pages.get(name))
+            if end is None:
                 del ends[name]
-            elif sure is not ends[name]:
-                ends[name], self._agreed[name] = sure, sure.payout
+                continue
+            if end is not ends[name]:
+                self._agreed[name] = end.payout
+            ends[name] = end
         return list(ends.values())
+
+    def _end(self, name: str, raw: object, at: datetime) -> Resolution | None:
+        """Return how a market ended by its page, and remember when it was first seen closed."""
+        seen_closed_at = None
+        if isinstance(raw, dict) and raw.get("closed") is True:
+            seen_closed_at = self._seen_closed_at.setdefault(name, at)
+        return self._sorter.made(raw, resolution, raw, at, seen_closed_at)
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
         """The markets that are wanted of those that were open at some time."""
@@ -194,7 +227,7 @@ class Polymarket:
         elif not wire.is_trading(page):
             yield "not trading"
         elif (market := self._market(page, raw, at)) is not None:
-            price = self._sorter.made(raw, quote, whole or raw, at)
+            price = self._page_quote(raw, whole or raw, at)
             price = price and with_figures(price, raw, wire.figure, FIGURES) if figures else price
             reason = wire.left_out(page, None if price is None else price.mid, at)
             yield reason or (Listing(market, price) if market.opens_at <= at else "not open yet")
@@ -224,9 +257,16 @@ class Polymarket:
                 self._sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), name)
         return {name: books[token] for name, token in tokens.items() if token in books}
 
+    def _page_quote(self, raw: object, prices: object, at: datetime) -> Quote | None:
+        """Return the prices on a market's page; a volume that makes no sense is told."""
+        price = self._sorter.made(raw, quote, prices, at)
+        if price is not None and price.volume is None:
+            self._sorter.made(raw, check_volume, raw, wire.figure, *VOLUMES)
+        return price
+
     def _priced(self, raw: object, at: datetime, book: object) -> Quote | None:
         """The prices on a market's page, and of its book where that was read."""
-        page = self._sorter.made(raw, quote, raw, at)
+        page = self._page_quote(raw, raw, at)
         if page is None or book is None:
             return page
         found, why = quote_with_book(page, book)

@@ -16,14 +16,16 @@ from dashboard.record import season as season_overview
 from dashboard.views.market import (
     MarketPosition,
     about_positions,
+    about_resolution,
     price_chart,
     read_market_history,
     read_market_page,
 )
 from dashboard.words import cents
-from markets.model import MarketId
+from markets.model import MarketId, Resolution
 from markets.venue import venue_page
 from portfolio.value import LotProfit, Profit
+from tests.builders import NOW, usd
 from tests.dashboard.addresses import PLACED
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, with_reasons, words
 from tests.dashboard.spoiled import TEXT, spoiled
@@ -269,6 +271,19 @@ def test_a_correction_and_a_changed_page_are_told(season: Path, tmp_path: Path, 
     last = {row["What"]: (row["Before"], row["After"]) for _, row in changes.iterrows()}
     assert last["question"][1] == f"Q {TEXT}"
     assert last["tick"] == ("1¢", "0.1¢")
+
+
+def test_a_market_settled_by_hand_says_who_decided_when_and_why() -> None:
+    decided = Resolution(MarketId("sky:rain"), 1, NOW, usd(1), "by hand: both <b>services</b> paid YES")
+    assert about_resolution(decided) == (
+        "**YES**: a share of YES paid 100¢, a share of NO 0¢. Settled by hand: "
+        "both \\<b\\>services\\</b\\> paid YES (on 4 Jan 2026, 12:00 UTC, version 1)"
+    )
+    withdrawn = replace(decided, version=2, payout=None, source="by hand, withdrawn: too early")
+    assert about_resolution(withdrawn) == (
+        "Refunded: everyone got back what they had paid. The decision made by hand was withdrawn: "
+        "too early (on 4 Jan 2026, 12:00 UTC, version 2)"
+    )
 
 
 def test_where_rounded_rows_do_not_add_up_to_the_total_it_is_said() -> None:

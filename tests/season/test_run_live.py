@@ -10,6 +10,7 @@ from arena.clock import PretendedClock
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
+from tests.serving import Reply
 from tests.venue_server.polymarket import (
     CLOB,
     GAMMA,
@@ -20,7 +21,7 @@ from tests.venue_server.polymarket import (
     a_market,
     an_end,
 )
-from tests.venue_server.server import Asked, VenueServer, status
+from tests.venue_server.server import Asked, VenueServer, reply, status
 
 MINUTE = timedelta(minutes=1)
 HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
@@ -146,6 +147,36 @@ def test_a_venue_that_is_down_delays_its_round_and_loses_nothing(
     assert verdicts(tmp_path) == [(1, "played"), (2, "played")]
     found = content(tmp_path)
     assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 2 * every)])
+
+
+def test_an_empty_catalogue_delays_its_round_by_six_hours_and_then_counts(
+    tmp_path: Path, venue: VenueServer, provider: FaultyProvider, every: timedelta
+) -> None:
+    wire = an_arena(tmp_path, venue, provider, every, rounds=3)
+    wire.markets += [a_market(str(number), endDate=LATER) for number in range(1003, 1028)]
+    second = SUNDAY + every
+    empty = between(second, 9 * HOUR)
+
+    def answer(asked: Asked) -> Reply | None:
+        is_list = asked.path == f"{GAMMA}/markets/keyset" and "id" not in asked.query
+        return reply({"markets": []}) if is_list and empty(time_of(tmp_path)) else None
+
+    venue.before.append(answer)
+    _, events = rehearse(tmp_path)
+    failed = [event.words for event in events if event.kind == "failed" and "cohort 1" in event.words]
+    assert all("it holds 0 of 27 markets known to be open" in words for words in failed)
+    (first_look, second_look, third_look) = looked(tmp_path)
+    assert (first_look, third_look) == ((1, SUNDAY), (3, SUNDAY + 2 * every))
+    assert second + 6 * HOUR <= second_look[1] < second + 8 * HOUR
+    played = [event.words for event in events if "still sends an incomplete catalogue" in event.words]
+    assert len(played) == 1
+    gone = "SELECT count(*) FROM sync WHERE markets = 0"
+    assert rows(tmp_path, gone) == [(1,)]
+    incidents = (
+        "SELECT kind, ended_at IS NULL FROM incident WHERE kind IN ('catalogue_incomplete', 'venue_down')"
+    )
+    assert rows(tmp_path, incidents) == [("catalogue_incomplete", 0)]
+    assert content(tmp_path)["differences"] == []
 
 
 def test_a_turn_that_failed_is_tried_again_for_six_hours_and_then_is_over(

@@ -216,7 +216,7 @@ def _get(raw: Any, key: str) -> Any:
 
 def _volume(raw: Any) -> float:
     try:
-        return float(_get(raw, "volume"))
+        return max(float(_get(raw, "volume")), 0.0)
     except (TypeError, ValueError):
         return 0.0
 

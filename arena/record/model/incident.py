@@ -26,7 +26,9 @@ IncidentKind = Literal[
     "cost_known",
     "budget_reached",
     "venue_down",
+    "catalogue_incomplete",
     "records_rejected",
+    "market_unsettled",
     "verify_failed",
     "heads_unpublished",
     "site_unpublished",
@@ -39,7 +41,9 @@ LASTING_KINDS: frozenset[IncidentKind] = frozenset(
         "all_agents_failed",
         "agent_waiting",
         "venue_down",
+        "catalogue_incomplete",
         "records_rejected",
+        "market_unsettled",
         "verify_failed",
         "heads_unpublished",
         "site_unpublished",
@@ -193,6 +197,13 @@ def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
 
 
+def catalogue_incomplete(venue: str, at: datetime, trouble: CodedError, counts: str = "") -> Incident:
+    """Return that a venue sends only part of its catalogue since then; `counts` says how much it holds."""
+    data = {"venue": venue, "message": trouble.message, "since": at.isoformat()}
+    words = f"{venue} sends an incomplete catalogue" + (f": {counts}" if counts else "")
+    return Incident("catalogue_incomplete", f"{venue}@{timestamp_text(at)}", at, words, data)
+
+
 REJECTED_SHARE, REJECTED_TIMES, REJECTED_LEAST = 0.02, 3, 20
 """More than this share of a catalogue, this many times the usual, and so many records are a rising share."""
 
@@ -210,6 +221,13 @@ def records_rejected(reads: Sequence[CatalogueRead], at: datetime) -> Incident |
     data = {"venue": newest.venue, "rejected": newest.rejected, "markets": newest.markets}
     data |= {"share": round(share, 4), "usual": round(usual, 4)}
     return Incident("records_rejected", f"{newest.venue}@{timestamp_text(at)}", at, words, data)
+
+
+def market_unsettled(market: str, closed_at: datetime, agents: Sequence[str], at: datetime) -> Incident:
+    """Return that a market which agents hold has been closed for long and is not settled."""
+    data = {"market": market, "closed_at": closed_at.isoformat(), "agents": list(agents[:MOST_LISTED])}
+    words = f"{market} closed on {closed_at:%Y-%m-%d} and is not settled: held by {_name_list(agents)}"
+    return Incident("market_unsettled", f"{market}@{timestamp_text(at)}", at, words, data)
 
 
 def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, exists, func, or_
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, case, exists, func, or_
 
 from agents.model import USABLE_STATUSES, Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
@@ -44,7 +44,7 @@ from arena.record.schema.typed import (
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.millionths import ONE
-from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
+from markets.model import BY_HAND, Listing, Market, MarketId, Quote, Resolution, Snapshot
 
 # The questions are made once each: that takes longer than to have them answered.
 COHORT_ID: BindParameter[int] = bindparam("cohort_id")
@@ -337,11 +337,14 @@ def read_newest_played_time(connection: Connection) -> datetime | None:
     return newest
 
 
+DECIDED_VERSION = case((col(ResolutionRow.source).startswith(BY_HAND), ResolutionRow.version), else_=0)
 SAID_LAST = (
     select(ResolutionRow.market_id)
     .group_by(ResolutionRow.market_id)
     .having(func.max(ResolutionRow.learnt_at) < bindparam("since"))
+    .having(func.max(DECIDED_VERSION) < func.max(ResolutionRow.version))
 )
+"""Markets of whose end nothing was learnt for long. A venue is asked on for what a person decided."""
 UNRESOLVED_MARKETS = (
     select(MarketRow.id)
     .where(

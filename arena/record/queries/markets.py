@@ -6,7 +6,7 @@ A market's page and price are also read as they were known at an instant.
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from statistics import median
 from typing import Literal
@@ -16,8 +16,8 @@ from sqlalchemy.orm import aliased
 from sqlmodel import and_, case
 
 from agents.model import USABLE_STATUSES
-from arena.record.queries.cohorts import IS_TRADING, NEWEST_OF_EACH, read_resolutions
-from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.queries.cohorts import IS_TRADING, NEWEST_OF_EACH, read_cohorts, read_resolutions
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.dialects import BigInt
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
@@ -37,7 +37,14 @@ from arena.record.schema.typed import (
     select_as,
     total,
 )
-from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
+from arena.record.schema.world import (
+    MarketRow,
+    MarketVersionRow,
+    QuoteRow,
+    ResolutionRow,
+    SightingRow,
+    SyncRow,
+)
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, last_sightings, quote_of
 from arena.record.write.sync import markets_gone_since
 from markets.model import Listing, Market, MarketId, Quote, Resolution
@@ -330,6 +337,109 @@ def _market_status(
     if listing.market.id in ends:
         return "ended"
     return "waiting" if gone or listing.market.closes_at <= at else "open"
+
+
+LAST_LOOKS = (
+    select(SnapshotItemRow.market_id, func.max(SnapshotRow.taken_at).label("at"))
+    .select_from(joined(SnapshotItemRow, SnapshotRow))
+    .where(col(SnapshotItemRow.market_id).in_(IDS))
+    .group_by(SnapshotItemRow.market_id)
+)
+"""When a snapshot last held each market, with a price or without."""
+PRICE_DELAY = timedelta(hours=1)
+"""How much older than a look at a market its newest price may be, while it is open."""
+
+
+def read_closed_since(
+    connection: Connection, ids: Sequence[MarketId], now: datetime
+) -> dict[MarketId, datetime]:
+    """Return since when those of these markets are closed that can't be traded any more, as far as is known.
+
+    A market is closed once its closing time has passed, or once it was looked at and had no price any more:
+    a venue may close it early. It is closed since the later of its closing time and its newest price.
+    """
+    looks: dict[str, datetime] = {}
+    for some in batches(ids):
+        looks.update(dict(connection.execute(LAST_LOOKS, {"ids": some}).all()))
+    gone = set(markets_gone_since(connection, BEGINNING))
+    last_sync = connection.scalar(select(func.max(SyncRow.at)))
+
+    closed: dict[MarketId, datetime] = {}
+    for listing in read_listings_as_of(connection, ids, now):
+        market = listing.market
+        priced_at = market.opens_at if listing.quote is None else listing.quote.at
+        looked_at = looks.get(market.id, priced_at)
+        if market.id in gone and last_sync is not None:
+            looked_at = max(looked_at, last_sync)
+
+        if market.closes_at <= now:
+            closed[market.id] = max(market.closes_at, priced_at)
+        elif looked_at - priced_at > PRICE_DELAY:
+            closed[market.id] = priced_at
+    return closed
+
+
+@dataclass(frozen=True, slots=True)
+class UnsettledMarket:
+    """A market that agents hold, closed since an instant, of which no end is known."""
+
+    id: MarketId
+    closed_at: datetime
+    agents: tuple[str, ...]
+
+
+HELD_UNRESOLVED = (
+    select(EntryRow.market_id, EntrantRow.name)
+    .select_from(joined(EntrantRow, EntryRow))
+    .where(col(EntrantRow.cohort_id).in_(IDS), EntryRow.market_id != "")
+    .where(col(EntryRow.market_id).not_in(select(ResolutionRow.market_id)))
+    .group_by(EntryRow.market_id, EntrantRow.id, EntrantRow.name)
+    .having(func.sum(EntryRow.shares) > 0)
+    .order_by(EntryRow.market_id, EntrantRow.name)
+)
+
+
+def read_unsettled_markets(connection: Connection, now: datetime, after: timedelta) -> list[UnsettledMarket]:
+    """Return the markets of live venues that are held, and closed for so long without a known end."""
+    open_cohorts = read_cohorts(connection, only_open=True)
+    live_ids = [stored.id for stored in open_cohorts if stored.cohort.stamp == "live"]
+    agents: dict[MarketId, list[str]] = defaultdict(list)
+    for market, name in connection.execute(HELD_UNRESOLVED, {"ids": live_ids}):
+        holders = agents[MarketId(market)]
+        if name not in holders:
+            holders.append(name)
+    if not agents:
+        return []
+
+    closed = read_closed_since(connection, list(agents), now)
+    return [
+        UnsettledMarket(market, since, tuple(agents[market]))
+        for market, since in closed.items()
+        if now - since >= after
+    ]
+
+
+SEEING_COHORTS = (
+    select(SnapshotRow.cohort_id)
+    .distinct()
+    .select_from(joined(SnapshotItemRow, SnapshotRow))
+    .where(SnapshotItemRow.market_id == bindparam("market"))
+)
+
+
+SEEING_SYNCS = (
+    select(SyncRow.stamp)
+    .distinct()
+    .select_from(joined(SightingRow, SyncRow))
+    .where(SightingRow.market_id == bindparam("market"))
+)
+
+
+def read_market_stamps(connection: Connection, market: MarketId) -> set[str]:
+    """Return where a market comes from, by the cohorts and the readings of a venue that saw it."""
+    seeing = set(connection.scalars(SEEING_COHORTS, {"market": market}))
+    stamps = {stored.cohort.stamp for stored in read_cohorts(connection) if stored.id in seeing}
+    return stamps.union(connection.scalars(SEEING_SYNCS, {"market": market}))
 
 
 NEWEST_INSTANTS = (

@@ -113,7 +113,7 @@ class ResolutionRow(TableRow, table=True):
         PRICE,
         empty="a refund of what shares cost",
     )
-    source: str = text_field("who said so")
+    source: str = text_field("who said so: the venue, or `by hand` and the reason")
     hash: str = hash_field("all other columns")
 
 

@@ -205,6 +205,14 @@ def drop_untold(engine: Engine) -> None:
     _change_incidents(engine, IS_UNTOLD, tries=MOST_TRIES)
 
 
+def read_incident_start(connection: Connection, kind: IncidentKind, about: str) -> datetime | None:
+    """Return when the incident of a kind began that goes on and whose subject begins so."""
+    subject = col(IncidentRow.subject).startswith(about, autoescape=True)
+    started = select(func.min(IncidentRow.at)).where(IS_OPEN, IncidentRow.kind == kind, subject)
+    at: datetime | None = connection.scalar(started)
+    return at
+
+
 def read_recent_incidents(
     connection: Connection, most: int, only_open: bool = False
 ) -> list[RecordedIncident]:

@@ -51,15 +51,20 @@ def add_resolutions(
     else:
         versions = {(one.market_id, one.version): one for one in reversed(list(possible))}
         fresh = [one for (market, version), one in sorted(versions.items()) if version not in known[market]]
+    insert_resolutions(connection, fresh, at)
+    return len(fresh)
+
+
+def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution], at: datetime) -> None:
+    """Write these versions, learnt at this time, and the head that covers them."""
     rows: TableRows = [
-        attributes_of(found, *FIELDS)
-        | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(found)})}
-        for found in fresh
+        attributes_of(resolution, *FIELDS)
+        | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(resolution)})}
+        for resolution in resolutions
     ]
     insert_rows(connection, ResolutionRow.__table__, rows)
     sealed = [[row["market_id"], row["version"], row["hash"]] for row in rows]
     add_head(connection, at, {"resolution": sealed})
-    return len(rows)
 
 
 def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[str, str] | None:

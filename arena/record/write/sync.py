@@ -100,24 +100,47 @@ def add_catalogue(
         at=at,
         markets=len(listings),
         **counts,
-        gone=_wanted_ones(connection, sorted(before - seen.keys()), wanted),
+        gone=tuple(page.id for page in _wanted_ones(connection, sorted(before - seen.keys()), wanted)),
         hash=hash,
     )
 
 
 def _wanted_ones(
     connection: Connection, markets: Sequence[str], wanted: CatalogueFilter
-) -> tuple[MarketId, ...]:
-    """Those of these markets, as they were last seen, that a venue was asked for."""
-    found: list[MarketId] = []
+) -> tuple[Market, ...]:
+    """Return the last known pages of those of these markets that a venue was asked for."""
+    found: list[Market] = []
     for some in batches(markets):
         pages = newest_rows(connection, MarketVersionRow, list(some), "version", *PAGE_FIELDS)
         prices = newest_rows(connection, QuoteRow, list(some), "at", *QUOTE_FIELDS)
         for id in (MarketId(market) for market in some if market in pages):
             page = Market(id, **attributes_of(pages[id], *PAGE_FIELDS))
             if wanted.admits(page, quote_of(prices[id]) if id in prices else None):
-                found.append(id)
+                found.append(page)
     return tuple(found)
+
+
+def count_known_open(
+    connection: Connection, venue: str, listed: Set[str], at: datetime, wanted: CatalogueFilter
+) -> tuple[int, int]:
+    """Count the markets known to be open that a catalogue holds, and all that are known to be open.
+
+    Known to be open is what had a price when the venue was last read, is still wanted, closes after `at`, and
+    has no known end. Markets are only looked up one by one where the catalogue lacks more than it holds.
+    """
+    before = quoted_markets(connection, venue)
+    held = len(before & listed)
+    missing = sorted(before - listed)
+    if len(missing) <= held:
+        return held, len(before)
+
+    ended: set[str] = set()
+    for some in batches(missing):
+        resolved = select(ResolutionRow.market_id).where(col(ResolutionRow.market_id).in_(some))
+        ended.update(connection.scalars(resolved))
+    pages = _wanted_ones(connection, [market for market in missing if market not in ended], wanted)
+    still_open = [page for page in pages if page.closes_at > at]
+    return held, held + len(still_open)
 
 
 def last_synced_at(connection: Connection, source: VenueSource) -> datetime | None:

@@ -9,7 +9,14 @@ from functools import lru_cache
 from math import inf
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainValidator,
+    ValidationError,
+)
 
 from markets.millionths import ONE, millionths
 from markets.model import NEVER, Level, MarketId, Quote
@@ -20,6 +27,7 @@ LARGEST_NUMBER = 10**12
 """More of anything than a venue has; in millionths it still fits into the record."""
 RecordKind = Literal["market", "quote", "resolution", "page", "article"]
 T = TypeVar("T")
+D = TypeVar("D")
 P = ParamSpec("P")
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
 _EPOCH, _MILLISECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
@@ -83,6 +91,35 @@ def with_figures(
         except ValueError:
             figures[ours] = None
     return replace(price, **figures)
+
+
+def or_else(reader: Callable[[object], T], otherwise: D) -> Callable[[object], T | D]:
+    """Return a reader that gives `otherwise` for a value that `reader` refuses.
+
+    It is for what no price depends on: a bad volume must not take a market's prices with it.
+    """
+
+    def read_value(value: object) -> T | D:
+        try:
+            return reader(value)
+        except ValueError:
+            return otherwise
+
+    return read_value
+
+
+def check_volume(raw: object, reader: Callable[[object], int], *names: str) -> None:
+    """Raise `RejectedRecord` for the first of these volumes that is sent and makes no sense."""
+    sent = raw if isinstance(raw, dict) else {}
+    for name in names:
+        value = sent.get(name)
+        if value is None or value == "":
+            continue
+        try:
+            reader(value)
+        except ValueError as error:
+            reason = f"{name}: {error}: its volume is unknown, its prices count"
+            raise RejectedRecord("quote", "bad_volume", reason) from None
 
 
 def chance(value: object) -> int:
@@ -153,7 +190,21 @@ MaybeAmount = Annotated[Amount | None, BeforeValidator(lambda value: None if val
 """An amount that may be missing; empty text stands for nothing."""
 MaybeText = Annotated[Text, BeforeValidator(lambda value: "" if value is None else value)]
 """Text that may be missing."""
-Number = Annotated[int, BeforeValidator(number)]
+
+
+def _text(value: object) -> str:
+    """Return text that can be stored."""
+    if not isinstance(value, str):
+        raise ValueError(f"{shown_value(value)} is not text")
+    return _storable(value)
+
+
+DescriptiveText = Annotated[str, PlainValidator(or_else(_text, ""))]
+"""Text on which no price depends; empty where it is missing or makes no sense."""
+AnyAmount = Annotated[int | None, PlainValidator(or_else(amount, None))]
+"""An amount on which no price depends; unknown where it is missing or makes no sense."""
+AnyNumber = Annotated[int | None, PlainValidator(or_else(number, None))]
+"""A number on which no price depends; unknown where it is missing or makes no sense."""
 Chance = Annotated[int, BeforeValidator(chance)]
 Instant = Annotated[datetime, BeforeValidator(instant)]
 Moment = Annotated[datetime, BeforeValidator(moment)]

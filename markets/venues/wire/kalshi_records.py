@@ -19,6 +19,8 @@ from markets.model import Level, Market, MarketId, Quote, Resolution
 from markets.past import PastMarket
 from markets.venues.wire.fields import (
     Amount,
+    AnyAmount,
+    DescriptiveText,
     Instant,
     MaybeAmount,
     MaybeText,
@@ -42,7 +44,7 @@ class KalshiEvent(WireRecord):
 
     event_ticker: Name
     series_ticker: Name
-    category: MaybeText = ""
+    category: DescriptiveText = ""
     fee_type_override: str | None = None
     fee_multiplier_override: float | None = None
 
@@ -57,7 +59,7 @@ class KalshiSeries(WireRecord):
     """The recurring question that events belong to; its fees are theirs."""
 
     ticker: Name
-    category: MaybeText = ""
+    category: DescriptiveText = ""
     fee_type: str
     fee_multiplier: float
     tags: Annotated[str, PlainValidator(_tags)] = ""
@@ -141,7 +143,7 @@ class KalshiBestPrices(WireRecord):
 class KalshiPrices(KalshiBestPrices):
     """The prices on a market's page."""
 
-    volume_fp: MaybeAmount = None
+    volume_fp: AnyAmount = None
 
 
 def left_out(raw: object) -> str:
@@ -288,7 +290,7 @@ class KalshiPast(WireRecord):
 
     can_close_early: bool | None = None
     latest_expiration_time: Instant | None = None
-    volume_fp: MaybeAmount = None
+    volume_fp: AnyAmount = None
 
 
 def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:

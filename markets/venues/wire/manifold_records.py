@@ -15,11 +15,12 @@ from markets.model import NEVER, Market, MarketId, Quote, Resolution
 from markets.past import PastMarket
 from markets.stories import story_by_subject
 from markets.venues.wire.fields import (
+    AnyNumber,
     Chance,
+    DescriptiveText,
     MaybeText,
     Moment,
     Name,
-    Number,
     RejectedRecord,
     Text,
     WireRecord,
@@ -57,15 +58,15 @@ class ManifoldPage(ManifoldRecord):
     created_time: Moment
     close_time: Moment = NEVER
     is_resolved: bool
-    slug: MaybeText = ""
-    arena_tags: MaybeText = ""
+    slug: DescriptiveText = ""
+    arena_tags: DescriptiveText = ""
 
 
 class ManifoldPrice(ManifoldRecord):
     """What a YES share costs, and how much mana changed hands."""
 
     probability: Chance
-    volume: Number | None = None
+    volume: AnyNumber = None
 
 
 class ManifoldEnding(ManifoldRecord):
@@ -129,7 +130,7 @@ class ManifoldPast(ManifoldRecord):
     """When a market was resolved, and how much mana changed hands."""
 
     resolution_time: Moment | None = None
-    volume: Number = 0
+    volume: AnyNumber = None
 
 
 def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
@@ -139,7 +140,7 @@ def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
     moved = ended is not None and page.close_time >= ended - MOVED_WITHIN
     stopped = min(page.close_time, ended or NEVER)
     made = replace(market(page), closes_at=NEVER) if moved else market(page)
-    return PastMarket(made, past.volume, stopped if stopped <= at else None)
+    return PastMarket(made, past.volume or 0, stopped if stopped <= at else None)
 
 
 def is_trading(page: ManifoldPage, at: datetime) -> bool:

@@ -1,12 +1,17 @@
 """What Polymarket's markets cost and paid: the prices on a page, of a book and of the past, and the end.
 
-A market has ended once it is closed and the oracle is done; what is disputed or unclear waits.
+A market has ended once it is closed and the oracle is done; what is disputed or unclear waits. Where the page
+lacks the oracle's word, a market has ended a day after it closed, if its last prices and the winner at the
+order book agree.
 """
 
 import re
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from typing import Annotated
+
+from pydantic import PlainValidator
 
 from markets.millionths import ONE
 from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
@@ -22,12 +27,14 @@ from markets.venues.wire.fields import (
     book_gap,
     middle,
     offered,
+    or_else,
     read,
     shown_value,
     with_levels,
 )
 from markets.venues.wire.polymarket_records import (
     PREFIX,
+    AnyFigure,
     Figure,
     GammaRecord,
     Pair,
@@ -37,6 +44,7 @@ from markets.venues.wire.polymarket_records import (
     figure,
     prefixed,
     side_names,
+    texts,
     yes_place,
 )
 
@@ -54,8 +62,8 @@ class PolymarketPrices(GammaRecord):
     best_bid: Figure = None
     best_ask: Figure = None
     last_trade_price: Figure = None
-    volume: Figure = None
-    volume_num: Figure = None
+    volume: AnyFigure = None
+    volume_num: AnyFigure = None
 
 
 class PolymarketOffer(PolymarketPage, PolymarketPrices):
@@ -118,6 +126,8 @@ def quote(raw: object, at: datetime) -> Quote:
     )
 
 
+VOLUMES = ("volume", "volumeNum")
+"""Where a market's page says what was traded."""
 FIGURES = {"volume_24h": ("volume24hr",), "liquidity": ("liquidityNum", "liquidity")}
 """The other figures on a market's page; what is held is told of whole events only."""
 
@@ -175,9 +185,15 @@ def past_quote(raw: object, name: str) -> Quote:
     return Quote(MarketId(f"{PREFIX}{name}"), point.t, bid=None, ask=None, mid=point.p)
 
 
+NO_WORD, BOOK_ALONE = "polymarket: no word of the oracle", "polymarket: order book alone"
+"""The source of an end that the order book has to confirm, and of the same once it has."""
+BOOK_COUNTS_AFTER = timedelta(days=1)
+"""How long after its close a market waits for the oracle's word."""
 FINAL = frozenset({"resolved", "settled"})
 DISPUTED = frozenset({"disputed", "challenged"})
 HALF = ONE // 2
+Statuses = Annotated[tuple[str, ...], PlainValidator(or_else(texts, ()))]
+"""What the oracle has said of a market, one word after another."""
 _PAYS = {(Decimal(1), Decimal(0)): ONE, (Decimal(0), Decimal(1)): 0, (Decimal("0.5"), Decimal("0.5")): HALF}
 """What a YES share pays by the last prices of YES and NO. Nothing near them will do."""
 
@@ -191,8 +207,14 @@ class PolymarketEnding(GammaRecord):
     outcome_prices: Texts | None = None
     uma_resolution_status: MaybeText = ""
     resolution_status: MaybeText = ""
+    uma_resolution_statuses: Statuses = ()
     closed_time: When = None
     uma_end_date: When = None
+
+    @property
+    def closed_at(self) -> datetime | None:
+        """Return when it closed: where nobody says, when the oracle was done."""
+        return self.closed_time or self.uma_end_date
 
 
 class PolymarketToken(WireRecord):
@@ -217,8 +239,8 @@ class PolymarketPast(GammaRecord):
     closed_time: When = None
     uma_end_date: When = None
     end_date: When = None
-    volume_num: Figure = None
-    volume: Figure = None
+    volume_num: AnyFigure = None
+    volume: AnyFigure = None
 
     @property
     def stopped(self) -> datetime | None:
@@ -228,7 +250,7 @@ class PolymarketPast(GammaRecord):
 
 NEEDED = (
     "id", "conditionId", "closed", "outcomes", "outcomePrices", "umaResolutionStatus", "resolutionStatus",
-    "closedTime", "umaEndDate", "clobTokenIds",
+    "umaResolutionStatuses", "closedTime", "umaEndDate", "clobTokenIds",
 )  # fmt: skip
 """What of a record says how a market ended, and which book is its own."""
 
@@ -245,8 +267,12 @@ def past_market(raw: object, market: Market) -> PastMarket | str:
     return PastMarket(nominal, volume, past.stopped if past.closed else None, raw=needed)
 
 
-def resolution(raw: object, at: datetime) -> Resolution | None:
-    """What a market paid, once that is final; None while nothing is amiss and it isn't."""
+def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None) -> Resolution | None:
+    """Return what a market paid, once that is final; None while nothing is amiss and it isn't.
+
+    Where the page lacks the oracle's word the source is `NO_WORD`: the order book has to confirm that end.
+    `seen_closed_at` is when it was first seen closed, for a page that doesn't say when it closed.
+    """
     ending = read(PolymarketEnding, raw, "resolution")
     words = {word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word}
     status = " and ".join(sorted(words))
@@ -255,9 +281,7 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
     if not ending.closed:
         return None
     if not words:
-        raise RejectedRecord(
-            "resolution", "no_status", "it is closed, but the oracle has not reported: it waits"
-        )
+        return _end_without_word(ending, at, seen_closed_at or at)
     if not words <= FINAL:
         raise RejectedRecord(
             "resolution", "not_final", f"it is closed, but its result is {shown_value(status)}: it waits"
@@ -265,10 +289,36 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
     return Resolution(
         market_id=MarketId(f"{PREFIX}{ending.id}"),
         version=1,
-        known_at=min(ending.closed_time or ending.uma_end_date or at, at),
+        known_at=min(ending.closed_at or at, at),
         payout=_payout(ending),
         source=f"polymarket: {status}",
     )
+
+
+def _end_without_word(ending: PolymarketEnding, at: datetime, seen_closed_at: datetime) -> Resolution:
+    """Return what a closed market of which the oracle has said nothing paid by its last prices."""
+    if DISPUTED.intersection(word.casefold() for word in ending.uma_resolution_statuses[-1:]):
+        raise RejectedRecord("resolution", "disputed", "its result was disputed last: it waits")
+
+    counts_from = (ending.closed_at or seen_closed_at) + BOOK_COUNTS_AFTER
+    if at < counts_from:
+        raise _no_status(f"until {counts_from:%Y-%m-%d %H:%M} UTC, when the order book's winner counts")
+
+    try:
+        payout = _payout(ending)
+    except RejectedRecord as error:
+        if error.code != "unclear":
+            raise
+        raise _no_status(f"since {error.reason.removesuffix(': it waits')}") from None
+
+    market_id = MarketId(f"{PREFIX}{ending.id}")
+    return Resolution(market_id, version=1, known_at=counts_from, payout=payout, source=NO_WORD)
+
+
+def _no_status(why: str) -> RejectedRecord:
+    """Return why a closed market waits, of which the oracle has said nothing."""
+    reason = f"it is closed, but the oracle has not reported: it waits {why}"
+    return RejectedRecord("resolution", "no_status", reason)
 
 
 def _payout(ending: PolymarketEnding) -> int:
@@ -308,12 +358,25 @@ def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
     return ONE if names.index(won[0]) == yes_place(outcomes) else 0
 
 
-def confirm_resolution(end: Resolution, raw: object, book_page: object) -> Resolution:
-    """The same, if the order book's page of the market says so too or has no word on it."""
-    payout = book_payout(book_page, read(PolymarketEnding, raw, "resolution").outcomes)
-    if payout is not None and payout != end.payout:
+def confirm_resolution(end: Resolution, raw: object, book_page: object | None) -> Resolution:
+    """Return the end of a market, with the order book as its source where its page says the same.
+
+    `book_page` is the market's page at the order book, None where there is none. An end without the oracle's
+    word needs the order book's; any other stands if the order book has no word on it.
+    """
+    outcomes = read(PolymarketEnding, raw, "resolution").outcomes
+    payout = None if book_page is None else book_payout(book_page, outcomes)
+
+    if payout is None:
+        if end.source == NO_WORD:
+            raise _no_status("since the order book names no winner")
+        return end
+
+    if payout != end.payout:
         words = (
             f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}: it waits"
         )
         raise RejectedRecord("resolution", "contradiction", words)
-    return end if payout is None else replace(end, source=f"{end.source}, per the order book")
+
+    source = BOOK_ALONE if end.source == NO_WORD else f"{end.source}, per the order book"
+    return replace(end, source=source)

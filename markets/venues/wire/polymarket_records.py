@@ -17,6 +17,7 @@ from markets.millionths import ONE, decimal, millionths
 from markets.model import NEVER, Market, MarketId
 from markets.stories import dated_subject
 from markets.venues.wire.fields import (
+    DescriptiveText,
     MaybeText,
     Name,
     RejectedRecord,
@@ -25,6 +26,7 @@ from markets.venues.wire.fields import (
     instant,
     is_name,
     number,
+    or_else,
     shown_value,
 )
 
@@ -142,12 +144,14 @@ def _maybe_instant(value: object) -> datetime | None:
 # plain validators: of thousands of records, what pydantic checks once more is most of the time
 Figure = Annotated[int | None, PlainValidator(_maybe_figure)]
 """A number that may be missing."""
+AnyFigure = Annotated[int | None, PlainValidator(or_else(_maybe_figure, None))]
+"""A number on which no price depends; unknown where it is missing or makes no sense."""
 When = Annotated[datetime | None, PlainValidator(_maybe_instant)]
 """A time that may be missing."""
 Texts = Annotated[tuple[str, ...], PlainValidator(texts)]
 Pair = Annotated[tuple[str, str], BeforeValidator(texts)]
 """The names of a market's two outcomes."""
-Slugs = Annotated[tuple[str, ...], PlainValidator(slugs)]
+Slugs = Annotated[tuple[str, ...], PlainValidator(or_else(slugs, ()))]
 Events = Annotated[PolymarketEvent | None, PlainValidator(event_of_market)]
 Schedule = Annotated[PolymarketFees | None, PlainValidator(fees)]
 
@@ -219,7 +223,7 @@ class PolymarketPage(GammaRecord):
     accepting_orders: bool | None = None
     enable_order_book: bool | None = None
     description: MaybeText = ""
-    category: MaybeText = ""
+    category: DescriptiveText = ""
     start_date: When = None
     created_at: str | None = None
     end_date: When = None

@@ -129,8 +129,6 @@ BAD_PRICES: list[dict[str, Any]] = [
     {"probability": 1.2},
     {"probability": float("inf")},
     {"probability": True},
-    {"volume": -1},
-    {"volume": 1e15},
 ]
 
 

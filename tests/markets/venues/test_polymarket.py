@@ -282,7 +282,6 @@ BAD_PAGES: list[tuple[Raw, str]] = [
     ({"orderPriceMinTickSize": 0}, "bad_tick"),
     ({"orderPriceMinTickSize": 0.5}, "bad_tick"),
     ({"orderMinSize": -5}, "malformed"),
-    ({"tags": "weather"}, "malformed"),
     ({"events": [{}]}, "malformed"),
     ({"feeSchedule": {"rate": "free"}}, "malformed"),
 ]
@@ -321,7 +320,6 @@ BAD_PRICES: list[tuple[Raw, str]] = [
     ({"bestBid": None, "outcomePrices": '["0.41", "-1"]'}, "bad_price"),
     ({"bestBid": None, "outcomePrices": '["NaN", "0"]'}, "bad_price"),
     ({"outcomePrices": "0.41"}, "malformed"),
-    ({"volume": "much"}, "malformed"),
     ({"bestBid": None, "bestAsk": None, "outcomePrices": None}, "no_price"),
     ({}, ""),
 ]

@@ -4,7 +4,7 @@ No recording has a market that is disputed, corrected or paid half by Gamma: tho
 from the documented shapes, as are all others of this file.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -102,7 +102,7 @@ def test_the_oracle_is_done_in_more_words_than_one_and_what_is_not_sure_waits(se
     ids = [MarketId(f"polymarket:{1001 + n}") for n in range(len(cases))]
     answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(NOW, ids))
     assert payouts(answer) == dict.fromkeys(ids[: len(DONE)], usd(1))
-    assert answer.codes == [(str(1001 + n), code) for n, (_, code) in enumerate(cases) if code]
+    assert sorted(answer.codes) == [(str(1001 + n), code) for n, (_, code) in enumerate(cases) if code]
     assert {item.kind for item in answer.aside} == {"resolution"}
 
 
@@ -193,6 +193,88 @@ def test_where_the_two_disagree_it_waits_and_where_the_book_has_no_word_the_page
     codes = [code for _, code in BOOK_ENDS] + [""]
     assert list(payouts(answer)) == [id for id, code in zip(ids, codes, strict=True) if not code]
     assert answer.codes == [(str(1001 + n), code) for n, code in enumerate(codes) if code]
+
+
+NO_WORD: Raw = {"umaResolutionStatus": None, "umaResolutionStatuses": "[]"}
+ALONE: list[tuple[Raw, Raw | None, int | None]] = [
+    ({}, {}, usd(1)),
+    ({"negRisk": True, "negRiskOther": False}, {"neg_risk": True}, usd(1)),
+    ({"outcomePrices": '["0", "1"]'}, {"won": "No"}, 0),
+    ({"outcomes": ["No", "Yes"], "outcomePrices": '["0", "1"]'}, {}, usd(1)),
+    ({"outcomes": ["No", "Yes"], "outcomePrices": '["1", "0"]'}, {"won": "No"}, 0),
+    ({"outcomePrices": '["0.5", "0.5"]'}, {"won": None, "half": True}, usd("0.5")),
+    ({"umaResolutionStatuses": '["proposed", "disputed", "proposed"]'}, {}, usd(1)),
+    ({"umaResolutionStatuses": "nonsense"}, {}, usd(1)),
+    ({"closedTime": None, "umaEndDate": "2026-01-02T03:04:05Z"}, {}, usd(1)),
+    ({"umaResolutionStatuses": '["proposed", "disputed"]'}, {}, None),
+    ({"outcomePrices": '["0", "1"]'}, {}, None),
+    ({}, {"won": "No"}, None),
+    ({}, {"won": None}, None),
+    ({}, {"won": None, "half": True}, None),
+    ({"outcomePrices": '["0.5", "0.5"]'}, {}, None),
+    ({}, {"tokens": [{"outcome": "Yes", "winner": True}, {"outcome": "No", "winner": True}]}, None),
+    ({}, {"closed": False}, None),
+    ({}, None, None),
+    ({"conditionId": "0x12"}, {}, None),
+    ({"outcomePrices": '["0.9995", "0.0005"]'}, {}, None),
+    ({"outcomePrices": '["0.7", "0.3"]'}, {}, None),
+    ({"outcomePrices": None}, {}, None),
+    ({"closedTime": "2026-01-03 15:00:00+00"}, {}, None),
+    ({"closedTime": "2027-01-01 00:00:00+00"}, {}, None),
+    ({"closedTime": None}, {}, None),
+    ({"closed": False}, {}, None),
+]
+
+
+@pytest.mark.parametrize(("page", "book", "payout"), ALONE)
+def test_without_the_oracles_word_page_and_order_book_must_agree(
+    server: VenueServer, page: Raw, book: Raw | None, payout: int | None
+) -> None:
+    ends = [] if book is None else [a_book_end(**book)]
+    answer = ended(server, an_end(**(NO_WORD | page)), a_market("1002"), ends=ends)
+    assert list(payouts(answer).values()) == ([] if payout is None else [payout])
+    assert [end.source for end in answer.said] == ["polymarket: order book alone"] * len(answer.said)
+    is_open = page.get("closed") is False
+    assert len(answer.aside) == (payout is None and not is_open)
+
+
+def test_a_market_without_a_time_of_closing_counts_from_when_it_was_first_seen_closed(
+    server: VenueServer,
+) -> None:
+    wire = PolymarketWire([an_end(**NO_WORD, closedTime=None)], ends=[a_book_end()])
+
+    async def looks(venue: Any) -> list[list[Resolution]]:
+        times = [NOW, NOW + timedelta(hours=23), NOW + timedelta(hours=24)]
+        return [await venue.resolutions(at, [RAIN]) for at in times]
+
+    answer = polymarket(wire.serve(server), looks)
+    assert [len(ends) for ends in answer.said] == [0, 0, 1]
+    assert answer.said[2][0].known_at == NOW + timedelta(hours=24)
+
+
+@pytest.mark.parametrize("fault", [status(500), HTML, RESET], ids=["500", "html", "reset"])
+def test_without_both_words_nothing_is_paid(server: VenueServer, fault: Any) -> None:
+    PolymarketWire([an_end(**NO_WORD), an_end("1002")], ends=[a_book_end()]).serve(server)
+    server.fail(f"{CLOB}/markets/{condition('1001')}", fault, forever=True)
+    answer = polymarket(server.url, lambda venue: venue.resolutions(NOW, [RAIN, SNOW]))
+    assert payouts(answer) == {SNOW: usd(1)}
+    assert ("1001", "no_status") in answer.codes
+
+
+def test_an_end_by_the_order_book_alone_is_confirmed_each_time(server: VenueServer) -> None:
+    wire = PolymarketWire([an_end(**NO_WORD)], ends=[a_book_end()])
+
+    async def looks(venue: Any) -> list[list[Resolution]]:
+        alone = await venue.resolutions(NOW, [RAIN])
+        wire.ends[0] = a_book_end(won="No")
+        against = await venue.resolutions(NOW, [RAIN])
+        wire.markets[0] = an_end("1001", "0", "1")
+        return [alone, against, await venue.resolutions(NOW, [RAIN])]
+
+    answer = polymarket(wire.serve(server), looks)
+    assert [[end.payout for end in ends] for ends in answer.said] == [[usd(1)], [], [0]]
+    assert answer.said[2][0].source == "polymarket: resolved, per the order book"
+    assert answer.codes == [("1001", "contradiction")]
 
 
 def test_the_page_of_another_market_is_no_word(server: VenueServer) -> None:

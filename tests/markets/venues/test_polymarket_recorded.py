@@ -1,13 +1,13 @@
 """What Polymarket really answered once, over real HTTP, against a table read off the files by eye."""
 
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from markets.model import Level, MarketId
+from markets.model import Level, MarketId, Resolution
 from markets.venues.wire.polymarket_prices import book_payout
 from tests.builders import listed, quote_of, usd
 from tests.venue_server import recorded
@@ -77,7 +77,6 @@ YES_NO = ("Yes", "No")
 WAITING = {
     "12": "no_status",  # legacy: prices 0 and 0
     "43": "no_status",  # legacy: a scalar that closed at 0.58 and 0.42
-    "1812085": "no_status",  # closed at 1 and 0, taking orders still, and not a word of the oracle
 }
 """Which wait, and why."""
 
@@ -187,13 +186,29 @@ def test_those_that_are_over_pay_and_those_that_are_not_sure_wait(
 ) -> None:
     answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(AUGUST, every))
     assert dict(answer.codes) == WAITING
-    assert Counter(end.payout for end in answer.said) == {0: 19, usd(1): 19}
+    assert Counter(end.payout for end in answer.said) == {0: 19, usd(1): 20}
     found = {end.market_id.removeprefix("polymarket:"): end for end in answer.said}
     for name, (paid, since) in ENDS.items():
         assert found[name].payout == usd(paid), name
         assert found[name].known_at == datetime.fromisoformat(f"{since}+00:00"), name
     assert not found.keys() & WAITING.keys()
     assert found["1460332"].source == "polymarket: resolved, per the order book"
+
+
+CEASEFIRE = MarketId("polymarket:1812085")
+CEASED = datetime(2026, 5, 9, 2, 7, 1, tzinfo=UTC)
+"""A market that closed at 1 and 0 without a word of the oracle; the order book says that Yes won."""
+
+
+@pytest.mark.parametrize(("hours", "paid"), [(1, False), (23, False), (24, True), (2_000, True)])
+def test_a_market_without_the_oracles_word_is_paid_by_the_order_book_after_a_day(
+    server: VenueServer, wire: PolymarketWire, hours: int, paid: bool
+) -> None:
+    at = CEASED + timedelta(hours=hours)
+    answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(at, [CEASEFIRE]))
+    wanted = Resolution(CEASEFIRE, 1, CEASED + timedelta(days=1), usd(1), "polymarket: order book alone")
+    assert answer.said == [wanted] * paid
+    assert answer.codes == [] if paid else answer.codes == [("1812085", "no_status")]
 
 
 def test_the_order_books_fifty_fifty_pays_half_and_its_winner_all(shared_data: Path) -> None:

@@ -1,0 +1,63 @@
+"""Whether a live venue's catalogue is whole, by the markets that were known to be open before it was read.
+
+A venue may answer with an empty page, with one page of many, or with other markets than were asked for. Taken
+as a catalogue, that would call all other markets gone, and spend a round on nothing.
+"""
+
+from datetime import datetime, timedelta
+
+from arena.cohorts.schedule import PLAY_WINDOW
+from arena.record.model.incident import catalogue_incomplete
+from arena.record.record import Record
+from arena.record.write.operations import add_incidents, end_incidents, read_incident_start
+from arena.record.write.sync import VenueSource, count_known_open
+from markets.venue import Catalogue, CatalogueFilter, VenueError
+
+FEWEST_KNOWN = 20
+"""With so many markets known to be open, or fewer, any catalogue is taken as it is."""
+LONGEST_DOUBT = timedelta(days=1)
+"""After so long a catalogue that stays small is taken as it is: the venue may have shrunk."""
+
+
+def check_complete(
+    record: Record,
+    source: VenueSource,
+    catalogue: Catalogue,
+    wanted: CatalogueFilter,
+    now: datetime,
+    due: datetime | None = None,
+) -> str:
+    """Return what to say of a catalogue that is taken though it is incomplete; nothing of a whole one.
+
+    A catalogue is incomplete if it holds fewer than half of the markets known to be open. It is refused with
+    `VenueError`, and nothing is written of it: for a round that is `due` until six hours have passed, for any
+    reading until it has been incomplete for a day. An incident notes since when. A catalogue that was cut
+    short on purpose, and one of a world that is not live, is taken as whole.
+    """
+    if source.stamp != "live" or catalogue.limit is not None:
+        return ""
+
+    listed = {listing.market.id for listing in catalogue.listings}
+    held, expected = record.read(count_known_open, source.venue, listed, now, wanted)
+    if expected <= FEWEST_KNOWN or 2 * held >= expected:
+        end_incidents(record.engine, "catalogue_incomplete", now, about=f"{source.venue}@")
+        return ""
+
+    counts = f"{held:,} of {expected:,} known open markets"
+    since = record.read(read_incident_start, "catalogue_incomplete", f"{source.venue}@") or now
+    counts_from = since + LONGEST_DOUBT
+    if due is not None:
+        counts_from = min(counts_from, max(since, due) + PLAY_WINDOW)
+
+    if now >= counts_from:
+        end_incidents(record.engine, "catalogue_incomplete", now, about=f"{source.venue}@")
+        return f"{source.venue} still sends an incomplete catalogue, {counts}: it counts as it is"
+
+    error = VenueError(
+        "incomplete",
+        f"its catalogue is incomplete: it holds {held:,} of {expected:,} markets known to be open",
+        f"if it stays so, it counts as it is from {counts_from:%Y-%m-%d %H:%M} UTC on",
+    )
+    incident = catalogue_incomplete(source.venue, now, error, counts)
+    add_incidents(record.engine, [incident], unless=f"{source.venue}@")
+    raise error

@@ -1,0 +1,77 @@
+"""A person's decision on how a market ended, where its venue never says, and withdrawing one.
+
+A decision is a version of the market's end, like any that a venue tells: sealed with the others, paid by the
+next settlement, and corrected by the next version. The venue's own later word is such a version.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from arena.errors import ArenaError
+from arena.record.model.benchmark import FORECASTBENCH
+from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.markets import read_closed_since, read_market_stamps
+from arena.record.schema.database import Connection
+from arena.record.write.resolutions import insert_resolutions
+from arena.rounds.settlement import LATEST, pay_ended_cohorts
+from markets.model import DECIDED, WITHDRAWN, MarketId, Resolution
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decides: what a YES share pays, None for a refund; or that a decision is `withdrawn`."""
+
+    market_id: MarketId
+    payout: int | None
+    because: str
+    withdrawn: bool = False
+
+
+def settle_by_hand(connection: Connection, decision: Decision, at: datetime) -> Resolution:
+    """Write a decision, and pay it to the cohorts that have ended; those that go on are paid when settled.
+
+    Raises `ArenaError` where it is not a person's to decide: in a world that is not live, on a market that is
+    open, or on one whose venue has said how it ended.
+    """
+    market = decision.market_id
+    stamps = read_market_stamps(connection, market)
+    if market.startswith(f"{FORECASTBENCH}:"):
+        hint = "arena forecastbench fetch --resolutions reads them"
+        raise ArenaError("not_live", f"{market} is a question of a benchmark, whose files resolve it", hint)
+    if stamps != {"live"}:
+        world = "recorded" if "replay" in stamps else "simulated"
+        words = f"{market} is from a {world} season, whose world alone says how its markets end"
+        raise ArenaError("not_live", words, "only markets of a live venue are settled by hand")
+
+    versions = [x for x in read_resolutions(connection, [market], LATEST) if x.possible]
+    newest = max(versions, key=lambda resolution: resolution.version, default=None)
+    _check_newest(decision, newest)
+    if newest is None and market not in read_closed_since(connection, [market], at):
+        hint = "arena markets sync reads the venue again; a market can be settled once it has closed"
+        raise ArenaError("not_closed", f"{market} is open", hint)
+
+    resolution = Resolution(
+        market_id=market,
+        version=1 if newest is None else newest.version + 1,
+        known_at=at if newest is None else max(newest.known_at, at),
+        payout=None if decision.withdrawn else decision.payout,
+        source=f"{WITHDRAWN if decision.withdrawn else DECIDED}{decision.because}",
+    )
+    insert_resolutions(connection, [resolution], at)
+    pay_ended_cohorts(connection, at)
+    return resolution
+
+
+def _check_newest(decision: Decision, newest: Resolution | None) -> None:
+    """Refuse a decision that the newest version of the market's end leaves no room for."""
+    market = decision.market_id
+    if newest is not None and not newest.by_hand:
+        words = f"{market} was settled by its venue ({newest.source or 'without a source'})"
+        raise ArenaError("settled", words, "a venue's word is corrected by the venue alone")
+    if decision.withdrawn and (newest is None or newest.withdrawn):
+        raise ArenaError("no_decision", f"{market} has no decision to withdraw", "arena markets show ID")
+    if newest is None or newest.withdrawn or decision.withdrawn:
+        return
+    if newest.payout == decision.payout:
+        words = f"{market} is settled so already, since {newest.known_at:%Y-%m-%d %H:%M} UTC"
+        raise ArenaError("unchanged", words, "nothing was changed")

@@ -1,0 +1,198 @@
+"""Catalogues that hold fewer than half of the markets known to be open: what waits for them, and how long."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.errors import ArenaError
+from arena.operations.incidents import note_played
+from arena.record.model.cohort import RoundReport
+from arena.record.queries.cohorts import StoredCohort, read_rounds
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.operations import read_recent_incidents
+from arena.record.write.resolutions import add_resolutions
+from arena.record.write.sync import VenueSource
+from arena.rounds.round import play_round
+from arena.rounds.settlement import VenueSync, sync_venue
+from arena.verify import verify
+from markets.model import MarketId, Resolution
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
+from tests.builders import NOW
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+
+HOUR = timedelta(hours=1)
+SKY = VenueSource("little", "live")
+
+
+@dataclass
+class ShrinkingVenue(LittleVenue):
+    """A venue whose catalogue stops after its first `size` markets."""
+
+    size: int | None = None
+
+    async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
+        whole = await super().catalogue(at, wanted)
+        return Catalogue(whole.listings[: self.size])
+
+
+def a_venue(count: int = 40, **more: Any) -> ShrinkingVenue:
+    return ShrinkingVenue(mids={f"sim:m{number:03}": 40 for number in range(count)}, **more)
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    record = Record.open(str(tmp_path / "arena.db"))
+    yield record
+    with reading(record.engine) as connection:
+        assert verify(connection) == []
+    record.close()
+
+
+def play(stored: StoredCohort, number: int, venue: LittleVenue, now: datetime, record: Record) -> RoundReport:
+    world = a_world(venue, {"ann": says("0.7")}, now=now)
+    return asyncio.run(play_round(stored, number, world, record))
+
+
+def sync(venue: LittleVenue, at: datetime, record: Record) -> VenueSync:
+    return asyncio.run(sync_venue(venue, SKY, record, at, []))
+
+
+def ongoing(record: Record) -> list[str]:
+    with reading(record.engine) as connection:
+        return [told.incident.text for told in read_recent_incidents(connection, 9, only_open=True)]
+
+
+@pytest.mark.parametrize("size", [0, 19])
+def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(record: Record, size: int) -> None:
+    stored, venue = begun(record, live(a_cohort(["ann"]))), a_venue()
+    play(stored, 1, venue, NOW, record)
+    venue.size = size
+    second = NOW + WEEK
+    for waited in (timedelta(), HOUR, 6 * HOUR - timedelta(minutes=1)):
+        with pytest.raises(ArenaError, match="cohort 1 was not played") as caught:
+            play(stored, 2, venue, second + waited, record)
+        assert caught.value.code == "incomplete"
+        assert f"it holds {size} of 40 markets known to be open" in caught.value.message
+        assert "counts as it is from 2026-01-11 18:00 UTC on" in caught.value.hint
+    assert ongoing(record) == [f"little sends an incomplete catalogue: {size} of 40 known open markets"]
+    assert len(record.read(read_rounds, stored.id)) == 1
+    found = sync(replace(venue, size=None), second + 6 * HOUR - timedelta(seconds=50), record)
+    assert (found.synced.gone, ongoing(record)) == ((), [])
+
+    venue.size = size
+    with pytest.raises(ArenaError, match="cohort 1 was not played"):
+        play(stored, 2, venue, second + 6 * HOUR - timedelta(seconds=1), record)
+    report = play(stored, 2, venue, second + 12 * HOUR, record)
+    assert any(f"{size} of 40 known open markets" in words for words in report.trouble)
+    assert ongoing(record) == []
+
+    again = play(stored, 3, venue, second + WEEK, record)
+    assert not any("known open" in words for words in again.trouble)
+
+
+def test_a_catalogue_that_is_whole_again_is_played_at_once(record: Record) -> None:
+    stored, venue = begun(record, live(a_cohort(["ann"]))), a_venue()
+    play(stored, 1, venue, NOW, record)
+    with pytest.raises(ArenaError, match="incomplete"):
+        play(stored, 2, replace(venue, size=3), NOW + WEEK, record)
+    report = play(stored, 2, venue, NOW + WEEK + HOUR, record)
+    assert (report.done, report.trouble, ongoing(record)) == (True, (), [])
+
+
+@pytest.mark.parametrize(("count", "size"), [(20, 0), (40, 20), (0, 0), (21, 11)])
+def test_few_markets_and_half_of_many_are_taken_as_they_are(record: Record, count: int, size: int) -> None:
+    venue = a_venue(count)
+    sync(venue, NOW, record)
+    venue.size = size
+    found = sync(venue, NOW + HOUR, record)
+    assert (found.synced.markets, len(found.synced.gone)) == (size, count - size)
+    assert ongoing(record) == []
+
+
+@pytest.mark.parametrize(("count", "size"), [(21, 10), (21, 0), (40, 19)])
+def test_a_sync_of_fewer_than_half_keeps_nothing_and_calls_nothing_gone(
+    record: Record, count: int, size: int
+) -> None:
+    venue = a_venue(count)
+    sync(venue, NOW, record)
+    with pytest.raises(ArenaError, match="incomplete"):
+        sync(replace(venue, size=size), NOW + HOUR, record)
+    found = sync(venue, NOW + 2 * HOUR, record)
+    assert (found.synced.number, found.synced.unchanged) == (2, count)
+
+
+def test_other_markets_in_place_of_the_known_ones_are_no_whole_catalogue(record: Record) -> None:
+    sync(a_venue(), NOW, record)
+    others = LittleVenue(mids={f"sim:other{number}": 40 for number in range(90)})
+    with pytest.raises(ArenaError, match="0 of 40"):
+        sync(others, NOW + HOUR, record)
+
+
+def test_a_catalogue_that_stays_small_counts_after_a_day(record: Record) -> None:
+    venue = a_venue()
+    sync(venue, NOW, record)
+    venue.size = 5
+    for hours in (1, 7, 24):
+        with pytest.raises(ArenaError, match="incomplete"):
+            sync(venue, NOW + hours * HOUR, record)
+    found = sync(venue, NOW + 25 * HOUR, record)
+    assert "5 of 40" in found.note
+    assert len(found.synced.gone) == 35
+    assert sync(venue, NOW + 26 * HOUR, record).note == ""
+
+
+def test_a_round_a_week_later_does_not_wait_again(record: Record) -> None:
+    stored, venue = begun(record, live(a_cohort(["ann"]))), a_venue()
+    play(stored, 1, venue, NOW, record)
+    venue.size = 5
+    with pytest.raises(ArenaError, match="incomplete"):
+        play(stored, 2, venue, NOW + WEEK, record)
+    assert play(stored, 3, venue, NOW + 2 * WEEK, record).done
+
+
+def test_markets_that_have_closed_or_ended_or_are_not_wanted_are_not_missed(record: Record) -> None:
+    sync(a_venue(closes_at=NOW + HOUR), NOW, record)
+    assert sync(a_venue(closes_at=NOW + HOUR, size=0), NOW + 2 * HOUR, record).synced.markets == 0
+
+    venue = a_venue(60)
+    sync(venue, NOW + 3 * HOUR, record)
+    ends = [Resolution(MarketId(market), 1, NOW + 3 * HOUR, 0) for market in sorted(venue.mids)[20:]]
+    record.write(add_resolutions, ends, NOW + 3 * HOUR, live=True)
+    venue.size = 20
+    assert sync(venue, NOW + 4 * HOUR, record).synced.markets == 20
+
+    wanted = CatalogueFilter(closes_until=NOW + HOUR)
+    found = asyncio.run(sync_venue(replace(venue, size=0), SKY, record, NOW + 5 * HOUR, [], wanted=wanted))
+    assert found.synced.gone == ()
+
+
+def test_a_reading_that_was_limited_on_purpose_is_taken(record: Record) -> None:
+    class Limited(ShrinkingVenue):
+        async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
+            return replace(await super().catalogue(at, wanted), limit=5)
+
+    sync(a_venue(), NOW, record)
+    limited = Limited(mids=a_venue().mids, size=5)
+    assert sync(limited, NOW + HOUR, record).synced.markets == 5
+
+
+def test_the_webhook_is_not_told_that_the_venue_is_down(record: Record) -> None:
+    stored, venue = begun(record, live(a_cohort(["ann"]))), a_venue()
+    play(stored, 1, venue, NOW, record)
+    with pytest.raises(ArenaError, match="incomplete") as caught:
+        play(stored, 2, replace(venue, size=3), NOW + WEEK, record)
+    note_played(record, "little", NOW + WEEK, NOW + WEEK, caught.value)
+    with reading(record.engine) as connection:
+        told = read_recent_incidents(connection, 9, only_open=True)
+    assert [one.incident.kind for one in told] == ["catalogue_incomplete"]
+    assert told[0].incident.data == {
+        "venue": "little",
+        "since": "2026-01-11T12:00:00+00:00",
+        "message": "its catalogue is incomplete: it holds 3 of 40 markets known to be open",
+    }
