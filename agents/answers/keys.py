@@ -30,7 +30,9 @@ OPTION_KEYS = word_set("options distribution probabilities outcomes")
 WEAK_KEYS = word_set("confidence value forecast prediction estimate")
 """Keys that, beside a `probability`, may hold another number than it."""
 NO_KEYS = word_set("no pno probabilityno probabilityofno noprobability probno noprob")
-SIDE_KEYS = word_set("side outcome direction position resolution answer bet result")
+SIDE_KEYS = word_set(
+    "side outcome direction position resolution answer bet result option choice pick selection contract"
+)
 SIZE_KEYS = word_set("amount stake size fraction dollars shares quantity usd amountusd betamount")
 ACTION_KEYS = word_set("action type ordertype operation move")
 REASON_KEYS = word_set("reason reasoning rationale why explanation justification comment note notes")
@@ -43,6 +45,8 @@ _NAME = re.compile(
     re.DOTALL,
 )
 _ANOTHER = re.compile(r"\bm[\s._-]*[0-9]|^\s*(?:[-–—,/&+]|to|and|or|through)\s*m?[0-9]")
+_ONE_SIDE = re.compile(r"[\W_]*(?:yes|no)[\W_]*")
+"""What names one side of a market behind its name, whose probability isn't that of the market."""
 _AT_THE_END = re.compile(r"[^\[\](){}]\s[(\[](m[0-9]+)[)\]]\s*$", re.IGNORECASE)
 _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."
 
@@ -113,7 +117,7 @@ def market_named(name: Any, names: Mapping[str, Any]) -> Any:
         first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
         return names.get(last[1].casefold()) if names.get(first) is None else None
     match = _NAME.match(text)
-    if match is None or _ANOTHER.search(match[2]):
+    if match is None or _ANOTHER.search(match[2]) or _ONE_SIDE.fullmatch(match[2]):
         return None
     return names.get(f"m{match[1]}")
 

@@ -39,6 +39,12 @@ _UNDERSTOOD = word_set(
 _NUMBERED = re.compile(r"^[ \t]*[0-9]{1,4}[.)][ \t]+", re.MULTILINE)
 _PLACE = re.compile(r"([0-9]{1,4})[.):]\s+([0-9]{1,3}(?:\.[0-9]{1,9})?\s*%|0?\.[0-9]{1,9})")
 _MARKUP = re.compile(r"<(?=/?[a-z])|/?>", re.IGNORECASE)
+_NO_ANSWER = re.compile(
+    r"\d|\b(?:example|format|draft|template|schema|if|not|no|unless|otherwise|hypothe|prior|previous|initial"
+    r"|price|odds|crowd|consensus|wrong|instead|would|was|were)",
+    re.IGNORECASE,
+)
+"""What may say, around a fence, that it holds no answer, or another one."""
 _YAML_LINE = re.compile(r"(?:-\s+)?([\w \"'()%-]{1,40}?)\s*:(?:\s+(.{1,500}))?")
 
 
@@ -60,9 +66,9 @@ def plain_forecasts(text: str, names: Mapping[str, Any]) -> list[Any]:
 
 
 def _fenced(text: str) -> str:
-    """Return what stands within the only fence of a text; the text where there is a figure around it."""
+    """Return what stands within the only fence of a text; the text where words around it are in doubt."""
     parts = re.split(r"^[ \t]*(?:```|~~~)\w*[ \t]*$", text, flags=re.MULTILINE)
-    if len(parts) != 3 or any(character.isdigit() for character in parts[0] + parts[2]):
+    if len(parts) != 3 or _NO_ANSWER.search(parts[0] + parts[2]):
         return text
     return parts[1].strip()
 

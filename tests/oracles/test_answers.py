@@ -206,6 +206,8 @@ def test_words_of_which_one_is_not_understood_are_not_read(text: str) -> None:
         "market,probability (%)\n" + "\n".join(f"{m},{p}" for m, p in PAIRS),
         f"{SHAPES['flat YAML']}\nbets:\n- market: m1\n  side: YES\n  amount: 5",
         f"m1 is at 5 now.\n{SHAPES['CSV in a fence']}",
+        f"An example of such a table:\n{SHAPES['CSV in a fence']}",
+        f"{SHAPES['flat YAML in a fence']}\nThese are the prices, not my forecasts.",
     ],
 )
 def test_what_may_be_meant_otherwise_is_not_read(text: str) -> None:
@@ -245,6 +247,9 @@ def test_a_key_by_another_name_is_known(market: str, chance: str) -> None:
     [
         {"market": "m1", "side": "NO", "probability": 0.9},
         {"market": "m1", "outcome": "no", "probability": 0.9},
+        {"market": "m1", "option": "no", "probability": 0.9},
+        {"market": "m1 NO", "probability": 0.9},
+        {"market": "m1 (no)", "probability": 0.9},
         {"market": "m1", "prediction": "NO", "probability": 0.9},
         {"market": "m1", "probability_no": 0.9},
         {"market": "m1", "p": 0.1, "confidence": 0.8},
