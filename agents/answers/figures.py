@@ -198,6 +198,8 @@ def parse_fraction(value: object) -> int:
     part = _parse_number(text[:-1] if text.endswith("%") else value, "fraction")
     if text.endswith("%"):
         part = _EXACT.divide(part, Decimal(100))
+    if part == 0:
+        raise MeaninglessItem("no_order", f"the fraction {one_line(str(value), 40)} is not above 0")
     if not (0 < part <= 1 and millionths(part) > 0):
         raise _meaningless("fraction", value, "is not above 0 and up to 1")
     return millionths(part)
@@ -239,8 +241,10 @@ def parse_limit(value: object, scale: Scale = "share") -> int | None:
         price = _parse_dollars(value, "limit")
     elif scale == "percent" and 1 < plain < 100 and plain == plain.to_integral_value():
         price = _EXACT.divide(plain, Decimal(100))
+    elif scale == "unclear" and 0 < plain < 100:
+        raise _meaningless("limit", value, "may be in dollars or in cents: write each between 0 and 1")
     else:
-        raise _meaningless("limit", value, "is not between 0 and 1, as a price of a share is")
+        raise _meaningless("limit", value, "is not between 0 and 1")
 
     if not (0 < price < 1 and 0 < millionths(price) < ONE):
         raise _meaningless("limit", value, "is not between 0 and 1")
