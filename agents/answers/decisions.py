@@ -64,6 +64,9 @@ def geometric_mean_of_odds(ps: Sequence[int]) -> int:
 
 Key = tuple[MarketId, Stage]
 Item = TypeVar("Item", Bet, Sale, Forecast, Rejection)
+Order = TypeVar("Order", Bet, Sale)
+ORDERS_REFUSED = frozenset({"misplaced", "broken", "unclear_orders"})
+"""Codes of the rejections that stand for several orders of an answer at once."""
 
 
 def combine_samples(samples: Sequence[Decision]) -> Decision:
@@ -96,23 +99,60 @@ def combine_samples(samples: Sequence[Decision]) -> Decision:
     )
 
 
-def combine_answers(first: Decision, second: Decision, missing: Collection[MarketId]) -> Decision:
-    """A first answer, and what a second one says of the markets that the first is missing.
+def combine_answers(
+    first: Decision,
+    second: Decision,
+    missing: Collection[MarketId],
+    refused: Sequence[Rejection] = (),
+) -> Decision:
+    """Return a first answer, with what a second one says of the markets that the first is missing.
 
-    Of a first answer that couldn't be read nothing is kept.
+    Of orders on other markets, the second answer has the last word on those that were `refused`: what it
+    says of their markets is added, but no order that the first answer already has on that side. Of a first
+    answer that couldn't be read nothing is kept.
     """
     if first.status == "malformed":
         return second
     if second.status != "played":
         return first
     forecasts = within(second.forecasts, missing)
+    bets, new_bets = _mended_orders(first.bets, second.bets, missing, refused)
+    sales, new_sales = _mended_orders(first.sales, second.sales, missing, refused)
+
+    again = {rejection.market_id for rejection in second.rejections if is_of_order(rejection)}
+    mended = again | {order.market_id for orders in (new_bets, new_sales) for order in orders}
+    settled = {x for x in refused if x.market_id in mended or (not x.market_id and mended)}
+    kept = [x for x in outside(first.rejections, {x.market_id for x in forecasts}) if x not in settled]
     return Decision(
         first.forecasts + forecasts,
-        outside(first.bets, missing) + within(second.bets, missing),
-        outside(first.sales, missing) + within(second.sales, missing),
-        outside(first.rejections, {forecast.market_id for forecast in forecasts}) + second.rejections,
+        bets + new_bets,
+        sales + new_sales,
+        (*kept, *second.rejections),
         repaired=_repairs([first, second]),
     )
+
+
+def is_of_order(rejection: Rejection) -> bool:
+    """Return whether a rejection is of one or more orders of an answer, and not of a forecast."""
+    return rejection.code in ORDERS_REFUSED or rejection.message.startswith(("bet ", "sale "))
+
+
+def _mended_orders(
+    first: tuple[Order, ...],
+    second: tuple[Order, ...],
+    missing: Collection[MarketId],
+    refused: Sequence[Rejection],
+) -> tuple[tuple[Order, ...], tuple[Order, ...]]:
+    """Return the orders of a first answer that stand, and those of a second one that are added."""
+    kept = outside(first, missing)
+    taken = {(order.market_id, order.side) for order in kept}
+    open_to = {rejection.market_id for rejection in refused}
+    added = list[Order]()
+    for order in second:
+        is_mended = order.market_id in open_to or "" in open_to  # some refusals don't say on which market
+        if order.market_id in missing or (is_mended and (order.market_id, order.side) not in taken):
+            added.append(order)
+    return kept, tuple(added)
 
 
 def within(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:

@@ -1,7 +1,7 @@
 """What a number, a price or a side in an answer means: exact decimal text, and nothing in it is guessed."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_DOWN, Context, Decimal
 from functools import lru_cache
 from typing import Any, Literal
@@ -25,12 +25,24 @@ _LEADING = re.compile(
     r"|(?:about|approx\.?|approximately|around|roughly|circa|ca\.|c\.)\s)\s*"
 )
 _TWICE = re.compile(r"([^()]+?)\s*\(\s*(?:or\s|i\.e\.,?\s|=\s*)?([^()]+?)\s*\)")
-FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_DIGITS = {zero + figure: ord("0") + figure for zero in (0x0660, 0x06F0, 0x0966) for figure in range(10)}
+PLAIN_SIGNS = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    **_DIGITS,
+    0x066A: ord("%"),
+}
+"""What full-width letters and signs, and Arabic and Devanagari figures, are in ASCII."""
 MOST_SHORT = 8
 """Characters of a number that is no finer than a millionth."""
 NOISE = Decimal("1e-15")
 """What a binary fraction may be off by."""
+LEAST_PERCENT = Decimal("1.000001")
+MOST_PERCENT = Decimal(100)
 Scale = Literal["share", "percent", "unclear"]
+_CURRENCY_BEFORE = ("us$", "usd", "$")
+_CURRENCY_AFTER = ("us dollars", "dollars", "dollar", "usd", "$")
+_THOUSANDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*k", re.IGNORECASE)
+_CENTS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:¢|c|cents?)", re.IGNORECASE)
 
 
 class MeaninglessItem(ValueError):
@@ -45,14 +57,26 @@ def _meaningless(name: str, value: object, why: str, quote: str = "") -> Meaning
     return MeaninglessItem(name, f"the {name} {quote}{one_line(str(value), 40)}{quote} {why}")
 
 
+class PercentText(str):
+    """A number as it was written, with a % that its key stands for: `"probability_percent": 10`."""
+
+    __slots__ = ()
+
+
 def parse_probability(value: object, scale: Scale = "share") -> int:
     """A probability in millionths; a plain number is a percentage only where the whole list is in percent."""
     p = plain_number(value)
     if p is None:
         p = _marked_share(value)
-    elif scale == "percent" and p > 1:
-        p = _EXACT.divide(p, Decimal(100))
-    elif scale != "share":
+        is_unclear = scale == "unclear" and isinstance(value, PercentText)
+    elif _is_possible(p):
+        is_unclear = p != 0 and (scale == "unclear" or (scale == "percent" and p == 1))
+        if scale == "percent":
+            p = _EXACT.divide(p, Decimal(100))
+    else:
+        raise _meaningless("probability", value, "is not between 0 and 1")
+
+    if is_unclear:
         words = f"the scale of the probability {one_line(str(value), 40)} is unclear beside the others"
         raise MeaninglessItem("probability", f"{words}: write each as a number between 0 and 1")
     if not 0 <= p <= 1:
@@ -66,13 +90,49 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
 
 
 def scale_of(values: Iterable[object]) -> Scale:
-    """The scale of all numbers that don't say theirs: percent where they are above 1, unless some are not."""
+    """Return the scale of all numbers that don't say theirs.
+
+    They are percentages if some are above 1 and none is a fraction. What is a probability on no scale (below
+    0, above 100, or above 1 by less than a millionth) says nothing about the others. Numbers under a key of
+    percentages that are all fractions may be meant as shares.
+    """
     values = list(values)
-    plain = [p for p in map(plain_number, values) if p is not None and p.is_finite()]
+    plain = [p for p in map(plain_number, values) if p is not None and _is_possible(p)]
+    by_key = [plain_number(value[:-1]) for value in values if isinstance(value, PercentText)]
+    keyed = [p for p in by_key if p is not None and _is_possible(p)]
+    if keyed and any(keyed) and max(keyed) <= 1:
+        return "unclear"
+
+    has_fractions = any(0 < p < 1 for p in plain)
     if any(p > 1 for p in plain):
-        return "unclear" if any(0 < p < 1 for p in plain) else "percent"
-    marked = any(isinstance(value, str) and "%" in value for value in values)
-    return "unclear" if marked and plain and all(p in (0, 1) for p in plain) else "share"
+        return "unclear" if has_fractions else "percent"
+    if plain and not has_fractions and any(map(_says_percent, values)):
+        return "unclear"
+    return "share"
+
+
+def _is_possible(p: Decimal) -> bool:
+    """Return whether a number may be a probability, as a share or in percent."""
+    return 0 <= p <= 1 or LEAST_PERCENT <= p <= MOST_PERCENT
+
+
+def _says_percent(value: object) -> bool:
+    """Return whether a text is a percentage that may be a probability."""
+    if not isinstance(value, str) or "%" not in _narrow(value):
+        return False
+    share = share_of(value)
+    return share is not None and 0 <= share <= 1
+
+
+def share_of(value: object) -> Decimal | None:
+    """Return the number that a value is, a percentage as its share; None where it is none."""
+    number = plain_number(value)
+    if number is not None:
+        return number
+    try:
+        return _marked_share(value)
+    except MeaninglessItem:
+        return None
 
 
 def plain_number(value: object) -> Decimal | None:
@@ -89,8 +149,8 @@ def _plain_number(value: str) -> Decimal | None:  # the same few numbers come ag
 
 
 def _narrow(text: str) -> str:
-    """The text with full-width letters as plain ones."""
-    return text if text.isascii() else text[: 4 * _LONGEST].translate(FULL_WIDTH)
+    """Return the text with full-width letters and figures of other scripts as plain ones."""
+    return text if text.isascii() else text[: 4 * _LONGEST].translate(PLAIN_SIGNS)
 
 
 def _marked_share(value: object) -> Decimal:
@@ -105,7 +165,7 @@ def _marked_share(value: object) -> Decimal:
 
 
 def _one_share(part: str, text: str) -> Decimal:
-    part = part.strip().lower()
+    part = part.strip().lower().removesuffix(".")
     while leading := _LEADING.match(part):
         part = part[leading.end() :].strip()
     match = _SHARE.fullmatch(part)
@@ -138,32 +198,65 @@ def parse_fraction(value: object) -> int:
     part = _parse_number(text[:-1] if text.endswith("%") else value, "fraction")
     if text.endswith("%"):
         part = _EXACT.divide(part, Decimal(100))
+    if part == 0:
+        raise MeaninglessItem("no_order", f"the fraction {one_line(str(value), 40)} is not above 0")
     if not (0 < part <= 1 and millionths(part) > 0):
         raise _meaningless("fraction", value, "is not above 0 and up to 1")
     return millionths(part)
 
 
 def parse_amount(value: object) -> int:
-    """Dollars in millionths, never more than was written."""
+    """Return dollars in millionths, never more than was written."""
     dollars = _parse_dollars(value, "amount")
-    if not 0 < dollars <= MOST_AMOUNT or (exact := int(_EXACT.multiply(dollars, Decimal(ONE)))) == 0:
+    if dollars == 0:
+        raise MeaninglessItem("no_order", f"the amount {one_line(str(value), 40)} is not above 0")
+    exact = int(_EXACT.multiply(dollars, Decimal(ONE))) if 0 < dollars <= MOST_AMOUNT else 0
+    if exact == 0:
         raise _meaningless("amount", value, f"is not above 0 and at most {MOST_AMOUNT:,} dollars")
     return exact
 
 
-def parse_limit(value: object) -> int | None:
-    """The price of a share in millionths; none where none is given."""
+def parse_shares(value: object) -> int:
+    """Return a number of shares in millionths, never more than was written."""
+    shares = _parse_number(value, "shares")
+    exact = int(_EXACT.multiply(shares, Decimal(ONE))) if 0 < shares <= MOST_AMOUNT else 0
+    if exact == 0:
+        raise _meaningless("shares", value, f"is not above 0 and at most {MOST_AMOUNT:,}")
+    return exact
+
+
+def parse_limit(value: object, scale: Scale = "share") -> int | None:
+    """Return the price of a share in millionths; None where none is given.
+
+    A plain number is in cents where all limits of the answer are. Raises `MeaninglessItem`.
+    """
     if value is None:
         return None
-    price = _parse_dollars(value, "limit")
+    text = value.strip() if isinstance(value, str) else ""
+    cents = _CENTS.fullmatch(text)
+    plain = plain_number(value)
+    if cents is not None:
+        price = _EXACT.divide(Decimal(cents[1]), Decimal(100))
+    elif plain is None or scale == "share":
+        price = _parse_dollars(value, "limit")
+    elif scale == "percent" and 1 < plain < 100 and plain == plain.to_integral_value():
+        price = _EXACT.divide(plain, Decimal(100))
+    elif scale == "unclear" and 0 < plain < 100:
+        raise _meaningless("limit", value, "may be in dollars or in cents: write each between 0 and 1")
+    else:
+        raise _meaningless("limit", value, "is not between 0 and 1")
+
     if not (0 < price < 1 and 0 < millionths(price) < ONE):
         raise _meaningless("limit", value, "is not between 0 and 1")
     return millionths(price)
 
 
-def parse_side(value: object) -> Side:
-    """YES or NO, in whatever letters."""
+def parse_side(value: object, verbs: Sequence[str] = ()) -> Side:
+    """Return YES or NO, in whatever letters, which one of these verbs may stand before."""
     said = value.strip().lower() if isinstance(value, str) else ""  # upper() makes more of "yeſ" than it says
+    verb, _, last = said.rpartition(" ")
+    if verb.strip() in verbs:
+        said = last
     if said == "yes":
         return "YES"
     if said == "no":
@@ -172,7 +265,22 @@ def parse_side(value: object) -> Side:
 
 
 def _parse_dollars(value: object, name: str) -> Decimal:
-    return _parse_number(value.strip().removeprefix("$") if isinstance(value, str) else value, name)
+    """Return a number of dollars, whose currency may stand before it or behind it."""
+    if not isinstance(value, str):
+        return _parse_number(value, name)
+    text = value.strip()
+    before = next((sign for sign in _CURRENCY_BEFORE if text.lower().startswith(sign)), "")
+    number = text[len(before) :].strip()
+    after = next((sign for sign in _CURRENCY_AFTER if number.lower().endswith(sign)), "")
+    if after and not (before and after == "$"):
+        number = number[: -len(after)].strip()
+    thousands = _THOUSANDS.fullmatch(number) if name == "amount" else None
+    if thousands is not None:
+        return _EXACT.multiply(Decimal(thousands[1]), Decimal(1000))
+    try:
+        return _parse_number(number, name)
+    except MeaninglessItem:
+        return _parse_number(text, name)  # which says what was written
 
 
 def _parse_number(value: object, name: str) -> Decimal:

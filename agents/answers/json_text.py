@@ -4,6 +4,7 @@ Each value is read as JSON first, then by the relaxed grammar; numbers stay as t
 may lack its beginning, never its end.
 """
 
+import html
 import json
 import re
 from bisect import bisect_right
@@ -32,6 +33,15 @@ _TAGS = re.compile(_TAG)
 _AT_ONCE = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?(?:\{|\[(?!/?THINK))")
 """An answer that begins at once has no thoughts before it: marks of thinking in it are quoted."""
 _ESCAPED = re.compile(r"[\[{]\s*(?:\\+[nt]\s*)*(?:\{\s*(?:\\+[nt]\s*)*)?\\\"")
+_ENTITIES = re.compile(r"[\[{]\s*(?:\{\s*)?&(?:quot|#34|#x22);", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    r"(?:^|[.!?]\s+|\n\s*)(?:(?:so|wait)[,.…]*\s+)?"
+    r"(?:(?:my|the|here is(?: my)?|here['’]s(?: my)?)\s+)?"
+    r"(?:(?:final|revised|corrected|actual)\s+(?:answer|output|json|forecasts?|response|decision)"
+    r"|my\s+answer)(?:\s+is)?\s*:\s*(?:```\w*\s*)?$",
+    re.IGNORECASE,
+)
+"""The end of a text by which a sentence of its own announces the answer that follows."""
 _HEADING = re.compile(
     r"^[^\w\n{}\[\]]*(?:(?:my|the|here is my|here's my|final|revised|corrected|json)\s+){0,3}"
     r"(?:final|answer|output|json|forecasts?|response|decision)s?[^\w\n{}\[\]]*$",
@@ -56,6 +66,10 @@ def find_values(text: str) -> list[FoundValue]:
             found = _Finder(unescaped(text, repairs)).find()
             for value in found:
                 value.repairs["escape"] = None
+        elif all(value.fault for value in found) and _ENTITIES.search(text):
+            found = _Finder(html.unescape(text)).find()
+            for value in found:
+                value.repairs["escape"] = None
     except TooTangled as error:
         raise NotOneObject(str(error)) from error
     return found
@@ -77,6 +91,16 @@ def bare_object(text: str) -> dict[str, Any]:
 def last_heading(text: str, start: int, end: int) -> int:
     """Where the last line in this part of a text ends that announces the answer; -1 where none does."""
     return max((match.end() for match in _HEADING.finditer(text, start, end)), default=-1)
+
+
+def announced_at(text: str, start: int, end: int) -> int:
+    """Return where the last answer of a text starts if a sentence before it announces it; else -1.
+
+    Nothing may follow the answer, which could take it back.
+    """
+    if text[end:].strip(" \t\r\n`"):
+        return -1
+    return start if _ANNOUNCED.search(text[max(0, start - 200) : start]) else -1
 
 
 def _thought_mark(mark: re.Match[str]) -> bool | None:

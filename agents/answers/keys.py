@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agents.answers.figures import FULL_WIDTH, plain_number
+from agents.answers.figures import PLAIN_SIGNS, PercentText, plain_number, share_of
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -25,23 +25,28 @@ CHANCE_KEYS = word_set(
     "forecastprobability predictedprobability probabilityestimate percent percentage pct probabilities "
     "belief credence likelihoodyes chanceyes ptrue probtrue"
 )
-PERCENT_KEYS = word_set("percent percentage pct")
+OPTION_KEYS = word_set("options distribution probabilities outcomes")
+"""Keys of an object that has a probability of each option."""
+WEAK_KEYS = word_set("confidence value forecast prediction estimate")
+"""Keys that, beside a `probability`, may hold another number than it."""
 NO_KEYS = word_set("no pno probabilityno probabilityofno noprobability probno noprob")
-SIDE_KEYS = word_set("side outcome direction position resolution answer bet result")
-TERM_KEYS = word_set("side amount fraction limit")
-PRICE_KEYS = word_set("price limitprice pricelimit maxprice maximumprice minprice minimumprice pricecap")
-"""What may be the worst price of an order, which its `limit` says, or another price."""
+SIDE_KEYS = word_set(
+    "side outcome direction position resolution answer bet result option choice pick selection contract"
+)
 SIZE_KEYS = word_set("amount stake size fraction dollars shares quantity usd amountusd betamount")
 ACTION_KEYS = word_set("action type ordertype operation move")
 REASON_KEYS = word_set("reason reasoning rationale why explanation justification comment note notes")
 USUAL_KEYS = frozenset(("market", "reason", "probability"))
 MOST_KEYS = 50
+_PERCENT_WORD = re.compile("^(?:percentage|percent|pct)|(?:percentage|percent|pct)$")
 _NAME = re.compile(
     r"(?:(?:market|question|id|no|nr|m|\u043c)?[\s._:#-]*)(?:(?:m|\u043c)[\s._-]*)?"
     r"0*([0-9]{1,6})(?:\.0+)?(?![\w.])(.*)",
     re.DOTALL,
 )
 _ANOTHER = re.compile(r"\bm[\s._-]*[0-9]|^\s*(?:[-–—,/&+]|to|and|or|through)\s*m?[0-9]")
+_ONE_SIDE = re.compile(r"[\W_]*(?:yes|no)[\W_]*")
+"""What names one side of a market behind its name, whose probability isn't that of the market."""
 _AT_THE_END = re.compile(r"[^\[\](){}]\s[(\[](m[0-9]+)[)\]]\s*$", re.IGNORECASE)
 _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."
 
@@ -51,73 +56,164 @@ def plain_key(key: str) -> str:
     return key if key.isalpha() and key.islower() else "".join(c for c in key.casefold() if c.isalnum())
 
 
+def stem_of(key: str) -> str:
+    """Return a plain key without the word for a percentage that it may begin or end with.
+
+    >>> stem_of("Probability_Percent"), stem_of("percent"), stem_of("probability")
+    ('probability', '', 'probability')
+    """
+    return _PERCENT_WORD.sub("", plain_key(key), count=1)
+
+
+def is_percent_key(key: str) -> bool:
+    """Return whether a key says that its number is a percentage: `percent`, `chance_pct`, `P (%)`."""
+    stem = stem_of(key)
+    is_marked = "%" in key or stem != plain_key(key)
+    return is_marked and (stem == "" or stem in CHANCE_KEYS or stem in NO_KEYS)
+
+
+def is_chance_key(key: str) -> bool:
+    """Return whether the probability of YES may stand under a key."""
+    return plain_key(key) in CHANCE_KEYS or (is_percent_key(key) and not _is_no_key(key))
+
+
+def _may_hold_chance(key: str, value: Any) -> bool:
+    """Return whether a value under this key may be the probability of YES, or an object that has it."""
+    return is_chance_key(key) or (isinstance(value, dict) and plain_key(key) in OPTION_KEYS)
+
+
+def _is_no_key(key: str) -> bool:
+    """Return whether the probability of NO may stand under a key."""
+    return stem_of(key) in NO_KEYS
+
+
+def as_said(key: str, value: Any) -> Any:
+    """Return a value as its key says that it is meant: a number under a key of percentages is one."""
+    if is_percent_key(key) and isinstance(value, str) and plain_number(value) is not None:
+        return PercentText(f"{value.strip()}%")
+    return value
+
+
 def is_forecast(item: Mapping[str, Any]) -> bool:
-    """Whether an object names a market and a probability."""
+    """Return whether an object names a market and a probability."""
     if item.keys() == USUAL_KEYS:
         return True
-    if len(item) > MOST_KEYS:
+    if len(item) > MOST_KEYS or MARKET_KEYS.isdisjoint(map(plain_key, item)):
         return False
-    keys = {plain_key(key): value for key, value in item.items()}
-    stated = [_single(keys[key]) for key in (CHANCE_KEYS | NO_KEYS) & keys.keys()]
-    return not MARKET_KEYS.isdisjoint(keys) and any(not isinstance(x, dict | list) for x in stated)
+    stated = [
+        _single(value) for key, value in item.items() if _may_hold_chance(key, value) or _is_no_key(key)
+    ]
+    return any(not isinstance(value, dict | list) for value in stated)
 
 
 def market_named(name: Any, names: Mapping[str, Any]) -> Any:
     """The market that a name stands for; None where none does, or where more than one may."""
     if not isinstance(name, str):
         return None
-    text = name[:400].translate(FULL_WIDTH).strip(_WRAPPED_NAME).casefold()
+    text = name[:400].translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
     if text in names:
         return names[text]
     if last := _AT_THE_END.search(name[:400]):
         first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
         return names.get(last[1].casefold()) if names.get(first) is None else None
     match = _NAME.match(text)
-    if match is None or _ANOTHER.search(match[2]):
+    if match is None or _ANOTHER.search(match[2]) or _ONE_SIDE.fullmatch(match[2]):
         return None
     return names.get(f"m{match[1]}")
 
 
 def market_of(item: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
-    """The market that an item is about, by its own key or by another that can only mean that."""
+    """Return the market that an item is about, by its own key or by another that can only mean that.
+
+    None where it names none, or by their whole names two.
+    """
     name = item.get("market")
-    if (market := names.get(name) if isinstance(name, str) else None) is not None:
-        return market
-    if (market := market_named(name, names)) is not None:
-        return market
+    market = names.get(name) if isinstance(name, str) else None
+    if market is None:
+        market = market_named(name, names)
+    if market is not None:
+        return None if item.keys() - USUAL_KEYS and _names_another(item, market, names) else market
     others = {market_named(x, names) for key, x in item.items() if plain_key(key) in MARKET_KEYS} - {None}
     return others.pop() if len(others) == 1 else None
 
 
+def _names_another(item: Mapping[str, Any], market: Any, names: Mapping[str, Any]) -> bool:
+    """Return whether a key of an item holds the whole name of another market."""
+    for key, value in item.items():
+        if isinstance(value, str) and plain_key(key) in MARKET_KEYS:
+            named = names.get(value.strip().casefold())
+            if named is not None and named != market:
+                return True
+    return False
+
+
 def chance_of(item: Mapping[str, Any]) -> Any:
-    """The probability that an item states, as it is written; None where it states none, or two."""
+    """Return the probability that an item states, as it is written; None where it states none, or two."""
     if len(item) > MOST_KEYS:
         return None
+    own = _single(item["probability"]) if "probability" in item else None
+    if item.keys() <= USUAL_KEYS:
+        return own
+    stated = _stated(item, is_beside="probability" in item)
+    if any(isinstance(value, dict) for value in stated):
+        return None
     if "probability" in item:
-        return _single(item["probability"])
-    found = {key: _single(x) for key, x in item.items() if plain_key(key) in CHANCE_KEYS and not _is_side(x)}
-    values = {
-        f"{value}%" if plain_key(key) in PERCENT_KEYS and "%" not in value else value
-        for key, value in found.items()
-        if isinstance(value, str) and any(c.isdigit() for c in value)
-    }
-    return values.pop() if len(values) == 1 else None
+        stated.insert(0, own)
+        if not isinstance(own, str):
+            return own
+    return _agreed(stated)
+
+
+def _stated(item: Mapping[str, Any], is_beside: bool) -> list[Any]:
+    """Return what an item states under keys of probabilities, but under `probability` itself.
+
+    Beside that, keys that often hold another number are left out.
+    """
+    stated = list[Any]()
+    for key, value in item.items():
+        if key == "probability" or not _may_hold_chance(key, value):
+            continue
+        if is_beside and stem_of(key) in WEAK_KEYS:
+            continue
+        single = _single(value)
+        if isinstance(single, dict) and single and plain_key(key) in OPTION_KEYS:
+            stated.append(single)
+        elif isinstance(single, str) and not _is_side(single) and any(c.isdigit() for c in single):
+            stated.append(as_said(key, single))
+    return stated
+
+
+def _agreed(values: list[Any]) -> Any:
+    """Return the probability that these values state alike, with its scale where one of them has it.
+
+    None where two are different, or where that can't be told.
+    """
+    if len(set(values)) <= 1:
+        return values[0] if values else None
+
+    marked = [value for value in values if plain_number(value) is None]
+    first = marked[0] if marked else values[0]
+    meant = share_of(first)
+    for value in values:
+        share = share_of(value)
+        is_plain = plain_number(value) is not None
+        is_same = share == meant or (marked and is_plain and share is not None and share / 100 == meant)
+        if meant is None or not is_same:
+            return None
+    return first
 
 
 def _single(value: Any) -> Any:
-    """The one value in a list or an object of one."""
+    """Return the one value in a list or an object of one."""
     if isinstance(value, list) and len(value) == 1:
         return _single(value[0])
-    if isinstance(value, dict) and len(value) <= 2:
-        chances = [x for key, x in value.items() if plain_key(key) in CHANCE_KEYS]
-        others = [x for key, x in value.items() if plain_key(key) in NO_KEYS]
-        if (
-            len(chances) == 1
-            and len(value) == 1 + len(others)
-            and all(_is_complement(x, chances[0]) for x in others)
-        ):
-            return chances[0]
-    return value
+    if not isinstance(value, dict) or len(value) > 2:
+        return value
+    chances = [as_said(key, x) for key, x in value.items() if is_chance_key(key)]
+    others = [as_said(key, x) for key, x in value.items() if _is_no_key(key)]
+    if len(chances) != 1 or len(value) != 1 + len(others):
+        return value
+    return chances[0] if all(_is_complement(x, chances[0]) for x in others) else value
 
 
 def _is_side(value: Any) -> bool:
@@ -125,9 +221,15 @@ def _is_side(value: Any) -> bool:
 
 
 def _is_complement(no: Any, yes: Any) -> bool:
-    """Whether two numbers are what is left of each other."""
-    one, other = plain_number(_single(no)), plain_number(yes)
-    return one is not None and other is not None and one + other in (1, 100)
+    """Return whether two numbers, or two percentages, are what is left of each other."""
+    first = _single(no)
+    second = _single(yes)
+    one = share_of(first)
+    other = share_of(second)
+    if one is None or other is None:
+        return False
+    are_plain = plain_number(first) is not None and plain_number(second) is not None
+    return one + other == 1 or (are_plain and one + other == 100)
 
 
 def is_order(item: Mapping[str, Any]) -> bool:
@@ -139,29 +241,14 @@ def is_order(item: Mapping[str, Any]) -> bool:
     return sides and all(names & keys.keys() for names in (MARKET_KEYS, SIZE_KEYS))
 
 
-def odd_term(item: Mapping[str, Any], unlike: list[str]) -> str:
-    """What makes it doubtful what an order asks for: the key, or nothing. `unlike` are other sorts of action.
-
-    A term in other letters or under another name would be lost, and the order another one without it.
-    """
-    side = str(item.get("side", "")).strip().casefold()
-    for key, value in item.items():
-        plain, text = plain_key(key), str(value).strip().casefold()
-        if value is not None and key not in TERM_KEYS:
-            other_side = plain in SIDE_KEYS and _is_side(value) and side not in ("", text)
-            if other_side or plain in TERM_KEYS | PRICE_KEYS or (plain in ACTION_KEYS and text in unlike):
-                return key
-    return ""
-
-
 def side_beside(item: Mapping[str, Any]) -> str:
     """What makes it doubtful whose probability a forecast states: the key, or nothing."""
     if item.keys() <= USUAL_KEYS:
         return ""
     for key, value in item.items():
-        plain = plain_key(key)
-        if plain in NO_KEYS and value is not None and not _is_complement(value, chance_of(item)):
+        is_no = _is_no_key(key) and value is not None
+        if is_no and not _is_complement(as_said(key, value), chance_of(item)):
             return key
-        if _is_side(value) and (plain in SIDE_KEYS or plain in CHANCE_KEYS):
+        if _is_side(value) and (plain_key(key) in SIDE_KEYS or plain_key(key) in CHANCE_KEYS):
             return key
     return ""

@@ -2,38 +2,26 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from agents.answers.figures import (
-    MeaninglessItem,
-    Scale,
-    parse_amount,
-    parse_fraction,
-    parse_limit,
-    parse_probability,
-    parse_side,
-    plain_number,
-    scale_of,
-)
+from agents.answers.figures import MeaninglessItem, Scale, parse_probability, plain_number, scale_of
 from agents.answers.grammar import ENDS_EARLY, NumberText, OpenObject, RepeatedKey
 from agents.answers.json_text import NotOneObject
-from agents.answers.keys import MOST_KEYS, REASON_KEYS, chance_of, market_of, odd_term, plain_key, side_beside
-from agents.answers.shape import find_answer
+from agents.answers.keys import MOST_KEYS, USUAL_KEYS, chance_of, market_of, side_beside
+from agents.answers.orders import bet_of, limit_values, order_terms, reason_of, sale_of
+from agents.answers.shape import Answer, find_answer
 from agents.model import Decision, Forecast, Stage, View
 from agents.prompts.prompt import named_markets
 from agents.text import one_line
-from markets.millionths import ONE
-from markets.model import MarketId
+from markets.model import MarketId, Snapshot
 from portfolio.model import Bet, Rejection, Sale
 
-MOST_REASON = 500
-READER_VERSION = 2
+READER_VERSION = 3
 """Counts the ways of turning what agents are shown and answer into decisions: `arena verify` does it again.
 
 It goes up with each change by which an answer is read otherwise, or a rule decides otherwise, than before.
 """
-_UNLIKE = {"bet": "sell short close exit hold skip pass none", "sale": "buy long open hold skip pass none"}
-"""Actions that an order of a sort isn't."""
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
 Fields = Mapping[str, Any]
 
@@ -61,6 +49,8 @@ class _ShownMarkets:
         name = item.get("market")
         if found is None:
             words = f'there is no market "{one_line(str(name), 40)}"' if name else 'it names no "market"'
+            if isinstance(name, str) and name.strip().lower() in self.all:
+                words = "it names two markets"
             raise MeaninglessItem("unknown_market", words)
         plain = isinstance(name, str) and not isinstance(name, NumberText)
         if name is None:
@@ -84,7 +74,7 @@ def parse_answer(
     Whatever else is in the object, "thoughts" above all, is left aside. `bets` is whether the question asked
     for bets and sales. No order is taken from an answer that breaks in the middle, other than by its end.
     """
-    names, shown = named_markets(view.snapshot)
+    names, shown = _names_in(view.snapshot)
     try:
         answer = find_answer(text, names)
     except NotOneObject as error:
@@ -97,25 +87,72 @@ def parse_answer(
     if scale == "percent" and forecasts:
         answer.repairs["percent"] = None
     forecasts, unclear = first_of_each(forecasts)
-    refused, count = [*bad, *unclear], len(answer.bets) + len(answer.sales)
+    refused = [*bad, *unclear]
     wanted: tuple[Bet, ...] = ()
     sales: tuple[Sale, ...] = ()
-    if stage != "blind" and bets and (not answer.fault or answer.fault.endswith(ENDS_EARLY)):
-        wanted, bad = _parse_items(answer.bets, "bet", markets, lambda x: bet_of(x, markets.offered(x)))
+    if (why := _refusal_of_orders(answer, stage, bets)) is not None:
+        refused.append(why)
+    else:
+        wanted, sales, bad = _orders(answer, markets)
         refused += bad
-        sales, bad = _parse_items(answer.sales, "sale", markets, lambda x: sale_of(x, markets.market(x)))
-        refused += bad
-    elif count and stage == "blind":
-        refused.append(Rejection("too_early", f"{count} bets or sales placed before prices were shown"))
-    elif count and not bets:
-        words = f"{count} bets or sales where only probabilities were asked for"
-        refused.append(Rejection("not_asked", words))
-    elif count:
-        refused.append(Rejection("broken", f"{count} orders in a broken answer"))
     if answer.misplaced:
         words = f'orders outside the "bets" and "sales" of the answer: {answer.misplaced}'
         refused.append(Rejection("misplaced", words))
     return Decision(forecasts, wanted, sales, tuple(refused), repaired=tuple(answer.repairs))
+
+
+@lru_cache(maxsize=16)  # every agent of a round is asked about the same
+def _names_in(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
+    """Return the markets of a snapshot by their short names and their whole ids, and those on offer."""
+    short, shown = named_markets(snapshot)
+    ids: dict[str, MarketId] = {}
+    twice = set[str]()
+    for market in short.values():
+        name = market.casefold()
+        if name in ids:
+            twice.add(name)
+        ids[name] = market
+    whole = {name: market for name, market in ids.items() if name not in twice}
+    return {**whole, **short}, shown
+
+
+def _refusal_of_orders(answer: Answer, stage: Stage, asked: bool) -> Rejection | None:
+    """Return why none of an answer's orders is read; None where they are, or where it has none."""
+    count = len(answer.bets) + len(answer.sales)
+    if count == 0:
+        return None
+    if stage == "blind":
+        return Rejection("too_early", f"{count} bets or sales placed before prices were shown")
+    if not asked:
+        words = f"{count} bets or sales where only probabilities were asked for"
+        return Rejection("not_asked", words)
+    if answer.fault and not answer.fault.endswith(ENDS_EARLY):
+        return Rejection("broken", f"{count} orders in a broken answer")
+    if answer.denied:
+        words = (
+            f'"{one_line(answer.denied, 40)}" beside them makes it unclear whether {count} orders are meant'
+        )
+        return Rejection("unclear_orders", words)
+    return None
+
+
+def _orders(
+    answer: Answer, markets: _ShownMarkets
+) -> tuple[tuple[Bet, ...], tuple[Sale, ...], list[Rejection]]:
+    """Return the bets and sales of an answer, and what is wrong with the others."""
+    scale = scale_of(limit_values([*answer.bets, *answer.sales]))
+
+    def bet(item: Fields) -> Bet:
+        market = markets.offered(item)
+        return bet_of(order_terms(item, "bet", market, markets.all), market, scale)
+
+    def sale(item: Fields) -> Sale:
+        market = markets.market(item)
+        return sale_of(order_terms(item, "sale", market, markets.all), market, scale)
+
+    bets, bad_bets = _parse_items(answer.bets, "bet", markets, bet)
+    sales, bad_sales = _parse_items(answer.sales, "sale", markets, sale)
+    return bets, sales, [*bad_bets, *bad_sales]
 
 
 def _parse_items(
@@ -125,7 +162,7 @@ def _parse_items(
     good, bad = [], []
     for place, item in enumerate(items, 1):
         try:
-            good.append(read(_sound(item, noun)))
+            good.append(read(_sound(item)))
         except MeaninglessItem as error:
             legible = isinstance(item, dict) and len(item) <= MOST_KEYS
             about = market_of(item, markets.all) if legible else None
@@ -133,7 +170,7 @@ def _parse_items(
     return tuple(good), bad
 
 
-def _sound(item: Any, noun: str) -> Fields:
+def _sound(item: Any) -> Fields:
     """The item, which is a whole object, each of whose keys stands there once and none for another."""
     if not isinstance(item, dict):
         raise MeaninglessItem("not_an_object", "it is not a JSON object")
@@ -144,9 +181,6 @@ def _sound(item: Any, noun: str) -> Fields:
     if RepeatedKey in map(type, item.values()):
         key = next(value.key for value in item.values() if isinstance(value, RepeatedKey))
         raise MeaninglessItem("duplicate_key", f'the key "{one_line(key, 40)}" appears twice')
-    if noun in _UNLIKE and (key := odd_term(item, _UNLIKE[noun].split())):
-        words = f'"{one_line(key, 40)}" makes it unclear what is wanted: an order has a market, a side, '
-        raise MeaninglessItem("unclear_order", f"{words}an amount or a fraction, and a limit")
     return item
 
 
@@ -157,38 +191,21 @@ def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) 
         words = f'"{one_line(key, 40)}" makes it unclear whose probability it is: state that of YES alone'
         raise MeaninglessItem("side", words)
     value = chance_of(item)
+    if value is None and item.keys() - USUAL_KEYS:
+        words = "it states no probability, or two that differ"
+        raise MeaninglessItem("probability", words)
     if "probability" not in item:
         markets.repairs["key"] = None
     chance = parse_probability(value, scale)
     if plain_number(value) is None:
         markets.repairs["number"] = None
-    return Forecast(market, stage=stage, reason=_reason(item), millionths=chance)
+    return Forecast(market, stage=stage, reason=reason_of(item), millionths=chance)
 
 
 def forecast_of(item: Fields, market: MarketId) -> Forecast:
-    """What an item says of how likely a market is."""
+    """Return what an item says of how likely a market is."""
     chance = parse_probability(item.get("probability"))
-    return Forecast(market, reason=_reason(item), millionths=chance)
-
-
-def bet_of(item: Fields, market: MarketId) -> Bet:
-    """The bet that an item asks for."""
-    side, amount = parse_side(item.get("side")), parse_amount(item.get("amount"))
-    return Bet(market, side, amount, parse_limit(item.get("limit")), _reason(item))
-
-
-def sale_of(item: Fields, market: MarketId) -> Sale:
-    """The sale that an item asks for."""
-    side, part = parse_side(item.get("side")), parse_fraction(item.get("fraction"))
-    limit = parse_limit(item.get("limit"))
-    return Sale(market, side, fraction=None if part == ONE else part, limit=limit, reason=_reason(item))
-
-
-def _reason(item: Fields) -> str:
-    reason = item.get("reason")
-    if reason is None:
-        reason = next((value for key, value in item.items() if plain_key(key) in REASON_KEYS), None)
-    return one_line(reason, MOST_REASON) if isinstance(reason, str) else ""
+    return Forecast(market, reason=reason_of(item), millionths=chance)
 
 
 def first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...], list[Rejection]]:

@@ -1,15 +1,16 @@
 """A question put to a model until enough of it is answered: once more at most, and for what is missing alone.
 
+Orders that are refused are asked for once too, in the same second question, even where forecasts suffice.
 Whole items of an answer are kept, whatever becomes of the rest. An answer that was cut off at the limit of
 tokens is asked for with a higher one where the model has it, else in two halves. A model that declines is not
 asked again.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from agents.answers.decisions import combine_answers, outside
+from agents.answers.decisions import combine_answers, is_of_order, outside
 from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Ask, CallError, Decision, DecisionStatus, Message, Prompt, View
 from agents.prompts.prompt import short_ids
@@ -19,7 +20,11 @@ from portfolio.model import Rejection
 MOST_SHOWN = 20_000
 """Characters of an unusable answer that are shown again."""
 MOST_REASONS = 3
+MOST_ORDERS = 10
+NOT_ASKED_AGAIN = frozenset({"not_on_offer", "no_order", "too_early", "not_asked"})
+"""Codes of refused orders of which another answer could say no more."""
 CUT_OFF = "the answer was cut off at the token limit"
+MENDED = "put right those that you still want and leave out the others, and repeat none that was kept"
 FORMAT = "with one JSON object in the format asked for and nothing else"
 
 
@@ -53,15 +58,36 @@ class Question:
         """What the model decides."""
         first = await self._once(self.prompt)
         missing = self._missing(first.decision)
-        if first.error is not None or self._is_enough(missing):
+        refused = _refused_orders(first.decision)
+        if first.error is not None or (self._is_enough(missing) and not refused):
             return self._judged(first.decision, first)
-        decision, last = first.decision, first
-        async for last in self._again(first, missing):
+        if self._is_enough(missing):
+            return await self._with_orders_mended(first, missing, refused)
+
+        decision = first.decision
+        last = first
+        async for last in self._again(first, missing, refused):
             if last.error is not None and last.error.retry and last.error.code != "budget":
                 return last.decision
             if last.error is None:
-                decision = combine_answers(decision, last.decision, self._missing(decision))
+                decision = combine_answers(decision, last.decision, self._missing(decision), refused)
         return self._judged(decision, last)
+
+    async def _with_orders_mended(
+        self, first: _Reading, missing: tuple[MarketId, ...], refused: Sequence[Rejection]
+    ) -> Decision:
+        """Return a decision whose forecasts suffice, after its refused orders were asked for once.
+
+        A call that fails takes nothing away, since the first answer was enough.
+        """
+        repeat = self._repeat(first, missing, refused)
+        if first.cut and self.raised is not None:
+            repeat = replace(repeat, max_tokens=self.raised)
+        second = await self._once(repeat)
+        if second.error is not None:
+            return self._judged(first.decision, first)
+        decision = combine_answers(first.decision, second.decision, missing, refused)
+        return self._judged(decision, second)
 
     async def _once(self, prompt: Prompt) -> _Reading:
         call = await self.ask(prompt)
@@ -75,10 +101,12 @@ class Question:
             read = Decision(status="malformed", note=CUT_OFF if cut else read.message)
         return _Reading(read, reply, cut)
 
-    async def _again(self, first: _Reading, missing: tuple[MarketId, ...]) -> AsyncIterator[_Reading]:
+    async def _again(
+        self, first: _Reading, missing: tuple[MarketId, ...], refused: Sequence[Rejection]
+    ) -> AsyncIterator[_Reading]:
         """What comes of asking for the rest."""
         nothing = len(missing) == len(self.markets)
-        repeat = self._repeat(first, missing)
+        repeat = self._repeat(first, missing, refused)
         if not first.cut:
             yield await self._once(repeat)
             return
@@ -104,18 +132,26 @@ class Question:
         count = len(self.markets)
         return count - len(missing) >= self.min_answered * count
 
-    def _repeat(self, first: _Reading, missing: tuple[MarketId, ...]) -> Prompt:
-        """The same conversation, with the answer, what is wrong with it, and what is wanted still."""
+    def _repeat(self, first: _Reading, missing: tuple[MarketId, ...], refused: Sequence[Rejection]) -> Prompt:
+        """Return the same conversation, with the answer, what is wrong with it, and what is wanted still."""
         names = short_ids(self.view.snapshot)
         wanted = ", ".join(names[market] for market in missing)
+        orders = _named_orders(refused, names)
         if first.decision.status == "malformed":
             fault = f"That answer could not be used: {first.decision.note}."
             rest = f"Please answer again, whole, {FORMAT}. The markets are called {wanted}."
-        else:
+        elif missing:
             fault = f"Of that answer not everything could be used: {self._shortfall(first)}."
             rest = (
                 f"The rest is kept. Please answer again, {FORMAT}, for these markets alone, each called as "
                 f"it is here and with a probability of YES between 0 and 1: {wanted}."
+            )
+            if orders:
+                rest += f' These orders were refused: {orders}. In "bets" and "sales", {MENDED}.'
+        else:
+            fault = f"Of that answer everything is kept, but these orders were refused: {orders}."
+            rest = (
+                f'Please answer again, {FORMAT}, with "forecasts" empty and in "bets" and "sales", {MENDED}.'
             )
         if first.cut:
             rest += " Write fewer words, so that all of it fits."
@@ -144,6 +180,23 @@ class Question:
             why = last.decision.note or self._shortfall(replace(last, decision=decision))
             decision = replace(decision, status="partly" if some else "malformed", note=why)
         return _without_unforecast(decision, missing)
+
+
+def _refused_orders(decision: Decision) -> tuple[Rejection, ...]:
+    """Return the rejections of orders that the model may put right."""
+    return tuple(x for x in decision.rejections if is_of_order(x) and x.code not in NOT_ASKED_AGAIN)
+
+
+def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -> str:
+    """Return which orders were refused and why: bet 2 on m3: the amount "lots" is not a number."""
+    words = list[str]()
+    for rejection in refused[:MOST_ORDERS]:
+        name = names.get(MarketId(rejection.market_id), "")
+        place, colon, why = rejection.message.partition(": ")
+        words.append(f"{place} on {name}: {why}" if name and colon else rejection.message)
+    if len(refused) > MOST_ORDERS:
+        words.append(f"{len(refused) - MOST_ORDERS:,} more")
+    return "; ".join(words)
 
 
 def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Decision:

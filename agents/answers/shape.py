@@ -4,18 +4,14 @@ A name stands for another only where it can mean nothing else, and every such st
 market by two answers of one text must agree.
 """
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.answers.grammar import ENDS_EARLY, FoundValue, NumberText, OpenObject, RepeatedKey
-from agents.answers.json_text import NotOneObject, after_thoughts, find_values, last_heading
+from agents.answers.grammar import ENDS_EARLY, FoundValue, OpenObject, RepeatedKey
+from agents.answers.json_text import NotOneObject, announced_at, find_values, last_heading
 from agents.answers.keys import (
-    CHANCE_KEYS,
-    MARKET_KEYS,
-    PERCENT_KEYS,
     REASON_KEYS,
     chance_of,
     is_forecast,
@@ -25,6 +21,8 @@ from agents.answers.keys import (
     plain_key,
     word_set,
 )
+from agents.answers.orders import denying_key
+from agents.answers.plain_text import plain_forecasts
 from agents.text import one_line
 
 MOST_ITEMS = 1_000
@@ -34,23 +32,6 @@ LIST_KEYS = word_set(
     "forecasts forecast predictions prediction probabilities estimates answers markets results questions"
 )
 BET_KEYS = {"bets": "bets", "bet": "bets", "wagers": "bets", "sales": "sales", "sells": "sales"}
-MOST_PLAIN = 20_000
-_TOKEN = re.compile(
-    r"(?P<name>(?<![\w.])(?:market\s*)?#?m\s?[0-9]{1,5}(?![\w.]*[0-9]))"
-    r"|(?P<figure>(?<![\w.,/])(?:[0-9]{1,3}(?:\.[0-9]{1,9})?\s*(?:%|percent\b)|[01]?\.[0-9]{1,9}|[01](?![\w.]))(?![\w%/]))"
-    r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)|(?P<digit>\d)|(?P<doubt>[<>≤≥±–—]|(?<=[\s(:=|])-(?=[\d.]))",
-    re.IGNORECASE,
-)
-_UNDERSTOOD = word_set(
-    "i i'd i’d would say think believe put give estimate my the a an of is are at and to for has have "
-    "with that it its chance chances probability probabilities prob forecast forecasts prediction "
-    "predictions likelihood likely about around approximately roughly yes resolving resolves being market "
-    "markets id item f p answer answers final here these as follows percent table tr td th thead tbody ul "
-    "li br div span p"
-)
-_NUMBERED = re.compile(r"^[ \t]*[0-9]{1,4}[.)][ \t]+", re.MULTILINE)
-_PLACE = re.compile(r"([0-9]{1,4})[.):]\s+([0-9]{1,3}(?:\.[0-9]{1,9})?\s*%|0?\.[0-9]{1,9})")
-_MARKUP = re.compile(r"<(?=/?[a-z])|/?>", re.IGNORECASE)
 THOUGHTS = re.compile(
     r"thought|think|reason|draft|example|scratch|initial|previous|analysis|schema|template|prior"
 )
@@ -66,7 +47,8 @@ Keys = Mapping[str, str]
 class Answer:
     """What an answer lists, each item as it was written, and by which repairs it was read.
 
-    `misplaced` is how many orders stand where none is read.
+    `misplaced` is how many orders stand where none is read, `denied` a key beside them that makes all of them
+    doubtful.
     """
 
     forecasts: list[Any] = field(default_factory=list)
@@ -75,6 +57,7 @@ class Answer:
     repairs: dict[str, None] = field(default_factory=dict)
     fault: str = ""
     misplaced: int = 0
+    denied: str = ""
 
     def add(self, other: "Answer") -> None:
         """What another lists too."""
@@ -82,35 +65,56 @@ class Answer:
             getattr(self, name).extend(getattr(other, name))
         self.repairs |= other.repairs
         self.fault = self.fault or other.fault
+        self.denied = self.denied or other.denied
 
 
 def find_answer(text: str, names: Names) -> Answer:
-    """What a text lists in all. `names` are those of the markets. Raises `NotOneObject`."""
+    """Return what a text lists in all. `names` are those of the markets. Raises `NotOneObject`."""
     values = find_values(text)
     read = [(found, _answer_of(found, names)) for found in values]
-    answers = [(found, answer) for found, answer in read if answer is not None]
-    if full := [pair for pair in answers if any(getattr(pair[1], name) for name in LISTS)]:
-        answers = full
-    if len(answers) > 1 and not _agree([answer for _, answer in answers], names):
-        begin = last_heading(text, answers[0][0].end, answers[-1][0].start)
-        answers = [pair for pair in answers if 0 <= begin <= pair[0].start]
-        if not answers or not _agree([answer for _, answer in answers], names):
-            raise NotOneObject(
-                "the answer contains several different answers; expected exactly one JSON object"
-            )
-    if not answers and not values and (items := _plain_forecasts(text, names)):
-        return Answer(items, repairs={"plain text": None})
+    answers = _agreeing(text, [(found, answer) for found, answer in read if answer is not None], names)
+    if not answers and not values:
+        items = plain_forecasts(text, names)
+        if items:
+            return Answer(items, repairs={"plain text": None})
+    if not answers and len(values) == 1:
+        alone = _orders_alone(values[0])
+        answers = [] if alone is None else [(values[0], alone)]
     if not answers:
         raise _nothing(values)
+
     whole = _together([answer for _, answer in answers])
     kept = [found.value for found, _ in answers] + [found.value for found, answer in read if answer is None]
     orders = {repr(order) for value in kept for order in _orders(value)}
     whole.misplaced = len(orders - {repr(item) for name in LISTS for item in getattr(whole, name)})
     most = max(MOST_ITEMS, 2 * len(names))
     for name in LISTS:
-        if (count := len(getattr(whole, name))) > most:
+        count = len(getattr(whole, name))
+        if count > most:
             raise NotOneObject(f'the list "{name}" has {count:,} items, and {most:,} are allowed')
     return whole
+
+
+def _agreeing(
+    text: str, answers: list[tuple[FoundValue, Answer]], names: Names
+) -> list[tuple[FoundValue, Answer]]:
+    """Return the answers of a text that count: all where they agree, else those announced last.
+
+    Raises `NotOneObject` where it can't be told which of them count.
+    """
+    full = [pair for pair in answers if any(getattr(pair[1], name) for name in LISTS)]
+    answers = full or answers
+    if len(answers) < 2 or _agree([answer for _, answer in answers], names):
+        return answers
+
+    last = answers[-1][0]
+    begin = last_heading(text, answers[0][0].end, last.start)
+    if begin < 0:
+        begin = announced_at(text, last.start, last.end)
+    announced = [pair for pair in answers if 0 <= begin <= pair[0].start]
+    if not announced or not _agree([answer for _, answer in announced], names):
+        raise NotOneObject("the answer contains several different answers; expected exactly one JSON object")
+    return announced
 
 
 def _orders(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -121,6 +125,21 @@ def _orders(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             if not THOUGHTS.search(str(key).casefold()):
                 yield from _orders(part, depth + 1)
+
+
+def _orders_alone(found: FoundValue) -> Answer | None:
+    """Return the answer of an object that has bets or sales and no forecasts, or None."""
+    value = found.value
+    if not isinstance(value, dict):
+        return None
+    keys = {plain_key(key): key for key in value}
+    lists = [value[keys[key]] for key in BET_KEYS if key in keys]
+    if not any(lists) or not all(isinstance(part, list) for part in lists):
+        return None
+    answer = Answer(repairs=dict(found.repairs), fault=found.fault)
+    if found.fault:
+        answer.repairs["cut"] = None
+    return _with_orders(answer, value, keys)
 
 
 def _together(answers: Sequence[Answer]) -> Answer:
@@ -191,7 +210,9 @@ def _gather(value: Any, names: Names, depth: int) -> Answer | None:
             return None
         inner[0].repairs["wrapping"] = None
         return inner[0]
-    return _in_object(value, names, depth) if isinstance(value, dict) else None
+    if not isinstance(value, dict) or _is_schema(value):
+        return None
+    return _in_object(value, names, depth)
 
 
 def _in_text(value: str, names: Names, depth: int) -> Answer | None:
@@ -226,6 +247,11 @@ def _items(value: list[Any], names: Names) -> list[Any]:
     return items
 
 
+def _is_schema(value: dict[str, Any]) -> bool:
+    """Return whether an object is a JSON schema, which describes an answer and is none."""
+    return isinstance(value.get("properties"), dict) and (value.get("type") == "object" or "$schema" in value)
+
+
 def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None:
     keys = {plain_key(key): key for key in value} | {key: key for key in value if plain_key(key) == key}
     lists = [key for key in keys if key in LIST_KEYS and isinstance(value[keys[key]], list | dict | str)]
@@ -237,19 +263,27 @@ def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None
         return Answer([value], repairs={"wrapping": None})
     if mapped := _mapped(value, names):
         return Answer(mapped, repairs={"wrapping": None})
-    inner = [
-        answer
-        for key, part in value.items()
-        if isinstance(part, list | dict | str)
-        and not THOUGHTS.search(key.casefold())
-        and (answer := _gather(part, names, depth + 1)) is not None
-    ]
+    return _within_object(value, keys, names, depth)
+
+
+def _within_object(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answer | None:
+    """Return the only answer that one of an object's values is; None where none is, or several are."""
+    inner: list[Answer] = []
+    for key, part in value.items():
+        if isinstance(part, list | dict | str) and not THOUGHTS.search(key.casefold()):
+            answer = _gather(part, names, depth + 1)
+            if answer is not None:
+                inner.append(answer)
     if len(inner) != 1:
         return None
+
     inner[0].repairs["wrapping"] = None
     if isinstance(value, OpenObject):
         inner[0].fault = inner[0].fault or ENDS_EARLY
-    return inner[0] if inner[0].bets or inner[0].sales else _with_orders(inner[0], value, keys)
+    if not inner[0].bets and not inner[0].sales:
+        return _with_orders(inner[0], value, keys)
+    inner[0].denied = inner[0].denied or denying_key(value)
+    return inner[0]
 
 
 def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answer:
@@ -295,6 +329,7 @@ def _with_orders(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
             getattr(answer, name).extend(part)
         elif part is not None:
             raise NotOneObject(f'the object needs a list "{name}"{_twice(part)}')
+    answer.denied = answer.denied or denying_key(value)
     return answer
 
 
@@ -316,72 +351,4 @@ def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
             items.append({**part, "market": key} if not isinstance(part, OpenObject) else part)
         else:
             items.append({"market": key, "probability": part})
-    return items
-
-
-def _plain_forecasts(text: str, names: Mapping[str, Any]) -> list[Any]:
-    """Forecasts out of an answer without JSON: a table with a header, or words each of which is understood.
-
-    A market and a number take turns, no market is named twice, and nothing else stands there that could have
-    a meaning: none where anything is in doubt.
-    """
-    text = after_thoughts(text).strip()
-    if not 0 < len(text) <= MOST_PLAIN:
-        return []
-    return _from_table(text, names) or _from_words(text, names) or _from_places(text, names)
-
-
-def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
-    items: list[Any] = []
-    market: Any = None
-    for token in _TOKEN.finditer(_MARKUP.sub(" ", _NUMBERED.sub("", text))):
-        if token["name"]:
-            named = market_named(token["name"], names)
-            if market is not None or named is None or any(item["market"] == token["name"] for item in items):
-                return []
-            market = token["name"]
-        elif token["figure"]:
-            if market is None:
-                return []
-            figure = token["figure"]
-            items.append(
-                {"market": market, "probability": figure if figure[-1] in "%tT" else NumberText(figure)}
-            )
-            market = None
-        elif not token["word"] or token["word"].casefold() not in _UNDERSTOOD:
-            return []
-    return [] if market is not None else items
-
-
-def _from_places(text: str, names: Mapping[str, Any]) -> list[Any]:
-    """Lines that number the markets from the first to the last, and say nothing but a share of each."""
-    lines = [_PLACE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
-    places = [line[1] if line else "" for line in lines]
-    if places != [str(place) for place in range(1, len(names) + 1)]:
-        return []
-    return [{"market": f"m{line[1]}", "probability": line[2]} for line in lines if line]
-
-
-def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
-    """The rows of a table whose first line names a column of markets and one of probabilities."""
-    lines = [line.strip().strip("|") for line in text.strip("`").splitlines()]
-    lines = [line for line in lines if line.strip("-:|+= \t`")]
-    mark = next((mark for mark in "|\t;," if lines and mark in lines[0]), None)
-    if mark is None:
-        return []
-    header, *rows = ([cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark))
-    columns = [plain_key(cell) for cell in header]
-    market = [n for n, name in enumerate(columns) if name in MARKET_KEYS]
-    chance = [n for n, name in enumerate(columns) if name in CHANCE_KEYS]
-    if not market or len(chance) != 1:
-        return []
-    items: list[Any] = []
-    for row in rows:
-        found = {str(names_) for n in market if n < len(row) and (names_ := market_named(row[n], names))}
-        if len(row) != len(columns) or len(found) != 1:
-            return []
-        name = next(row[n] for n in market if market_named(row[n], names))
-        figure = row[chance[0]]
-        marked = f"{figure}%" if columns[chance[0]] in PERCENT_KEYS and "%" not in figure else figure
-        items.append({"market": name, "probability": marked})
     return items

@@ -11,7 +11,8 @@ from typing import Any
 from agents.answers.figures import MeaninglessItem
 from agents.answers.grammar import NumberText, RepeatedKey
 from agents.answers.json_text import NotOneObject, bare_object
-from agents.answers.parse import bet_of, forecast_of, sale_of
+from agents.answers.orders import bet_of, sale_of
+from agents.answers.parse import forecast_of
 from agents.model import Forecast, Unreadable
 from agents.text import one_line
 from markets.model import MarketId

@@ -1,10 +1,11 @@
 """What a provider answered, as a call: its own name for the model, its own count, the thinking it shows."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agents.answers.json_text import MOST_TEXT
+from agents.answers.json_text import MOST_TEXT, NotOneObject, bare_object
 from agents.llm.library import PAUSED
 from agents.model import Call, CallError, ModelSettings, Prompt, Rung
 from agents.model_table.cost import usage_cost
@@ -17,6 +18,7 @@ MOST_SOURCES, LONGEST_SOURCE = 200, 2_000
 """So many addresses of so many characters are kept of an answer."""
 DECLINED = "the model declined to answer"
 NO_END = "the stream ended without its answer: invalid response"
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 _NOTHING = {
     "content_filter": CallError("declined", "the provider's content filter blocked the answer", retry=False),
     "none": CallError("other", "the provider sent an empty answer", retry=True),
@@ -67,6 +69,10 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply
         thinking = as_text(getattr(message, "reasoning_content", None))
+        if not reply and refusal is None and finish == "stop" and is_whole_answer(thinking):
+            # A server that parts thinking from answers by a mark takes all for thinking where none came.
+            reply = thinking
+            thinking = ""
     return WireAnswer(
         reply,
         refusal,
@@ -78,6 +84,16 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         tuple(dict.fromkeys(_sources(answer))),
         replace(usage, reasoning=0) if provider == "anthropic" else usage,  # a guess of the library's
     )
+
+
+def is_whole_answer(text: str) -> bool:
+    """Return whether a text is one JSON object with forecasts or orders, and nothing else."""
+    fence = _FENCE.fullmatch(text.strip())
+    try:
+        whole = bare_object(text.strip() if fence is None else fence[1])
+    except NotOneObject:
+        return False
+    return any(isinstance(whole.get(name), list) for name in ("forecasts", "bets", "sales"))
 
 
 def answered_call(

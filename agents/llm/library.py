@@ -30,7 +30,39 @@ def litellm() -> Any:
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
     # it takes what it doesn't know for a good end
     getattr(core_helpers, "_FINISH_REASON_MAP", {}).setdefault(PAUSED, PAUSED)
+    _take_content_in_parts()
     return library
+
+
+def _take_content_in_parts() -> None:
+    """Make the library take a message whose content is a list of parts, as some servers send it.
+
+    It would refuse the whole answer, which is paid for.
+    """
+    from litellm.llms.openai import openai as wire
+
+    name = "convert_to_model_response_object"
+    convert = getattr(wire, name)
+
+    def converted(*args: Any, **options: Any) -> Any:
+        join_content_parts(options.get("response_object"))
+        return convert(*args, **options)
+
+    setattr(wire, name, converted)
+
+
+def join_content_parts(response: Any) -> None:
+    """Put the text of each message in place of its list of parts, if these are texts and thoughts alone."""
+    choices = response.get("choices") if isinstance(response, dict) else None
+    for choice in choices if isinstance(choices, list) else []:
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(message, dict) or not isinstance(message.get("content"), list):
+            continue
+        parts = message["content"]
+        kinds = {part.get("type") if isinstance(part, dict) else None for part in parts}
+        if kinds <= {"text", "output_text", "thinking", "reasoning"}:
+            texts = [part.get("text") for part in parts if part["type"] in ("text", "output_text")]
+            message["content"] = "".join(text for text in texts if isinstance(text, str))
 
 
 def http_client() -> Any:

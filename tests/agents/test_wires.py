@@ -138,6 +138,40 @@ def test_an_answer_in_a_call_of_a_tool_is_read(server: WireServer, wire: str) ->
     assert (call(server, wire, "tool").reply or "").replace(" ", "") == '{"forecasts":[]}'
 
 
+ANSWER = '{"forecasts": []}'
+
+
+@pytest.mark.parametrize(
+    ("text", "thinking", "reply", "thought"),
+    [
+        ("", ANSWER, ANSWER, ""),
+        ("", f"```json\n{ANSWER}\n```", f"```json\n{ANSWER}\n```", ""),
+        ("", f"A draft: {ANSWER}", "", f"A draft: {ANSWER}"),
+        ("", "{}", "", "{}"),
+        ("{}", ANSWER, "{}", ANSWER),
+    ],
+)
+def test_an_answer_that_a_server_takes_whole_for_thinking_is_the_answer(
+    server: WireServer, text: str, thinking: str, reply: str, thought: str
+) -> None:
+    server.script("swallowed", ModelAnswer(text, thinking=thinking))
+    found = call(server, "openai", "swallowed", model="openai/a-local-model")
+    assert (found.error, found.reply, found.thinking) == (None, reply, thought)
+    server.script("swallowed", ModelAnswer(text, thinking=thinking, finish="length"))
+    assert call(server, "openai", "swallowed", model="openai/a-local-model").reply == text
+
+
+def test_an_answer_in_parts_is_read(server: WireServer) -> None:
+    thinks = {"type": "thinking", "thinking": [{"type": "text", "text": "Rain is likely."}]}
+    halves = [{"type": "text", "text": part} for part in (ANSWER[:5], ANSWER[5:])]
+    server.script("parts", ModelAnswer(parts=(thinks, *halves)))
+    found = call(server, "openai", "parts", model="openai/a-local-model")
+    assert (found.error, found.reply, found.tokens_in) == (None, ANSWER, 1_000)
+    server.script("parts", ModelAnswer(parts=({"type": "image_url", "image_url": {"url": "x"}},)))
+    refused = call(server, "openai", "parts", model="openai/a-local-model")
+    assert refused.error is not None, "what isn't words is not left out in silence"
+
+
 @pytest.mark.parametrize("reasoning", ["none", "high"])
 def test_a_long_search_that_is_paused_is_told_so(server: WireServer, reasoning: str) -> None:
     found = call(server, "anthropic", "pause", model="anthropic/claude-sonnet-4-5", reasoning=reasoning)

@@ -21,7 +21,7 @@ def test_every_shared_answer_is_read_as_wanted() -> None:
     assert set(wrong) <= set(UNREADABLE), wrong
 
 
-READ = {2: "3ac49ba3ed875a4979f016ff6e65cf7e91fb4db6b4c4edeb4bc22fd6fb89738e"}
+READ = {3: "d5f7cd9f0670500a952bb598d15a16db88f34375c9e7ecfc76e4a033f087c4ea"}
 """By version of the reader, the digest of all that it reads in the shared answers."""
 
 
@@ -109,7 +109,53 @@ def test_a_slip_with_one_meaning_is_read(name: str, text: str) -> None:
 
 
 PAIRS = CHANCES.items()
+WHOLE = json.dumps({"forecasts": forecasts()})
+DRAFT = WHOLE.replace("0.65", "0.5")
+SCHEMA = json.dumps(
+    {"type": "object", "properties": {"forecasts": {"type": "array", "items": {"type": "object"}}}}
+)
+
+
+def both(key: str, wrote: Callable[[float], object] = float) -> list[dict[str, object]]:
+    """The items of an answer that states YES and NO of each market under one key."""
+    return [
+        {"market": name, key: {"yes": wrote(p), "NO": wrote(round(1 - p, 2))}} for name, p in CHANCES.items()
+    ]
+
+
+def percent_text(chance: float) -> str:
+    return f"{chance:.0%}"
+
+
 SHAPES = {
+    "options": json.dumps({"version": 1, "forecasts": both("options")}),
+    "a distribution": json.dumps({"forecasts": both("distribution")}),
+    "a distribution in percent": json.dumps({"forecasts": both("distribution", percent_text)}),
+    "whole ids": json.dumps({"forecasts": [{"market": f"sim:{m[1:]}", "probability": p} for m, p in PAIRS]}),
+    "a key of percentages": json.dumps(
+        {"forecasts": [{"market": m, "probability_percent": round(100 * p)} for m, p in PAIRS]}
+    ),
+    "a key with a sign of percent": json.dumps(
+        {"forecasts": [{"market": m, "Probability (%)": round(100 * p)} for m, p in PAIRS]}
+    ),
+    "the same twice": json.dumps(
+        {"forecasts": [{"market": m, "probability": p, "percent": round(100 * p)} for m, p in PAIRS]}
+    ),
+    "CSV in a fence": "Here it is:\n```csv\nmarket,probability\n"
+    + "\n".join(f"{name},{p}" for name, p in PAIRS)
+    + "\n```\nGood luck.",
+    "CSV in percent": "market,probability (%)\n" + "\n".join(f"{m},{100 * p:.4g}" for m, p in PAIRS),
+    "flat YAML": "\n".join(
+        f"- market: {name}\n  probability: {p}\n  reason: it is so: yes" for name, p in PAIRS
+    ),
+    "flat YAML in a fence": "```yaml\n" + "\n".join(f"{name}: {p}" for name, p in PAIRS) + "\n```",
+    "HTML's entities": WHOLE.replace('"', "&quot;"),
+    "figures of Arabic": "\n".join(
+        f"{name}: {p:.0%}".translate({ord("0") + n: 0x0660 + n for n in range(10)}) for name, p in PAIRS
+    ),
+    "a schema before it": f"{SCHEMA}\n{WHOLE}",
+    "a correction": f"{DRAFT}\nWait, m3 is more likely. Corrected JSON:\n{WHOLE}",
+    "an example before it": f"The format is {DRAFT}. My answer: {WHOLE}",
     "pairs": json.dumps({"forecasts": [*PAIRS]}),
     "an object of markets": json.dumps({"thoughts": "so", **CHANCES}),
     "an object of objects": json.dumps({"forecasts": {name: {"p": p, "why": "r"} for name, p in PAIRS}}),
@@ -150,6 +196,37 @@ def test_words_of_which_one_is_not_understood_are_not_read(text: str) -> None:
     assert read(text, question()) == {}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{DRAFT} Otherwise my answer: {WHOLE}",
+        f"{DRAFT} Corrected JSON: {WHOLE} Hmm, no: the first was right.",
+        f"{WHOLE} Or: {DRAFT}",
+        json.dumps({"forecasts": [{"market": m, "probability_percent": p} for m, p in PAIRS]}),
+        "market,probability (%)\n" + "\n".join(f"{m},{p}" for m, p in PAIRS),
+        f"{SHAPES['flat YAML']}\nbets:\n- market: m1\n  side: YES\n  amount: 5",
+        f"m1 is at 5 now.\n{SHAPES['CSV in a fence']}",
+        f"An example of such a table:\n{SHAPES['CSV in a fence']}",
+        f"{SHAPES['flat YAML in a fence']}\nThese are the prices, not my forecasts.",
+    ],
+)
+def test_what_may_be_meant_otherwise_is_not_read(text: str) -> None:
+    assert read(text, question()) == {}
+
+
+@pytest.mark.parametrize("number", ["1e309", "1.0000001", "850", "101", "NaN", "-3", "-0.1", '"850%"'])
+@pytest.mark.parametrize("scale", [1, 100])
+def test_an_impossible_number_leaves_the_others_as_they_are(number: str, scale: int) -> None:
+    items = [f'{{"market": "{name}", "probability": {chance * scale:.4g}}}' for name, chance in PAIRS]
+    items[1] = f'{{"market": "m2", "probability": {number}}}'
+    rest = {name: chance for name, chance in MEANT.items() if name != "m2"}
+    assert read(f'{{"forecasts": [{", ".join(items)}]}}', question()) == rest
+
+
+def test_numbers_that_are_all_impossible_are_not_read() -> None:
+    assert read(json.dumps({"forecasts": forecasts()}).replace("0.", "90"), question()) == {}
+
+
 MARKETS = ["market", "Market", "market_id", "marketId", "id", "ID", "question", "question_id", "name", "m"]
 CHANCE = [
     "probability", "Probability", "prob", "p", "p_yes", "P(YES)", "yes_probability", "forecast", "estimate",
@@ -170,9 +247,19 @@ def test_a_key_by_another_name_is_known(market: str, chance: str) -> None:
     [
         {"market": "m1", "side": "NO", "probability": 0.9},
         {"market": "m1", "outcome": "no", "probability": 0.9},
+        {"market": "m1", "option": "no", "probability": 0.9},
+        {"market": "m1 NO", "probability": 0.9},
+        {"market": "m1 (no)", "probability": 0.9},
         {"market": "m1", "prediction": "NO", "probability": 0.9},
         {"market": "m1", "probability_no": 0.9},
         {"market": "m1", "p": 0.1, "confidence": 0.8},
+        {"market": "m1", "probability": 0.3, "percent": 70},
+        {"market": "m1", "prob": 0.3, "percent": 70},
+        {"market": "m1", "yes": 0.7, "no": 0.7},
+        {"market": "m1", "yes_percent": 70, "no_percent": 70},
+        {"market": "m1", "options": {"yes": 0.7, "no": 0.7}},
+        {"market": "m1", "probability": 0.7, "options": {"yes": 0.7, "no": 0.7}},
+        {"market": "m1", "id": "sim:2", "probability": 0.7},
         {"market": "m1 or m2", "probability": 0.1},
         {"market": "m1-m4", "probability": 0.1},
         {"market": "m9", "probability": 0.1},

@@ -17,7 +17,8 @@ class ModelAnswer:
     put in one; `said` are tokens of the answer, `thought` those of thinking. With `thought_apart` a chat
     server leaves these out of completion_tokens, so that only the total has them. `cost` is in dollars,
     `tier` is how fast it was served, `searches` how often it searched the web. `uses` are the tools that it
-    asks for beside its text, with what it gives each.
+    asks for beside its text, with what it gives each. A chat server sends `parts`, if there are any, as its
+    content.
     """
 
     text: str = "{}"
@@ -37,6 +38,7 @@ class ModelAnswer:
     model: str = "served-1"
     fingerprint: str = "fp-1"
     uses: tuple[tuple[str, str], ...] = ()
+    parts: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def got(self) -> int:

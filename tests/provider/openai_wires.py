@@ -49,7 +49,8 @@ class OpenAiChat:
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
         """The answer in one piece."""
-        message = {"role": "assistant", "content": answer.text, **self.thinking(answer)}
+        content = list(answer.parts) or answer.text
+        message = {"role": "assistant", "content": content, **self.thinking(answer)}
         message["annotations"] = [
             {
                 "type": "url_citation",

@@ -76,6 +76,14 @@ def test_a_bad_bet_is_named_and_the_good_ones_stand() -> None:
     assert rejection.message == 'bet 2: the amount "lots" is not a number'
 
 
+def test_a_sale_may_be_of_a_number_of_shares() -> None:
+    sale = {"market": "m2", "side": "YES", "shares": "1,200.5", "limit": 0.4}
+    read = parse_answer(an_answer(sales=[sale, sale | {"fraction": 0.5}, sale | {"fraction": None}]), VIEW)
+    assert isinstance(read, Decision)
+    assert [(sale.shares, sale.fraction) for sale in read.sales] == [(usd("1200.5"), None)] * 2
+    assert [rejection.code for rejection in read.rejections] == ["unclear_order"]
+
+
 def test_before_prices_are_shown_there_is_nothing_to_bet_on() -> None:
     read = parse_answer(an_answer(), VIEW, "blind")
     assert isinstance(read, Decision)

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from agents.answers.keys import ACTION_KEYS, MARKET_KEYS, NO_KEYS, is_chance_key, plain_key, stem_of
+from agents.answers.orders import FIXED_VALUES, OPINION_KEYS, SAME_SIDE_KEYS, TERMS, TEXT_KEYS
 from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Decision
 from markets.millionths import ONE
@@ -205,6 +207,65 @@ def test_a_key_said_twice_is_never_a_bet(key: str, value: object) -> None:
     assert isinstance(read, Decision)
     if json.dumps(value) not in ("50", '"YES"', '"m1"', "0.5"):
         assert (read.bets, read.sales, len(read.rejections)) == ((), (), 2)
+
+
+KNOWN = (
+    {"market", "reason", "reasons"}
+    | TERMS["bet"]["side"]
+    | TERMS["bet"]["amount"]
+    | TERMS["bet"]["limit"]
+    | TEXT_KEYS
+    | OPINION_KEYS
+    | SAME_SIDE_KEYS
+    | FIXED_VALUES.keys()
+    | MARKET_KEYS
+    | ACTION_KEYS
+)
+SPECIAL = ["status", "condition", "expires", "stop", "shares", "limit_price", "if", "on", "void_if", "fok"]
+SAID = st.text(min_size=1, max_size=10) | st.integers() | st.just(True) | st.just({"m2": "falls"})
+
+
+@given(st.text(min_size=1, max_size=12) | st.sampled_from(SPECIAL), SAID)
+def test_an_order_with_a_key_that_is_not_known_is_never_made(key: str, value: object) -> None:
+    assume(plain_key(key) not in KNOWN and not is_chance_key(key) and stem_of(key) not in NO_KEYS)
+    read = check(an_answer(bets=[{"market": "m1", "side": "YES", "amount": 50, key: value}]))
+    assert isinstance(read, Decision)
+    assert (read.bets, [x.code for x in read.rejections]) == ((), ["unclear_order"])
+    forecast = {"market": "m1", "probability": 0.1, key: value}
+    assert len(check_decision(an_answer(forecasts=[forecast], bets=[])).forecasts) == 1
+
+
+def check_decision(text: str) -> Decision:
+    """The decision of an answer that can be used."""
+    read = check(text)
+    assert isinstance(read, Decision)
+    return read
+
+
+def stated(items: list[str]) -> dict[str, int]:
+    """The probabilities that are read of items, by their markets."""
+    read = check_decision(f'{{"forecasts": [{", ".join(items)}]}}')
+    return {forecast.market_id: forecast.millionths for forecast in read.forecasts}
+
+
+FIGURES = st.sampled_from(["0", "1", "0.2", "0.65", "20", "65", "100", '"20%"', '"65%"', '"1 in 5"', "1.5"])
+IMPOSSIBLE = st.sampled_from(
+    ["-3", "-0.1", "850", "100.5", "1e309", "1.0000001", "NaN", "Infinity", '"850%"', '"-5%"', "true", '"x"']
+)
+KEYS = st.sampled_from(["probability", "prob", "percent", "yes_percent", "chance"])
+
+
+@given(st.tuples(FIGURES, FIGURES), IMPOSSIBLE, KEYS, st.integers(0, 2))
+def test_an_impossible_number_changes_no_other_and_no_order_of_items_does(
+    figures: tuple[str, str], impossible: str, key: str, place: int
+) -> None:
+    good = [f'{{"market": "m{n}", "{key}": {figure}}}' for n, figure in enumerate(figures, 1)]
+    alone = stated(good)
+    assert stated(good[::-1]) == alone
+    items = [*good]
+    items.insert(place, f'{{"market": "m3", "{key}": {impossible}}}')
+    assert stated(items) == alone
+    assert stated(items[::-1]) == alone
 
 
 @given(json_values)

@@ -96,6 +96,86 @@ def test_orders_of_the_first_answer_stand_where_it_has_a_forecast_and_else_those
     ]
 
 
+VOID = BET | {"status": "cancelled"}
+
+
+def test_a_refused_order_is_asked_for_once_where_forecasts_suffice() -> None:
+    first = items("m1", "m2", "m3", bets=[BET | {"market": "m2"}, VOID], sales=[{"market": "m3"}])
+    mended = items(bets=[BET | {"amount": 7}, BET | {"market": "m2"}, BET | {"market": "m3"}])
+    decision, asked = play(first, mended)
+    assert len(asked) == 2
+    told = asked[1].messages[-1].content
+    assert 'bet 2 on m1: "status" makes it unclear what is wanted' in told
+    assert 'sale 1 on m3: the side "None" is neither YES nor NO' in told
+    assert [(bet.market_id, bet.amount) for bet in decision.bets] == [
+        ("sim:b", usd("100")),
+        ("sim:a", usd("7")),
+        ("sim:c", usd("100")),
+    ], "the bet on m2 is repeated, and made once"
+    assert (decision.status, decision.rejections, len(decision.forecasts)) == ("played", (), 3)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [belief(0.9), '{"bets": []}', "I give up.", DOWN, NO, CallError("budget", "too dear", retry=False)],
+    ids=str,
+)
+def test_a_second_question_for_orders_takes_nothing_away(second: str | CallError) -> None:
+    first = items("m1", "m2", "m3", bets=[BET | {"market": "m2"}, VOID])
+    decision, asked = play(first, second)
+    assert (decision.status, set(by_stage(decision).values()), len(asked)) == ("played", {usd("0.2")}, 2)
+    assert [bet.market_id for bet in decision.bets] == ["sim:b"]
+    assert [rejection.code for rejection in decision.rejections] == ["unclear_order"]
+
+
+def test_a_refused_order_that_is_refused_again_is_told_once() -> None:
+    first = items("m1", "m2", "m3", bets=[VOID])
+    decision, asked = play(first, first)
+    assert (decision.bets, len(asked)) == ((), 2)
+    assert [rejection.code for rejection in decision.rejections] == ["unclear_order"]
+
+
+def test_refused_orders_and_missing_forecasts_are_one_question() -> None:
+    decision, asked = play(items("m1", bets=[VOID]), items("m2", "m3", probability=0.4, bets=[BET]))
+    told = asked[1].messages[-1].content
+    assert "a probability of YES between 0 and 1: m2, m3." in told
+    assert "These orders were refused: bet 1 on m1:" in told
+    assert (decision.status, len(decision.forecasts), len(asked)) == ("played", 3, 2)
+    assert [bet.market_id for bet in decision.bets] == ["sim:a"]
+
+
+@pytest.mark.parametrize(
+    "bets",
+    [[BET | {"amount": 0}], [BET | {"action": "hold"}]],
+    ids=["an amount of nothing", "an action that is none"],
+)
+def test_an_order_that_asks_for_nothing_is_not_asked_for_again(bets: list[dict[str, Any]]) -> None:
+    decision, asked = play(items("m1", "m2", "m3", bets=bets))
+    assert (len(asked), [each.code for each in decision.rejections]) == (1, ["no_order"])
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        items("m1", "m2", "m3", orders=[BET]),
+        items("m1", "m2", "m3", bets=[BET], dry_run=True),
+        items("m1", "m2", "m3") + json.dumps({"bets": [BET]}),
+    ],
+    ids=["under another key", "denied by a key beside them", "in another object"],
+)
+def test_orders_that_were_not_read_are_asked_for_and_may_come_alone(first: str) -> None:
+    decision, asked = play(first, json.dumps({"bets": [BET]}))
+    assert (len(asked), [bet.amount for bet in decision.bets]) == (2, [usd("100")])
+    assert decision.rejections == ()
+
+
+def test_orders_cut_off_are_asked_for_once_with_a_higher_limit() -> None:
+    whole = items("m1", "m2", "m3", bets=[BET])
+    ask, asked = replies(cut_off(whole[: whole.index("100")]), json.dumps({"bets": [BET]}))
+    decision = result_of(agent(Settings(model="openai/gpt-4o", max_tokens=5_000), GIVEN)(a_view(), ask))
+    assert ([bet.amount for bet in decision.bets], asked[1].max_tokens) == ([usd("100")], 16_384)
+
+
 def test_what_stays_too_little_is_partly_played_and_bets_without_a_forecast_are_refused() -> None:
     decision, asked = play(items("m1", bets=[BET, BET | {"market": "m3"}]), "I give up.")
     assert (decision.status, len(decision.forecasts), len(asked)) == ("partly", 1, 2)

@@ -1,0 +1,160 @@
+"""Forecasts out of an answer without JSON: a table, flat YAML, or words each of which is understood.
+
+Nothing is read where anything is in doubt, and orders are never read here.
+"""
+
+import csv
+import html
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from agents.answers.figures import PLAIN_SIGNS
+from agents.answers.grammar import NumberText
+from agents.answers.json_text import after_thoughts
+from agents.answers.keys import (
+    MARKET_KEYS,
+    REASON_KEYS,
+    as_said,
+    is_chance_key,
+    market_named,
+    plain_key,
+    word_set,
+)
+
+MOST_PLAIN = 20_000
+_TOKEN = re.compile(
+    r"(?P<name>(?<![\w.])(?:market\s*)?#?m\s?[0-9]{1,5}(?![\w.]*[0-9]))"
+    r"|(?P<figure>(?<![\w.,/])(?:[0-9]{1,3}(?:\.[0-9]{1,9})?\s*(?:%|percent\b)|[01]?\.[0-9]{1,9}|[01](?![\w.]))(?![\w%/]))"
+    r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)|(?P<digit>\d)|(?P<doubt>[<>≤≥±–—]|(?<=[\s(:=|])-(?=[\d.]))",
+    re.IGNORECASE,
+)
+_UNDERSTOOD = word_set(
+    "i i'd i’d would say think believe put give estimate my the a an of is are at and to for has have "
+    "with that it its chance chances probability probabilities prob forecast forecasts prediction "
+    "predictions likelihood likely about around approximately roughly yes resolving resolves being market "
+    "markets id item f p answer answers final here these as follows percent table tr td th thead tbody ul "
+    "li br div span p"
+)
+_NUMBERED = re.compile(r"^[ \t]*[0-9]{1,4}[.)][ \t]+", re.MULTILINE)
+_PLACE = re.compile(r"([0-9]{1,4})[.):]\s+([0-9]{1,3}(?:\.[0-9]{1,9})?\s*%|0?\.[0-9]{1,9})")
+_MARKUP = re.compile(r"<(?=/?[a-z])|/?>", re.IGNORECASE)
+_NO_ANSWER = re.compile(
+    r"\d|\b(?:example|format|draft|template|schema|if|not|no|unless|otherwise|hypothe|prior|previous|initial"
+    r"|price|odds|crowd|consensus|wrong|instead|would|was|were)",
+    re.IGNORECASE,
+)
+"""What may say, around a fence, that it holds no answer, or another one."""
+_YAML_LINE = re.compile(r"(?:-\s+)?([\w \"'()%-]{1,40}?)\s*:(?:\s+(.{1,500}))?")
+
+
+def plain_forecasts(text: str, names: Mapping[str, Any]) -> list[Any]:
+    """Return the forecasts of a text without JSON, as items; none where anything is in doubt.
+
+    In words, a market and a number take turns, no market is named twice, and nothing else stands there that
+    could have a meaning.
+    """
+    text = after_thoughts(text).strip()
+    if not 0 < len(text) <= MOST_PLAIN:
+        return []
+    text = _fenced(html.unescape(text).translate(PLAIN_SIGNS))
+    for read in (_from_table, _from_yaml, _from_words, _from_places):
+        items = read(text, names)
+        if items:
+            return items
+    return []
+
+
+def _fenced(text: str) -> str:
+    """Return what stands within the only fence of a text; the text where words around it are in doubt."""
+    parts = re.split(r"^[ \t]*(?:```|~~~)\w*[ \t]*$", text, flags=re.MULTILINE)
+    if len(parts) != 3 or _NO_ANSWER.search(parts[0] + parts[2]):
+        return text
+    return parts[1].strip()
+
+
+def _from_yaml(text: str, names: Mapping[str, Any]) -> list[Any]:
+    """Return the forecasts of lines `key: value`, of which a market begins each."""
+    items: list[Any] = []
+    for line in text.splitlines():
+        pair = _YAML_LINE.fullmatch(line.strip())
+        if line.strip() in ("", "---"):
+            continue
+        if pair is None:
+            return []
+        key = pair[1].strip("\"'")
+        value = (pair[2] or "").strip("\"'")
+        if _is_empty_list(key, value):
+            continue
+        if plain_key(key) in MARKET_KEYS and (not items or "market" in items[-1]):
+            items.append({"market": value})
+        elif is_chance_key(key) and items and "probability" not in items[-1]:
+            items[-1]["probability"] = as_said(key, value)
+        elif plain_key(key) in REASON_KEYS and items and "reason" not in items[-1]:
+            items[-1]["reason"] = value
+        else:
+            return []
+    is_whole = all("probability" in item and market_named(item["market"], names) for item in items)
+    return items if is_whole else []
+
+
+def _is_empty_list(key: str, value: str) -> bool:
+    """Return whether a line opens the list of forecasts, or says that there are no orders."""
+    name = plain_key(key)
+    return (name in ("forecasts", "predictions") and value == "") or (
+        name in ("bets", "sales") and value == "[]"
+    )
+
+
+def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
+    items: list[Any] = []
+    market: Any = None
+    for token in _TOKEN.finditer(_MARKUP.sub(" ", _NUMBERED.sub("", text))):
+        if token["name"]:
+            named = market_named(token["name"], names)
+            if market is not None or named is None or any(item["market"] == token["name"] for item in items):
+                return []
+            market = token["name"]
+        elif token["figure"]:
+            if market is None:
+                return []
+            figure = token["figure"]
+            items.append(
+                {"market": market, "probability": figure if figure[-1] in "%tT" else NumberText(figure)}
+            )
+            market = None
+        elif not token["word"] or token["word"].casefold() not in _UNDERSTOOD:
+            return []
+    return [] if market is not None else items
+
+
+def _from_places(text: str, names: Mapping[str, Any]) -> list[Any]:
+    """Lines that number the markets from the first to the last, and say nothing but a share of each."""
+    lines = [_PLACE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+    places = [line[1] if line else "" for line in lines]
+    if places != [str(place) for place in range(1, len(set(names.values())) + 1)]:
+        return []
+    return [{"market": f"m{line[1]}", "probability": line[2]} for line in lines if line]
+
+
+def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
+    """The rows of a table whose first line names a column of markets and one of probabilities."""
+    lines = [line.strip().strip("|") for line in text.strip("`").splitlines()]
+    lines = [line for line in lines if line.strip("-:|+= \t`")]
+    mark = next((mark for mark in "|\t;," if lines and mark in lines[0]), None)
+    if mark is None:
+        return []
+    header, *rows = ([cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark))
+    columns = [plain_key(cell) for cell in header]
+    market = [n for n, name in enumerate(columns) if name in MARKET_KEYS]
+    chance = [n for n, name in enumerate(header) if is_chance_key(name)]
+    if not market or len(chance) != 1:
+        return []
+    items: list[Any] = []
+    for row in rows:
+        found = {str(names_) for n in market if n < len(row) and (names_ := market_named(row[n], names))}
+        if len(row) != len(columns) or len(found) != 1:
+            return []
+        name = next(row[n] for n in market if market_named(row[n], names))
+        items.append({"market": name, "probability": as_said(header[chance[0]], row[chance[0]])})
+    return items
