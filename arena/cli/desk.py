@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PORT = 8600
 KEY_VARIABLE = "ARENA_KEY"
-NOBODY = "No agent plays from outside: add one of kind outside to the config, as `arena agents kinds outside` shows."
+NOBODY = "No agent plays from outside: add one to the config, as `arena agents kinds outside` shows."
 OPEN_WORDS = (
     "other machines can reach {host}, and keys and answers would pass unencrypted",
     "omit --host; or add --behind-proxy once a proxy encrypts (arena desk --help)",

@@ -228,7 +228,7 @@ def _key_of(request: HttpRequest) -> str:
 
 
 def _not_a_decision(error: UnreadableDecision) -> DeskRefusal:
-    """Return the refusal of a text that is no decision, or in which nothing can be used, with all its faults."""
+    """Return the refusal of what is no decision, or in which nothing can be used, with all its faults."""
     message = f"this is not a decision: {error}"
     if error.refused:
         faults = [f"{x.market_id}: {x.message}" if x.market_id else x.message for x in error.refused]

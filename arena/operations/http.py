@@ -102,7 +102,7 @@ def is_own_host(host: str | None, names: Sequence[str]) -> bool:
 
     A page of a foreign domain that was pointed at this machine sends that domain. No browser sends none.
 
-    >>> is_own_host("127.0.0.1:8780", ()), is_own_host("arena.lan", ["arena.lan"]), is_own_host("evil.com", ())
+    >>> is_own_host("127.0.0.1:8780", ()), is_own_host("a.lan", ["a.lan"]), is_own_host("evil.com", ())
     (True, True, False)
     """
     if host is None:

@@ -140,7 +140,7 @@ def make_server(desk: DeskClient) -> Server[Any]:
 
 
 def serve_tools(url: str, key: str) -> None:
-    """Answer on standard input and output until that is closed, for the agent with this key, if there is one."""
+    """Answer on standard input and output until that is closed, for the agent with this key, if any."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     async def serve() -> None:

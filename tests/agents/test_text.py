@@ -4,7 +4,7 @@ import pytest
 
 from agents.text import cut_text, is_printable, one_line, printable, tidy_lines
 
-CONTROLS = [*range(0x00, 0x09), *range(0x0E, 0x20), *range(0x7F, 0xA0)]
+CONTROLS = [*range(0x09), *range(0x0E, 0x20), *range(0x7F, 0xA0)]
 NEXT_LINE = 0x85
 
 

@@ -105,6 +105,9 @@ def test_what_is_no_decision_says_why(text: str, words: str) -> None:
 
 
 FORM_OF_FORECAST = 'a forecast is like {"market": ID, "options": {"yes": 0.65}, "reason": "why"}'
+FORM_OF_BET = 'a bet is like {"market": ID, "option": "yes", "amount": 100, "limit": 0.65}'
+NOT_POSITIVE = "amount: Input should be greater than 0"
+NO_MARKET = 'there is no market "nope": the first in the view is "sim:a"'
 UNUSABLE = [
     (
         {"forecasts": [{"market": SHOWN[0], "probability": 0.5}]},
@@ -112,23 +115,19 @@ UNUSABLE = [
     ),
     (
         {"forecasts": [{"market": "nope", "probability": 0.5}]},
-        [
-            f'forecast 1: "options" is missing; unknown key "probability"; {FORM_OF_FORECAST}; '
-            'there is no market "nope": the first in the view is "sim:a"'
-        ],
+        [f'forecast 1: "options" is missing; unknown key "probability"; {FORM_OF_FORECAST}; {NO_MARKET}'],
     ),
     (
         {"forecasts": [{"market": "nope", "options": {"yes": 0.5}}, 3]},
         [
-            'forecast 1: there is no market "nope": the first in the view is "sim:a"',
+            f"forecast 1: {NO_MARKET}",
             f"forecast 2: expected an object; {FORM_OF_FORECAST}",
         ],
     ),
     (
         {"bets": [{"market": SHOWN[0], "side": "yes", "amount": -1}], "sales": [{"market": SHOWN[0]}]},
         [
-            'bet 1: "option" is missing; amount: Input should be greater than 0; unknown key "side"; '
-            'a bet is like {"market": ID, "option": "yes", "amount": 100, "limit": 0.65}',
+            f'bet 1: "option" is missing; {NOT_POSITIVE}; unknown key "side"; {FORM_OF_BET}',
             'sale 1: "option" is missing; a sale is like {"market": ID, "option": "yes", "fraction": 0.5}',
         ],
     ),
