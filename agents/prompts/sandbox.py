@@ -80,7 +80,7 @@ FIRST_ARGUMENT: Mapping[_PassArg | None, Callable[[Context], Any]] = {
 
 
 @dataclass
-class Budget:
+class RenderBudget:
     """What is left of the steps and characters of one filling in; `bodies` are how long what is called is."""
 
     bodies: Mapping[type, int]
@@ -145,7 +145,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Return what two values come to, if it is no more than a prompt could hold."""
-        budget: Budget = context.parent[BUDGET]
+        budget: RenderBudget = context.parent[BUDGET]
         if operator == "%" and isinstance(left, str):
             check_widths(left)
             budget.check(len(left) * budget.size(right))
@@ -161,7 +161,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call(self, context: Context, obj: Any, *args: Any, **named: Any) -> Any:
         """Call a macro, a block or a method: a step each."""
-        budget: Budget = context.parent[BUDGET]
+        budget: RenderBudget = context.parent[BUDGET]
         budget.take_steps(1, budget.bodies.get(type(obj), 1))
         if isinstance(obj, LoopContext):  # the loop again, within itself
             items = list(islice(iter(args[0]), MOST_STEPS + 1))
@@ -246,7 +246,7 @@ def _length_of(body: list[nodes.Node]) -> int:
     return length
 
 
-def _weight(value: Any, budget: Budget) -> int:
+def _weight(value: Any, budget: RenderBudget) -> int:
     """Return how far an argument can lengthen a result."""
     if isinstance(value, int):
         return min(abs(value), MOST_WORK)
@@ -268,7 +268,7 @@ def _counted_filter(name: str, write: Callable[..., Any]) -> Callable[..., Any]:
     passed = FIRST_ARGUMENT.get(_PassArg.from_obj(write))
 
     def counted(context: Context, value: Any, *args: Any, **named: Any) -> Any:
-        budget: Budget = context.parent[BUDGET]
+        budget: RenderBudget = context.parent[BUDGET]
         read = _length(value) if name in SHALLOW else budget.size(value)
         if name in QUADRATIC:
             read += read * read // SLOW_SHARE
@@ -281,7 +281,7 @@ def _counted_filter(name: str, write: Callable[..., Any]) -> Callable[..., Any]:
     return pass_context(counted)
 
 
-def _check_filter(name: str, value: Any, read: int, given: list[Any], budget: Budget) -> None:
+def _check_filter(name: str, value: Any, read: int, given: list[Any], budget: RenderBudget) -> None:
     """Refuse a filter whose arguments could make its result far longer than what it reads."""
     plain = [x for x in given if isinstance(x, str | int)]
     if name == "round":  # it takes ten to this power
@@ -297,7 +297,7 @@ def _length(value: Any) -> int:
     return len(value) if isinstance(value, Sized) and not isinstance(value, Undefined) else 1
 
 
-def _counted_result(result: Any, name: str, budget: Budget) -> Any:
+def _counted_result(result: Any, name: str, budget: RenderBudget) -> Any:
     """Return what a filter made, counted; what comes one by one is all there, as far as steps reach."""
     if hasattr(result, "__next__"):
         result = list(islice(result, MOST_STEPS + 1))
@@ -313,14 +313,14 @@ def _counted_test(test: Callable[..., Any]) -> Callable[..., Any]:
     """Return a test that counts what it compares."""
 
     def counted(context: Context, value: Any, *args: Any) -> Any:
-        budget: Budget = context.parent[BUDGET]
+        budget: RenderBudget = context.parent[BUDGET]
         budget.take(_compared_size(budget, value, *args))
         return test(value, *args)
 
     return pass_context(counted)
 
 
-def _compared_size(budget: Budget, *values: Any) -> int:
+def _compared_size(budget: RenderBudget, *values: Any) -> int:
     if all(isinstance(value, int | float | None) for value in values):
         return 1
     return sum(budget.size(value) for value in values)
@@ -330,14 +330,14 @@ def _compared_size(budget: Budget, *values: Any) -> int:
 def _steps(context: Context, items: Any, body: int) -> Any:
     """Return what a loop goes over, as long as all loops together don't go on for ever."""
     sized = items if isinstance(items, Sized) else list(islice(items, MOST_STEPS + 1))
-    budget: Budget = context.parent[BUDGET]
+    budget: RenderBudget = context.parent[BUDGET]
     budget.take_steps(len(sized), body)
     return sized
 
 
 @pass_context
 def _joined(context: Context, *parts: Any) -> str:
-    budget: Budget = context.parent[BUDGET]
+    budget: RenderBudget = context.parent[BUDGET]
     for part in parts:
         budget.take(budget.size(part))
     return "".join(map(str, parts))
@@ -346,7 +346,7 @@ def _joined(context: Context, *parts: Any) -> str:
 @pass_context
 def _compared(context: Context, left: Any, *rest: Any) -> bool:
     """Return whether all of some comparisons hold, each operator followed by its right side."""
-    budget: Budget = context.parent[BUDGET]
+    budget: RenderBudget = context.parent[BUDGET]
     for name, right in zip(rest[::2], rest[1::2], strict=True):
         # Two values differ at the latest where the shorter one ends; a list is looked through.
         sizes = [_compared_size(budget, side) for side in (left, right)]

@@ -14,7 +14,7 @@ from jinja2 import Template, TemplateSyntaxError, nodes
 from jinja2.exceptions import TemplateError
 from jinja2.meta import find_undeclared_variables
 
-from agents.prompts.sandbox import BUDGET, ENVIRONMENT, Budget, count_operations
+from agents.prompts.sandbox import BUDGET, ENVIRONMENT, RenderBudget, count_operations
 
 BLOCKS = ("system", "user")
 MAY_LACK = ("defined", "undefined", "default", "d")
@@ -73,7 +73,7 @@ class CompiledTemplate:
         template = self.template
         write = template.blocks.get(block, template.root_render_func)
         try:
-            return "".join(write(template.new_context({**facts, BUDGET: Budget(self.bodies)}))).strip()
+            return "".join(write(template.new_context({**facts, BUDGET: RenderBudget(self.bodies)}))).strip()
         except _FAILURES as error:
             words = str(error) or type(error).__name__
             raise BadTemplate(_line(template, error.__traceback__), words, file) from error

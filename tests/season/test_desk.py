@@ -14,6 +14,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from arena.cohorts.freeze import code_version
 from arena.record.record import Record
 from tests.program.command_line import ROOT, command, environment
 from tests.program.forked import Forked
@@ -216,10 +217,10 @@ def test_an_assistant_lists_the_tools_of_a_server_without_a_key() -> None:
         async with Client(server) as client:
             tools = (await client.list_tools()).tools
             answer = await client.call_tool("view", {})
-            return client.server_info.version, [tool.name for tool in tools], str(answer.content[0])
+            return str(client.server_info), [tool.name for tool in tools], str(answer.content[0])
 
-    version, tools, said = asyncio.run(play())
-    assert version
+    server, tools, said = asyncio.run(play())
+    assert f"version='{code_version()}'" in server
     assert tools == ["view", "preview", "submit", "results"]
     assert "ARENA_KEY is not set" in said
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, PrimaryKeyConstraint, UniqueConstraint
 
-from arena.record.schema.database import VERSION_TABLE
 from arena.record.schema.tables import METADATA
 from arena.verify.differences import Difference, Found
 from arena.verify.hashes import sha256_of
@@ -76,6 +75,8 @@ BESIDE = {
     AND d.classid = 'pg_class'::regclass AND d.deptype = 'e') ORDER BY c.relname""",
 }
 """All tables and views; those of SQLite itself, and of a server and its extensions, are left out."""
+VERSION_TABLE = "alembic_version"
+"""Where a database has the version of its schema."""
 QUEUE_PREFIX = "procrastinate_"
 """The name of each table that workers have their queue in begins so; it is on a server alone."""
 INDEXED = """

@@ -17,7 +17,8 @@ from arena.operations.http import JSON, HttpRequest, HttpResponse, HttpServer, s
 from arena.operations.mcp_tools import NO_KEY, NO_TURN, DeskClient, make_server
 from arena.record.record import Record
 from tests.arena.operations.test_desk import Visitor, from_outside, open_to_all, played
-from tests.records.little_world import RAIN, LittleVenue, a_cohort, a_world, begun
+from tests.builders import RAIN
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun
 
 DECISION = {"version": 1, "forecasts": [{"market": RAIN, "options": {"yes": 0.3}}]}
 
