@@ -15,8 +15,13 @@ from functools import lru_cache
 
 from agents.model import Message
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
-"""What a database or an encoder may choke on: control characters and lone surrogates."""
+_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What a database, a terminal or an encoder may choke on: control characters and lone surrogates.
+
+Those from U+0080 on are commands too: to a terminal U+009B is what ESC [ is.
+"""
+_NEXT_LINE = "\x85"
+"""The control character that ends a line."""
 _INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 """What changes the order of what is read, and tags that nobody sees."""
 _UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
@@ -54,7 +59,7 @@ def one_line(text: str, limit: int = 500) -> str:
     >>> one_line(" a\n b ", 100), one_line("abcdef", 4)
     ('a b', 'abc…')
     """
-    seen = printable(text[: 4 * limit])
+    seen = printable(text[: 4 * limit].replace(_NEXT_LINE, " "))
     line = " ".join((seen if seen.isascii() else _INVISIBLE.sub("\ufffd", seen)).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
@@ -79,7 +84,7 @@ def tidy_lines(text: str) -> str:
     >>> tidy_lines(" one\r\n\x85two \n")
     'one\n\ntwo'
     """
-    seen = _INVISIBLE.sub("\ufffd", printable(text))
+    seen = _INVISIBLE.sub("\ufffd", printable(text.replace(_NEXT_LINE, "\n")))
     return "\n".join([line.strip() for line in seen.strip().splitlines()])
 
 

@@ -315,7 +315,7 @@ def long_text(text: str, name: str) -> None:
     What would turn the order of its characters, or is none that is seen, is shown as such.
     """
     high: int | Literal["content"] = HIGH if len(text) > MANY else "content"
-    seen = "".join(c if c.isprintable() or c.isspace() else "\ufffd" for c in text[:LONGEST])
+    seen = "".join(c if c.isprintable() or c in "\n\r\t" else "\ufffd" for c in text[:LONGEST])
     st.code(seen, language=None, wrap_lines=True, height=high)
     if len(text) > LONGEST:
         st.caption(f"The first {LONGEST:,} of {len(text):,} characters.")

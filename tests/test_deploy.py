@@ -8,6 +8,9 @@ from types import ModuleType
 
 import pytest
 
+from agents.answers.decision_document import MOST_BYTES
+from arena.cli.desk import PORT
+
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("Dockerfile", "compose.yaml", ".env.example", ".gitignore", ".dockerignore", "config.yaml")
 
@@ -40,6 +43,14 @@ def changed(tmp_path: Path) -> Callable[[str, str, str], Path]:
 
 def test_all_is_well(script: ModuleType) -> None:
     assert [*script.faults(ROOT), *script.linters(ROOT)] == []
+
+
+def test_the_proxy_reads_a_decision_whole_before_it_passes_it_to_the_desk() -> None:
+    caddyfile = (ROOT / "deploy" / "Caddyfile").read_text("utf-8")
+    block = caddyfile.partition("{$ARENA_DESK_DOMAIN")[2]
+    assert f"reverse_proxy 127.0.0.1:{PORT} {{\n\t\trequest_buffers 1MB\n" in block
+    assert "max_size 1MB" in block
+    assert MOST_BYTES == 1_000_000, "what Caddy calls 1MB"
 
 
 MISTAKES = [

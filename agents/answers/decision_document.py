@@ -1,12 +1,13 @@
 """From a decision as a document (`agents.episode`) to a decision: strict on its form, item by item."""
 
 import json
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from agents.answers.parse import first_of_each
 from agents.episode import (
@@ -27,11 +28,21 @@ from portfolio.model import Bet, Rejection, Sale, Side
 MOST_BYTES = 1_000_000
 SIDES: Mapping[str, Side] = {"yes": "YES", "no": "NO"}
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
-_Said = TypeVar("_Said", bound=MarketItem)
+_Document = TypeVar("_Document", bound=MarketItem)
+_FORMS: Mapping[str, str] = {
+    "forecast": '{"market": ID, "options": {"yes": 0.65}, "reason": "why"}',
+    "bet": '{"market": ID, "option": "yes", "amount": 100, "limit": 0.65}',
+    "sale": '{"market": ID, "option": "yes", "fraction": 0.5}',
+}
+"""An item of each kind, for whoever sent one that cannot be read."""
 
 
 class UnreadableDecision(ValueError):
-    """What was answered is no decision, and why."""
+    """What was answered is no decision, and why; `refused` has the fault of each of its items."""
+
+    def __init__(self, message: str, refused: Sequence[Rejection] = ()):
+        super().__init__(message)
+        self.refused = tuple(refused)
 
 
 async def ask_for_decision(view: View, ask: Ask) -> tuple[Call, Decision]:
@@ -46,53 +57,112 @@ async def ask_for_decision(view: View, ask: Ask) -> tuple[Call, Decision]:
 
 
 def read_decision(text: str, view: View) -> Decision:
-    """The decision that a document makes. An item with a fault is refused, and the others stand.
+    """Return the decision that a document makes. An item with a fault is refused, and the others stand.
 
-    Raises `UnreadableDecision` where the whole is no JSON object of this form.
+    Raises `UnreadableDecision` where the whole is no JSON object of this form. The words of a refusal are
+    kept with the turn and compared when it is verified: another wording is another version of the reader.
     """
-    whole = _object(text)
-    listed = {name: whole.pop(name, []) for name in ("forecasts", "bets", "sales")}
+    return _read_document(_object(text), _ItemReader(view, _first_fault))
+
+
+def read_sent_decision(text: str, view: View) -> Decision:
+    """Return the decision of a document whose sender can still correct it, with every fault of each item.
+
+    Raises `UnreadableDecision` also where nothing in it can be used, unless it says so itself by an empty
+    list of forecasts.
+    """
+    document = _object(text)
+    if isinstance(document.get("version"), bool):
+        raise UnreadableDecision("version: expected the number 1")  # True is equal to 1
+
+    says_nothing = document.get("forecasts") == []
+    decision = _read_document(document, _ItemReader(view, _every_fault, _FORMS))
+    if decision.forecasts or decision.bets or decision.sales:
+        return decision
+
+    if decision.rejections:
+        raise UnreadableDecision("no item of it can be used", decision.rejections)
+    if not says_nothing:
+        raise UnreadableDecision('it is empty; to forecast nothing, send "forecasts": []')
+    return decision
+
+
+def _read_document(document: dict[str, Any], items: "_ItemReader") -> Decision:
+    lists = {name: document.pop(name, []) for name in ("forecasts", "bets", "sales")}
     try:
-        DecisionDocument.model_validate(whole)
+        DecisionDocument.model_validate(document)
     except ValidationError as error:
-        raise UnreadableDecision(_fault(error)) from error
-    for name, items in listed.items():
-        if not isinstance(items, list):
+        raise UnreadableDecision(items.fault_of(error)) from error
+    for name, listed in lists.items():
+        if not isinstance(listed, list):
             raise UnreadableDecision(f"{name}: expected a list")
-    known, shown = ({listing.market.id for listing in of} for of in (view.snapshot, view.snapshot.shown))
-    refused: list[Rejection] = []
-    read = partial(_read_items, listed, known, refused)
-    stated = read(ForecastDocument, _forecast, shown)
-    bets, sales = read(BetDocument, _bet, shown), read(SaleDocument, _sale, known)
+
+    stated = items.read("forecast", lists["forecasts"], ForecastDocument, _forecast)
+    bets = items.read("bet", lists["bets"], BetDocument, _bet)
+    sales = items.read("sale", lists["sales"], SaleDocument, _sale)
     forecasts, unclear = first_of_each(tuple(stated))
-    return Decision(forecasts, tuple(bets), tuple(sales), (*refused, *unclear))
+    return Decision(forecasts, tuple(bets), tuple(sales), (*items.refused, *unclear))
 
 
-def _read_items(
-    listed: Mapping[str, list[Any]],
-    known: Container[str],
-    refused: list[Rejection],
-    form: type[_Said],
-    made: Callable[[_Said], _Item],
-    places: Container[str],
-) -> list[_Item]:
-    """The items of a form without a fault; they may be about the markets in these places."""
-    good, noun = list[_Item](), form.__name__.removesuffix("Document").lower()
-    for number, item in enumerate(listed[f"{noun}s"], 1):
-        try:
-            said = form.model_validate(item)
-        except ValidationError as error:
-            refused.append(Rejection("bad_item", f"{noun} {number}: {_fault(error)}"))
-            continue
-        if said.market in places:
-            good.append(made(said))
-        elif said.market in known:
-            words = f"{noun} {number}: the market is no longer open for betting"
-            refused.append(Rejection("not_on_offer", words, MarketId(said.market)))
-        else:
-            words = f'{noun} {number}: there is no market "{one_line(said.market, 40)}"'
-            refused.append(Rejection("unknown_market", words))
-    return good
+@dataclass
+class _ItemReader:
+    """Reads the items of a decision about the markets of a view, and collects what it refuses.
+
+    With `forms` it is told of an item with a fault what one looks like, and whether its market exists.
+    """
+
+    view: View
+    fault_of: Callable[[ValidationError], str]
+    forms: Mapping[str, str] = field(default_factory=dict)
+    refused: list[Rejection] = field(default_factory=list)
+    known: frozenset[str] = field(init=False)
+    offered: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.known = frozenset(listing.market.id for listing in self.view.snapshot)
+        self.offered = frozenset(listing.market.id for listing in self.view.snapshot.shown)
+
+    def read(
+        self, noun: str, listed: list[Any], form: type[_Document], made: Callable[[_Document], _Item]
+    ) -> list[_Item]:
+        """Return the items without a fault. Of a market that is held but not on offer only sales are read."""
+        allowed = self.known if noun == "sale" else self.offered
+        good = list[_Item]()
+        for number, item in enumerate(listed, 1):
+            try:
+                document = form.model_validate(item)
+            except ValidationError as error:
+                self._refuse("bad_item", f"{noun} {number}: {self._item_fault(noun, item, error)}")
+                continue
+            if document.market in allowed:
+                good.append(made(document))
+            elif document.market in self.known:
+                closed = f"{noun} {number}: the market is no longer open for betting"
+                self._refuse("not_on_offer", closed, document.market)
+            else:
+                self._refuse("unknown_market", f"{noun} {number}: {self._unknown_market(document.market)}")
+        return good
+
+    def _refuse(self, code: str, message: str, market: str = "") -> None:
+        self.refused.append(Rejection(code, message, market))
+
+    def _item_fault(self, noun: str, item: Any, error: ValidationError) -> str:
+        fault = self.fault_of(error)
+        if noun not in self.forms:
+            return fault
+
+        faults = [fault, f"a {noun} is like {self.forms[noun]}"]
+        market = item.get("market") if isinstance(item, dict) else None
+        if isinstance(market, str) and market not in self.known:
+            faults.append(self._unknown_market(market))
+        return "; ".join(faults)
+
+    def _unknown_market(self, market: str) -> str:
+        fault = f'there is no market "{one_line(market, 40)}"'
+        first = next(iter(self.view.snapshot), None)
+        if not self.forms or first is None:
+            return fault
+        return f'{fault}: the first in the view is "{first.market.id}"'
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -115,12 +185,33 @@ def _no_number(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
 
 
-def _fault(error: ValidationError) -> str:
-    """The first thing that is wrong, and where."""
+def _first_fault(error: ValidationError) -> str:
+    """Return the first thing that is wrong, and where."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    words = first["msg"].removeprefix("Value error, ")
-    return one_line(f"{place}: {words}" if place else words, 200)
+    return one_line(_placed(first), 200)
+
+
+def _every_fault(error: ValidationError) -> str:
+    """Return all that is wrong, with the keys that are missing or unknown by their names."""
+    faults = list[str]()
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        key = ".".join(map(str, fault["loc"]))
+        match fault["type"]:
+            case "missing":
+                faults.append(f'"{key}" is missing')
+            case "extra_forbidden":
+                faults.append(f'unknown key "{one_line(key, 40)}"')
+            case "model_type":
+                faults.append("expected an object")
+            case _:
+                faults.append(_placed(fault))
+    return one_line("; ".join(faults), 300)
+
+
+def _placed(fault: ErrorDetails) -> str:
+    key = ".".join(map(str, fault["loc"]))
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{key}: {message}" if key else message
 
 
 def _forecast(said: ForecastDocument) -> Forecast:

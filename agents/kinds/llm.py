@@ -103,8 +103,9 @@ def agent(settings: Settings, given: Given) -> Agent:
 
     async def decide(view: View, ask: Ask) -> Decision:
         def write(stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Prompt:
+            name = template_of(settings, stage)
             return render(
-                texts[template_of(settings, stage)],
+                texts[name],
                 view,
                 prices=stage == "final" and settings.prices != "hidden",
                 stage=stage,
@@ -112,6 +113,7 @@ def agent(settings: Settings, given: Given) -> Agent:
                 system=None if settings.system is None else texts[settings.system],
                 part=part,
                 tokens=settings.prompt_tokens,
+                files=(name, settings.system or ""),
             )
 
         if view.tools is not None:

@@ -19,7 +19,8 @@ from agents.model import (
 )
 from agents.prompts.context import MOST_NAMED
 from agents.prompts.prompt import PromptContext, PromptPart, prompt_facts, render
-from agents.prompts.template import FILTERS, BadTemplate, compile_template
+from agents.prompts.sandbox import FILTERS
+from agents.prompts.template import BadTemplate, compile_template
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from portfolio.model import Holdings, Lot, Mark

@@ -54,13 +54,15 @@ def render(
     system: str | None = None,
     part: PromptPart | None = None,
     tokens: int | None = None,
+    files: tuple[str, str] = ("", ""),
 ) -> Prompt:
     """The template filled in with a view. `before` are forecasts made without prices, to be shown again.
 
     A template has a block `user` and, if it wants one, a block `system`; one without blocks is
     the user's message as it stands. A `system` template takes the place of that block. With a `part`
     only its markets are asked about. Long texts are cut evenly until all fits in so many `tokens`.
-    Raises `BadTemplate`, and `TooLong` where nothing is left to cut.
+    Raises `BadTemplate`, which names that of the `files` (the template's, the system's) where it came up, and
+    `TooLong` where nothing is left to cut.
     """
     user = compile_template(text)
     head = user if system is None else compile_template(system)
@@ -68,8 +70,10 @@ def render(
 
     def messages(longest: int | None) -> tuple[Message, ...]:
         facts = prompt_facts(replace(sight, longest=longest))
-        opening = head.filled("system", facts) if system is not None or "system" in user.blocks else ""
-        asked = Message("user", user.filled("user", facts))
+        opening = ""
+        if system is not None or "system" in user.blocks:
+            opening = head.filled("system", facts, files[0] if system is None else files[1])
+        asked = Message("user", user.filled("user", facts, files[0]))
         return (Message("system", opening), asked) if opening else (asked,)
 
     texts = () if tokens is None else tuple(long_texts(sight))

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,12 @@ from arena.cli.options import Options, command, flag, option
 from arena.errors import ArenaError
 
 if TYPE_CHECKING:
+    from arena.config import Config
     from arena.record.record import Record
 
 PORT = 8600
 KEY_VARIABLE = "ARENA_KEY"
+NOBODY = "No agent plays from outside: add one to the config, as `arena agents kinds outside` shows."
 OPEN_WORDS = (
     "other machines can reach {host}, and keys and answers would pass unencrypted",
     "omit --host; or add --behind-proxy once a proxy encrypts (arena desk --help)",
@@ -49,9 +52,12 @@ def desk(
             _say_key(chosen, record, key)
         return
     where = listen_address(host, port, behind_proxy, None, OPEN_WORDS)
+    config = chosen.known()
 
     def say_open(there: int) -> None:
         print(f"Desk: http://{bracketed(where.address)}:{there}  (Ctrl-C ends it)", flush=True)
+        if not _outside_agents(config, record):
+            print(NOBODY, file=sys.stderr, flush=True)
 
     async def serve() -> None:
         from arena.operations.desk import serve_desk
@@ -59,32 +65,33 @@ def desk(
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(name, stop.set)
-        await serve_desk(record, where.address, where.port, now, stop, say_open)
+        await serve_desk(record, where.address, where.port, now, stop, say_open, where.behind_proxy)
 
     with closing(Record.join(chosen.record())) as record:
         asyncio.run(serve())
     print("Desk ended.")
 
 
-def _say_key(chosen: Options, record: "Record", agent: str) -> None:
+def _outside_agents(config: "Config | None", record: "Record") -> list[str]:
+    """Return the agents of kind `outside` that the config has, or that play already."""
     from agents.model import DeskSettings
+
+    planned = config.agents if config else ()
+    names = {agent.name for agent in planned if isinstance(agent.settings, DeskSettings)}
+    for stored in record.cohorts():
+        names |= {entrant.name for entrant in stored.cohort.entrants if entrant.kind == "outside"}
+    return sorted(names)
+
+
+def _say_key(chosen: Options, record: "Record", agent: str) -> None:
     from arena.clock import now
     from arena.operations.desk import new_key
 
-    config = chosen.known()
-    planned = (
-        {each.name for each in config.agents if isinstance(each.settings, DeskSettings)} if config else ()
-    )
-    playing = {
-        entrant.name
-        for stored in record.cohorts()
-        for entrant in stored.cohort.entrants
-        if entrant.kind == "outside"
-    }
-    if agent not in {*planned, *playing}:
-        known = ", ".join(sorted({*planned, *playing})) or "none yet: add one to the config"
-        words = f"there is no agent {agent!r} of kind outside"
-        raise ArenaError("no_agent", words, f"outside agents: {known}")
+    known = _outside_agents(chosen.known(), record)
+    if agent not in known:
+        names = ", ".join(known) or "none yet: add one to the config"
+        message = f"there is no agent {agent!r} of kind outside"
+        raise ArenaError("no_agent", message, f"outside agents: {names}")
     key = new_key(record, agent, now())
     chosen.answer({"agent": agent, "key": key}, _print_key, agent, key)
 
@@ -107,13 +114,10 @@ def mcp(
 
     Next: arena schema decision
     """
-    key = os.environ.get(KEY_VARIABLE, "")
-    if not key:
-        words = f"{KEY_VARIABLE} is not set in the environment"
-        raise ArenaError("no_key", words, "make a key: arena desk --key NAME")
     try:
         from arena.operations.mcp_tools import serve_tools
     except ModuleNotFoundError as error:
         hint = 'pip install "paper-arena[mcp]"'
         raise ArenaError("no_mcp", f"{error.name} is not installed", hint) from error
-    serve_tools(url.rstrip("/"), key)
+    # Assistants list the tools of a server before they use one: without a key only a call fails.
+    serve_tools(url.rstrip("/"), os.environ.get(KEY_VARIABLE, ""))

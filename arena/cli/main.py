@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from arena.cli.options import CONFIG_FILE, DATABASE, Options
@@ -148,12 +148,29 @@ def flow(command: Any) -> None:
         each.metavar = each.metavar or METAVARS.get(each.type_descriptor.annotation)
 
 
+class LiteralHelp(TyperCommand):
+    """A command whose help is shown as it is written: nothing in brackets is taken for markup."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; in plain text there is no markup to begin with."""
+        shown = copy(self)
+        if self.rich_markup_mode is not None:
+            from rich.markup import escape
+
+            shown.help = escape(self.help or "")
+            shown.params = [copy(option) for option in self.params]
+            for option in shown.params:
+                if isinstance(option, TyperOption | TyperArgument):
+                    option.help = escape(option.help or "")
+        TyperCommand.format_help(shown, ctx, formatter)
+
+
 @cache
 def load_command(name: str, place: str) -> Any:
     """The command of that name in its place."""
     file, _, function = place.partition(":")
     alone = typer.Typer(add_completion=False)
-    alone.command(name)(getattr(import_module(f"arena.cli.{file}"), function))
+    alone.command(name, cls=LiteralHelp)(getattr(import_module(f"arena.cli.{file}"), function))
     command = get_command(alone)
     flow(command)
     return command

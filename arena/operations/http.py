@@ -6,12 +6,14 @@ Metrics are what Prometheus reads; they need the extra `metrics` of the package.
 import asyncio
 import errno
 import json
+import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
+from ipaddress import IPv6Network, ip_address
 from urllib.parse import parse_qsl
 
 from arena.config import Endpoint
@@ -20,10 +22,13 @@ from arena.operations.status import HEALTH_WORDS, Status, health_data
 from markets.millionths import ONE
 
 MOST_BYTES = 8_192
-"""A request is no longer than this."""
+"""A request without its body is no longer than this."""
 PATIENCE = 5.0
 """Seconds in which a request has to be there, and its answer to be taken."""
-MOST_AT_ONCE = 64
+MOST_WAITING = 64
+"""Connections whose request is not read yet, or was refused."""
+MOST_ADMITTED = 512
+"""Connections whose request was read and is being answered."""
 FRESH = 1.0
 """Seconds for which a status is good, however often it is asked for."""
 CONFIG_KEY = "watch.health"
@@ -35,13 +40,18 @@ NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metr
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """What is asked: names of headers in small letters, and of each word after the `?` the last value."""
+    """A request: names of headers in small letters, and of each word after the `?` the last value.
+
+    `address` is where it comes from, and `caller` who was admitted with it.
+    """
 
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    address: str = ""
+    caller: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +65,89 @@ class HttpResponse:
 
 Respond = Callable[[HttpRequest], Awaitable[HttpResponse]]
 """What answers a request."""
+Admit = Callable[[HttpRequest], Awaitable[str | HttpResponse]]
+"""What says by a request without its body who the caller is, or answers it at once."""
 
 
-def say_plainly(status: int, words: str) -> HttpResponse:
-    """A complaint as a line of text."""
-    return HttpResponse(status, f"{words}\n".encode())
+class _BadRequest(Exception):
+    """A request that can't be taken, with the status that says why."""
+
+    def __init__(self, status: int, message: str):
+        super().__init__(message)
+        self.status = status
+
+
+def say_plainly(status: int, message: str) -> HttpResponse:
+    """Return a complaint as a line of text."""
+    return HttpResponse(status, f"{message}\n".encode())
+
+
+async def _admit_anyone(request: HttpRequest) -> str:
+    return request.address
+
+
+def network_of(address: str) -> str:
+    """Return what counts as one holder of connections: an address, or 64 bits of one of version 6.
+
+    >>> network_of("10.1.2.3"), network_of("2001:db8::9")
+    ('10.1.2.3', '2001:db8::/64')
+    """
+    if ":" not in address or "%" in address:
+        return address
+    return str(IPv6Network((address, 64), strict=False))
+
+
+def is_own_host(host: str | None, names: Sequence[str]) -> bool:
+    """Return whether a Host header names this machine: by an address, or by one of its names.
+
+    A page of a foreign domain that was pointed at this machine sends that domain. No browser sends none.
+
+    >>> is_own_host("127.0.0.1:8780", ()), is_own_host("a.lan", ["a.lan"]), is_own_host("evil.com", ())
+    (True, True, False)
+    """
+    if host is None:
+        return True
+
+    name, _, port = host.partition("]") if host.startswith("[") else host.partition(":")
+    if host.startswith("[") and port and not port.startswith(":"):
+        return False
+
+    name = name.removeprefix("[").rstrip(".").lower()
+    if name in {"localhost", socket.gethostname().lower(), *names}:
+        return True
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass
+class ConnectionPlaces:
+    """So many places for connections, each of which somebody holds.
+
+    When all are taken, the oldest connection of whoever holds most is dropped, never the newcomer: who is
+    quick is answered, however many stay silent.
+    """
+
+    most: int
+    holders: dict["asyncio.Task[None]", str] = field(default_factory=dict)
+
+    def add(self, task: "asyncio.Task[None]", holder: str) -> None:
+        """Give a connection a place."""
+        if len(self.holders) >= self.most:
+            self._drop_one()
+        self.holders[task] = holder
+
+    def remove(self, task: "asyncio.Task[None]") -> None:
+        """Free the place of a connection, if it has one."""
+        self.holders.pop(task, None)
+
+    def _drop_one(self) -> None:
+        [(greediest, _)] = Counter(self.holders.values()).most_common(1)
+        oldest = next(task for task, holder in self.holders.items() if holder == greediest)
+        del self.holders[oldest]
+        oldest.cancel()
 
 
 @dataclass
@@ -67,6 +155,8 @@ class HttpServer:
     """One request a connection, and its answer, in bounded time.
 
     It takes these `methods`, bodies of so many bytes, and says what is wrong with a request by `complain`.
+    Once its head is there, `admit` says who the caller is: only then the body is read, and the connection
+    leaves the places of those who wait. With `hosts`, another Host than this machine's is refused.
     """
 
     respond: Respond
@@ -74,62 +164,93 @@ class HttpServer:
     methods: tuple[str, ...] = ("GET", "HEAD")
     most_body: int = 0
     complain: Callable[[int, str], HttpResponse] = say_plainly
-    connections: set["asyncio.Task[None]"] = field(default_factory=set)
+    admit: Admit = _admit_anyone
+    hosts: Sequence[str] | None = None
+    waiting: ConnectionPlaces = field(default_factory=lambda: ConnectionPlaces(MOST_WAITING))
+    admitted: ConnectionPlaces = field(default_factory=lambda: ConnectionPlaces(MOST_ADMITTED))
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Serve a connection."""
         task = asyncio.current_task()
-        if task is None or len(self.connections) >= MOST_AT_ONCE:
-            writer.transport.abort()
-            return
-        self.connections.add(task)
+        assert task is not None
+        address = str((writer.get_extra_info("peername") or ("",))[0])
+        self.waiting.add(task, network_of(address))
         try:
-            await self._talk(reader, writer)
-        except (OSError, TimeoutError):
+            await self._talk(task, address, reader, writer)
+        except asyncio.CancelledError:
+            writer.transport.abort()  # its place was needed, or the server stops
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
             writer.transport.abort()  # it hung up, or would not take its answer
         finally:
-            self.connections.discard(task)
+            self.waiting.remove(task)
+            self.admitted.remove(task)
             writer.close()
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        request = None
+    async def _talk(
+        self,
+        task: "asyncio.Task[None]",
+        address: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        request: HttpRequest | None = None
+        was_read = False
         try:
             async with asyncio.timeout(self.patience):
-                request = await self._read(reader)
+                request, length = await self._read_head(reader, address)
+            admitted = await self.admit(request)
+            if isinstance(admitted, HttpResponse):
+                response = admitted
+            else:
+                self.waiting.remove(task)
+                self.admitted.add(task, admitted)
+                async with asyncio.timeout(self.patience):
+                    body = await reader.readexactly(length)
+                was_read = True
+                response = await self.respond(replace(request, body=body, caller=admitted))
+        except _BadRequest as fault:
+            response = self.complain(fault.status, str(fault))
         except TimeoutError:
-            page = self.complain(408, "the request took too long")
+            response = self.complain(408, "the request took too long")
         except asyncio.LimitOverrunError:
-            page = self.complain(431, "the request is too long")
-        except asyncio.IncompleteReadError:
-            return
-        else:
-            page = request if isinstance(request, HttpResponse) else await self.respond(request)
+            response = self.complain(431, "the request is too long")
+
         async with asyncio.timeout(self.patience):
-            with_body = not isinstance(request, HttpRequest) or request.method != "HEAD"
-            writer.write(self._response_bytes(page, with_body))
+            with_body = request is None or request.method != "HEAD"
+            writer.write(self._response_bytes(response, with_body))
             await writer.drain()
             writer.write_eof()
+            # Closed with bytes unread, a connection is reset, and the client may lose its answer.
+            while not was_read and await reader.read(MOST_BYTES):
+                pass
 
-    async def _read(self, reader: asyncio.StreamReader) -> HttpRequest | HttpResponse:
-        """A request, or what is wrong with it."""
+    async def _read_head(self, reader: asyncio.StreamReader, address: str) -> tuple[HttpRequest, int]:
+        """Read a request up to its body; return it and the length of its body."""
         first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         parts = first.split(" ")
         if len(parts) != 3 or parts[2] not in ("HTTP/1.1", "HTTP/1.0") or not parts[1].startswith("/"):
-            return self.complain(400, "this is not a request")
-        if parts[0] not in self.methods:
-            return self.complain(405, f"the methods here are {', '.join(self.methods)}")
+            raise _BadRequest(400, "this is not a request")
+
+        method = parts[0]
+        if method not in self.methods:
+            raise _BadRequest(405, f"the methods here are {', '.join(self.methods)}")
+
         pairs = (line.partition(":") for line in lines if ":" in line)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        if self.hosts is not None and not is_own_host(headers.get("host"), self.hosts):
+            raise _BadRequest(421, "this host is not served here: ask by the address of the machine")
+
         length = headers.get("content-length", "0")
-        if parts[0] != "POST":
+        if method != "POST":
             length = "0"  # what may follow is not looked at
         elif not (length.isascii() and length.isdigit()) or "transfer-encoding" in headers:
-            return self.complain(400, "a body needs its length: Content-Length")
+            raise _BadRequest(400, "a body needs its length: Content-Length")
         if len(length) > len(str(self.most_body)) or int(length) > self.most_body:
-            return self.complain(413, f"the body has more than {self.most_body:,} bytes")
+            raise _BadRequest(413, f"the body has more than {self.most_body:,} bytes")
+
         path, _, query = parts[1].partition("?")
-        body = await reader.readexactly(int(length))
-        return HttpRequest(parts[0], path, dict(parse_qsl(query)), headers, body)
+        request = HttpRequest(method, path, dict(parse_qsl(query)), headers, address=address)
+        return request, int(length)
 
     def _response_bytes(self, page: HttpResponse, with_body: bool) -> bytes:
         allow = (f"Allow: {', '.join(self.methods)}",) if page.status == 405 else ()
@@ -153,7 +274,7 @@ async def serve_http(server: HttpServer, host: str, port: int) -> AsyncIterator[
         yield listening.sockets[0].getsockname()[1]
     finally:
         listening.close()
-        connections = list(server.connections)
+        connections = [*server.waiting.holders, *server.admitted.holders]
         for guest in connections:
             guest.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
@@ -207,7 +328,7 @@ async def serve_health(
         yield None
         return
     async with AsyncExitStack() as stack:
-        server = HttpServer(HealthPages(source).answer, patience)
+        server = HttpServer(HealthPages(source).answer, patience, hosts=(endpoint.host.lower(),))
         try:
             port = await stack.enter_async_context(serve_http(server, endpoint.host, endpoint.port))
         except OSError as error:

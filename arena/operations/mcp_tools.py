@@ -1,22 +1,41 @@
 """Turns as tools of the Model Context Protocol: they speak to the desk, over HTTP, and to no other."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp import types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from agents.episode import schema_of
+from agents.text import one_line
+from arena.cohorts.freeze import code_version
 
 INSTRUCTIONS = """You play for an agent of Paper Arena: it forecasts prediction markets and bets play money.
 Call `view` to see whether a turn is open. If one is, judge its markets, try your decision with `preview` if
 you like, and send it with `submit` before the deadline. Only the first decision of a turn counts."""
-FORM = """A decision is {"version": 1, "forecasts": [...], "bets": [...], "sales": [...]}. These list objects:
-a forecast {"market": ID, "options": {"yes": 0.65}, "reason": TEXT}; a bet {"market": ID, "option": "yes" or
-"no", "amount": DOLLARS, "limit": the most to pay for a share, if any}; a sale {"market": ID, "option":
-"yes" or "no", "fraction": part of the shares, if not all, "limit": the least to take, if any}."""
+DESCRIPTIONS = {
+    "view": "The turn that is open, with its deadline and all that may be known in it; null when none is.",
+    "preview": "What a decision would be filled at, by the prices of the view. Nothing is kept.",
+    "submit": "Send the decision of a turn. The same one sent again changes nothing.",
+    "results": "How your last turns ended, with fills and refusals, and your forecasts whose markets have "
+    "ended.",
+}
+DECIDING = ("preview", "submit")
+"""The tools that take a decision."""
+NO_KEY = (
+    "ARENA_KEY is not set where this server runs: make a key with `arena desk --key NAME`, and set it there"
+)
+NO_TURN = "no turn is open: call view again later; results tells of turns that are over"
 PATIENCE = 30.0
+LONGEST_ERROR = 4_000
+
+
+class ToolFault(Exception):
+    """Why a tool has no answer, in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,49 +44,111 @@ class DeskClient:
 
     http: httpx.AsyncClient
 
-    async def view(self) -> str:
-        """The turn that is open, with its deadline and all that may be known in it; null when none is."""
-        return await self._ask("GET", "/v1/turn")
+    async def call(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Return what a tool answers, or raise `ToolFault`."""
+        if tool not in DESCRIPTIONS:
+            raise ToolFault(f"there is no tool {tool!r}: there are {', '.join(DESCRIPTIONS)}")
 
-    async def preview(self, turn: str, decision: dict[str, Any]) -> str:
-        """What a decision would be filled at, by the prices of the view. Nothing is kept."""
-        return await self._send(decision, {"turn": turn, "preview": "true"})
+        allowed = _input_schema(tool)["properties"]
+        unknown = sorted(arguments.keys() - allowed.keys())
+        if unknown:
+            takes = ", ".join(allowed) or "none"
+            raise ToolFault(f"{tool} has no argument {unknown[0]!r}: its arguments are {takes}")
+        if "Authorization" not in self.http.headers:
+            raise ToolFault(NO_KEY)
 
-    async def submit(self, turn: str, decision: dict[str, Any]) -> str:
-        """Send the decision of a turn. The same one sent again changes nothing."""
-        return await self._send(decision, {"turn": turn})
+        if tool == "view":
+            return await self._ask("GET", "/v1/turn")
+        if tool == "results":
+            return await self._ask("GET", "/v1/results")
+        return await self._send(arguments, preview=tool == "preview")
 
-    async def results(self) -> str:
-        """How your last turns ended, with fills and refusals, and your forecasts whose markets have ended."""
-        return await self._ask("GET", "/v1/results")
+    async def _send(self, arguments: dict[str, Any], preview: bool) -> str:
+        decision = arguments.get("decision")
+        if not isinstance(decision, dict):
+            raise ToolFault("decision: expected an object with the lists forecasts, bets and sales")
 
-    async def _send(self, decision: dict[str, Any], params: dict[str, str]) -> str:
+        turn = arguments.get("turn")
+        if turn is None:
+            turn = json.loads(await self._ask("GET", "/v1/turn"))["turn"]
+        if turn is None:
+            raise ToolFault(NO_TURN)
+
         body = json.dumps(decision, ensure_ascii=False).encode()
+        params = {"turn": str(turn), "preview": str(preview)}
         return await self._ask("POST", "/v1/turn", params=params, content=body)
 
     async def _ask(self, method: str, path: str, **more: Any) -> str:
         try:
             answer = await self.http.request(method, path, **more)
         except httpx.HTTPError as error:
-            words = f"the desk at {self.http.base_url} can't be reached: {type(error).__name__}"
-            raise ToolError(f"{words}. Try again; is arena desk running?") from error
+            reason = f"the desk at {self.http.base_url} can't be reached: {type(error).__name__}"
+            raise ToolFault(f"{reason}. Try again; is arena desk running?") from error
         if answer.is_success:
             return answer.text
         try:
             fault = answer.json()["error"]
-            raise ToolError(f"{fault['message']}. {fault['mend']}")
+            raise ToolFault(f"{fault['message']}. {fault['mend']}")
         except (ValueError, LookupError, TypeError) as error:
-            words = f"{self.http.base_url} answers with status {answer.status_code}; it is not a desk"
-            raise ToolError(words) from error
+            status = answer.status_code
+            raise ToolFault(f"{self.http.base_url} answers with status {status}; it is not a desk") from error
+
+
+def _input_schema(tool: str) -> dict[str, Any]:
+    """Return the form of a tool's arguments: a decision has the one that `arena schema decision` prints."""
+    if tool not in DECIDING:
+        return {"type": "object", "properties": {}, "additionalProperties": False}
+
+    decision = schema_of("decision")
+    del decision["$schema"]
+    shared = decision.pop("$defs")
+    turn = {"type": "string", "description": "The name of the turn; without it, the one that is open."}
+    return {
+        "type": "object",
+        "properties": {"decision": decision, "turn": turn},
+        "required": ["decision"],
+        "additionalProperties": False,
+        "$defs": shared,
+    }
+
+
+def make_server(desk: DeskClient) -> Server[Any]:
+    """Return a server whose tools speak to a desk."""
+    tools = [
+        types.Tool(name=name, description=description, input_schema=_input_schema(name))
+        for name, description in DESCRIPTIONS.items()
+    ]
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            text = await desk.call(params.name, params.arguments or {})
+        except ToolFault as fault:
+            told = types.TextContent(type="text", text=one_line(str(fault), LONGEST_ERROR))
+            return types.CallToolResult(content=[told], is_error=True)
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    return Server(
+        "paper-arena",
+        version=code_version(),
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
 
 
 def serve_tools(url: str, key: str) -> None:
-    """Answer on standard input and output until that is closed, for the agent with this key."""
-    headers = {"Authorization": f"Bearer {key}"}
-    desk = DeskClient(httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE, trust_env=False))
-    server = MCPServer("paper-arena", instructions=INSTRUCTIONS, log_level="WARNING")
-    tools: tuple[Callable[..., Awaitable[str]], ...] = desk.view, desk.preview, desk.submit, desk.results
-    for tool in tools:
-        form = f" {FORM}" if tool in (desk.preview, desk.submit) else ""
-        server.add_tool(tool, description=f"{tool.__doc__}{form}", structured_output=False)
-    server.run("stdio")
+    """Answer on standard input and output until that is closed, for the agent with this key, if any."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    async def serve() -> None:
+        async with httpx.AsyncClient(
+            base_url=url, headers=headers, timeout=PATIENCE, trust_env=False
+        ) as http:
+            server = make_server(DeskClient(http))
+            async with stdio_server() as (reader, writer):
+                await server.run(reader, writer, server.create_initialization_options())
+
+    asyncio.run(serve())

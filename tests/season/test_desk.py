@@ -14,6 +14,8 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from arena.cohorts.freeze import code_version
+from arena.record.record import Record
 from tests.program.command_line import ROOT, command, environment
 from tests.program.forked import Forked
 from tests.program.rehearsal import rows
@@ -194,6 +196,33 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     assert found.items() >= AGREES.items()
     assert not any("outside" in words for words in found["unproved"])
     assert all(key not in (tmp_path / "demo.db").read_bytes().decode("latin-1") for key in keys.values())
+
+
+def test_a_desk_to_which_nobody_can_come_says_so(tmp_path: Path) -> None:
+    demo_config(tmp_path, "  - kind: market\n", count=1, show=5)
+    Record.open(str(tmp_path / "demo.db")).close()
+    process, _ = desk(tmp_path)
+    until(lambda: "No agent plays from outside" in process.said())
+    process.signal(signal.SIGTERM)
+    process.wait()
+    assert process.status == 0
+
+
+def test_an_assistant_lists_the_tools_of_a_server_without_a_key() -> None:
+    from mcp import Client, StdioServerParameters
+
+    async def play() -> tuple[str, list[str], str]:
+        program, *words = command("mcp")
+        server = StdioServerParameters(command=program, args=words, env=environment())
+        async with Client(server) as client:
+            tools = (await client.list_tools()).tools
+            answer = await client.call_tool("view", {})
+            return str(client.server_info), [tool.name for tool in tools], str(answer.content[0])
+
+    server, tools, said = asyncio.run(play())
+    assert f"version='{code_version()}'" in server
+    assert tools == ["view", "preview", "submit", "results"]
+    assert "ARENA_KEY is not set" in said
 
 
 DIES = """\

@@ -33,6 +33,7 @@ IncidentKind = Literal[
     "heads_unpublished",
     "site_unpublished",
     "ping_failed",
+    "wrong_keys",
     "cohort_finished",
     "weekly_digest",
 ]
@@ -257,6 +258,14 @@ def ping_failed(at: datetime, address: str, why: str) -> Incident:
     """That the address which hears of good steps does not answer."""
     words = f"{address} was not pinged: it {why}"
     return Incident("ping_failed", f"ping@{timestamp_text(at)}", at, words, {"since": at.isoformat()})
+
+
+def wrong_keys(at: datetime, requests: int, address: str) -> Incident:
+    """Return the incident that requests with a wrong key come to the desk; it has one name an hour."""
+    text = f"{count_text(requests, 'request')} with a wrong key came to the desk, the last from {address}"
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    data = {"requests": requests, "address": address}
+    return Incident("wrong_keys", f"desk@{timestamp_text(hour)}", at, text, data)
 
 
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:

@@ -60,6 +60,25 @@ OTHERWISE = {
 }
 READS_OTHERWISE = re.compile(r"\b(COLLATE|GENERATED|ON\s+CONFLICT|AS\s*\()", re.IGNORECASE)
 """Computed columns, texts alike by other rules, rows that replace others: nothing of ours is declared so."""
+BESIDE = {
+    "sqlite": """
+    SELECT name, CASE type WHEN 'table' THEN 'a table' WHEN 'virtual' THEN 'a virtual table' ELSE 'a view' END
+    FROM pragma_table_list
+    WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name""",
+    "postgresql": r"""
+    SELECT c.relname, CASE c.relkind WHEN 'v' THEN 'a view' WHEN 'm' THEN 'a materialized view'
+    WHEN 'f' THEN 'a foreign table' ELSE 'a table' END FROM pg_class AS c
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_table_is_visible(c.oid)
+    AND n.nspname NOT LIKE 'pg\_%%' AND n.nspname <> 'information_schema'
+    AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid
+    AND d.classid = 'pg_class'::regclass AND d.deptype = 'e') ORDER BY c.relname""",
+}
+"""All tables and views; those of SQLite itself, and of a server and its extensions, are left out."""
+VERSION_TABLE = "alembic_version"
+"""Where a database has the version of its schema."""
+QUEUE_PREFIX = "procrastinate_"
+"""The name of each table that workers have their queue in begins so; it is on a server alone."""
 INDEXED = """
     SELECT i.tbl_name, c.integrity_check FROM (
         SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index'
@@ -77,7 +96,7 @@ KEYS = {
 
 
 def check_schema(facts: RecordReader) -> Found:
-    """Tables without what they are declared with, guards that are gone, and triggers that change facts."""
+    """Yield what differs: keys, guards and triggers, and tables and views that are no part of a record."""
     tables, keys, triggers = (_read(facts.connection, texts) for texts in (TABLES, UNIQUE, TRIGGERS))
     there, unique = {name for (name,) in tables}, defaultdict[tuple[str, str], list[str]](list)
     for table, key, column in keys:
@@ -93,6 +112,7 @@ def check_schema(facts: RecordReader) -> Found:
         if table in KEYS and READS_OTHERWISE.search(text):
             yield Difference("schema", table, "columns", name, None, "values are kept as they are")
     yield from _check_triggers(facts.connection, triggers)
+    yield from _check_beside(facts.connection)
 
 
 def check_indexes(facts: RecordReader) -> Found:
@@ -110,6 +130,15 @@ def check_indexes(facts: RecordReader) -> Found:
 
 def _read(connection: Connection, texts: Mapping[str, str]) -> list[tuple[str, ...]]:
     return [tuple(row) for row in connection.exec_driver_sql(texts[connection.dialect.name]).all()]
+
+
+def _check_beside(connection: Connection) -> Found:
+    """Yield the tables and views that are no part of a record."""
+    own = {*KEYS, VERSION_TABLE}
+    for name, what in _read(connection, BESIDE):
+        is_queue = connection.dialect.name == "postgresql" and name.startswith(QUEUE_PREFIX)
+        if name not in own and not is_queue:
+            yield Difference("schema", name, "table", what, None, "no part of a record")
 
 
 def _check_triggers(connection: Connection, triggers: list[tuple[str, ...]]) -> Found:

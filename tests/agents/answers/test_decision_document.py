@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answers.decision_document import UnreadableDecision, read_decision
+from agents.answers.decision_document import UnreadableDecision, read_decision, read_sent_decision
 from agents.episode import DOCUMENTS, schema_of, view_document
 from markets.model import MarketId
 from portfolio.model import Bet, Sale
@@ -102,6 +102,80 @@ def test_what_is_no_decision_says_why(text: str, words: str) -> None:
     with pytest.raises(UnreadableDecision) as caught:
         read_decision(text, VIEW)
     assert str(caught.value).startswith(words)
+
+
+FORM_OF_FORECAST = 'a forecast is like {"market": ID, "options": {"yes": 0.65}, "reason": "why"}'
+FORM_OF_BET = 'a bet is like {"market": ID, "option": "yes", "amount": 100, "limit": 0.65}'
+NOT_POSITIVE = "amount: Input should be greater than 0"
+NO_MARKET = 'there is no market "nope": the first in the view is "sim:a"'
+UNUSABLE = [
+    (
+        {"forecasts": [{"market": SHOWN[0], "probability": 0.5}]},
+        [f'forecast 1: "options" is missing; unknown key "probability"; {FORM_OF_FORECAST}'],
+    ),
+    (
+        {"forecasts": [{"market": "nope", "probability": 0.5}]},
+        [f'forecast 1: "options" is missing; unknown key "probability"; {FORM_OF_FORECAST}; {NO_MARKET}'],
+    ),
+    (
+        {"forecasts": [{"market": "nope", "options": {"yes": 0.5}}, 3]},
+        [
+            f"forecast 1: {NO_MARKET}",
+            f"forecast 2: expected an object; {FORM_OF_FORECAST}",
+        ],
+    ),
+    (
+        {"bets": [{"market": SHOWN[0], "side": "yes", "amount": -1}], "sales": [{"market": SHOWN[0]}]},
+        [
+            f'bet 1: "option" is missing; {NOT_POSITIVE}; unknown key "side"; {FORM_OF_BET}',
+            'sale 1: "option" is missing; a sale is like {"market": ID, "option": "yes", "fraction": 0.5}',
+        ],
+    ),
+    (
+        {
+            "forecasts": [
+                {"market": SHOWN[0], "options": {"yes": 0.2}},
+                {"market": SHOWN[0], "options": {"yes": 0.3}},
+            ]
+        },
+        ["this market has two different probabilities"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("lists", "faults"), UNUSABLE)
+def test_a_sent_decision_without_a_usable_item_names_every_fault_of_each(
+    lists: dict[str, Any], faults: list[str]
+) -> None:
+    with pytest.raises(UnreadableDecision, match="no item of it can be used") as caught:
+        read_sent_decision(json.dumps({"version": 1, **lists}), VIEW)
+    assert [refused.message for refused in caught.value.refused] == faults
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"version": 1}', 'it is empty; to forecast nothing, send "forecasts": []'),
+        ("{}", 'it is empty; to forecast nothing, send "forecasts": []'),
+        ('{"version": 1, "bets": []}', 'it is empty; to forecast nothing, send "forecasts": []'),
+        ('{"version": true, "forecasts": []}', "version: expected the number 1"),
+        ('{"version": false, "forecasts": []}', "version: expected the number 1"),
+        ('{"forecast": [], "bids": []}', 'unknown key "forecast"; unknown key "bids"'),
+    ],
+)
+def test_a_sent_decision_that_says_nothing_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UnreadableDecision) as caught:
+        read_sent_decision(text, VIEW)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_sent_decision_may_forecast_nothing_if_it_says_so_and_lose_some_of_its_items() -> None:
+    assert read_sent_decision('{"version": 1, "forecasts": []}', VIEW) == decision()
+    stated = {"market": SHOWN[1], "options": {"yes": 0.5}}
+    partly = {"version": 1, "forecasts": [stated, {"market": SHOWN[0], "p": 0.5}]}
+    found = read_sent_decision(json.dumps(partly), VIEW)
+    assert [x.market_id for x in found.forecasts] == [SHOWN[1]]
+    assert [x.message.partition(";")[0] for x in found.rejections] == ['forecast 2: "options" is missing']
 
 
 JSON = st.recursive(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -60,6 +61,23 @@ def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() 
             assert "Next: " in command.help, name
             options = [word for option in command.params for word in option.opts]
             assert "--json" in options or isinstance(command, TyperGroup), name
+
+
+def test_what_is_in_brackets_is_part_of_the_help() -> None:
+    program = get_command(app)
+    assert isinstance(program, TyperGroup)
+    bracketed = {
+        name: [
+            words
+            for text in (command.help, *(getattr(option, "help", None) for option in command.params))
+            for words in re.findall(r"\S*\[\w+\S*", text or "")
+        ]
+        for name, command in commands(program)
+    }
+    assert bracketed["arena mcp"] == ['"paper-arena[mcp]".']
+    for name, found in bracketed.items():
+        told = arena(*name.split()[1:], "--help").stdout if found else ""
+        assert [words for words in found if words not in told] == [], name
 
 
 def test_no_command_needs_what_is_optional_before_it_is_asked_for_it() -> None:

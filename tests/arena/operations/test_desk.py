@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -10,15 +11,20 @@ from typing import Any
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
 
 from agents.kinds import outside
 from agents.model import Given
 from arena.calls.desk_turns import DeskTurns
-from arena.operations.desk import new_key, serve_desk
+from arena.operations.desk import Desk, new_key, serve_desk
+from arena.operations.http import MOST_WAITING, HttpServer, serve_http
 from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
 from arena.scores.leaderboard import read_scores
@@ -88,7 +94,9 @@ def played(
 
     async def together() -> dict[str, Turn]:
         stop, ports = asyncio.Event(), asyncio.Queue[int]()
-        serving = asyncio.create_task(serve_desk(record, "127.0.0.1", 0, lambda: NOW, stop, ports.put_nowait))
+        serving = asyncio.create_task(
+            serve_desk(record, "127.0.0.1", 0, lambda: NOW, stop, ports.put_nowait, wrong_key_delay=0.01)
+        )
         async with AsyncExitStack() as stack:
             url = f"http://127.0.0.1:{await ports.get()}"
             http = await stack.enter_async_context(httpx.AsyncClient(base_url=url, trust_env=False))
@@ -148,7 +156,7 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: Record) 
         assert {x["market"] for x in open_turn["view"]["ended"]} == {RAIN, SNOW}
         [turn] = (await guest.ask("/v1/results"))[1]["turns"]
         assert (turn["turn"], turn["status"], len(turn["fills"])) == ("1-1", "played", 1)
-        assert (await guest.send({"version": 1}, "1-2"))[0] == 200
+        assert (await guest.send({"version": 1, "forecasts": []}, "1-2"))[0] == 200
 
     played(either, stored, later, {"copy": reads}, 2)
     skills = {row.agent: row.skill for row in either.read(read_scores)}
@@ -187,6 +195,39 @@ def test_a_decision_counts_once_and_in_time(either: Record) -> None:
     assert saw["ann"]["seed"] != saw["bob"]["seed"]
 
 
+WRONG = [
+    {"version": 1},
+    {"version": True, "forecasts": []},
+    {"version": 1, "forecasts": [{"market": "nope", "probability": 0.5}]},
+    {"version": 1, "forecasts": [{"market": RAIN, "probability": 0.5}, {"market": SNOW, "options": {}}]},
+    {"version": 1, "bets": [{"market": "rain", "option": "yes", "amount": 60}]},
+]
+
+
+def test_a_decision_without_a_usable_item_leaves_the_turn_open(either: Record) -> None:
+    stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
+
+    async def sends(guest: Visitor) -> None:
+        turn = await guest.turn()
+        for wrong in WRONG:
+            for preview in (True, False):
+                status, answer = await guest.send(wrong, preview=preview)
+                assert (status, answer["error"]["code"]) == (422, "no_decision")
+        faults = (await guest.send(WRONG[3]))[1]
+        assert [refused["code"] for refused in faults["refused"]] == ["bad_item", "bad_item"]
+        assert 'forecast 1: "options" is missing; unknown key "probability"' in faults["error"]["message"]
+        assert "forecast 2: options: " in faults["error"]["message"]
+        right = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        right["forecasts"].append({"market": RAIN, "p": 0.5})
+        status, answer = await guest.send(right)
+        assert (status, answer["accepted"], answer["forecasts"]) == (200, True, 2)
+        assert 'unknown key "p"' in answer["refused"][0]["message"]
+        assert await guest.send(right) == (status, answer)
+
+    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    assert (turns["ann"].decision.status, len(turns["ann"].decision.forecasts)) == ("played", 2)
+
+
 def test_who_asks_otherwise_is_told_what_to_do(record: Record) -> None:
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
@@ -213,6 +254,129 @@ def test_who_asks_otherwise_is_told_what_to_do(record: Record) -> None:
 
     turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
     assert turns["ann"].decision.status == "played"
+
+
+def test_wrong_keys_are_slowed_counted_and_told(record: Record, caplog: pytest.LogCaptureFixture) -> None:
+    """None of them gets a place of those whose key is right, and an operator hears of many."""
+    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+
+    async def asks(guest: Visitor) -> None:
+        turn = await guest.turn()
+        guesses = (Visitor(guest.http, f"guess-{number}").ask("/v1/turn") for number in range(40))
+        assert {status for status, _ in await asyncio.gather(*guesses)} == {401}
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        assert (await guest.send(good))[0] == 200
+
+    played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
+    counts = re.findall(r"wrong keys sent to the desk so far: (\d+)", caplog.text)
+    assert counts == ["1", "2", "4", "8", "16", "32"]
+    [told] = record.read(read_recent_incidents, 10)
+    assert (told.incident.kind, told.ended_at) == ("wrong_keys", NOW)
+    assert "20 requests with a wrong key" in told.incident.text
+
+
+def test_a_wrong_key_is_answered_later_than_a_right_one(record: Record) -> None:
+    """The slow answer is still out when the right key's is in."""
+
+    async def play() -> tuple[bool, int]:
+        desk = Desk(record, lambda: NOW, wrong_key_delay=60)
+        key = new_key(record, "ann", NOW)
+        server = HttpServer(desk.respond, admit=desk.admit)
+        async with (
+            serve_http(server, "127.0.0.1", 0) as port,
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http,
+        ):
+            guess = asyncio.create_task(Visitor(http, "guess").ask("/v1/turn"))
+            for _ in range(2_000):
+                await asyncio.sleep(0.01)
+                if desk.wrong_keys:
+                    break
+            status, _ = await Visitor(http, key).ask("/v1/turn")
+            answered = guess.done()
+            guess.cancel()
+            return answered, status
+
+    assert asyncio.run(play()) == (False, 200)
+
+
+@pytest.mark.parametrize(
+    "head", [b"GET /v1/turn HTTP/1.1\r\n", b"POST /v1/turn HTTP/1.1\r\nContent-Length: 9\r\n\r\n"]
+)
+def test_silent_connections_do_not_shut_the_desk(record: Record, head: bytes) -> None:
+    """As many as there are places, each with a line or with a request without a key and its body."""
+    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+
+    async def asks(guest: Visitor) -> None:
+        turn, url = await guest.turn(), guest.http.base_url
+        silent = [await asyncio.open_connection(url.host, url.port or 0) for _ in range(MOST_WAITING + 6)]
+        for _, writer in silent:
+            writer.write(head)
+        await asyncio.sleep(0.05)
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        answers = await asyncio.gather(*(guest.send(good) for _ in range(5)))
+        assert {status for status, _ in answers} == {200}
+        for _, writer in silent:
+            writer.close()
+
+    turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
+    assert turns["ann"].decision.status == "played"
+
+
+SCHEMAS = Path(__file__).with_name("openapi-3.1.schema.json")
+"""The schema of OpenAPI 3.1 documents, https://spec.openapis.org/oas/3.1/schema/2022-10-07."""
+
+
+def _forms(document: Any) -> dict[str, Draft202012Validator]:
+    """A validator for each of the document's schemas."""
+    registry = Registry().with_resource(
+        "desk", Resource.from_contents(document, default_specification=DRAFT202012)
+    )
+    return {
+        name: Draft202012Validator({"$ref": f"desk#/components/schemas/{name}"}, registry=registry)
+        for name in document["components"]["schemas"]
+    }
+
+
+def test_the_desk_is_described_as_openapi_and_answers_as_it_says(record: Record) -> None:
+    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+    seen = dict[str, Any]()
+
+    async def asks(guest: Visitor) -> None:
+        turn = await guest.turn()
+        status, seen["document"] = await Visitor(guest.http, "").ask("/openapi.json")
+        assert status == 200
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        good["bets"] = [{"market": RAIN, "option": "yes", "amount": 100}, {"market": SNOW, "amount": 1}]
+        wrong = {"version": 1, "forecasts": [{"market": RAIN}]}
+        seen["DecisionDocument"] = [forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})]
+        seen["DeskError"] = [(await guest.send(wrong))[1], (await guest.ask("/v1/view"))[1]]
+        seen["DecisionReceipt"] = [(await guest.send(good, preview=True))[1], (await guest.send(good))[1]]
+        seen["OpenTurn"] = [turn, (await guest.ask("/v1/turn"))[1]]
+        seen["AgentResults"] = []
+
+    venue = LittleVenue()
+    world = open_to_all(a_world(venue, {}))
+    played(record, stored, world, {"ann": asks})
+    venue.endings += [a_resolution("1", market, at=NOW + WEEK / 2) for market in (RAIN, SNOW)]
+
+    async def reads(guest: Visitor) -> None:
+        seen["OpenTurn"].append(await guest.turn())
+        seen["AgentResults"].append((await guest.ask("/v1/results"))[1])
+        await guest.send({"version": 1, "forecasts": []}, "1-2")
+
+    played(record, stored, replace(world, now=lambda: NOW + WEEK), {"ann": reads}, 2)
+    document = seen.pop("document")
+    meta = json.loads(SCHEMAS.read_text("utf-8"))
+    assert [error.message for error in Draft202012Validator(meta).iter_errors(document)] == []
+    for schema in document["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+    forms = _forms(document)
+    for name, said in seen.items():
+        for answer in said:
+            assert [error.message for error in forms[name].iter_errors(answer)] == [], (name, answer)
+    assert seen["AgentResults"][0]["turns"][0]["fills"]
+    methods = {(path, method) for path, item in document["paths"].items() for method in item}
+    assert methods == {("/v1/turn", "get"), ("/v1/turn", "post"), ("/v1/results", "get")}
 
 
 async def _in_parts() -> Any:

@@ -16,7 +16,19 @@ from prometheus_client.parser import text_string_to_metric_families
 from agents.model import Call, Prompt
 from arena.config import Endpoint, load
 from arena.errors import ArenaError
-from arena.operations.http import MOST_AT_ONCE, NO_METRICS, metrics_text, serve_health
+from arena.operations.http import (
+    MOST_WAITING,
+    NO_METRICS,
+    ConnectionPlaces,
+    HttpRequest,
+    HttpResponse,
+    HttpServer,
+    is_own_host,
+    metrics_text,
+    network_of,
+    serve_health,
+    serve_http,
+)
 from arena.operations.status import (
     BudgetUse,
     HealthReason,
@@ -214,7 +226,7 @@ def test_who_is_slow_holds_nobody_up() -> None:
     async def play() -> None:
         async with asked(WELL) as client:
             port = client.base_url.port or 0
-            slow = [asyncio.create_task(said_to(port, b"GET /hea")) for _ in range(MOST_AT_ONCE // 2)]
+            slow = [asyncio.create_task(said_to(port, b"GET /hea")) for _ in range(MOST_WAITING // 2)]
             _, writer = await asyncio.open_connection(HERE, port)
             writer.write(b"GET /health HTT")
             writer.close()
@@ -230,12 +242,121 @@ def test_who_is_too_slow_is_let_go_of_and_too_many_at_once_are_turned_away() -> 
         async with asked(WELL, patience=0.5) as client:
             port = client.base_url.port or 0
             assert (await said_to(port, b"GET /hea")).startswith(b"HTTP/1.1 408 ")
-            crowd = [asyncio.create_task(said_to(port, b"GET")) for _ in range(MOST_AT_ONCE + 20)]
+            crowd = [asyncio.create_task(said_to(port, b"GET")) for _ in range(MOST_WAITING + 20)]
             answers = await asyncio.gather(*crowd)
             assert sum(answer == b"" for answer in answers) >= 20
             assert (await client.get("/health")).status_code == 200
 
     asyncio.run(play())
+
+
+SILENT = b"GET /health HTTP/1.1\r\n"
+
+
+@asynccontextmanager
+async def silent_crowd(port: int, size: int) -> AsyncIterator[None]:
+    """So many connections that send a line and no more."""
+    writers = [(await asyncio.open_connection(HERE, port))[1] for _ in range(size)]
+    for writer in writers:
+        writer.write(SILENT)
+    await asyncio.sleep(0.05)
+    try:
+        yield
+    finally:
+        for writer in writers:
+            writer.close()
+
+
+@pytest.mark.parametrize("size", [MOST_WAITING, 3 * MOST_WAITING])
+def test_silent_connections_keep_out_nobody_who_asks_well(size: int) -> None:
+    async def play() -> list[int]:
+        async with asked(WELL) as client, silent_crowd(client.base_url.port or 0, size):
+            answers = await asyncio.gather(*(client.get("/health") for _ in range(20)))
+            return [answer.status_code for answer in answers]
+
+    assert asyncio.run(play()) == [200] * 20
+
+
+def test_the_oldest_connection_of_whoever_holds_most_is_dropped_first() -> None:
+    async def play() -> list[str]:
+        async def stay() -> None:
+            await asyncio.Event().wait()
+
+        places, tasks = ConnectionPlaces(3), dict[str, asyncio.Task[None]]()
+        for name, holder in (("quiet", "a"), ("first", "b"), ("second", "b"), ("new", "c"), ("newer", "b")):
+            tasks[name] = asyncio.create_task(stay())
+            places.add(tasks[name], holder)
+        await asyncio.sleep(0)
+        dropped = [name for name, task in tasks.items() if task.cancelled()]
+        for task in tasks.values():
+            task.cancel()
+        return dropped
+
+    assert asyncio.run(play()) == ["quiet", "first"]
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [("10.1.2.3", "10.1.2.3"), ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"), ("::1%eth0", "::1%eth0")],
+)
+def test_addresses_of_one_network_count_together(address: str, network: str) -> None:
+    assert network_of(address) == network
+
+
+HOSTS = [
+    ("127.0.0.1:8780", 200),
+    ("localhost", 200),
+    ("LOCALHOST.:1", 200),
+    ("[::1]:8780", 200),
+    ("10.0.0.7:8780", 200),
+    ("rebound.example.com:8780", 421),
+    ("127.0.0.1.example.com", 421),
+    ("localhost.example.com", 421),
+    ("[::1].example.com", 421),
+    ("127.0.0.1@example.com", 421),
+    ("", 421),
+]
+
+
+@pytest.mark.parametrize(("host", "status"), HOSTS)
+def test_health_is_told_by_this_machine_s_names_alone(host: str, status: int) -> None:
+    async def play() -> list[int]:
+        async with asked(WELL) as client:
+            paths = ("/health", "/metrics")
+            answers = [await client.get(path, headers={"Host": host}) for path in paths]
+            assert all(("ok" in answer.text) == (status == 200) for answer in answers[:1])
+            return [answer.status_code for answer in answers]
+
+    assert asyncio.run(play()) == [status] * 2
+
+
+def test_who_has_no_host_is_no_browser_and_the_host_of_the_config_is_known() -> None:
+    async def play() -> bytes:
+        async with asked(WELL) as client:
+            return await said_to(client.base_url.port or 0, b"GET /health HTTP/1.0\r\n\r\n")
+
+    assert asyncio.run(play()).startswith(b"HTTP/1.1 200 ")
+    assert is_own_host("metrics.lan:8780", ("metrics.lan",))
+    assert is_own_host(socket.gethostname(), ())
+
+
+def test_a_body_that_is_too_long_is_read_to_its_end_so_that_the_answer_arrives() -> None:
+    async def take(request: HttpRequest) -> HttpResponse:
+        return HttpResponse(200, b"")
+
+    def send(port: int, size: int) -> int:
+        """As plain clients do: all of the body first, then the answer."""
+        head = f"POST / HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode()
+        with socket.create_connection((HERE, port), timeout=20) as connection:
+            connection.sendall(head + b" " * size)
+            return int(connection.recv(100).split()[1])
+
+    async def play() -> list[int]:
+        server = HttpServer(take, methods=("POST",), most_body=1_000)
+        async with serve_http(server, HERE, 0) as port:
+            return [await asyncio.to_thread(send, port, size) for size in (1_000, 1_100_000, 12_000_000)]
+
+    assert asyncio.run(play()) == [200, 413, 413]
 
 
 def test_when_the_arena_stops_whoever_is_there_is_let_go_of() -> None:

@@ -53,6 +53,7 @@ from arena.record.model.incident import (
     round_incidents,
     site_unpublished,
     venue_outage,
+    wrong_keys,
 )
 from arena.record.model.status import CatalogueRead
 from arena.record.record import Record
@@ -382,6 +383,7 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
         heads_unpublished(due + HOUR, due, 4, "./publish.sh ended with 1: no route to host"),
         site_unpublished(due, ArenaError("no_folder", "there is no folder /srv")),
         ping_failed(due, "https://hc.example", "can't be reached"),
+        wrong_keys(due, 40, "192.0.2.7"),
         cohort_finished(1, due, 5, 3),
         weekly_digest(due + 32 * HOUR, [task], Leaderboard(NOBODY, None, None, 20.0, None, (claude,))),
     ]

@@ -537,12 +537,7 @@ HARMLESS: dict[str, tuple[str, ...]] = {
         "CREATE UNIQUE INDEX one ON turn (hash)",
         "CREATE INDEX computed ON turn (length(note), hash DESC)",
     ),
-    "what is somebody's": (
-        "CREATE VIEW mine AS SELECT * FROM turn",
-        *("CREATE TABLE notes (note TEXT)", "INSERT INTO notes VALUES ('x')"),
-        "CREATE TRIGGER looks AFTER INSERT ON mark BEGIN SELECT 1; END",
-        "CREATE VIRTUAL TABLE search USING fts5(words)",
-    ),
+    "what is somebody's": ("CREATE TRIGGER looks AFTER INSERT ON mark BEGIN SELECT 1; END",),
     "what is no fact": (
         "UPDATE entrant SET address = 'http://127.0.0.1:9'",
         *("DELETE FROM claim", "DELETE FROM incident", "DELETE FROM rollup"),

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from arena.errors import ArenaError
+from arena.record.files.restore import restore
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
+from arena.record.write.turn_queue import upgrade_queue
 from arena.verify import verify
 from arena.verify.checks.schema import GUARDS
+from arena.verify.content import verified_content
 from tests.arena.verify.test_verify import differences
+from tests.builders import NOW
 from tests.records.chain import found_in, published
 from tests.records.full_record import build
 from tests.records.tampering import tamper
@@ -118,6 +123,55 @@ def test_a_server_has_its_guards_too(new_database: Callable[[], str]) -> None:
         assert {(x.key, x.field) for x in verify(connection)} == {("mark", "key"), ("triggers", "guards")}
     engine.dispose()
     assert GUARDS.keys() == {"sqlite", "postgresql"}
+
+
+BESIDE = {
+    "CREATE TABLE passwords (word TEXT)": ("passwords", "a table"),
+    'CREATE TABLE "sqliteX" (x)': ("sqliteX", "a table"),
+    "CREATE TABLE procrastinate_jobs (x)": ("procrastinate_jobs", "a table"),
+    "CREATE VIEW zzz AS SELECT 1 AS x": ("zzz", "a view"),
+    "CREATE VIEW broken AS SELECT * FROM nowhere": ("broken", "a view"),
+    "CREATE VIRTUAL TABLE search USING fts5(words)": ("search", "a virtual table"),
+}
+
+
+@pytest.mark.parametrize("statement", BESIDE)
+def test_a_table_that_is_no_part_of_a_record_is_named(statement: str, copy: Path, tmp_path: Path) -> None:
+    name, what = BESIDE[statement]
+    with closing(sqlite3.connect(copy, isolation_level=None)) as database:
+        database.execute(statement)
+        database.execute("ANALYZE")
+    told = [(x.table, x.key, x.found, x.why) for x in differences(copy)]
+    assert told == [("schema", name, what, "no part of a record")]
+    with pytest.raises(ArenaError, match=name) as caught:
+        restore(copy, str(tmp_path / "restored.db"), False, NOW, verified_content)
+    assert caught.value.code == "differs"
+    assert not (tmp_path / "restored.db").exists()
+
+
+def test_on_a_server_they_are_named_too_and_a_queue_and_extensions_belong_there(
+    new_database: Callable[[], str],
+) -> None:
+    address = new_database()
+    Record.open(address).close()
+    upgrade_queue(address, make=True)
+    engine = connect(address)
+    with reading(engine) as connection:
+        assert verify(connection) == []
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE passwords (word text)")
+        connection.exec_driver_sql("CREATE VIEW zzz AS SELECT 1 AS x")
+        connection.exec_driver_sql("CREATE MATERIALIZED VIEW kept AS SELECT 1 AS x")
+        connection.exec_driver_sql("CREATE TABLE parts (x int) PARTITION BY LIST (x)")
+        connection.exec_driver_sql("CREATE TEMPORARY TABLE mine (x int)")
+    with reading(engine) as connection:
+        assert {(x.key, x.found) for x in verify(connection)} == {
+            ("passwords", "a table"),
+            ("zzz", "a view"),
+            ("kept", "a materialized view"),
+            ("parts", "a table"),
+        }
+    engine.dispose()
 
 
 def test_a_file_of_heads_must_have_some_and_no_gap(copy: Path) -> None:
