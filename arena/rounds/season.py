@@ -260,6 +260,23 @@ def next_decision_time(
     return following
 
 
+def season_time(plan: Plan, record: Record, now: datetime) -> datetime:
+    """Return what time it is in a simulated or recorded season.
+
+    That is now once every round until now is over. Before that it is the time of the newest look, or of the
+    first start: whatever is read later would be in the future of a round that is still to be played.
+    """
+    newest = record.read(read_newest_time)
+    if newest is None:
+        return min(now, plan.first)
+
+    undone = [at for stored in open_cohorts(record) for at in unplayed_times(stored, record)]
+    following = plan_as_begun(plan, record).next_after(newest)
+    if following is not None:
+        undone.append(following)
+    return newest if any(at <= now for at in undone) else now
+
+
 def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
     """The times of its rounds that are not over; where prices are live they are past."""
     if stored.cohort.stamp == "live":

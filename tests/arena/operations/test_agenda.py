@@ -199,7 +199,7 @@ def test_whatever_fails_rests_before_it_is_tried_again() -> None:
                 assert len(tries) < 10, "it is tried without a pause"
                 jobs[ready[0].name] = tried(ready[0].name, ready[0].at, now, len(tries))
             now += HOUR
-        assert {*tries} == {NOW, NOW + WEEK}, "each of the two has its turn"
+        assert {*tries} == ({NOW, NOW + WEEK} if real else {NOW}), "a made-up season plays in order"
 
 
 def test_a_try_that_was_broken_off_is_made_again_at_once() -> None:
