@@ -17,7 +17,7 @@ from arena.operations.run import Run, run
 from arena.record.model.cohort import RoundReport
 from arena.record.record import Record
 from tests.program.rehearsal import content, rows
-from tests.provider.replies import BEHAVIOURS, Behaviour, fails
+from tests.provider.replies import BEHAVIOURS, fails
 from tests.provider.server import FaultyProvider, faulty
 
 CONFIG = """\
@@ -58,10 +58,21 @@ class Killed(BaseException):
 
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProvider]:
+    """A provider whose model answers, until it is told otherwise."""
     monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (0.0, 0.0))
     with faulty() as server:
         server.script("eve", BEHAVIOURS["plays"])
         yield server
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What is in the record of the season that nothing interrupted."""
+    folder = tmp_path_factory.mktemp("whole")
+    with faulty() as server:
+        server.script("eve", BEHAVIOURS["plays"])
+        play(folder, server, JumpingClock())
+    return content(folder)
 
 
 def play(
@@ -116,55 +127,46 @@ def broken_rounds(faults: list[type[BaseException]], first: int) -> PlayStep:
 
 
 def test_a_round_that_ends_with_an_error_and_is_put_off_changes_nothing(
-    provider: FaultyProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    provider: FaultyProvider, whole: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play(tmp_path / "whole", provider, JumpingClock())
     monkeypatch.setattr(jobs, "play_round", broken_rounds([RuntimeError] * 3, 2))
     clock = JumpingClock()
     play(tmp_path / "broken", provider, clock)
     assert len(clock.waits) >= 3, "nothing was put off"
-    assert content(tmp_path / "broken") == content(tmp_path / "whole")
+    assert content(tmp_path / "broken") == whole
     assert content(tmp_path / "broken")["differences"] == []
 
 
 def test_killed_as_rounds_are_played_it_changes_nothing(
-    provider: FaultyProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    provider: FaultyProvider, whole: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play(tmp_path / "whole", provider, JumpingClock())
     monkeypatch.setattr(jobs, "play_round", broken_rounds([Killed] * 2, 3))
     for _ in range(2):
         with pytest.raises(Killed):
             play(tmp_path / "broken", provider, JumpingClock())
     play(tmp_path / "broken", provider, JumpingClock())
-    assert content(tmp_path / "broken") == content(tmp_path / "whole")
+    assert content(tmp_path / "broken") == whole
 
 
-AWAY: dict[str, Behaviour] = {
-    "away": BEHAVIOURS["reset"],
-    "500": BEHAVIOURS["500"],
-    "503": BEHAVIOURS["503"],
-    "not an answer": BEHAVIOURS["html"],
-}
+AWAY = {"reset": 4, "500": 4, "html": 7, "503": 17}
+"""What a server does that is away, and how often: three times are one try."""
 
 
-@pytest.mark.parametrize("fault", AWAY)
-@pytest.mark.parametrize("tries", [4, 17])
+@pytest.mark.parametrize(("fault", "times"), AWAY.items())
 def test_a_model_that_is_away_for_a_while_is_waited_for(
-    fault: str, tries: int, provider: FaultyProvider, tmp_path: Path
+    fault: str, times: int, provider: FaultyProvider, whole: dict[str, Any], tmp_path: Path
 ) -> None:
-    play(tmp_path / "whole", provider, JumpingClock())
-    provider.script("eve", *[AWAY[fault]] * tries, BEHAVIOURS["plays"])
+    provider.script("eve", *[BEHAVIOURS[fault]] * times, BEHAVIOURS["plays"])
     done = play(tmp_path / "broken", provider, JumpingClock())
     assert not done.progress.gave_up
     assert rows(tmp_path / "broken", "SELECT count(*) FROM turn WHERE verdict <> 'played'") == [(0,)]
-    assert content(tmp_path / "broken")["hash"] == content(tmp_path / "whole")["hash"]
+    assert content(tmp_path / "broken")["hash"] == whole["hash"]
     assert content(tmp_path / "broken")["differences"] == []
 
 
 def test_a_model_that_stays_away_stops_the_season_which_goes_on_at_the_next_start(
-    provider: FaultyProvider, tmp_path: Path
+    provider: FaultyProvider, whole: dict[str, Any], tmp_path: Path
 ) -> None:
-    play(tmp_path / "whole", provider, JumpingClock())
     provider.script("eve", fails(503))
     clock = JumpingClock()
     stopped = play(tmp_path / "broken", provider, clock)
@@ -174,7 +176,7 @@ def test_a_model_that_stays_away_stops_the_season_which_goes_on_at_the_next_star
 
     provider.script("eve", BEHAVIOURS["plays"])
     assert not play(tmp_path / "broken", provider, JumpingClock()).progress.gave_up
-    assert content(tmp_path / "broken")["hash"] == content(tmp_path / "whole")["hash"]
+    assert content(tmp_path / "broken")["hash"] == whole["hash"]
 
 
 @pytest.mark.parametrize("fault", ["401", "402", "404"])
