@@ -99,7 +99,8 @@ def _time_to_read(
     from arena.rounds.season import season_time
 
     begun = record.begun()
-    season_at = season_time(plan_of(config, now(), begun), record, now())
+    within = timedelta(seconds=config.cohorts.corrected_within)
+    season_at = season_time(plan_of(config, now(), begun), record, now(), within)
     if wanted is not None and begun and wanted > season_at:
         message = (
             f"{wanted:{MINUTE_FORMAT}} is later than the season, which stands at {season_at:{MINUTE_FORMAT}}"

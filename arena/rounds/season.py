@@ -260,11 +260,11 @@ def next_decision_time(
     return following
 
 
-def season_time(plan: Plan, record: Record, now: datetime) -> datetime:
+def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) -> datetime:
     """Return what time it is in a simulated or recorded season.
 
-    That is now once every round until now is over. Before that it is the time of the newest look, or of the
-    first start: whatever is read later would be in the future of a round that is still to be played.
+    That is now once all until now is played, settled, and corrected `within` so long. Before that it is the
+    time of the newest look, or of the first start: whatever is read later would be in the season's future.
     """
     newest = record.read(read_newest_time)
     if newest is None:
@@ -272,9 +272,11 @@ def season_time(plan: Plan, record: Record, now: datetime) -> datetime:
 
     undone = [at for stored in open_cohorts(record) for at in unplayed_times(stored, record)]
     following = plan_as_begun(plan, record).next_after(newest)
-    if following is not None:
-        undone.append(following)
-    return newest if any(at <= now for at in undone) else now
+    if following is None and open_cohorts(record):
+        return newest
+    look = next_look(record, record.cohorts(), False, within)
+    coming = [at for at in (following, look) if at is not None]
+    return newest if any(at <= now for at in (*undone, *coming)) else now
 
 
 def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
