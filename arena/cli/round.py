@@ -168,7 +168,8 @@ def print_report(at: datetime, report: RoundReport) -> None:
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
         print(f"  {', '.join(others)} failed; {again} tries again")
-    if away := [turn.agent for turn in report.unanswered if turn.passing]:
+    away = [turn.agent for turn in report.unanswered if turn.passing]
+    if away:
         print(f"  arena round waits for {', '.join(away)}: it plays this round again; --leave-failed goes on")
     print_settings_hints(report)
     if report.stopped:

@@ -270,17 +270,18 @@ def check_learnt(facts: RecordReader) -> Found:
         return
     for row in facts.rows(RESOLUTIONS):
         if row["learnt_at"] < row["known_at"]:
-            cohorts = {each["cohort_id"] for each in facts.rows(LISTED_BY, market=row["market_id"])}
+            places = facts.rows(LISTED_BY, market=row["market_id"])
+            cohorts = {place["cohort_id"] for place in places}
             if cohorts and all(stamps.get(cohort) in PLAYED_STAMPS for cohort in cohorts):
                 yield row.differs("learnt_at", f"{row['known_at']} or later", TOLD_THEN)
     outages = list(facts.rows(OUTAGES))
     seen = set[int]()
-    for row, round in facts.read(PASSED_ROUNDS):
-        if round is None or row["id"] in seen or stamps.get(round["cohort_id"]) not in PLAYED_STAMPS:
+    for row, passed in facts.read(PASSED_ROUNDS):
+        if passed is None or row["id"] in seen or stamps.get(passed["cohort_id"]) not in PLAYED_STAMPS:
             continue
-        if not _was_away(row["market_id"], round["at"], outages):
+        if not _was_away(row["market_id"], passed["at"], outages):
             seen.add(row["id"])
-            yield row.differs("learnt_at", f"{round['at']} or earlier", TOLD_THEN)
+            yield row.differs("learnt_at", f"{passed['at']} or earlier", TOLD_THEN)
 
 
 def _stamp_of(row: Row) -> str | None:
