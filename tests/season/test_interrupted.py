@@ -16,6 +16,7 @@ from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
 from arena.record.model.cohort import RoundReport
 from arena.record.record import Record
+from arena.rounds.round import play_round
 from tests.program.rehearsal import content, rows
 from tests.provider.replies import BEHAVIOURS, fails
 from tests.provider.server import FaultyProvider, faulty
@@ -114,7 +115,6 @@ PlayStep = Callable[..., Any]
 
 def broken_rounds(faults: list[type[BaseException]], first: int) -> PlayStep:
     """Play rounds, but raise these faults as the round of that number in order is to be played."""
-    play_round = jobs.play_round
     calls: list[int] = []
 
     async def broken(*words: Any) -> RoundReport:

@@ -31,7 +31,7 @@ UNPROVED = {"cached figures of other pages, or out of date": 1, "turns that an o
 
 def test_a_good_record(record: Path) -> None:
     answer = invoke("verify", "--database", str(record), "--json")
-    nothing = {
+    nothing: dict[str, object] = {
         "from_head": 0,
         "older_rows": 0,
         "older_read_at": None,
