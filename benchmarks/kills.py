@@ -31,7 +31,7 @@ CONFIG = """\
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 14, markets: 60, events: 20}}}}
 cohorts: {{rounds: 6, count: 4, bankroll: 1000}}
 calls: {{per_provider: 4}}
-run: {{workers: {workers}, marks: 1w, catalogue: off, quotes: off, resolutions: off, backup: off}}
+run: {{workers: {workers}}}
 agents:
 {agents}
   - {{kind: crowd, of: [a0, a1]}}

@@ -3,13 +3,14 @@
 import sys
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
 from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
-from arena.cli.options import Options, command, flag, option
+from arena.cli.options import LEAVE_FAILED, Options, command, flag, option
 from arena.cli.output import interruptible, prints_aside, program, progress, run_async, without_password
 from arena.cli.table import TableChoice, print_text
 from arena.clock import timer
@@ -36,6 +37,7 @@ def demo(
     rounds: int | None = option("Stop after this many decision times.", min=1),
     resume: bool = flag("Continue where the record ends."),
     port: int = option("The dashboard's port, or the next free one.", default=8501),
+    leave_failed: bool = LEAVE_FAILED,
 ) -> None:
     """Play a whole simulated season, offline and without a key, then show the leaderboard and dashboard.
 
@@ -51,7 +53,7 @@ def demo(
     settings = settings if seed is None else settings.with_seed(seed)
     prepare(address, resume, default=chosen.database is None)
     with prints_aside():
-        found = play(settings, address, rounds)
+        found = play(settings, address, rounds, leave_failed)
     chosen.answer(found, say, found, replace(chosen.table, width=80))
     if chosen.json:
         return
@@ -78,14 +80,17 @@ def prepare(address: str, resume: bool, default: bool) -> None:
             raise ArenaError("not_empty", f"{address} already holds a season", hint)
 
 
-def play(config: Config, address: str, rounds: int | None) -> dict[str, Any]:
+def play(config: Config, address: str, rounds: int | None, leave_failed: bool = False) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
+    tell = partial(print, file=sys.stderr, flush=True)
 
     async def season() -> None:
         async with open_world(config, record) as world:
             with progress("Playing the season", None) as moved:
                 plan = plan_of(config, world.now(), record.begun())
-                await play_season(plan, world, record, rounds, moved)
+                await play_season(
+                    plan, replace(world, leaves_failed=leave_failed), record, rounds, moved, tell
+                )
 
     started = timer()
     hint = f"arena demo --resume --database {address} continues it"

@@ -21,6 +21,8 @@ from markets.venue import QuarantinedRecord, VenueError
 
 if TYPE_CHECKING:
     from arena.config import Config
+    from arena.record.record import Record
+    from arena.record.write.sync import VenueSource
     from arena.rounds.settlement import VenueSync
 
 MISTAKES = (
@@ -30,6 +32,7 @@ MISTAKES = (
     TableColumn("meant", "expected", narrow="wrap"),
 )
 BEGINNING = datetime.min.replace(tzinfo=UTC)
+MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 
 
 @command()
@@ -39,6 +42,8 @@ def sync(
     at: str | None = option("As of this time; not for live venues.", "TIME"),
 ) -> None:
     """Read every open market of the config's venue, and record what has changed.
+
+    A simulated or recorded venue is read as of the season's own time, never later.
 
     Records that can't be used are rejected with a reason; the exit status is then 2. If the venue can't
     be read, or sends fewer than half of the markets known to be open, nothing is kept.
@@ -56,7 +61,7 @@ def sync(
 
 
 def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "VenueSync":
-    """The venue of a config, read into the config's record: now, or at another time if it isn't live."""
+    """The venue of a config, read into the config's record: now, or as its season stands if it isn't live."""
     from arena.cohorts.freeze import stamp_of
     from arena.record.record import Record
     from arena.record.write.sync import VenueSource
@@ -68,9 +73,7 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
     if at is not None and source.stamp == "live":
         message = f"{source.venue} is live and has no past"
         raise ArenaError("live_venue", message, "leave --at out")
-    when = now() if at is None else instant(at)
     within = timedelta(seconds=config.cohorts.corrected_within) if ends else None
-    wanted = filter_for([config.markets.universe], when)
 
     async def read() -> "VenueSync":
         venue = open_venue(config, report=quarantined.append)
@@ -81,7 +84,35 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
             await venue.close()
 
     with closing(Record.open(config.database)) as record:
+        wanted_at = None if at is None else instant(at)
+        when = now() if source.stamp == "live" else _time_to_read(config, record, source, wanted_at)
+        wanted = filter_for([config.markets.universe], when)
         return run_async(read())
+
+
+def _time_to_read(
+    config: "Config", record: "Record", source: "VenueSource", wanted: datetime | None
+) -> datetime:
+    """Return when a venue that isn't live is read; raise where a round would see its own future."""
+    from arena.cohorts.freeze import plan_of
+    from arena.record.write.sync import last_synced_at
+    from arena.rounds.season import season_time
+
+    begun = record.begun()
+    within = timedelta(seconds=config.cohorts.corrected_within)
+    season_at = season_time(plan_of(config, now(), begun), record, now(), within)
+    if wanted is not None and begun and wanted > season_at:
+        message = (
+            f"{wanted:{MINUTE_FORMAT}} is later than the season, which stands at {season_at:{MINUTE_FORMAT}}"
+        )
+        raise ArenaError("too_late", message, "leave --at out, or play on first: arena round")
+    when = season_at if wanted is None else wanted
+    last = record.read(last_synced_at, source)
+    if last is not None and last >= when:
+        message = f"{source.venue} was already read as of {last:{MINUTE_FORMAT}} UTC"
+        hint = f"the season stands at {season_at:{MINUTE_FORMAT}}; arena round plays on"
+        raise ArenaError("not_newer", message, hint)
+    return when
 
 
 def _as_dict(config: "Config", found: "VenueSync") -> dict[str, Any]:

@@ -4,6 +4,7 @@ import sys
 from contextlib import AsyncExitStack, closing
 from dataclasses import asdict, replace
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -13,7 +14,7 @@ import typer
 from arena.cli.demo import outcome
 from arena.cli.demo import say as say_season
 from arena.cli.leaderboard import COLUMNS
-from arena.cli.options import DAY, DEFAULT, Options, argument, command, flag, option
+from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, minute, prints_aside, program, progress, run_async, shortened
 from arena.cli.table import TableChoice
 from arena.clock import timer
@@ -57,6 +58,7 @@ def replay(
     ),
     leaks: bool = flag("Look for information that leaks from the future.", "--probe-leaks"),
     probes: int = option("With --probe-leaks: how many decision times.", default=3, min=1),
+    leave_failed: bool = LEAVE_FAILED,
 ) -> None:
     """Play a season over a recording, at its own times: agents see only what was known then.
 
@@ -69,6 +71,10 @@ def replay(
     futures. Everything shown, decided and scored before must be the same, and only the venue may open the
     recording's files. Differences are listed, and the exit status is then 1. Agents that call models are left
     out.
+
+    While a model gives no answer, the season waits: after 12 tries in six hours, or at once for a wrong key,
+    an unknown model or a spent quota, it stops with exit status 2. --leave-failed goes on without those
+    turns.
 
     With --tools recorded, a turn fails if it makes a request that the config's record lacks. A model whose
     provider searches on its own can't play a replay.
@@ -94,7 +100,7 @@ def replay(
         season = arrange_replay(folder, bundle, base, names, *days)
         hint = "the same command continues it"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
-            found = play(season, bundle, address, workers, recorded)
+            found = play(season, bundle, address, workers, recorded, leave_failed)
     except VenueError as error:
         raise venue_error(error) from error
     chosen.answer(found, say, found, chosen.table)
@@ -154,20 +160,27 @@ def say_leaks(found: LeakProbe) -> None:
 
 
 def play(
-    season: Replay, bundle: Bundle, address: str, workers: bool = False, recorded: str | None = None
+    season: Replay,
+    bundle: Bundle,
+    address: str,
+    workers: bool = False,
+    recorded: str | None = None,
+    leave_failed: bool = False,
 ) -> dict[str, Any]:
     """Play the season into the record; what it came to."""
+    tell = partial(print, file=sys.stderr, flush=True)
 
     async def played() -> None:
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(open_world(season.config, record))
+            world = replace(world, leaves_failed=leave_failed)
             if recorded is not None:
                 world = replace(world, recorded=stack.enter_context(recorded_lookups(recorded)))
             if workers:
                 dispatch = open_dispatch(replace(season.config, database=address), _alone)
                 world = replace(world, dispatch=await stack.enter_async_context(dispatch))
             with progress("Playing the recording", None) as moved:
-                await play_replay(season, world, record, moved)
+                await play_replay(season, world, record, moved, tell)
 
     started = timer()
     season.times()  # nothing is made where there is nothing to play

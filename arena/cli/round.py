@@ -4,13 +4,14 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import typer
 
-from arena.cli.options import BASELINES, Options, command, instant, option
+from arena.cli.options import BASELINES, LEAVE_FAILED, Options, command, instant, option
 from arena.cli.output import (
     attributes,
     interruptible,
@@ -54,11 +55,15 @@ def round(
     chosen: Options,
     at: str | None = option("The decision time, such as 2026-01-04T00:00Z.", "TIME"),
     baselines: bool = BASELINES,
+    leave_failed: bool = LEAVE_FAILED,
 ) -> None:
     """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
 
     By default it plays the next one or, on a live venue, the latest one due. Running it again plays only what
     is missing. The exit status is 2 if a turn failed, was late or malformed, or was stopped by a budget.
+
+    In a simulated or recorded season a round whose model is away (no answer, a server error, a rate limit) is
+    played again, and none after it; --leave-failed goes on without those turns.
 
     Example: arena round --at 2026-01-11T00:00Z
 
@@ -67,7 +72,7 @@ def round(
     settings = chosen.load(os.environ)
     wanted = None if at is None else instant(at)
     with prints_aside():
-        when, reports, changed = play(settings, wanted, baselines)
+        when, reports, changed = play(settings, wanted, baselines, leave_failed)
     told = {"at": when, "rounds": [_as_dict(report) for report in reports], "changes": changed}
     chosen.answer(told, print_reports, when, reports, changed)
     turns = [turn for report in reports for turn in report.turns]
@@ -78,7 +83,7 @@ def round(
 
 
 def play(
-    config: Config, wanted: datetime | None, baselines: bool
+    config: Config, wanted: datetime | None, baselines: bool, leave_failed: bool = False
 ) -> tuple[datetime, list[RoundReport], list[ModelChange]]:
     """Play the decision time that is wanted, or the next one.
 
@@ -87,7 +92,8 @@ def play(
 
     async def one(at: datetime) -> list[RoundReport]:
         say = partial(print, file=sys.stderr)
-        async with open_world(config, record) as world:
+        async with open_world(config, record) as opened:
+            world = replace(opened, leaves_failed=leave_failed)
             try:
                 reports = await play_time(at, plan, world, record)
             except Exception as error:
@@ -108,7 +114,7 @@ def play(
         live, began = stamp_of(config) == "live", now()
         plan = plan_of(config, began, record.begun(), None if baselines else os.environ)
         look = next_look(record, record.cohorts(), live, timedelta(seconds=config.cohorts.corrected_within))
-        at = wanted or next_decision_time(plan, record, live, began, look)
+        at = wanted or next_decision_time(plan, record, live, began, look, leave_failed)
         check_decision_time(at, plan, record, live, began, look)
         reports = run_async(one(at))
         with progress("Computing the leaderboards") as moved:
@@ -162,6 +168,9 @@ def print_report(at: datetime, report: RoundReport) -> None:
     again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
         print(f"  {', '.join(others)} failed; {again} tries again")
+    away = [turn.agent for turn in report.unanswered if turn.passing]
+    if away:
+        print(f"  arena round waits for {', '.join(away)}: it plays this round again; --leave-failed goes on")
     print_settings_hints(report)
     if report.stopped:
         names = ", ".join(report.stopped)

@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.options import BASELINES, Options, clock_of, command, flag, option
+from arena.cli.options import BASELINES, LEAVE_FAILED, Options, clock_of, command, flag, option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, typed
 from arena.cli.table import print_table
 from arena.clock import Clock
@@ -63,12 +63,17 @@ def run(
         "FILE",
     ),
     baselines: bool = BASELINES,
+    leave_failed: bool = LEAVE_FAILED,
 ) -> None:
     """Run the arena until stopped: start cohorts, play rounds, read prices, settle and mark, on schedule.
 
     You can stop, kill or restart it at any time; restart it after changing the config. A second `arena run`
     on the same record takes over when the first is gone. Anything that is down is retried and delays nothing
     else.
+
+    A simulated or recorded season waits for a model that gives no answer: after 12 tries in six hours, or at
+    once for a wrong key, an unknown model or a spent quota, it stops with exit status 2. The next start tries
+    these turns again; with --leave-failed it goes on without them.
 
     On Ctrl-C or SIGTERM, calls in progress get `run.grace` seconds to finish; a second Ctrl-C stops at once.
     With --once, the exit status is 2 if something failed or is still due, or if another process is running.
@@ -88,7 +93,7 @@ def run(
         words = "a rehearsal would write to this arena's own record"
         raise ArenaError("no_database", words, "give it its own record: --database rehearsal.db")
     with logger(log, quiet, chosen.json, verbose) as tell, prints_aside():
-        done = play(settings, once, open_clock, tell, baselines)
+        done = play(settings, once, open_clock, tell, baselines, leave_failed)
     progress = done.progress
     if chosen.json:
         print_json(attributes(progress, "rounds", "turns", "jobs", "failed", "left"))
@@ -96,12 +101,18 @@ def run(
         print(f"Stopped: {progress.summary()}.\nNext: {typed('leaderboard')}")
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
-    if once and (progress.failed or progress.left or done.stop.asked.is_set()):
+    broken_off = once and (progress.failed or progress.left or done.stop.asked.is_set())
+    if broken_off or progress.gave_up:
         raise typer.Exit(2)
 
 
 def play(
-    config: Config, once: bool, open_clock: Callable[[], Clock], tell: "RunLog", baselines: bool = False
+    config: Config,
+    once: bool,
+    open_clock: Callable[[], Clock],
+    tell: "RunLog",
+    baselines: bool = False,
+    leave_failed: bool = False,
 ) -> Run:
     """Run the arena until it is over or stopped; how it went."""
 
@@ -124,7 +135,7 @@ def play(
         interruptible("stopped at once; finished work is kept", "the next start continues"),
         gc_seldom(),
     ):
-        running = Run(config, record, open_clock, tell.told, once, baselines)
+        running = Run(config, record, open_clock, tell.told, once, baselines, leave_failed)
         tell.watch(running.progress, record)
         if not baselines and not wait_to_open(record.cohorts, say, *waits):
             check_keys(config, environment(config.folder, os.environ))
@@ -271,7 +282,7 @@ async def _serve(config: Config, record: Record, at_once: int, grace: float, tol
     told("stopped")
 
 
-LOUD = ("failed", "missed", "superseded", "untold", "alone")
+LOUD = ("failed", "missed", "superseded", "untold", "alone", "unanswered", "gave_up")
 """What is told of though it be quiet: what went wrong."""
 PRICES = ("quotes", "catalogue", "backup", "retention")
 """What changes nothing in the figures."""

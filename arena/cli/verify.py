@@ -9,10 +9,11 @@ import typer
 
 from arena.cli.options import DEFAULT, Options, command, flag, option
 from arena.cli.output import interruptible, progress
+from arena.clock import now
 from arena.errors import ArenaError, count_text
 from arena.verify import Difference, Differences, find
 from arena.verify.draws import check_draws
-from arena.verify.reader import NOTHING_VERIFIED
+from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
 from arena.verify.verified import keep_verified, read_verified
 
 LISTED = 1_000
@@ -29,9 +30,10 @@ def verify(
     """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
 
     Later runs verify only what is new, by a note next to the record (FILE.verified; for a database server,
-    next to the config). The first thousand differences are listed and the rest counted; the exit status is
-    then 1. A record rewritten with all its hashes still agrees with itself, so --heads FILE finds the first
-    published head that differs. --draws shows that nobody picked the markets of a live round.
+    next to the config), and say how many older rows they did not read. The first thousand differences are
+    listed and the rest counted; the exit status is then 1. A record rewritten with all its hashes still
+    agrees with itself, so --heads FILE finds the first published head that differs. --draws shows that nobody
+    picked the markets of a live round.
 
     Example: arena verify --database .demo/demo.db
 
@@ -61,10 +63,12 @@ def verify(
             progress=told,
         )
         if not found.count:
-            keep_verified(connection, beside, before)
+            keep_verified(connection, beside, now(), before)
         same = check_draws(connection, found, told) if draws else None
     data = {
         "from_head": before.number,
+        "older_rows": before.rows if before.number else 0,
+        "older_read_at": before.whole_at,
         "ok": not found.count,
         "count": found.count,
         "differences": [difference.as_dict() for difference in found.listed],
@@ -72,7 +76,7 @@ def verify(
         "unproved": dict(sorted(found.unproved.items())),
         "draws": same,
     }
-    chosen.answer(data, say, found, chosen.record(), before.number, same)
+    chosen.answer(data, say, found, chosen.record(), before, same)
     if found.count:
         raise typer.Exit(1)
 
@@ -86,15 +90,18 @@ def _opened(file: Path) -> TextIO:
         ) from error
 
 
-def say(found: Differences, address: str, head: int, draws: int | None) -> None:
-    """How many differences there are, from which head on, and how many draws came out the same."""
-    if head:
-        print(f"Verified what came after head {head:,}; --all verifies everything.")
+def say(found: Differences, address: str, before: VerifiedHead, draws: int | None) -> None:
+    """Print how many differences there are, what was not read, and how many draws came out the same."""
+    if before.number:
+        print(f"Verified what is new since head {before.number:,}. {_older_rows_text(before)}")
     if unproved := [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]:
         print(f"Not proved: {'; '.join(unproved)}.")
     if draws is not None:
         same = f"the same markets were drawn again in {count_text(draws, 'live round')}"
         print(f"Draws: {same if draws else 'no live round could be drawn again'}.")
+    if not found.count and before.number:
+        print(f"What is new in {address} agrees with itself and with what came before.")
+        return
     if not found.count:
         print(f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right.")
         return
@@ -103,3 +110,10 @@ def say(found: Differences, address: str, head: int, draws: int | None) -> None:
     rest = " --all lists them all." if found.left_out else ""
     print(f"{count_text(found.count, 'difference')}.{rest}")
     print("Next: find out what changed the record, and restore a backup.")
+
+
+def _older_rows_text(before: VerifiedHead) -> str:
+    """Say how many older rows were not read, and when they last were."""
+    rows = "The older rows" if before.rows is None else f"The {count_text(before.rows, 'older row')}"
+    last = "" if before.whole_at is None else f"; all were last read on {before.whole_at[:10]}"
+    return f"{rows} were not read again{last}: `arena verify --all` reads them."

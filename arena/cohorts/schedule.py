@@ -207,6 +207,9 @@ JOB_NAMES = (
 )  # fmt: skip
 """The jobs, in the order in which they are done where several are due at the same time."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
+MOST_TRIES = 12
+"""So often a round is tried whose models give no answer, where no time passes: with the pauses between, for
+six hours. A live round has as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +243,13 @@ def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | Non
     if last is None or last.ended_at is None:
         return latest
     if last.failures:
-        return latest if now >= retry_at(last) else None
+        return None if job_rests(last, now) else latest
     return latest if latest > last.due_at else None
+
+
+def job_rests(last: JobState | None, now: datetime) -> bool:
+    """Return whether a job has failed and is not tried again yet."""
+    return last is not None and last.ended_at is not None and last.failures > 0 and now < retry_at(last)
 
 
 def job_schedule(job: Job, last: JobState | None) -> Schedule:
@@ -258,7 +266,16 @@ def next_job_time(job: Job, last: JobState | None, now: datetime) -> datetime:
 def retry_at(last: JobState) -> datetime:
     """When something that has failed is tried again: after pauses that grow."""
     ended = last.ended_at or last.started_at
-    return ended + min(FIRST_PAUSE * (1 << min(last.failures - 1, 16)), LONGEST_PAUSE)
+    return ended + pause_after(last.failures)
+
+
+def pause_after(failures: int) -> timedelta:
+    """Return how long to wait after so many failures in a row.
+
+    >>> str(pause_after(1)), str(pause_after(4)), str(pause_after(99))
+    ('0:01:00', '0:08:00', '1:00:00')
+    """
+    return min(FIRST_PAUSE * (1 << min(failures - 1, 16)), LONGEST_PAUSE)
 
 
 def next_command(plan: Plan, live: bool, newest: datetime | None, now: datetime) -> str:

@@ -88,7 +88,8 @@ class DueSituation:
     """All that decides on what is due: the plan and its policy, what was done, and the time.
 
     In a live world only the present can be looked at; in another one nothing is missed. `live` says in
-    which the config's own cohorts start. Where all have ended, `look` is when to ask for corrections.
+    which the config's own cohorts start. Where all have ended, `look` is when to ask for corrections. With
+    `leaves_failed` no model that gave no answer is waited for.
     """
 
     plan: Plan
@@ -98,6 +99,7 @@ class DueSituation:
     catch_up: CatchUp
     now: datetime
     look: datetime | None = None
+    leaves_failed: bool = False
 
     @cached_property
     def open(self) -> list[CohortProgress]:
@@ -186,7 +188,9 @@ def cohort_due(one: CohortProgress, situation: DueSituation) -> tuple[Due | None
     coming, missed = _coming(one, situation)
     if left is not None:
         again = _retry(left, one.stored, situation)
-        if coming is None or again.after is None or again.after <= situation.now:
+        # Only a live round gives way to a later one: elsewhere no time passes, so a season plays in order.
+        waits = one.stored.cohort.stamp == "live" and again.after is not None and again.after > situation.now
+        if coming is None or not waits:
             return again, missed
         waiting = (again, _after_pause(coming, situation))
         return min(waiting, key=lambda due: due.after or situation.now), missed
@@ -267,13 +271,15 @@ def _retry(left: BegunRound, stored: StoredCohort, situation: DueSituation) -> D
     """What to do about a round that isn't done: go on, try again after a while, or call it over.
 
     Nobody decides on live prices that are history, nor in a cohort that was stopped. In a made-up world
-    a round is over once all were asked and its time has passed.
+    a round is over once all were asked and its time has passed; models that gave no answer are asked again.
     """
     over_at = left.taken_at + PLAY_WINDOW
     go_on, close = (Due(left.at, step, stored, left.number) for step in ROUND_STEPS)
     if not (left.pending or left.failed):
         return _after_pause(go_on, situation)
-    paused, unasked = stored.paused_at is not None, left.pending and stored.cohort.stamp != "live"
+    paused = stored.paused_at is not None
+    to_ask = left.pending if situation.leaves_failed else left.pending + left.unanswered
+    unasked = to_ask > 0 and stored.cohort.stamp != "live"
     if stored.stopped_at is not None or (situation.now > over_at and (paused or not unasked)):
         return _after_pause(close, situation, over_at)
     if paused:

@@ -49,7 +49,8 @@ from markets.venue import QuarantinedRecord, Venue, VenueError
 class JobContext:
     """Where jobs are done: the config, the doors, the record, and the config's own venue.
 
-    `quarantined` is where that venue reports to. Cohorts in `blocked` have something earlier to do.
+    `quarantined` is where that venue reports to. Cohorts in `blocked` have something earlier to do: a venue
+    that isn't live is not looked at before they have.
     With `baselines` a cohort starts though no model has its key.
     """
 
@@ -230,6 +231,9 @@ async def _at_every_venue(
     """Look at every venue, and say in the end which of them had no answer. What they quarantined is kept."""
     found, faults = 0, list[tuple[str, BaseException]]()
     cohorts = [stored.cohort for stored in open_cohorts(context.record)]
+    behind = any(cohort.stamp != "live" and cohort.number in context.blocked for cohort in cohorts)
+    if behind:
+        cohorts = [cohort for cohort in cohorts if cohort.stamp == "live"]
     for cohort in {canonical([one.venue, one.venue_settings]): one for one in cohorts}.values():
         source = VenueSource(cohort.venue, cohort.stamp)
         try:

@@ -51,7 +51,7 @@ class RunProgress:
     """How a run stands, for those who watch: what it does now, what was and will be, what went wrong.
 
     It is `alone` while it plays turns that were to be left to workers, for none is there. What was due and
-    not done when it ended is `left`.
+    not done when it ended is `left`. It `gave_up` where a season can't go on, for models give no answer.
     """
 
     now: datetime | None = None
@@ -66,6 +66,7 @@ class RunProgress:
     jobs: int = 0
     failed: int = 0
     left: tuple[str, ...] = ()
+    gave_up: bool = False
 
     def trouble(self, words: str) -> None:
         """Something went wrong; the last few are shown."""

@@ -13,12 +13,15 @@ from functools import partial
 from arena.clock import Clock, PretendedClock, sleep_unless_stopped
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import (
+    MOST_TRIES,
     Job,
     configured_jobs,
     job_due_at,
+    job_rests,
     job_schedule,
     next_job_time,
     next_of,
+    retry_at,
 )
 from arena.config import Config
 from arena.errors import ArenaError
@@ -44,7 +47,7 @@ from arena.operations.jobs import (
 from arena.operations.leader import LEADER_LEASE, LEASE, wait_to_lead, work_as_leader
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
 from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
-from arena.record.model.cohort import REHEARSAL, JobState
+from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn
 from arena.record.model.lease import holder_name, is_gone
 from arena.record.queries.operations import count_turns
 from arena.record.queries.progress import read_progress
@@ -55,13 +58,20 @@ from arena.record.write.sync import VenueSource
 from arena.rounds.adapters import open_venue
 from arena.rounds.error_text import error_text
 from arena.rounds.open_world import OpenDispatch, open_dispatch, open_world
-from arena.rounds.settlement import next_look
+from arena.rounds.round import unanswered_text
+from arena.rounds.season import unanswered_error
+from arena.rounds.settlement import LATEST, next_look
 from markets.venue import QuarantinedRecord
 
 BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)
 """How long to leave alone what another process has in hand, and a record that can't be used."""
 VENUE_JOBS = {"quotes", "resolutions", "marks", "catalogue"}
 """What looks at a venue for cohorts that go on."""
+SEASON_JOBS = VENUE_JOBS | {"retention"}
+"""What keeps in the record how a season stands at the job's time, or forgets what is older.
+
+In a made-up or recorded world none is done before an earlier round: it would read that round's future.
+"""
 NO_WORKERS = "no worker is running: turns are played here until one starts (`arena worker`)"
 MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 
@@ -72,7 +82,8 @@ class Run:
 
     `unwritten_states` could not be kept, `trouble` is what was told of the record since it last took a note,
     `busy_until` is how long what another process has in hand is left alone, `passed` are missed rounds and
-    `waits_for` the next round that were reported, `last_looks` those after which a cohort was not over.
+    `waits_for` the next round that were reported, `last_looks` those after which a cohort was not over. With
+    `leaves_failed` a season does not wait for models that give no answer.
     """
 
     config: Config
@@ -81,6 +92,7 @@ class Run:
     tell: OnRunEvent
     once: bool = False
     baselines: bool = False
+    leaves_failed: bool = False
     open_wake: Callable[[], Wake] = SchedulerWake
     open_dispatch: OpenDispatch = open_dispatch
     stop: StopRequest = field(default_factory=StopRequest)
@@ -158,6 +170,7 @@ async def _work(run: Run, record: Record, me: str) -> None:
     async with AsyncExitStack() as stack:
         stack.callback(wake.close)
         world = await stack.enter_async_context(open_world(run.config, record, clock))
+        world = replace(world, leaves_failed=run.leaves_failed)
         if run.config.run.workers:
             dispatch = run.open_dispatch(run.config, partial(_emit_workers, run))
             world = replace(world, dispatch=await stack.enter_async_context(dispatch))
@@ -185,7 +198,7 @@ async def _step_until_over(lead_run: LeaderRun) -> None:
     while not run.stop.asked.is_set():
         try:
             failed = run.progress.failed
-            if not await run_step(lead_run):
+            if not await run_step(lead_run) or run.progress.gave_up:
                 return
             if run.progress.failed == failed:
                 run.good_step.set()
@@ -237,7 +250,8 @@ def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetim
     plan = plan_of(config, now, tuple(x.cohort for x in cohorts))
     live = lead_run.context.source.stamp == "live"
     look = next_look(record, cohorts, live, lead_run.context.world.corrected_within)
-    return DueSituation(plan, progress, states, live, config.cohorts.catch_up, now, look)
+    catch_up = config.cohorts.catch_up
+    return DueSituation(plan, progress, states, live, catch_up, now, look, run.leaves_failed)
 
 
 def due_tasks(
@@ -246,6 +260,7 @@ def due_tasks(
     """All that may be done now. At the same time cohorts come first, then jobs in their order.
 
     In a made-up or recorded world, all waits for an earlier start or cohort that rests: it would be too late.
+    So do `SEASON_JOBS`, also for marks that failed and rest: these settle by what was known at their time.
     """
     ready = [one for one in todo.due if one.after is None or one.after <= now]
     rest = [one for one in todo.due if one not in ready and not (one.stored and one.stored.paused_at)]
@@ -255,9 +270,15 @@ def due_tasks(
         for place, one in enumerate(ready)
     ]
     found = [task for task in found if task.live or resting is None or task.at < resting]
+
+    marks = [job.latest(now) for job in known if job.name == "marks" and job_rests(states.get("marks"), now)]
+    first_left = min([*marks, *(one.at for one in rest)], default=LATEST)
     for place, job in enumerate(known, len(ready)):
         at = job_due_at(job, states.get(job.name), now)
-        if at is not None and (live or job.name != "marks" or resting is None or at < resting):
+        if at is None:
+            continue
+        waits = not live and job.name in SEASON_JOBS and at >= first_left
+        if not waits:
             found.append(DueTask(job.name, at, place, live))
     return found
 
@@ -320,9 +341,28 @@ async def _do(task: DueTask, todo: DueWork, states: Mapping[str, JobState], lead
     if done.busy:
         run.busy_until[task.name] = asyncio.get_running_loop().time() + BUSY.total_seconds()
     failures = failures + 1 if done.failed else 0
-    _keep_state(replace(state, ended_at=lead_run.clock.now(), failures=failures, note=done.note), lead_run)
+    unanswered = () if run.leaves_failed or done.report is None else done.report.unanswered
+    gives_up = failures >= MOST_TRIES or not all(turn.passing for turn in unanswered)
+    if unanswered and gives_up:
+        failures = 0  # the next start tries at once, and as often
+    state = replace(state, ended_at=lead_run.clock.now(), failures=failures, note=done.note)
+    _keep_state(state, lead_run)
     _emit_outcome(run, task, done)
+    if unanswered and gives_up:
+        _give_up(run, task, unanswered)
+    elif unanswered:
+        words = f"{unanswered_text(unanswered)}; next try at {retry_at(state):{MINUTE_FORMAT}} UTC"
+        _emit(run, "unanswered", words, agents=[turn.agent for turn in unanswered])
     _record_fault(task, fault, lead_run)
+
+
+def _give_up(run: Run, task: DueTask, unanswered: Sequence[UnansweredTurn]) -> None:
+    """Say that the season stops with a round that is not over, why, and how it goes on."""
+    run.progress.gave_up = True
+    run.progress.left = (task.name,)
+    error = unanswered_error(task.at, unanswered)
+    agents = [turn.agent for turn in unanswered]
+    _emit(run, "gave_up", f"{error.message}; {error.hint}", name=task.name, agents=agents)
 
 
 def _record_fault(task: DueTask, fault: BaseException | None, lead_run: LeaderRun) -> None:

@@ -32,7 +32,7 @@ from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.round import track_cohort
-from arena.rounds.season import end_cohort_if_over, open_cohorts, play_time, stop_if_busy
+from arena.rounds.season import end_cohort_if_over, open_cohorts, play_until_answered
 from arena.rounds.settlement import settle_ended, venue_error
 from arena.rounds.world import World
 from arena.scores.positions import merge_positions, positions
@@ -213,7 +213,11 @@ PRICE_AHEAD = timedelta(days=8)
 
 
 async def play_replay(
-    replay: Replay, world: World, record: Record, played: Callable[[int, int], None]
+    replay: Replay,
+    world: World,
+    record: Record,
+    played: Callable[[int, int], None],
+    tell: Callable[[str], None] = print,
 ) -> None:
     """Every decision time in turn; then what is open is looked at until it has ended or all is known."""
     decisions, later = replay.times()
@@ -222,7 +226,7 @@ async def play_replay(
         for number, at in enumerate((*decisions, *later), 1):
             if at >= newest:  # what is older is over, and must not be looked at with what is known since
                 if number <= len(decisions):
-                    stop_if_busy(await play_time(at, replay.plan, world, record))
+                    await play_until_answered(at, replay.plan, world, record, tell)
                 else:
                     for stored in open_cohorts(record):
                         await track_cohort(stored, at, world, record)

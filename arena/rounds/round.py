@@ -13,7 +13,7 @@ from arena.cohorts.replacements import (
 )
 from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
-from arena.record.model.cohort import Replacement, RoundReport, Turn
+from arena.record.model.cohort import Replacement, RoundReport, Turn, UnansweredTurn
 from arena.record.model.lease import LEASE_LENGTH, is_gone
 from arena.record.queries.cohorts import (
     PROVEN_STATUSES,
@@ -27,6 +27,7 @@ from arena.record.queries.cohorts import (
     read_rounds,
     read_taken_at,
     read_turn_statuses,
+    read_unanswered_turns,
     read_unproven,
 )
 from arena.record.queries.markets import read_listings_as_of
@@ -109,6 +110,11 @@ def round_report(
     stopped = [name for name in failed if stored.entrant_ids[name] in refused]
     own = [name for name in without_followers(stored.cohort, bad) if name not in stopped]
     unproven = record.read(read_unproven, stored.id) if own else ()
+
+    # Where no time passes, a round that isn't over can wait for models that gave no answer.
+    unanswered: list[UnansweredTurn] = []
+    if failed and stored.cohort.stamp != "live" and not _is_over(stored, round, record):
+        unanswered = record.read(read_unanswered_turns, round.id)
     return RoundReport(
         stored.cohort.number,
         round.number,
@@ -120,7 +126,13 @@ def round_report(
         kept=tuple(name for name in own if name in failed and name not in unproven),
         waiting=unfinished_turns(stored, statuses),
         trouble=trouble,
+        unanswered=tuple(unanswered),
     )
+
+
+def _is_over(stored: StoredCohort, round: StoredRound, record: Record) -> bool:
+    """Return whether a round is done by now, whatever it was when it was read."""
+    return any(now.done for now in record.read(read_rounds, stored.id) if now.number == round.number)
 
 
 async def track_cohort(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
@@ -177,7 +189,8 @@ def close_turns(
 async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
     """Rounds before this time are over: nobody decides on prices that are history.
 
-    Where no time passes, whoever was never asked, for all was broken off, plays first.
+    Where no time passes, whoever was never asked, for all was broken off, plays first; and a round whose
+    models are away is not over, unless the user says so: that is an error.
     """
     halted = stored.paused_at is not None or stored.stopped_at is not None
     may_go_on = stored.cohort.stamp != "live" and not halted
@@ -186,9 +199,31 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
             statuses = record.read(read_turn_statuses, round.id)
             if may_go_on and unfinished_turns(stored, statuses):
                 await play_round(stored, round.number, world, record)
+            if may_go_on and not world.leaves_failed:
+                check_models_answered(stored, round, record)
             await finish_round(stored, round, world, record, late=True)
             if waiting := unfinished_turns(stored, record.read(read_turn_statuses, round.id)):
                 raise busy_error(stored.cohort.number, round.number, waiting)
+
+
+LEAVE_FAILED_HINT = "--leave-failed goes on without these turns"
+
+
+def unanswered_text(turns: Sequence[UnansweredTurn]) -> str:
+    """Say whose model gave no answer, since when, and why."""
+    return "; ".join(
+        f"no answer for {turn.agent} since {turn.since:%Y-%m-%d %H:%M} UTC ({turn.code}: {turn.message})"
+        for turn in turns
+    )
+
+
+def check_models_answered(stored: StoredCohort, round: StoredRound, record: Record) -> None:
+    """Raise where turns of a round failed because a model is away: it may still answer."""
+    away = [turn for turn in record.read(read_unanswered_turns, round.id) if turn.passing]
+    if away:
+        words = f"cohort {stored.cohort.number}, round {round.number} still waits: {unanswered_text(away)}"
+        hint = f"`arena round --at {round.at:%Y-%m-%dT%H:%MZ}` tries again; {LEAVE_FAILED_HINT}"
+        raise ArenaError("unanswered", words, hint, status=2)
 
 
 def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:

@@ -11,10 +11,10 @@ from arena.cohorts.cohort import (
     newest_numbers,
     next_round_number,
 )
-from arena.cohorts.schedule import PLAY_WINDOW, Plan
+from arena.cohorts.schedule import MOST_TRIES, PLAY_WINDOW, Plan, pause_after
 from arena.errors import ArenaError
 from arena.record.model.calendar import WEEK
-from arena.record.model.cohort import Cohort, RoundReport
+from arena.record.model.cohort import Cohort, RoundReport, UnansweredTurn
 from arena.record.queries.accounts import read_profits
 from arena.record.queries.calls import read_rounds_by_cohort
 from arena.record.queries.cohorts import (
@@ -28,18 +28,20 @@ from arena.record.queries.cohorts import (
     read_rounds,
     read_taken_at,
     read_turn_statuses,
+    read_unanswered_turns,
 )
 from arena.record.queries.progress import count_open_positions, read_newest_snapshot_times
 from arena.record.queries.settlements import read_unpaid_markets
 from arena.record.record import Record
 from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_cohort, end_cohort
-from arena.rounds.round import busy_error, play_round, track_cohort
+from arena.rounds.round import LEAVE_FAILED_HINT, busy_error, play_round, track_cohort, unanswered_text
 from arena.rounds.settlement import VenueUnavailable, next_look, settle_ended
 from arena.rounds.turns import is_late, unfinished_turns
 from arena.rounds.world import World
 from markets.garbage_collection import gc_seldom
 from portfolio.ledger import open_account
+from portfolio.quotes import duration_text
 
 LONGEST_TAIL = 26
 """How many more times a season looks whether what is still open has ended."""
@@ -51,12 +53,14 @@ async def play_season(
     record: Record,
     most: int | None = None,
     played: Callable[[int, int], None] = print,
+    tell: Callable[[str], None] = print,
 ) -> None:
     """Every decision time in turn, then, unless bounded by `most`, time enough for all to settle.
 
     After that corrections are waited for, as long as they may come.
 
-    `played` is told after each decision time how many of how many are done.
+    `played` is told after each decision time how many of how many are done, and `tell` which models are
+    waited for.
     """
     times = season_times(plan_as_begun(plan, record), most)
     tail = [] if most else [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
@@ -66,7 +70,7 @@ async def play_season(
             if number > len(times) and not open_cohorts(record):
                 break
             if at >= newest:  # what is older is over, and must not be looked at with what is known since
-                stop_if_busy(await play_time(at, plan, world, record))
+                await play_until_answered(at, plan, world, record, tell)
             played(min(number, len(times)), len(times))
         while not most and (look := next_look(record, record.cohorts(), False, world.corrected_within)):
             await settle_ended(look, world, record)
@@ -76,6 +80,37 @@ def plan_as_begun(plan: Plan, record: Record) -> Plan:
     """The plan as it is now that some cohorts have begun."""
     begun = record.begun()
     return replace(plan, begun=begun, at_once=None if begun else plan.at_once)
+
+
+async def play_until_answered(
+    at: datetime, plan: Plan, world: World, record: Record, tell: Callable[[str], None]
+) -> None:
+    """Play one decision time, again after a pause while a model is away; raise once that was tried too often.
+
+    No time passes in these worlds, so no answer comes too late. What a person has to put right, such as a
+    wrong key, is not waited for.
+    """
+    for tries in range(1, MOST_TRIES + 1):
+        reports = await play_time(at, plan, world, record)
+        stop_if_busy(reports)
+        unanswered = [turn for report in reports for turn in report.unanswered]
+        if world.leaves_failed or not unanswered:
+            return
+        if tries == MOST_TRIES or not all(turn.passing for turn in unanswered):
+            raise unanswered_error(at, unanswered)
+
+        pause = pause_after(tries)
+        tell(
+            f"{unanswered_text(unanswered)}; next try in {duration_text(pause)}, Ctrl-C keeps what was played"
+        )
+        await world.sleep(pause.total_seconds())
+
+
+def unanswered_error(at: datetime, unanswered: Sequence[UnansweredTurn]) -> ArenaError:
+    """Return the error of a season that stops because models gave no answer, with how to go on."""
+    words = f"the season stopped at {at:{MINUTE_FORMAT}}: {unanswered_text(unanswered)}"
+    hint = f"put that right, then give the same command: it tries these turns again; {LEAVE_FAILED_HINT}"
+    return ArenaError("unanswered", words, hint, status=2)
 
 
 def stop_if_busy(reports: Sequence[RoundReport]) -> None:
@@ -182,11 +217,17 @@ MINUTE_FORMAT = "%Y-%m-%dT%H:%MZ"
 
 
 def next_decision_time(
-    plan: Plan, record: Record, live: bool, now: datetime, look: datetime | None = None
+    plan: Plan,
+    record: Record,
+    live: bool,
+    now: datetime,
+    look: datetime | None = None,
+    leaves_failed: bool = False,
 ) -> datetime:
     """The time to play when none is named: what was broken off, else what comes next, else what is due.
 
-    With `look`, where all have ended, corrections may come: then they are asked for.
+    A round whose models were away was broken off too, unless failed turns are left as they are. With `look`,
+    where all have ended, corrections may come: then they are asked for.
     """
     newest, played = record.read(read_newest_time), record.read(read_newest_played_time)
     plan, still_open = plan_as_begun(plan, record), open_cohorts(record)
@@ -194,7 +235,7 @@ def next_decision_time(
         at
         for stored in still_open
         for at in {*unplayed_times(stored, record), *([] if played is None else [played])}
-        if is_interrupted_at(at, stored, record)
+        if is_interrupted_at(at, stored, record, leaves_failed)
     ]
     if interrupted:
         return min(interrupted)
@@ -219,6 +260,25 @@ def next_decision_time(
     return following
 
 
+def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) -> datetime:
+    """Return what time it is in a simulated or recorded season.
+
+    That is now once all until now is played, settled, and corrected `within` so long. Before that it is the
+    time of the newest look, or of the first start: whatever is read later would be in the season's future.
+    """
+    newest = record.read(read_newest_time)
+    if newest is None:
+        return min(now, plan.first)
+
+    undone = [at for stored in open_cohorts(record) for at in unplayed_times(stored, record)]
+    following = plan_as_begun(plan, record).next_after(newest)
+    if following is None and open_cohorts(record):
+        return newest
+    look = next_look(record, record.cohorts(), False, within)
+    coming = [at for at in (following, look) if at is not None]
+    return newest if any(at <= now for at in (*undone, *coming)) else now
+
+
 def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
     """The times of its rounds that are not over; where prices are live they are past."""
     if stored.cohort.stamp == "live":
@@ -226,8 +286,14 @@ def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
     return [round.at for round in record.read(read_rounds, stored.id) if not round.done]
 
 
-def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) -> bool:
-    """Whether a time was broken off for a cohort; one that only has failed turns left was not."""
+def is_interrupted_at(
+    newest: datetime, stored: StoredCohort, record: Record, leaves_failed: bool = False
+) -> bool:
+    """Whether a time was broken off for a cohort.
+
+    One that only has failed turns left was not, but where no time passes a model that was away is asked
+    again.
+    """
     if stored.cohort.starts_at > newest:
         return False
     round = next((round for round in record.read(read_rounds, stored.id) if round.at == newest), None)
@@ -238,7 +304,11 @@ def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record) ->
     if round is None or round.done:
         return False
     statuses = record.read(read_turn_statuses, round.id)
-    return not unfinished_turns(stored, statuses, {"failed"}) or bool(unfinished_turns(stored, statuses))
+    if not unfinished_turns(stored, statuses, {"failed"}) or unfinished_turns(stored, statuses):
+        return True
+    if leaves_failed or stored.cohort.stamp == "live":
+        return False
+    return any(turn.passing for turn in record.read(read_unanswered_turns, round.id))
 
 
 def check_decision_time(

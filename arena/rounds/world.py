@@ -92,7 +92,8 @@ class World:
     sleeps. Where time is `pretended`, a simulated world has prices for every instant of it. Ends are
     asked for again until they were not `corrected_within` so long. At the `desk` agents from outside take
     their turns; without one they can't. `tool` finds tools by name; with what is `recorded` nothing is
-    searched anew.
+    searched anew. Where no time passes, a season waits for models that give no answer, unless it
+    `leaves_failed` turns as they are.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -115,6 +116,7 @@ class World:
     sleep: Sleep = asyncio.sleep
     pretended: bool = False
     corrected_within: timedelta = timedelta(days=60)
+    leaves_failed: bool = False
 
     @property
     def under_way(self) -> RunningCalls:

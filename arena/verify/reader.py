@@ -227,7 +227,8 @@ class VerifiedHead:
     """The head up to which a record was verified, in which file, and by table the last row until then.
 
     `caches` are the hashes of what was cached. Of what the chain covers: the `last` rows, how many there were
-    until then, and the `sums` of what the heads have listed.
+    until then, and the `sums` of what the heads have listed. `rows` is how many there were of all that is
+    passed over the next time, and `whole_at` when all of them were last read; None where that isn't known.
     """
 
     number: int = 0
@@ -238,6 +239,8 @@ class VerifiedHead:
     last: Mapping[str, int] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     sums: Mapping[str, int] = field(default_factory=dict)
+    rows: int | None = None
+    whole_at: str | None = None
 
 
 NOTHING_VERIFIED = VerifiedHead()

@@ -10,6 +10,7 @@ PostgreSQL or forges the note changes what was verified before unseen, and `--al
 import json
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection, bindparam, exists, func
@@ -46,6 +47,8 @@ def read_verified(connection: Connection, config: Path) -> VerifiedHead:
     """How far this record was verified; nothing of it, where that isn't known."""
     try:
         noted = VerifiedHead(**json.loads(_note(connection, config).read_text("utf-8")))
+        if noted.whole_at is not None:
+            datetime.fromisoformat(noted.whole_at)
         hash = connection.scalar(select(HeadRow.hash).where(HeadRow.number == noted.number))
     except (OSError, ValueError, TypeError, DBAPIError):
         return NOTHING_VERIFIED
@@ -53,8 +56,10 @@ def read_verified(connection: Connection, config: Path) -> VerifiedHead:
     return noted if is_same else NOTHING_VERIFIED
 
 
-def keep_verified(connection: Connection, config: Path, before: VerifiedHead = NOTHING_VERIFIED) -> None:
-    """Note that all of a record was verified as it is now, and what of it `before`."""
+def keep_verified(
+    connection: Connection, config: Path, read_at: datetime, before: VerifiedHead = NOTHING_VERIFIED
+) -> None:
+    """Note that all of a record was verified as it is now, read at an instant, and what of it `before`."""
     note, last = _note(connection, config), next(iter(connection.execute(LAST)), None)
     if last is None:
         return
@@ -70,7 +75,10 @@ def keep_verified(connection: Connection, config: Path, before: VerifiedHead = N
     facts = RecordReader(connection, lambda _: None)
     rows = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in COVERED}
     counts, sums = count_rows(facts, rows), listed_sums(facts)
-    found = VerifiedHead(*last, _identity(connection), ids, caches, rows, counts, sums)
+    passed_over = {row.__table__: row for row in (*NUMBERED, *COVERED)}.values()
+    count = sum(connection.scalar(select(func.count()).select_from(row)) or 0 for row in passed_over)
+    whole_at = before.whole_at if before.number else read_at.isoformat()
+    found = VerifiedHead(*last, _identity(connection), ids, caches, rows, counts, sums, count, whole_at)
     with suppress(OSError):  # a folder that may only be read: then everything is verified the next time
         note.write_text(json.dumps(asdict(found)), "utf-8")
 

@@ -55,7 +55,7 @@ def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, 
     assert arena_json(tmp_path, "check", **KEY)["unproven"] == [
         {"cohort": 1, "changed": ["ann"], "unchanged": []}
     ]
-    (second,) = arena_json(tmp_path, "round", **KEY)["rounds"]
+    (second,) = arena_json(tmp_path, "round", "--leave-failed", **KEY)["rounds"]
     assert {turn["agent"]: turn["verdict"] for turn in second["turns"]} == dict.fromkeys(
         ("market", "ann", "bob", "kelly"), "played"
     )
@@ -81,7 +81,7 @@ def test_a_record_with_a_replacement_comes_back_whole_and_a_forged_one_is_seen(
     write(tmp_path, url)
     assert arena(tmp_path, "round", **KEY).returncode == 2
     write(tmp_path, url, ann=url, prompt="superforecaster_odds")
-    assert arena(tmp_path, "round", **KEY).returncode == 0
+    assert arena(tmp_path, "round", "--leave-failed", **KEY).returncode == 0
     assert arena(tmp_path, "export", "out").returncode == 0
     assert arena(tmp_path, "import", "out", "--database", "back.db").returncode == 0
     assert arena_json(tmp_path, "verify", "--database", "back.db").items() >= AGREES.items()

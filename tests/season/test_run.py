@@ -23,7 +23,7 @@ from markets.millionths import ONE
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.program.running import agents_of, arena_json
 from tests.provider.replies import fails
-from tests.provider.server import FaultyProvider, faulty
+from tests.provider.server import faulty
 
 WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8, seed: 1}"
 WEEKLY = "{marks: 1w, boards: off, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}"
@@ -233,9 +233,10 @@ def leaderboard(folder: Path) -> dict[str, Mapping[str, Any]]:
 
 @pytest.mark.parametrize("all_fail", [False, True])
 def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
-    tmp_path: Path, provider: FaultyProvider, all_fail: bool
+    tmp_path: Path, all_fail: bool
 ) -> None:
-    eve = f"  - {{name: eve, model: openai/nobody, base_url: '{provider.url}'}}\n"
+    (tmp_path / "broken.py").write_text("def decide(view, ask):\n    raise ValueError('no idea')\n", "utf-8")
+    eve = '  - {kind: python, name: eve, function: "broken:decide"}\n'
     an_arena(tmp_path, agents=eve if all_fail else HOLDS, rounds=2, count=1)
     for weeks, rounds in ((0, 1), (1, 2)):
         for hours in (0, 7):  # at the round's time, and when nothing of it can be tried again

@@ -142,6 +142,25 @@ class Turn:
     reader: int = 0
 
 
+REFUSED_CODES = frozenset({"no_key", "auth", "quota", "payment", "refused"})
+"""Errors of calls that stay until a person puts something right: the same question would fail again."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredTurn:
+    """An agent whose turn failed because its model gave no answer: why, and since when.
+
+    What is `passing` may be over by itself: a server that is away, an overload, a rate limit. The rest a
+    person has to put right: a wrong key, an unknown model, an empty account.
+    """
+
+    agent: str
+    code: str
+    message: str
+    passing: bool
+    since: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class RoundReport:
     """What playing a round did: the turns now played, and who failed or is `waiting` for another process.
@@ -149,7 +168,8 @@ class RoundReport:
     `stopped` are those of the failed whose last call a budget refused, `unproven` those without a turn who
     may still take another block of the config, `kept` those of the failed who may not. `trouble` is what was
     missing now that the round did without, and `replaced` who plays by new settings
-    from this round on, in words.
+    from this round on, in words. `unanswered` are those of the failed whose model gave no answer, where no
+    time passes, so that the round can wait for them.
     """
 
     cohort: int
@@ -163,6 +183,7 @@ class RoundReport:
     unproven: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
+    unanswered: tuple[UnansweredTurn, ...] = ()
 
     @property
     def done(self) -> bool:

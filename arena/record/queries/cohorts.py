@@ -16,7 +16,7 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam,
 from agents.model import USABLE_STATUSES, Call, CallError, ErrorCode, Forecast, Message, Prompt
 from arena.errors import ArenaError
 from arena.record.model.benchmark import FORECASTBENCH
-from arena.record.model.cohort import BENCHMARK, MIN_COVERAGE, Cohort
+from arena.record.model.cohort import BENCHMARK, MIN_COVERAGE, REFUSED_CODES, Cohort, UnansweredTurn
 from arena.record.schema.codec import cohort_of
 from arena.record.schema.cohort import (
     CohortRow,
@@ -40,6 +40,7 @@ from arena.record.schema.typed import (
     read_grouped_nouns,
     read_nouns,
     select,
+    select_as,
 )
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
@@ -467,6 +468,51 @@ def read_refused_entrants(connection: Connection, round_id: int, code: ErrorCode
     last = select(func.max(CallRow.id)).where(CallRow.round_id == round_id).group_by(CallRow.entrant_id)
     rows = select(CallRow.entrant_id).where(col(CallRow.id).in_(last), CallRow.error_code == code)
     return set(connection.execute(rows).scalars())
+
+
+FAILED_CALLS = (
+    select_as(
+        name=EntrantRow.name,
+        stage=CallRow.stage,
+        sample=CallRow.sample,
+        code=CallRow.error_code,
+        message=CallRow.error_message,
+        retry=CallRow.error_retry,
+        at=CallRow.made_at,
+    )
+    .select_from(
+        joined(CallRow, EntrantRow).join(
+            TurnRow.__table__,
+            clause((TurnRow.round_id == CallRow.round_id) & (TurnRow.entrant_id == CallRow.entrant_id)),
+        )
+    )
+    .where(CallRow.round_id == ROUND_ID, TurnRow.status == "failed")
+    .order_by(EntrantRow.position, CallRow.id)
+)
+
+
+def read_unanswered_turns(connection: Connection, round_id: int) -> list[UnansweredTurn]:
+    """Return the failed turns of a round whose model gave no answer, in the order of the line-up.
+
+    Of each question the last attempt counts. A turn that failed for another reason is left out: one that a
+    budget stopped, say, or an agent's own code that broke.
+    """
+    first_failures: dict[str, datetime] = {}
+    last_attempts: dict[tuple[str, str, int], Row[Any]] = {}
+    for row in connection.execute(FAILED_CALLS, {"round_id": round_id}):
+        if row.code is not None:
+            first_failures.setdefault(row.name, row.at)
+        last_attempts[row.name, row.stage, row.sample] = row
+
+    unanswered: dict[str, UnansweredTurn] = {}
+    for row in last_attempts.values():
+        if row.code is None or not (row.retry or row.code in REFUSED_CODES):
+            continue
+        turn = UnansweredTurn(row.name, row.code, row.message, bool(row.retry), first_failures[row.name])
+        before = unanswered.get(row.name)
+        if before is None or before.passing:
+            unanswered[row.name] = turn
+    return list(unanswered.values())
 
 
 def count_facts(connection: Connection) -> dict[str, int]:

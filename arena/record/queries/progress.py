@@ -41,7 +41,8 @@ from markets.hashes import digest
 class BegunRound:
     """A round that has begun, when its prices were really looked at, and whether it is done.
 
-    Of one that isn't, `pending` counts the turns that are missing, and `failed` those that have failed.
+    Of one that isn't, `pending` counts the turns that are missing, and `failed` those that have failed;
+    `unanswered` are those of the failed whose model gave no answer.
     """
 
     number: int
@@ -50,6 +51,7 @@ class BegunRound:
     done: bool
     pending: int = 0
     failed: int = 0
+    unanswered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,9 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
         if not round.done:
             statuses = list(cohorts.read_turn_statuses(connection, row.id).values())
             pending = size[row.cohort_id] - len(statuses)
-            round = replace(round, pending=pending, failed=statuses.count("failed"))
+            failed = statuses.count("failed")
+            unanswered = len(cohorts.read_unanswered_turns(connection, row.id)) if failed else 0
+            round = replace(round, pending=pending, failed=failed, unanswered=unanswered)
         rounds[row.cohort_id].append(round)
     return [
         CohortProgress(

@@ -19,14 +19,23 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, func
 
-from arena.record.schema.cohort import SnapshotItemRow, SnapshotRow
+from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.typed import clause, col, column_of, joined, select
-from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
-from arena.verify.cohort import ONE, CheckedCohort, ListedPlace
+from arena.record.schema.world import (
+    MarketRow,
+    MarketVersionRow,
+    QuarantineRow,
+    QuoteRow,
+    ResolutionRow,
+    SyncRow,
+)
+from arena.verify.cohort import ONE, CheckedCohort, ListedPlace, frozen_of
 from arena.verify.differences import Found, Row, RowDifference, check_numbers
 from arena.verify.hashes import check_hash, hash_of, json_of, without
 from arena.verify.reader import BATCH, RecordReader, RowPart, RowsQuery, all_columns, rows_of, rows_query
 
+PLAYED_STAMPS = ("simulated", "replay")
+"""Where no time passes, and a venue tells the whole story every time."""
 SAW = "a snapshot or a sync saw it then"
 PAGE = RowPart(MarketVersionRow, "id", "market_id", "version")
 PAGES = rows_query(
@@ -213,10 +222,82 @@ def _of_another(row: Row, column: str, market: str) -> RowDifference:
 
 
 RESOLUTIONS = rows_of(ResolutionRow)
+COHORT_TEXTS = rows_query(CohortRow, RowPart(CohortRow, "id", "frozen"), again=True)
+LISTED_BY = rows_query(
+    joined(SnapshotItemRow, SnapshotRow),
+    RowPart(SnapshotRow, "cohort_id"),
+    where=SnapshotItemRow.market_id == bindparam("market"),
+    again=True,
+)
+LISTED_BEFORE = exists(
+    select(1)
+    .select_from(joined(SnapshotItemRow, SnapshotRow))
+    .where(
+        SnapshotItemRow.market_id == ResolutionRow.market_id,
+        SnapshotRow.cohort_id == RoundRow.cohort_id,
+        SnapshotRow.at < RoundRow.at,
+    )
+)
+PASSED_ROUNDS = rows_query(
+    ResolutionRow.__table__.join(
+        RoundRow.__table__,
+        clause((RoundRow.at >= ResolutionRow.known_at) & (RoundRow.at < ResolutionRow.learnt_at)),
+    ),
+    ResolutionRow,
+    RowPart(RoundRow, "cohort_id", "at"),
+    where=clause(ResolutionRow.version == 1) & LISTED_BEFORE,
+    order=(ResolutionRow.id, RoundRow.at),
+    again=True,
+)
+"""Rounds that began between when an end could be known and when it was learnt, of cohorts that asked for it.
+
+Of corrections that is not looked at: how long these are asked for, the config says, not the record.
+"""
+OUTAGES = rows_query(QuarantineRow, QuarantineRow, where=QuarantineRow.kind == "page", again=True)
+"""Venues that gave no answer, each from the first time until the last."""
+TOLD_THEN = "a simulated or recorded venue tells every end as soon as it is known"
+
+
+def check_learnt(facts: RecordReader) -> Found:
+    """Find ends of simulated or recorded markets that were learnt before they were known, or too late.
+
+    Each round asks how the markets ended that its cohort has seen. An end that was learnt later than at the
+    first round after it was known was hidden from that round, or read at a time that the season had not
+    reached.
+    """
+    stamps = {row["id"]: _stamp_of(row) for row in facts.rows(COHORT_TEXTS)}
+    if not any(stamp in PLAYED_STAMPS for stamp in stamps.values()):
+        return
+    for row in facts.rows(RESOLUTIONS):
+        if row["learnt_at"] < row["known_at"]:
+            places = facts.rows(LISTED_BY, market=row["market_id"])
+            cohorts = {place["cohort_id"] for place in places}
+            if cohorts and all(stamps.get(cohort) in PLAYED_STAMPS for cohort in cohorts):
+                yield row.differs("learnt_at", f"{row['known_at']} or later", TOLD_THEN)
+    outages = list(facts.rows(OUTAGES))
+    seen = set[int]()
+    for row, passed in facts.read(PASSED_ROUNDS):
+        if passed is None or row["id"] in seen or stamps.get(passed["cohort_id"]) not in PLAYED_STAMPS:
+            continue
+        if not _was_away(row["market_id"], passed["at"], outages):
+            seen.add(row["id"])
+            yield row.differs("learnt_at", f"{passed['at']} or earlier", TOLD_THEN)
+
+
+def _stamp_of(row: Row) -> str | None:
+    frozen = frozen_of(row["frozen"])
+    return None if frozen is None else frozen.stamp
+
+
+def _was_away(market: str, at: str, outages: Sequence[Row]) -> bool:
+    """Return whether the venue of a market may have given no answer at an instant."""
+    venue = market.partition(":")[0]
+    return any(row["venue"] == venue and row["first_seen_at"] <= at <= row["last_seen_at"] for row in outages)
 
 
 def check_resolutions(facts: RecordReader) -> Found:
     """Payouts that no share can have, and versions that nobody counts."""
+    yield from check_learnt(facts)
     for row in facts.rows(RESOLUTIONS):
         if row["payout"] is not None and not 0 <= row["payout"] <= ONE:
             why = "a share pays 0 to 1"

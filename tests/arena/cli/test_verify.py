@@ -2,12 +2,14 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.program.in_process import invoke
 from tests.records.full_record import build
+from tests.records.tampering import unguarded
 
 
 @pytest.fixture
@@ -29,8 +31,10 @@ UNPROVED = {"cached figures of other pages, or out of date": 1, "turns that an o
 
 def test_a_good_record(record: Path) -> None:
     answer = invoke("verify", "--database", str(record), "--json")
-    nothing = {
+    nothing: dict[str, object] = {
         "from_head": 0,
+        "older_rows": 0,
+        "older_read_at": None,
         "ok": True,
         "count": 0,
         "differences": [],
@@ -41,7 +45,38 @@ def test_a_good_record(record: Path) -> None:
     assert (answer.exit_code, json.loads(answer.stdout)) == (0, nothing)
     answer = invoke("verify", "--database", str(record))
     assert answer.exit_code == 0
-    assert "agrees with itself" in answer.stdout
+    assert "What is new" in answer.stdout
+    answer = invoke("verify", "--all", "--database", str(record))
+    assert "agrees with itself: every hash, balance, fill, settlement and mark is right." in answer.stdout
+
+
+def test_what_was_not_read_again_is_counted_and_nothing_is_claimed_of_it(record: Path) -> None:
+    """An answer of before that rots is only found by reading all of it again."""
+    words = ("verify", "--database", str(record))
+    invoke(*words)
+    with closing(sqlite3.connect(record)) as database, unguarded(database):
+        assert database.execute("UPDATE call SET reply = reply || '!'").rowcount
+    partial = json.loads(invoke(*words, "--json").stdout)
+    assert (partial["ok"], partial["older_rows"] > 30) == (True, True)
+    read_on = partial["older_read_at"][:10]
+    said = invoke(*words).stdout
+    older = f"The {partial['older_rows']:,} older rows were not read again; all were last read on {read_on}"
+    assert older in said
+    assert "`arena verify --all` reads them" in said
+    assert "every hash" not in said
+    assert invoke(*words, "--all").exit_code == 1
+
+
+def test_a_note_of_an_earlier_version_does_not_know_what_was_read_when(record: Path) -> None:
+    words = ("verify", "--database", str(record))
+    invoke(*words)
+    note = Path(f"{record}.verified")
+    known = json.loads(note.read_text("utf-8"))
+    note.write_text(json.dumps({k: v for k, v in known.items() if k not in ("rows", "whole_at")}), "utf-8")
+    told = json.loads(invoke(*words, "--json").stdout)
+    assert (told["from_head"] > 0, told["older_rows"], told["older_read_at"]) == (True, None, None)
+    note.write_text(json.dumps(known | {"whole_at": 7}), "utf-8")
+    assert json.loads(invoke(*words, "--json").stdout)["from_head"] == 0
 
 
 def test_a_bad_record(record: Path) -> None:
@@ -59,7 +94,7 @@ def test_a_bad_record(record: Path) -> None:
         "message": f"mark ({key}): value is 194445293 and should be 194445292: {why}",
     }
     found = {"ok": False, "count": 1, "differences": [difference], "left_out": {}}
-    found |= {"from_head": 0, "unproved": UNPROVED, "draws": None}
+    found |= {"from_head": 0, "older_rows": 0, "older_read_at": None, "unproved": UNPROVED, "draws": None}
     assert json.loads(answer.stdout) == found
     answer = invoke("verify", "--database", str(record))
     assert answer.exit_code == 1

@@ -412,3 +412,26 @@ def test_a_sale_of_what_is_not_held_is_named(season: Season) -> None:
     assert found(season) == []
     write(season, name="bob", at=NOW, kind="sell", ref="fill:1:0", key=(SUN, "NO"), cash=usd(1), shares=0)
     assert {("entry", "shares"), ("entry", "ref")} <= fields(season)
+
+
+LEARNT: dict[str, tuple[int, int, set[tuple[str, str]]]] = {
+    "when it was known": (1, 1, set()),
+    "at the first round after it was known": (0, 1, set()),
+    "before it was known": (2, 1, {("resolution", "learnt_at")}),
+    "later than at the first round after it was known": (1, 3, {("resolution", "learnt_at")}),
+    "where no round was in between": (2, 9, set()),
+}
+
+
+@pytest.mark.parametrize(("known", "learnt", "differs"), LEARNT.values(), ids=LEARNT)
+@pytest.mark.parametrize("stamp", ["simulated", "replay", "live"])
+def test_in_a_season_without_a_clock_an_end_is_learnt_as_soon_as_a_round_can_know_it(
+    known: int, learnt: int, differs: set[tuple[str, str]], stamp: str, tmp_path: Path
+) -> None:
+    season = Season.begun(tmp_path / "record.db", replace(a_cohort(1, NOW, RULES, "ann"), stamp=stamp))
+    season.turn(1, "ann", decides())
+    season.value(1, NOW)
+    season.look(1, week(1), the_book(SUN, week(1)))
+    season.record.write(add_resolutions, [a_resolution("1", SUN, 1, week(known))], week(learnt))
+    learnt_at = {difference for difference in fields(season) if difference[1] == "learnt_at"}
+    assert learnt_at == (set() if stamp == "live" else differs)
