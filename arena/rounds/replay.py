@@ -32,7 +32,7 @@ from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.round import track_cohort
-from arena.rounds.season import end_cohort_if_over, open_cohorts, play_time, stop_if_busy
+from arena.rounds.season import end_cohort_if_over, open_cohorts, play_time_when_free, stop_if_busy
 from arena.rounds.settlement import settle_ended, venue_error
 from arena.rounds.world import World
 from arena.scores.positions import merge_positions, positions
@@ -222,7 +222,7 @@ async def play_replay(
         for number, at in enumerate((*decisions, *later), 1):
             if at >= newest:  # what is older is over, and must not be looked at with what is known since
                 if number <= len(decisions):
-                    stop_if_busy(await play_time(at, replay.plan, world, record))
+                    stop_if_busy(await play_time_when_free(at, replay.plan, world, record))
                 else:
                     for stored in open_cohorts(record):
                         await track_cohort(stored, at, world, record)

@@ -100,7 +100,7 @@ def expire(address: str, pid: str, *tables: str) -> None:
 
     Nothing was heard of any worker in that time; those that live are heard again with their next beat.
     """
-    over, mine = "expires_at = now() - interval '1 s'", f"holder LIKE '%/{pid}/%'"
+    over, mine = "beat = NULL", f"holder LIKE '%/{pid}/%'"
     with psycopg.connect(address, autocommit=True) as connection:
         for table in tables:
             connection.execute(f"UPDATE {table} SET {over} WHERE {mine}".encode())
