@@ -45,7 +45,7 @@ from arena.operations.leader import LOOK, take_lead, wait_to_lead, work_as_leade
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
 from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
 from arena.record.model.cohort import REHEARSAL, JobState
-from arena.record.model.lease import holder_name
+from arena.record.model.lease import LEASE_LENGTH, holder_name
 from arena.record.queries.operations import count_turns
 from arena.record.queries.progress import read_progress
 from arena.record.record import Record
@@ -401,6 +401,8 @@ def _emit_outcome(run: Run, task: DueTask, done: StepOutcome) -> None:
     """What was done, for those who watch."""
     progress, report = run.progress, done.report
     words = f"{task.name}, {task.at:{MINUTE_FORMAT}}: {done.note}"
+    if done.busy and run.record.watch.is_in_doubt():
+        words += f", or has died; waiting up to {LEASE_LENGTH.total_seconds():g} s for a sign of it"
     if report is not None and not done.busy:
         progress.last_round = words
         progress.rounds += bool(report.turns)

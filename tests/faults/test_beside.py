@@ -2,8 +2,10 @@
 
 import asyncio
 import shutil
+import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -87,16 +89,36 @@ def play_first_round(folder: Path, cohort: int, killed: bool = False) -> None:
 
 
 def let_go(folder: Path) -> None:
-    """The leases of the one that died are over."""
+    """The claims of the one that died are free."""
     with closing(Record.open(str(folder / "arena.db"))) as record:
         for stored in record.cohorts():
             for round in record.read(read_rounds, stored.id):
                 record.write(release_claims, round.id, list(stored.entrant_ids.values()))
 
 
+@contextmanager
+def alive(folder: Path) -> Iterator[None]:
+    """The other process lives: it renews its claims again and again."""
+    stop = threading.Event()
+
+    def renew() -> None:
+        with closing(sqlite3.connect(folder / "arena.db", timeout=30, isolation_level=None)) as record:
+            while not stop.wait(0.5):
+                record.execute("UPDATE claim SET beat = beat + 1")
+
+    thread = threading.Thread(target=renew)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
 def test_arena_run_waits_for_the_round_and_once_says_what_it_left(folder: Path) -> None:
     here = ("run", "--once", "--database", "arena.db")
-    said = arena_json(folder, *here, status=2)
+    with alive(folder):
+        said = arena_json(folder, *here, status=2)
     assert (said["left"], said["rounds"]) == (["cohort 1", *JOBS], 0)
     assert rows(folder, "SELECT (SELECT count(*) FROM snapshot), count(*) FROM cohort") == [(1, 1)]
     let_go(folder)
