@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
+from procrastinate import App
 from sqlalchemy import event
 
 from arena.calls.reservations import new_reservation_id
@@ -23,6 +24,15 @@ from arena.record.model.reservation import (
 from arena.record.record import Record
 from arena.record.write.operations import renew_lease
 from arena.record.write.reservations import renew_reservations, reserve
+from arena.record.write.turn_queue import (
+    HEARTBEAT_SECONDS,
+    SILENCE,
+    TurnJob,
+    enqueue_turns,
+    has_workers,
+    open_queue,
+    requeue_stalled,
+)
 from arena.record.write.turns import claim_turns, renew_claims
 from arena.rounds.round import play_round
 from tests.builders import NOW
@@ -180,3 +190,38 @@ def test_no_call_under_way_is_made_again_when_the_clock_steps(step: int, databas
         put(0)
         assert (slow.asked, quick.asked) == (["question 1", "question 2"], [])
         assert facts(record) == {"call": 2, "turn": 1, "fill": 1, "entry": 2, "reservation": 0}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_worker_that_beats_keeps_its_job_however_the_servers_clock_steps(
+    step: int, new_database: Callable[[], str]
+) -> None:
+    database, timer = new_database(), Timer()
+    watch = Watch(timer)
+
+    async def step_to(seconds: int) -> None:
+        with closing(Record.open(database)) as opened, opened.engine.begin() as connection:
+            step_server(connection, seconds)
+
+    async def look(app: App) -> tuple[bool, int]:
+        return await has_workers(app, watch), await requeue_stalled(app)
+
+    async def play() -> tuple[bool, int]:
+        async with open_queue(database) as app:
+            worker_id = await app.job_manager.register_worker()
+            await enqueue_turns(app, [TurnJob(1, 1, "ann", "1")])
+            assert await app.job_manager.fetch_job(["turns"], worker_id) is not None
+        for number in range(12):
+            await step_to(step * (number % 3))
+            async with open_queue(database) as app:
+                if number % 2:
+                    await app.job_manager.update_heartbeat(worker_id)
+                timer.seconds += HEARTBEAT_SECONDS
+                assert await look(app) == (True, 0)
+        async with open_queue(database) as app:
+            for _ in range(3):
+                timer.seconds += SILENCE.total_seconds() / 3
+                found = await look(app)
+        return found
+
+    assert asyncio.run(play()) == (False, 1), "the last one is dead, and its job is given to others"

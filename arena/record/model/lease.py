@@ -23,15 +23,17 @@ LEASE_LENGTH = timedelta(seconds=90)
 """How long nobody hears of a holder before another may take over what it holds."""
 HEARTBEAT_INTERVAL = LEASE_LENGTH / 3
 """How often a holder says that it is alive, so that two beats may be missed."""
+LEAST_LOOKS = 3
+"""How often a hold is looked at, after the first time, before it is taken over."""
 MOST_SILENCES, FORGOTTEN = 1_000, 3_600.0
 """With more entries a watch forgets what it hasn't looked at for so many seconds."""
 
 
 def holder_name() -> str:
     """Return a name for this process, told apart from any other that ever had its number."""
-    return (
-        f"{socket.gethostname()}/{os.getpid()}/{machine_name()}.{_process(os.getpid()).started}.{uuid4().hex}"
-    )
+    number = os.getpid()
+    began = process_state(number).started
+    return f"{socket.gethostname()}/{number}/{machine_name()}.{began}.{uuid4().hex}"
 
 
 @cache
@@ -52,7 +54,7 @@ class ProcessState:
     started: str = ""
 
 
-def _process(pid: int) -> ProcessState:
+def process_state(pid: int) -> ProcessState:
     """Return what is known of the process with a number, on Linux."""
     try:
         line = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
@@ -84,7 +86,7 @@ def is_gone(name: str) -> bool:
         pass
 
     # Nobody has waited yet for one that was killed, or another process has its number now.
-    process = _process(pid)
+    process = process_state(pid)
     if process.state in ("Z", "X"):
         return True
     began = own.split(".")[1:-1]
@@ -128,7 +130,7 @@ class Watch:
         if is_gone(hold.holder):
             return True
 
-        silence = self._look(hold)
+        silence = self._look(hold, lease.total_seconds() / LEAST_LOOKS)
         if silence.seconds >= lease.total_seconds():
             del self.silences[hold.what]
             return True
@@ -142,11 +144,11 @@ class Watch:
             for silence in self.silences.values()
         )
 
-    def _look(self, hold: Hold) -> Silence:
+    def _look(self, hold: Hold, most: float) -> Silence:
         """Return for how long a hold is silent.
 
-        Between two looks no more than a heartbeat counts: the machine, or all processes on it, may have stood
-        still meanwhile, and the holder needs time for its next beat.
+        Between two looks `most` seconds count: the machine, or all processes on it, may have stood still
+        meanwhile, and the holder needs time for its next beat.
         """
         now = self.timer()
         silence = self.silences.get(hold.what)
@@ -156,7 +158,7 @@ class Watch:
         elif silence.hold != hold:
             silence = Silence(hold, now, heard=True)
         else:
-            silence.seconds += min(now - silence.looked_at, HEARTBEAT_INTERVAL.total_seconds())
+            silence.seconds += min(now - silence.looked_at, most)
             silence.looked_at = now
 
         self.silences[hold.what] = silence

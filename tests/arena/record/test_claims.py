@@ -17,7 +17,17 @@ from hypothesis import strategies as st
 from arena.errors import ArenaError
 from arena.record.model import lease
 from arena.record.model.cohort import Turn
-from arena.record.model.lease import Hold, heartbeat, holder_name, is_gone, machine_name
+from arena.record.model.lease import (
+    FORGOTTEN,
+    MOST_SILENCES,
+    Hold,
+    Watch,
+    heartbeat,
+    holder_name,
+    is_gone,
+    machine_name,
+    process_state,
+)
 from arena.record.queries.cohorts import count_facts, read_calls, read_rounds, read_turn_statuses
 from arena.record.record import Record
 from arena.record.write.calls import add_call
@@ -230,6 +240,33 @@ def test_a_process_that_ended_is_gone_and_so_is_an_earlier_one_with_our_number()
     assert not is_gone(named(os.getppid()))
     for elsewhere in ("elsewhere.invalid/1/x", named(ended.pid, "another"), named(os.getpid(), "another")):
         assert not is_gone(elsewhere)
+
+
+def test_a_zombie_is_gone_and_so_is_whoever_had_a_number_before() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        host, _, own = holder_name().split("/")
+        machine, _, unique = own.split(".")
+        began = process_state(process.pid).started
+        its_name = f"{host}/{process.pid}/{machine}.{began}.{unique}"
+        another = f"{host}/{process.pid}/{machine}.{int(began) + 1}.{unique}"
+        assert (is_gone(its_name), is_gone(another)) == (False, True)
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is there all the same
+        assert is_gone(its_name)
+
+
+def test_a_name_of_another_form_is_that_of_nobody_here() -> None:
+    assert not is_gone("me")
+
+
+def test_a_watch_forgets_what_nobody_wants_any_more() -> None:
+    moment = 0.0
+    watch = Watch(lambda: moment)
+    for number in range(MOST_SILENCES):
+        assert not watch.is_over(Hold(f"call {number}", "a.invalid/1/x", (0, 0)))
+    moment = FORGOTTEN + 1
+    assert not watch.is_over(Hold("turn 1/1", "a.invalid/1/x", (0, 0)))
+    assert [*watch.silences] == ["turn 1/1"]
 
 
 def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_away(
