@@ -58,6 +58,13 @@ PLACE = (
 
 Meanwhile the round is not closed: its head covers the call, or the call knows that it is late.
 """
+SAME_ATTEMPT = select(CallRow.prompt_hash, CallRow.reply, CallRow.error_code).where(
+    CallRow.round_id == bindparam("round_id"),
+    CallRow.entrant_id == bindparam("entrant_id"),
+    CallRow.stage == bindparam("stage"),
+    CallRow.sample == bindparam("sample"),
+    CallRow.attempt == bindparam("attempt"),
+)
 ALONE = (
     select(ClaimRow.token)
     .where(ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id"))
@@ -103,6 +110,12 @@ def add_call(
         "error_retry": int(error.retry) if error else 0,
         "made_at": made_at,
     }
+    if place is None:  # nothing was reserved that would be gone now, had it been kept before
+        same = {"attempt": attempt, **ids, **part}
+        kept = run_statement(connection, SAME_ATTEMPT, same)
+        if kept == [(row["prompt_hash"], row["reply"], row["error_code"])]:
+            return
+
     fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
     insert_rows(connection, CallRow.__table__, [row | ids | {"hash": fact}])
     if over:
