@@ -10,7 +10,7 @@ from arena.record.schema.codec import call_fact
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.statements import attributes_of, insert_rows, run_statement
 from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import col, joined, select
+from arena.record.schema.typed import col, columns_of, joined, select
 from arena.record.schema.work import ClaimRow
 from arena.record.write.heads import add_head
 from arena.record.write.reservations import free_reservation
@@ -58,7 +58,8 @@ PLACE = (
 
 Meanwhile the round is not closed: its head covers the call, or the call knows that it is late.
 """
-SAME_ATTEMPT = select(CallRow.prompt_hash, CallRow.reply, CallRow.error_code).where(
+ATTEMPT_FIELDS = ("prompt_hash", "reply", "error_code", "cost", "latency_ms")
+SAME_ATTEMPT = select(*columns_of(CallRow, ATTEMPT_FIELDS)).where(
     CallRow.round_id == bindparam("round_id"),
     CallRow.entrant_id == bindparam("entrant_id"),
     CallRow.stage == bindparam("stage"),
@@ -113,7 +114,7 @@ def add_call(
     if place is None:  # nothing was reserved that would be gone now, had it been kept before
         same = {"attempt": attempt, **ids, **part}
         kept = run_statement(connection, SAME_ATTEMPT, same)
-        if kept == [(row["prompt_hash"], row["reply"], row["error_code"])]:
+        if kept == [tuple(row[name] for name in ATTEMPT_FIELDS)]:
             return
 
     fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
