@@ -7,6 +7,7 @@ come twice, when the arena was killed between publishing and noting that. Nothin
 import asyncio
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from arena.clock import sleep_unless_stopped
 from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.record.model.incident import heads_unpublished
-from arena.record.model.lease import LEASE_LENGTH, holder_name
+from arena.record.model.lease import LEASE_LENGTH, Watch, holder_name
 from arena.record.record import Record
 from arena.record.write.heads import (
     Publication,
@@ -55,6 +56,7 @@ async def keep_publishing(
     if config.heads.file is None and config.heads.command is None:
         return
     me = holder_name()
+    record = replace(record, watch=Watch(record.watch.timer))
     while True:
         last = stop.is_set()
         try:
@@ -64,7 +66,7 @@ async def keep_publishing(
             say(f"heads could not be published: {error.message}")
         if last and not record.watch.is_in_doubt():
             return
-        # The last look is repeated where one elsewhere may have died at it.
+        # The last look is repeated for a lease where a process elsewhere may have died as it published.
         await sleep_unless_stopped(EVERY, asyncio.Event() if last else stop)
 
 
