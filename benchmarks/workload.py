@@ -120,7 +120,7 @@ def decided(arena: Arena) -> Decided:
     assert snapshot is not None
     offers, accounts = SnapshotOffers(snapshot[1], FREE), record.holdings(stored.id)
     keys = stored.entrant_ids
-    tokens = record.write(claim_turns, round.id, [*keys.values()], "bench", HOUR, lambda _: False)
+    tokens = record.write(claim_turns, round.id, [*keys.values()], "bench", lambda _: False)
     turns: Decided = []
     for place, (name, key) in enumerate(keys.items()):
         account = accounts[name]

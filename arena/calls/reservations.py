@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import partial
+from uuid import uuid4
 
 from agents.model import Ask, Call, CallError, Prompt
 from arena.calls.rate_limit import FIRST_LOOK, LONGEST_LOOK, ProviderLimit, RateLimiter, RunningCalls
 from arena.calls.recorded_ask import INTERRUPTED, Attempt, CallInterrupted, EndedAttempt, raise_past_agent
-from arena.record.model.lease import LEASE_LENGTH, is_gone
+from arena.errors import ArenaError
 from arena.record.model.reservation import (
     Budget,
     BudgetHeld,
@@ -25,7 +25,17 @@ from arena.record.model.reservation import (
     provider_pause,
 )
 from arena.record.record import Record
-from arena.record.write.reservations import renew_reservations, reserve
+from arena.record.write.reservations import (
+    lose_reservations,
+    renew_reservations,
+    reserve,
+    withdraw_reservations,
+)
+
+
+def new_reservation_id() -> int:
+    """Return a number that no other reservation has: one of 2^52, which JSON can hold too."""
+    return 1 + uuid4().int % 2**52
 
 
 class TakenOver(Exception):
@@ -36,7 +46,8 @@ class TakenOver(Exception):
 class CallReservations:
     """Where every call is reserved: in the `record` that all processes share; without one, here alone.
 
-    Who waits for the same money waits in line, and only the first looks whether there is some.
+    Who waits for the same money waits in line, and only the first looks whether there is some. Those in
+    `unanswered` may be in the record though their calls were never made: the answer to the commit was lost.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -44,19 +55,17 @@ class CallReservations:
     record: Record | None = None
     calls: RunningCalls = field(default_factory=RunningCalls)
     under_way: dict[int, Reservation] = field(default_factory=dict)
+    unanswered: set[int] = field(default_factory=set)
     queues: dict[BudgetKey, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    @property
-    def terms(self) -> ReservationTerms:
-        """What calls are held to."""
-        limiter = self.limiter
-        return ReservationTerms(self.budget, limiter.per_provider, LEASE_LENGTH, is_gone, limiter.timed)
-
     def renew(self) -> None:
-        """The calls under way go on."""
-        if self.record is not None and self.under_way:
-            self.record.write_unfenced(renew_reservations, list(self.under_way), LEASE_LENGTH)
+        """Renew the calls under way."""
+        if self.record is None:
+            return
+        self._withdraw_unanswered(self.record)
+        if self.under_way:
+            self.record.write_unfenced(renew_reservations, list(self.under_way))
 
     async def reserve(
         self, make_request: Callable[[], ReservationRequest], limit: ProviderLimit
@@ -88,9 +97,31 @@ class CallReservations:
         return answer
 
     def _try_reserve(self, record: Record, request: ReservationRequest) -> ReservationAnswer:
+        terms = ReservationTerms(
+            self.budget, self.limiter.per_provider, record.watch.is_over, self.limiter.timed
+        )
+        id = new_reservation_id()
         with raise_past_agent():
             record.hold_room(len(self.under_way) + 1)
-            return record.write_unfenced(reserve, request, self.terms)
+            self._withdraw_unanswered(record)
+
+            # From here until there is an answer the record may have a reservation of which nobody here knows.
+            self.unanswered.add(id)
+            try:
+                answer = record.write_unfenced(reserve, request, terms, id)
+            except ArenaError as error:
+                if error.code != "unreachable":
+                    raise
+                answer = record.write_unfenced(reserve, request, terms, id)
+            self.unanswered.discard(id)
+            return answer
+
+    def _withdraw_unanswered(self, record: Record) -> None:
+        """Delete reservations that may have been written, of calls that were never made."""
+        if self.unanswered:
+            ids = frozenset(self.unanswered)
+            record.write_unfenced(withdraw_reservations, ids)
+            self.unanswered -= ids
 
     @contextmanager
     def renewed(self, reservation: Reservation | None) -> Iterator[None]:
@@ -103,7 +134,7 @@ class CallReservations:
             yield
         except Exception:
             # It takes no room any more, and goes on counting as spent.
-            self.record.write_unfenced(renew_reservations, [reservation.id], timedelta())
+            self.record.write_unfenced(lose_reservations, [reservation.id])
             raise
         finally:
             del self.under_way[reservation.id]

@@ -35,7 +35,7 @@ from arena.record.queries.operations import count_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.open_world import open_world
-from arena.rounds.season import check_decision_time, next_decision_time, play_time
+from arena.rounds.season import check_decision_time, next_decision_time, play_time_when_free
 from arena.rounds.settlement import next_look
 from arena.scores.agent_summary import changed_since
 from arena.scores.refresh import refresh_leaderboards
@@ -95,7 +95,7 @@ def play(
         async with open_world(config, record) as opened:
             world = replace(opened, leaves_failed=leave_failed)
             try:
-                reports = await play_time(at, plan, world, record)
+                reports = await play_time_when_free(at, plan, world, record)
             except Exception as error:
                 await report_decision_time(config, record, at, error, say)
                 raise

@@ -4,16 +4,22 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 
 from arena.clock import sleep_unless_stopped
 from arena.errors import ArenaError
-from arena.record.model.lease import is_gone
 from arena.record.record import Record
 from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
 
 LEADER_LEASE = "scheduler"
 LEASE, BEAT, LOOK = timedelta(seconds=60), timedelta(seconds=15), timedelta(seconds=3)
 """How long the lease is held for, how often it is renewed, and how often one who stands by looks."""
+
+
+def take_lead(record: Record, holder: str) -> int | None:
+    """Take the lease where nobody has it, or its holder is dead; return its token, or None."""
+    is_over = partial(record.watch.is_over, lease=LEASE)
+    return record.write_unfenced(take_lease, LEADER_LEASE, holder, is_over)
 
 
 async def wait_to_lead(
@@ -30,7 +36,8 @@ async def wait_to_lead(
     told, well = False, True
     while not stop.is_set():
         try:
-            token, well = record.write_unfenced(take_lease, LEADER_LEASE, holder, LEASE, is_gone), True
+            token = take_lead(record, holder)
+            well = True
         except ArenaError as error:
             if well:
                 on_error(error)
@@ -72,7 +79,7 @@ async def keep_lease(record: Record, token: int) -> None:
     while timer() - renewed < LEASE.total_seconds():
         await sleep_unless_stopped(BEAT, never)
         try:
-            if not record.write_unfenced(renew_lease, LEADER_LEASE, token, LEASE):
+            if not record.write_unfenced(renew_lease, LEADER_LEASE, token):
                 return
             renewed = timer()
         except Exception:  # noqa: BLE001, S112 - a database that is away for a moment is asked again

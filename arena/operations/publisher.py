@@ -7,6 +7,7 @@ come twice, when the arena was killed between publishing and noting that. Nothin
 import asyncio
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from arena.clock import sleep_unless_stopped
 from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.record.model.incident import heads_unpublished
-from arena.record.model.lease import LEASE_LENGTH, holder_name, is_gone
+from arena.record.model.lease import LEASE_LENGTH, Watch, holder_name
 from arena.record.record import Record
 from arena.record.write.heads import (
     Publication,
@@ -54,23 +55,26 @@ async def keep_publishing(
     """Publish heads as they come, until told to stop, and then what is left; without a target, nothing."""
     if config.heads.file is None and config.heads.command is None:
         return
+    me = holder_name()
+    record = replace(record, watch=Watch(record.watch.timer))
     while True:
         last = stop.is_set()
         try:
-            if words := await publish_due(config, record, now()):
+            if words := await publish_due(config, record, now(), me):
                 say(words)
         except ArenaError as error:
             say(f"heads could not be published: {error.message}")
-        if last:
+        if last and not record.watch.is_in_doubt():
             return
-        await sleep_unless_stopped(EVERY, stop)
+        # The last look is repeated for a lease where a process elsewhere may have died as it published.
+        await sleep_unless_stopped(EVERY, asyncio.Event() if last else stop)
 
 
-async def publish_due(config: Config, record: Record, now: datetime) -> str:
-    """Publish what is due, unless another process is at it; what went wrong, in words."""
+async def publish_due(config: Config, record: Record, now: datetime, holder: str) -> str:
+    """Publish what is due, unless another process is at it; return what went wrong, in words."""
     if not _is_due(config, record, now):
         return ""
-    token = record.write_unfenced(take_lease, DUTY, holder_name(), LEASE_LENGTH, is_gone)
+    token = record.write_unfenced(take_lease, DUTY, holder, record.watch.is_over)
     if token is None:
         return ""
     try:  # another process may have published them meanwhile

@@ -44,16 +44,16 @@ from arena.operations.jobs import (
     do_step,
     end_cohorts,
 )
-from arena.operations.leader import LEADER_LEASE, LEASE, wait_to_lead, work_as_leader
+from arena.operations.leader import LOOK, take_lead, wait_to_lead, work_as_leader
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
 from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
 from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn
-from arena.record.model.lease import holder_name, is_gone
+from arena.record.model.lease import LEASE_LENGTH, holder_name
 from arena.record.queries.operations import count_turns
 from arena.record.queries.progress import read_progress
 from arena.record.record import Record
 from arena.record.schema.database import RecordReplaced
-from arena.record.write.operations import LeaseLost, put_job, read_jobs, take_lease
+from arena.record.write.operations import LeaseLost, put_job, read_jobs
 from arena.record.write.sync import VenueSource
 from arena.rounds.adapters import open_venue
 from arena.rounds.error_text import error_text
@@ -145,17 +145,33 @@ async def _lead_until_stopped(run: Run, me: str) -> None:
         _emit(run, "superseded", "another arena run has taken over")
 
 
+IN_USE = "another arena run is using this record"
+
+
 async def _take(run: Run, me: str) -> int | None:
-    words = "another arena run is using this record"
-    if not run.once:
-        on_standby = partial(_emit, run, "standby", f"{words}; standing by")
-        on_error = partial(_emit_trouble, run, anew=True)
-        return await wait_to_lead(run.record, me, run.stop.asked, on_standby, on_error)
-    token = run.record.write_unfenced(take_lease, LEADER_LEASE, me, LEASE, is_gone)
+    """Take the lead, or wait for it; return the token, or None when told to stop before."""
+    if run.once:
+        return await _take_once(run, me)
+    on_standby = partial(_emit, run, "standby", f"{IN_USE}; standing by")
+    on_error = partial(_emit_trouble, run, anew=True)
+    return await wait_to_lead(run.record, me, run.stop.asked, on_standby, on_error)
+
+
+async def _take_once(run: Run, me: str) -> int | None:
+    """Take the lead, which is waited for only where its holder may have died on another machine."""
+    token = take_lead(run.record, me)
+    if token is None and run.record.watch.is_in_doubt():
+        words = f"{IN_USE}, or has died on another machine; waiting up to a minute for a sign of it"
+        _emit(run, "standby", words)
+    while token is None and run.record.watch.is_in_doubt():
+        await sleep_unless_stopped(LOOK, run.stop.asked)
+        if run.stop.asked.is_set():
+            return None
+        token = take_lead(run.record, me)
+
     if token is None:
-        raise ArenaError(
-            "busy", words, "it does what is due; without --once, this one would stand by", status=2
-        )
+        hint = "it does what is due; without --once, this one would stand by"
+        raise ArenaError("busy", IN_USE, hint, status=2)
     return token
 
 
@@ -228,7 +244,7 @@ async def run_step(lead_run: LeaderRun) -> bool:
         first = min(ready, key=lambda task: (task.name == "catalogue", task.at, task.place))
         await _do(first, todo, states, lead_run)
         return True
-    if run.once:
+    if run.once and not (waiting and lead_run.context.record.watch.is_in_doubt()):
         left = dict.fromkeys((*(one.name for one in todo.due), *(task.name for task in waiting)))
         run.progress.left = tuple(left)
         return False
@@ -425,6 +441,8 @@ def _emit_outcome(run: Run, task: DueTask, done: StepOutcome) -> None:
     """What was done, for those who watch."""
     progress, report = run.progress, done.report
     words = f"{task.name}, {task.at:{MINUTE_FORMAT}}: {done.note}"
+    if done.busy and run.record.watch.is_in_doubt():
+        words += f", or has died; waiting up to {LEASE_LENGTH.total_seconds():g} s for a sign of it"
     if report is not None and not done.busy:
         progress.last_round = words
         progress.rounds += bool(report.turns)

@@ -354,7 +354,7 @@ def read_status(
         rounds=tuple(rounds),
         turns=operations.count_turns(connection),
         spend=_read_spend(connection, now, expected, rounds),
-        under_way=calls.read_calls_under_way(connection),
+        under_way=calls.read_calls_under_way(connection, is_gone),
         held=held,
         heads=read_published_heads(connection),
         looked_at=max((at for at in prices_read if at is not None), default=None),

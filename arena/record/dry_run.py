@@ -26,7 +26,7 @@ from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_snapshot
 from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evidence
 from arena.record.write.quarantine import quarantine_records
-from arena.record.write.reservations import read_spent, renew_reservations, reserve
+from arena.record.write.reservations import lose_reservations, read_spent, renew_reservations, reserve
 from arena.record.write.sync import SyncResult, add_catalogue
 from arena.record.write.tools import add_tool_result, read_listed, read_tool_text, request_key
 from arena.record.write.turns import claim_turns
@@ -79,6 +79,7 @@ class DryRunRecord(Record):
         replace(quarantine_records, lambda *_: None)
         replace(reserve, self._reserve)
         replace(renew_reservations, lambda *_: None)  # nobody else waits for them
+        replace(lose_reservations, lambda *_: None)
 
     def read(self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What a query answers here, else in the record."""
@@ -114,7 +115,7 @@ class DryRunRecord(Record):
             return super().read(read_evidence, round_id)
         return {market: tuple(articles) for market, articles in self.evidence[-1].articles.items()}
 
-    def _reserve(self, request: ReservationRequest, terms: ReservationTerms) -> ReservationAnswer:
+    def _reserve(self, request: ReservationRequest, terms: ReservationTerms, id: int) -> ReservationAnswer:
         """A place for a call, of which the record learns nothing: others don't know that it is taken."""
         limits, payer = terms.budget.limits, request.payer
         spent = self._read_spent(payer.round_id, payer.entrant_id, midnight(request.made_at), limits)
@@ -122,7 +123,6 @@ class DryRunRecord(Record):
         refusal = check_budget(terms.budget, request.worst, spent, reserved)
         if refusal is not None:
             return refusal
-        id = len(self.calls) + len(self.reserved)
         self.reserved[id] = request.worst or 0
         return Reservation(id, request.provider, terms.per_provider, terms.per_provider, narrow=False)
 

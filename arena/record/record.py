@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, inspect
 from arena.errors import ArenaError
 from arena.record.files.room import AnswerRoom
 from arena.record.model.cohort import Cohort
+from arena.record.model.lease import Watch
 from arena.record.queries.accounts import AccountCache, read_entries_after, read_ledger_heads, read_ledgers
 from arena.record.queries.calls import read_spent_since
 from arena.record.queries.cohorts import LineUps, StoredCohort, read_cohorts, read_snapshot
@@ -33,7 +34,8 @@ T = TypeVar("T")
 class Record:
     """The door to one database: `read(query, …)` and `write(change, …)` call a function with a connection.
 
-    With a `fence`, writes are refused once another process has taken the lease over.
+    With a `fence`, writes are refused once another process has taken the lease over. Its `watch` is what this
+    process has seen of others that hold something.
     """
 
     engine: Engine
@@ -42,6 +44,7 @@ class Record:
     last_snapshot: dict[tuple[int, datetime], tuple[int, Snapshot]] = field(default_factory=dict)
     fence: Fence | None = None
     room: AnswerRoom = field(default_factory=AnswerRoom)
+    watch: Watch = field(default_factory=Watch)
 
     @classmethod
     def open(cls, database: str) -> Self:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from arena.clock import timer
+from arena.record.model.lease import Watch
 from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.write.turn_queue import (
     TurnJob,
@@ -33,7 +34,7 @@ OnAlone = Callable[[bool], None]
 async def dispatch_to_workers(database: str, version: str, on_change: OnAlone) -> AsyncIterator[Dispatch]:
     """The workers on a record, for a scheduler of this code version."""
     async with open_queue(database) as app:
-        watch = WorkerPresence(partial(has_workers, app), on_change)
+        watch = WorkerPresence(partial(has_workers, app, Watch()), on_change)
 
         async def dispatch(
             stored: StoredCohort,

@@ -14,7 +14,6 @@ from arena.cohorts.replacements import (
 from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
 from arena.record.model.cohort import Replacement, RoundReport, Turn, UnansweredTurn
-from arena.record.model.lease import LEASE_LENGTH, is_gone
 from arena.record.queries.cohorts import (
     PROVEN_STATUSES,
     StoredCohort,
@@ -179,9 +178,8 @@ def close_turns(
     In another world it does not: its try is waited for.
     """
     live, keys = stored.cohort.stamp == "live", {stored.entrant_ids[name]: name for name in failed}
-    taken = record.write(
-        claim_turns, round.id, [*keys], world.holder, LEASE_LENGTH, (lambda _: True) if live else is_gone
-    )
+    is_over = (lambda _: True) if live else record.watch.is_over
+    taken = record.write(claim_turns, round.id, [*keys], world.holder, is_over)
     if tried := [name for key, name in keys.items() if key not in taken]:
         raise busy_error(stored.cohort.number, round.number, tried)
 
@@ -229,7 +227,7 @@ def check_models_answered(stored: StoredCohort, round: StoredRound, record: Reco
 def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
     """What to say when turns are held by another process."""
     words = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
-    hint = "wait for it; if it died on another machine, its claim expires within two minutes"
+    hint = "wait for it; if it died on another machine, the next try takes over within two minutes"
     return ArenaError("busy", words, hint, status=2)
 
 

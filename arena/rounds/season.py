@@ -1,5 +1,7 @@
 """Many decision times: cohorts started when due or by hand, each played or tracked, until all is over."""
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -15,6 +17,7 @@ from arena.cohorts.schedule import MOST_TRIES, PLAY_WINDOW, Plan, pause_after
 from arena.errors import ArenaError
 from arena.record.model.calendar import WEEK
 from arena.record.model.cohort import Cohort, RoundReport, UnansweredTurn
+from arena.record.model.lease import LEASE_LENGTH
 from arena.record.queries.accounts import read_profits
 from arena.record.queries.calls import read_rounds_by_cohort
 from arena.record.queries.cohorts import (
@@ -43,6 +46,10 @@ from markets.garbage_collection import gc_seldom
 from portfolio.ledger import open_account
 from portfolio.quotes import duration_text
 
+logger = logging.getLogger(__name__)
+
+LOOK = 3.0
+"""Seconds between two looks at turns whose holder may have died."""
 LONGEST_TAIL = 26
 """How many more times a season looks whether what is still open has ended."""
 
@@ -91,7 +98,7 @@ async def play_until_answered(
     wrong key, is not waited for.
     """
     for tries in range(1, MOST_TRIES + 1):
-        reports = await play_time(at, plan, world, record)
+        reports = await play_time_when_free(at, plan, world, record)
         stop_if_busy(reports)
         unanswered = [turn for report in reports for turn in report.unanswered]
         if world.leaves_failed or not unanswered:
@@ -169,6 +176,50 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
         first = trouble[0]
         raise VenueUnavailable(first.code, first.message, first.hint, first.venue, 2 if reports else 1)
     return reports
+
+
+async def play_time_when_free(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
+    """Play one decision time; turns that are held by a process which may have died are waited for.
+
+    Of a process on another machine nothing is known. It lives if it renews a claim meanwhile, and then its
+    turns are left to it; else they are taken over after a lease.
+    """
+    reports = list[RoundReport]()
+    told = False
+    while True:
+        try:
+            reports = joined_reports(reports, await play_time(at, plan, world, record))
+        except ArenaError as error:
+            if error.code != "busy" or not record.watch.is_in_doubt():
+                raise
+            waiting = error.message
+        else:
+            busy = [report for report in reports if report.waiting]
+            if not busy or not record.watch.is_in_doubt():
+                return reports
+            waiting = busy_error(busy[0].cohort, busy[0].number, busy[0].waiting).message
+
+        if not told:
+            length = int(LEASE_LENGTH.total_seconds())
+            logger.warning("%s, or has died; waiting up to %d s for a sign of it", waiting, length)
+        told = True
+        await asyncio.sleep(LOOK)
+
+
+def joined_reports(earlier: Sequence[RoundReport], later: Sequence[RoundReport]) -> list[RoundReport]:
+    """Return the later reports of one decision time, with the turns that were played earlier."""
+    before = {(report.cohort, report.number): report for report in earlier}
+    joined = list[RoundReport]()
+    for report in later:
+        first = before.get((report.cohort, report.number))
+        if first is None:
+            joined.append(report)
+            continue
+        trouble = tuple(dict.fromkeys((*first.trouble, *report.trouble)))
+        turns = (*first.turns, *report.turns)
+        replaced = first.replaced or report.replaced
+        joined.append(replace(report, turns=turns, trouble=trouble, replaced=replaced))
+    return joined
 
 
 def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:

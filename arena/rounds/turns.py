@@ -17,7 +17,7 @@ from arena.calls.reservations import reserved_ask
 from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
 from arena.cohorts.schedule import PLAY_WINDOW
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
-from arena.record.model.lease import LEASE_LENGTH, heartbeat, is_gone
+from arena.record.model.lease import heartbeat
 from arena.record.model.reservation import Payer, ReservationRequest
 from arena.record.queries.cohorts import (
     StoredCohort,
@@ -185,7 +185,7 @@ async def play_by_workers(
 def renew_turns(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
     """Renew the reservations of calls under way, and the claims on turns that no other has taken over."""
     world.reservations.renew()
-    mine = record.write_unfenced(renew_claims, round_id, held, LEASE_LENGTH)
+    mine = record.write_unfenced(renew_claims, round_id, held)
     for lost in held.keys() - mine:
         del held[lost]
 
@@ -258,7 +258,7 @@ def claimed_turns(
     cohort = stored.cohort
     ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in todo}
     offers = SnapshotOffers(snapshot, cohort.rules)
-    tokens = record.write(claim_turns, round.id, [*ids.values()], world.holder, LEASE_LENGTH, is_gone)
+    tokens = record.write(claim_turns, round.id, [*ids.values()], world.holder, record.watch.is_over)
     accounts = record.holdings(stored.id)
     sources = dict.fromkeys(name for entrant in todo for name in forecast_sources(entrant.settings))
     stated = record.read(read_final_forecasts, round.id, list(sources))

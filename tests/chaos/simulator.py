@@ -37,6 +37,7 @@ from arena.operations.wake import LONGEST_SLEEP
 from arena.record.files.backup import backup_to
 from arena.record.files.room import AnswerRoom
 from arena.record.hashes import state_hash
+from arena.record.model.lease import Watch
 from arena.record.record import Record
 from arena.record.schema.database import (
     DURABLE_OPTION,
@@ -50,7 +51,7 @@ from arena.record.write.cohorts import pause_cohort
 from arena.record.write.turn_queue import PlayTurn, TurnJob
 from arena.rounds import adapters
 from arena.rounds.open_world import open_world
-from arena.rounds.season import next_decision_time, play_time
+from arena.rounds.season import next_decision_time, play_time_when_free
 from arena.rounds.worker import TurnQueue, serve_turns
 from arena.rounds.world import Dispatch, MissingTurns
 from arena.verify import verify
@@ -75,6 +76,8 @@ LONGEST_PAUSE, LONGEST_FAULT, LONGEST_FULL = 40.0, 12.0, 45.0
 than a lease."""
 DATABASE_FAULTS = ("disk_full", "locked", "unreachable")
 EXPECTED_CODES = {"busy", "raced", "over", "superseded", *DATABASE_FAULTS}
+STEPS_OF_CLOCKS = (3_600, -3_600, 86_400, -86_400)
+"""Seconds by which a clock is put forward or back."""
 FAULT = 0.02
 """How likely something goes wrong before a step."""
 STEPS = 60_000
@@ -203,6 +206,7 @@ class Simulation:
     paused: bool = False
     full_until: float = 0.0
     freed: set[str] = field(default_factory=set)
+    ahead: dict[str, int] = field(default_factory=dict)
     fault: BaseException | None = None
 
     def __post_init__(self) -> None:
@@ -252,7 +256,7 @@ class Simulation:
         """`arena run`."""
         workers = not once and any(name.startswith("worker") for name in self.tasks)
         config = replace(self.config, run=self.config.run.model_copy(update={"workers": workers}))
-        with closing(Record.open(str(self.file))) as record:
+        with closing(self.open_record()) as record:
             running = Run(
                 config, record, lambda: self.time, lambda _: None, once,
                 open_wake=lambda: self.time, open_dispatch=self.queue.dispatched,
@@ -268,17 +272,17 @@ class Simulation:
     async def work(self) -> None:
         """`arena worker`."""
         door = TurnQueue(self.queue.open, self.queue.work)
-        with closing(Record.open(str(self.file))) as record:
+        with closing(self.open_record()) as record:
             await serve_turns(self.config, record, 3, 5.0, asyncio.Event(), lambda _: None, door)
 
     async def play(self) -> None:
         """`arena round`."""
-        with closing(Record.open(str(self.file))) as record:
+        with closing(self.open_record()) as record:
             plan = plan_of(self.config, self.time.now(), record.begun())
             at = next_decision_time(plan, record, live=False, now=self.time.now())
             if at in plan.decision_times():
                 async with open_world(self.config, record, self.time) as world:
-                    await play_time(at, plan, world, record)
+                    await play_time_when_free(at, plan, world, record)
 
     # ---- what goes wrong
 
@@ -287,7 +291,14 @@ class Simulation:
         if self.left and self.chance.random() < FAULT:
             self.left -= 1
             often = (self.kill, self.suspend)
-            seldom = (self.cut_off, self.fill_disk, self.lose_queue, self.back_up, self.pause)
+            seldom = (
+                self.cut_off,
+                self.fill_disk,
+                self.lose_queue,
+                self.back_up,
+                self.pause,
+                self.step_clock,
+            )
             happens = self.chance.choice((*often, *often, *seldom))
             happens()
 
@@ -332,6 +343,12 @@ class Simulation:
         self.loop.call_later(self.chance.uniform(1, 60), setattr, self.queue, "away", False)
         self.note("the queue is away")
 
+    def step_clock(self) -> None:
+        """The wall clock of its machine is put forward or back, by up to a day."""
+        name, seconds = self.victim(), self.chance.choice(STEPS_OF_CLOCKS)
+        self.ahead[name] = self.ahead.get(name, 0) + seconds
+        self.note(f"the clock of {name} is put {seconds:+} s")
+
     def back_up(self) -> None:
         """`arena db backup`."""
         if self.file.exists() and stored_questions(self.file):
@@ -364,7 +381,7 @@ class Simulation:
     # ---- doors
 
     def watch(self, engine: Engine) -> None:
-        """The database's clock is the simulation's, and a process may be cut off from it."""
+        """The database's clock is that of the process's machine, and a process may be cut off from it."""
 
         @event.listens_for(engine, "connect")
         def clock(driver: Any, _: object) -> None:
@@ -407,14 +424,22 @@ class Simulation:
 
     def strftime(self, _form: str, at: str = "now", shift: str = "0 seconds") -> str:
         """As SQLite has it, for the one form that is asked for."""
-        moment = self.time.now() if at == "now" else datetime.fromisoformat(at)
+        moment = self.wall_time() if at == "now" else datetime.fromisoformat(at)
         moment += timedelta(seconds=float(shift.partition(" ")[0]))
         return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
 
     def julianday(self, at: str) -> float:
         """In days."""
-        moment = self.time.now() if at == "now" else datetime.fromisoformat(at)
+        moment = self.wall_time() if at == "now" else datetime.fromisoformat(at)
         return moment.timestamp() / 86_400
+
+    def wall_time(self) -> datetime:
+        """The time as the machine of the process has it that asks."""
+        return self.time.now() + timedelta(seconds=self.ahead.get(PROCESS.get(), 0))
+
+    def open_record(self) -> Record:
+        """The record, as a process opens it that has the loop's time for its timer."""
+        return replace(Record.open(str(self.file)), watch=Watch(self.loop.time))
 
     @contextmanager
     def doors(self) -> Iterator[None]:

@@ -2,10 +2,13 @@
 
 import asyncio
 import shutil
+import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,10 +17,12 @@ from agents.model import Ask, Decision, View
 from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.errors import ArenaError
-from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant, RoundReport
+from arena.record.model.lease import Watch
 from arena.record.queries.cohorts import read_rounds
 from arena.record.record import Record
 from arena.record.write.turns import release_claims
+from arena.rounds import season
 from arena.rounds.open_world import open_world
 from arena.rounds.round import play_round
 from arena.rounds.season import begin_due_cohort, next_decision_time, play_time
@@ -87,16 +92,36 @@ def play_first_round(folder: Path, cohort: int, killed: bool = False) -> None:
 
 
 def let_go(folder: Path) -> None:
-    """The leases of the one that died are over."""
+    """The claims of the one that died are free."""
     with closing(Record.open(str(folder / "arena.db"))) as record:
         for stored in record.cohorts():
             for round in record.read(read_rounds, stored.id):
                 record.write(release_claims, round.id, list(stored.entrant_ids.values()))
 
 
+@contextmanager
+def alive(folder: Path) -> Iterator[None]:
+    """The other process lives: it renews its claims again and again."""
+    stop = threading.Event()
+
+    def renew() -> None:
+        with closing(sqlite3.connect(folder / "arena.db", timeout=30, isolation_level=None)) as record:
+            while not stop.wait(0.5):
+                record.execute("UPDATE claim SET beat = beat + 1")
+
+    thread = threading.Thread(target=renew)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
 def test_arena_run_waits_for_the_round_and_once_says_what_it_left(folder: Path) -> None:
     here = ("run", "--once", "--database", "arena.db")
-    said = arena_json(folder, *here, status=2)
+    with alive(folder):
+        said = arena_json(folder, *here, status=2)
     assert (said["left"], said["rounds"]) == (["cohort 1", *JOBS], 0)
     assert rows(folder, "SELECT (SELECT count(*) FROM snapshot), count(*) FROM cohort") == [(1, 1)]
     let_go(folder)
@@ -136,3 +161,25 @@ def next_round(folder: Path, at: datetime | None) -> None:
 
     with closing(Record.open(str(folder / "arena.db"))) as record:
         asyncio.run(go(record))
+
+
+def test_a_command_that_starts_after_a_death_elsewhere_waits_a_lease_and_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(season, "LOOK", 0.0)
+    moments = count(0, 10)
+    config = load(folder / "config.yaml")
+
+    async def go(record: Record) -> list[RoundReport]:
+        async with open_world(config, record) as world:
+            plan = plan_of(config, world.now(), record.begun())
+            return await season.play_time_when_free(SUNDAY, plan, world, record)
+
+    with closing(Record.open(str(folder / "arena.db"))) as opened:
+        record = replace(opened, watch=Watch(lambda: float(next(moments))))
+        [report] = asyncio.run(go(record))
+        assert (len(report.turns), report.done) == (3, True)
+        [message] = caplog.messages
+        assert message.startswith("another process plays market, oracle, kelly in round 1 of cohort 1")
+        assert message.endswith("or has died; waiting up to 90 s for a sign of it")
+        play(opened, folder)

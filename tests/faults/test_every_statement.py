@@ -85,7 +85,7 @@ class Machine:
         async def round() -> None:
             async with open_world(self.config, record) as world:
                 plan = plan_of(self.config, world.now(), record.begun())
-                watched = replace(world, player=_watched(world.player, fate))
+                watched = replace(world, player=watched_players(world.player, fate))
                 await play_time(plan.decision_times()[number], plan, watched, record)
 
         try:
@@ -120,7 +120,9 @@ class Machine:
             return found | {"differences": verify(connection) if verified else []}
 
 
-def _watched(mind: Callable[[Cohort, Entrant], Player], fate: Fate) -> Callable[[Cohort, Entrant], Player]:
+def watched_players(
+    mind: Callable[[Cohort, Entrant], Player], fate: Fate
+) -> Callable[[Cohort, Entrant], Player]:
     """Minds whose calls go out as ever, with a moment before each and one after it."""
 
     def watched(cohort: Cohort, entrant: Entrant) -> Player:

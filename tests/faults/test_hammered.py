@@ -11,7 +11,7 @@ from arena.verify import verify
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, most_at_once, work
-from tests.records.full_record import LEASE, SUN, Season, a_cohort, the_book
+from tests.records.full_record import SUN, Season, a_cohort, the_book
 
 PROCESSES, TICKS = 4, 1_000
 MOST, MAY = 5, 700
@@ -24,7 +24,7 @@ def test_a_budget_for_700_calls_makes_700_and_a_provider_for_five_never_has_six(
         season = Season(record)
         season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve", "kim"))
         season.look(1, NOW, the_book(SUN, NOW))
-        record.write(claim_turns, 1, [1, 2, 3, 4], "one of them", LEASE, lambda _: False)
+        record.write(claim_turns, 1, [1, 2, 3, 4], "one of them", lambda _: False)
     log, context = tmp_path / "calls", forking()
     told = (TICKS // PROCESSES, MOST, {"arena": MAY * COST + COST // 2}, str(log))
     workers = [context.Process(target=work, args=(database, n, *told)) for n in range(PROCESSES)]

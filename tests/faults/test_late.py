@@ -20,7 +20,7 @@ from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
 from arena.record.write.operations import take_lease
 from arena.record.write.reservations import read_spent
-from arena.record.write.turns import claim_turns, renew_claims
+from arena.record.write.turns import claim_turns, release_claims
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.settlement import settle_cohort
 from arena.rounds.world import Player, World
@@ -29,7 +29,6 @@ from tests.builders import NOW, RAIN, a_bet
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
 
 HOUR = timedelta(hours=1)
-LONG, OVER = timedelta(minutes=5), timedelta()
 
 
 async def asks_and_bets(view: View, ask: Ask) -> Decision:
@@ -94,13 +93,13 @@ def facts(record: Record) -> dict[str, int]:
 
 
 def test_a_late_workers_turn_is_refused_its_paid_answer_kept_and_it_asks_no_more(database: str) -> None:
-    """Its lease runs out while it waits for an answer; another plays the turn; then the answer comes."""
+    """Its claim is lost while it waits for an answer; another plays the turn; then the answer comes."""
     with waiting(database, "ann") as (record, stored), closing(Record.open(database)) as other:
         quick, reports = Model(), list[RoundReport]()
 
         class Slow(Model):
             async def meanwhile(self) -> None:
-                record.write_unfenced(renew_claims, 1, {1: 1}, OVER)
+                record.write_unfenced(release_claims, 1, [1])
                 reports.append(await play_round(stored, 1, worker(other, "b", quick), other))
 
         slow = Slow()
@@ -143,8 +142,8 @@ def test_of_many_that_come_at_the_same_moment_one_gets_it(want: str, database: s
         def take(number: int) -> list[int]:
             holder = f"w{number}.invalid/1/x"
             if want == "turns":
-                return sorted(others[number].write(claim_turns, 1, ids, holder, LONG, lambda _: False))
-            token = others[number].write_unfenced(take_lease, "scheduler", holder, LONG, lambda _: False)
+                return sorted(others[number].write(claim_turns, 1, ids, holder, lambda _: False))
+            token = others[number].write_unfenced(take_lease, "scheduler", holder, lambda _: False)
             return [] if token is None else [token]
 
         with ThreadPoolExecutor(len(others)) as pool:

@@ -7,7 +7,8 @@ from pathlib import Path
 from time import sleep
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.record.model.lease import holder_name, is_gone
+from arena.calls.reservations import new_reservation_id
+from arena.record.model.lease import Watch, holder_name
 from arena.record.model.reservation import (
     Budget,
     CallRefused,
@@ -22,12 +23,12 @@ from arena.record.model.reservation import (
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.calls import add_call
-from arena.record.write.reservations import read_spent, renew_reservations, reserve
+from arena.record.write.reservations import lose_reservations, read_spent, reserve
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, hang
 
-DAY, OVER = timedelta(days=1), timedelta()
+DAY = timedelta(days=1)
 THERE = ReservationRequest(Payer(1, 1), "somewhere", COST, "elsewhere.invalid/1/x", NOW)
 HERE = replace(THERE, holder=holder_name())
 SCOPES: tuple[Scope, ...] = ("round", "agent", "day", "arena")
@@ -36,11 +37,11 @@ PROMPT = Prompt((Message("user", "?"),))
 
 def terms(limits: Mapping[Scope, int], most: int = 1) -> ReservationTerms:
     """So many calls at a time, within these limits."""
-    return ReservationTerms(Budget(limits=limits), most, timedelta(minutes=5), is_gone)
+    return ReservationTerms(Budget(limits=limits), most, Watch().is_over)
 
 
 def asked(record: Record, request: ReservationRequest, on: ReservationTerms) -> ReservationAnswer:
-    return record.write_unfenced(reserve, request, on)
+    return record.write_unfenced(reserve, request, on, new_reservation_id())
 
 
 def placed(record: Record, request: ReservationRequest, on: ReservationTerms) -> Reservation:
@@ -77,11 +78,11 @@ def test_of_a_worker_killed_in_a_call_the_money_stays_held_and_the_room_is_free(
     assert "$0.0020 of the arena's $0.0020 is spent" in third.why
 
 
-def test_a_worker_elsewhere_has_its_room_until_its_lease_is_over(record: Record) -> None:
+def test_a_worker_elsewhere_has_its_room_until_its_call_is_lost(record: Record) -> None:
     three = terms({"day": 3 * COST})
     lost = placed(record, THERE, three)
     assert asked(record, HERE, three) == ProviderBusy()
-    record.write_unfenced(renew_reservations, [lost.id], OVER)
+    record.write_unfenced(lose_reservations, [lost.id])
     mine = placed(record, HERE, three)
     assert asked(record, HERE, three) == ProviderBusy(), "the one that was lost is forgotten, not this one"
     ended(record, mine, COST)
@@ -93,7 +94,7 @@ def test_a_worker_elsewhere_has_its_room_until_its_lease_is_over(record: Record)
 
 def test_a_late_but_paid_answer_costs_what_it_costs(record: Record) -> None:
     lost = placed(record, THERE, terms({}))
-    record.write_unfenced(renew_reservations, [lost.id], OVER)
+    record.write_unfenced(lose_reservations, [lost.id])
     assert record.read(read_spent, 1, 1, NOW, ["arena"]) == {"arena": COST}
     ended(record, lost, 3)
     assert record.read(read_spent, 1, 1, NOW, ["arena"]) == {"arena": 3}

@@ -11,12 +11,12 @@ from arena.record.model.cohort import Turn
 from arena.record.queries.cohorts import StoredCohort, StoredRound, read_turn_statuses
 from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob
-from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
+from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
 from arena.rounds.round import close_round, play_round
 from arena.rounds.worker import once_at_a_time, play_job
 from arena.rounds.world import MissingTurns
 from tests.builders import NOW
-from tests.faults.test_late import HOUR, LONG, OVER, Model, facts, waiting, worker
+from tests.faults.test_late import HOUR, Model, facts, waiting, worker
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
 
 JOB = TurnJob(1, 1, "ann", code_version())
@@ -80,10 +80,10 @@ def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database
                 assert report.done
 
         asyncio.run(play_round(stored, 1, worker(record, "c", Down()), record))
-        record.write_unfenced(renew_claims, 1, {1: 1}, OVER)
+        record.write_unfenced(release_claims, 1, [1])
         outcome = asyncio.run(play_job(JOB, worker(record, "a", Slow()), record))
         assert outcome == "not played: done, or taken by another worker"
-        token = record.write(claim_turns, 1, [1], "a.invalid/1/x", LONG, lambda _: True)[1]
+        token = record.write(claim_turns, 1, [1], "a.invalid/1/x", lambda _: True)[1]
         again = TurnUnderClaim(1, token, Turn("ann", 10_000_000_000, Decision()))
         assert record.add_turns(1, (1, 1), [again], "test") == set()
         assert record.read(read_turn_statuses, 1) == {1: "failed"}

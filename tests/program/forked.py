@@ -34,6 +34,8 @@ SHARED = "FORKED_FROM"
 """The variable with the socket of the one that all processes of this run share."""
 LONGEST_FILE = "LONGEST_FILE"
 """The variable with how many bytes a file may have, as if the disk were full then."""
+CLOCK_AHEAD = "CLOCK_AHEAD"
+"""The variable with how many seconds a process's clock is ahead of the others', as its database has it."""
 RETRY_WAITS = (0.05, 0.2)
 """Between the tries of a call: what the tests ask is on this machine and needs no rest."""
 BROKEN = 70
@@ -202,6 +204,8 @@ def _become(folder: str, streams: Sequence[str], words: Sequence[str], environ: 
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
+    if seconds := os.environ.pop(CLOCK_AHEAD, None):
+        import_module("tests.program.clocks").put_clock_ahead(int(seconds))
     if room := os.environ.pop(LONGEST_FILE, None):
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
     time.tzset()

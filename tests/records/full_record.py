@@ -59,7 +59,6 @@ PROMPT = "Which of these will happen?"
 SUN, RAIN, SNOW, WIND = (MarketId(f"sim:{name}") for name in ("sun", "rain", "snow", "wind"))
 MARKETS = (SUN, RAIN, SNOW, WIND)
 FOG, MIST, DEW = (MarketId(f"sky:{name}") for name in ("fog", "mist", "dew"))
-LEASE = timedelta(minutes=30)
 AT_WORK = (
     "claim",
     "desk_key",
@@ -204,7 +203,7 @@ class Season:
         """An entrant's part of the newest round of a cohort; by other rules, or bent, to test who checks."""
         stored = self.record.cohorts()[number - 1]
         round, key = self.record.read(read_rounds, stored.id)[-1], stored.entrant_ids[name]
-        tokens = self.record.write(claim_turns, round.id, [key], "me", LEASE, lambda _: False)
+        tokens = self.record.write(claim_turns, round.id, [key], "me", lambda _: False)
         for call in calls:
             before = self.record.read(read_calls, round.id, [key]).get(key, [])
             attempt = 1 + sum(other.prompt.stage == call.prompt.stage for other in before)
@@ -301,11 +300,11 @@ def at_work(record: Record) -> None:
     """Somebody is on duty: a call under way, a provider that wants a pause, a job, something to tell."""
     hour = NOW + timedelta(hours=1)
     rows: dict[type[TableRow], dict[str, object]] = {
-        LeaseRow: {"name": "run", "token": 1, "holder": "me", "expires_at": hour},
+        LeaseRow: {"name": "run", "token": 1, "holder": "me", "beat": 0, "renewed_at": NOW},
         ProviderRow: {"provider": "demo", "room": 20_000_000, "paused_until": hour},
         ReservationRow: {
             "round_id": 1, "entrant_id": 1, "provider": "demo", "worst": 900, "holder": "me",
-            "made_at": NOW, "expires_at": hour,
+            "made_at": NOW, "beat": 0,
         },
         JobRow: {"name": "marks", "due_at": NOW, "started_at": NOW},
         IncidentRow: {"kind": "venue_down", "subject": "sky", "at": NOW, "body": "{}", "next_try_at": hour},

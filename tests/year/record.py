@@ -69,8 +69,8 @@ WORK = (
     f"""INSERT INTO job (name, due_at, started_at, ended_at, failures, note)
     SELECT value, {at(":now - 900")}, {at(":now - 890")}, {at(":now - 880")}, 0, ''
     FROM json_each('["backup", "catalogue", "marks", "quotes", "resolutions", "retention", "rounds"]')""",
-    f"""INSERT INTO lease (name, token, holder, expires_at)
-    VALUES ('scheduler', 7, 'elsewhere/4711/a', {at(":now + 600")})""",
+    f"""INSERT INTO lease (name, token, holder, beat, renewed_at)
+    VALUES ('scheduler', 7, 'elsewhere/4711/a', 40, {at(":now + 600")})""",
     f"""INSERT INTO incident (kind, subject, at, body, tries, told_at)
     WITH RECURSIVE {count("d", ":cohorts * 7")}
     SELECT 'venue_down', 'polymarket@' || k, {at(":start + k * 86400")}, '{{}}', 1, {at(":start + k * 86400")}

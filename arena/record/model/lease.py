@@ -1,55 +1,175 @@
-"""Who is at work: the name that a claim carries, whether its bearer still lives, and how it stays alive."""
+"""Who is at work: the name that a claim carries, how it is renewed, and when another may take it over.
+
+No instant has a part in that, since a clock may be put forward or back by an hour, or differ from another
+machine's. Whatever is held has a count that grows as it is renewed. Another process takes it over once the
+count hasn't changed for a whole lease by its own timer, or at once where the holder is known to have ended.
+"""
 
 import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from uuid import getnode, uuid4
 
+from arena.clock import timer
 from markets.hashes import sha256
 
 LEASE_LENGTH = timedelta(seconds=90)
 """How long nobody hears of a holder before another may take over what it holds."""
 HEARTBEAT_INTERVAL = LEASE_LENGTH / 3
 """How often a holder says that it is alive, so that two beats may be missed."""
+LEAST_LOOKS = 3
+"""How often a hold is looked at, after the first time, before it is taken over."""
+MOST_SILENCES, FORGOTTEN = 1_000, 3_600.0
+"""With more entries a watch forgets what it hasn't looked at for so many seconds."""
 
 
 def holder_name() -> str:
-    """A name for this process, told apart from any other that ever had its number."""
-    return f"{socket.gethostname()}/{os.getpid()}/{machine_name()}.{uuid4().hex}"
+    """Return a name for this process, told apart from any other that ever had its number."""
+    number = os.getpid()
+    began = process_state(number).started
+    return f"{socket.gethostname()}/{number}/{machine_name()}.{began}.{uuid4().hex}"
 
 
 @cache
 def machine_name() -> str:
-    """What tells this machine's processes from those of another one, or of a container, of the same name."""
+    """Return what tells this machine's processes from those of another, or a container, of the same name."""
     try:
-        started, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
-        return sha256(started.read_text("ascii") + str(namespace.readlink()))[:12]
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
+        return sha256(boot + str(Path("/proc/self/ns/pid").readlink()))[:12]
     except OSError:  # no Linux
         return f"{getnode():012x}"
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessState:
+    """What the kernel says of a process: its state, and when it began; both empty where it says nothing."""
+
+    state: str = ""
+    started: str = ""
+
+
+def process_state(pid: int) -> ProcessState:
+    """Return what is known of the process with a number, on Linux."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
+    except OSError:
+        return ProcessState()
+
+    # After the name, which may hold anything, come the state and, 19 fields on, when it began, in ticks.
+    fields = line.rpartition(")")[2].split()
+    return ProcessState(fields[0], fields[19])
+
+
 def is_gone(name: str) -> bool:
-    """Whether the process of that name is known to have ended.
+    """Return whether the process of that name is known to have ended.
 
     Of another machine nothing is known, nor of another container: they see other processes under a number.
     """
-    host, pid, own = name.split("/")
-    if (host, own.partition(".")[0]) != (socket.gethostname(), machine_name()):
+    if not _is_of_this_machine(name):
         return False
-    if int(pid) == os.getpid():
+    _, number, own = name.split("/", 2)
+    pid = int(number)
+    if pid == os.getpid():
         return True  # an earlier process with our number: our own name is compared before this is asked
+
     try:
-        os.kill(int(pid), 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return True
     except PermissionError:
+        pass
+
+    # Nobody has waited yet for one that was killed, or another process has its number now.
+    process = process_state(pid)
+    if process.state in ("Z", "X"):
+        return True
+    began = own.split(".")[1:-1]
+    return bool(process.started and any(began) and process.started not in began)
+
+
+def _is_of_this_machine(name: str) -> bool:
+    host, _, process = name.partition("/")
+    own = process.partition("/")[2]
+    return (host, own.partition(".")[0]) == (socket.gethostname(), machine_name())
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What a process holds, as others see it: what that is, the holder, its token and count of renewals."""
+
+    what: str
+    holder: str
+    renewals: tuple[int, int]
+
+
+@dataclass(slots=True)
+class Silence:
+    """For how many seconds a hold was seen unchanged, when it was last looked at, and if it ever changed."""
+
+    hold: Hold
+    looked_at: float
+    seconds: float = 0.0
+    heard: bool = False
+
+
+@dataclass
+class Watch:
+    """Which holders are dead, as one process sees it by its own timer."""
+
+    timer: Callable[[], float] = timer
+    silences: dict[str, Silence] = field(default_factory=dict)
+
+    def is_over(self, hold: Hold, lease: timedelta = LEASE_LENGTH) -> bool:
+        """Return whether a hold may be taken over: its holder has ended, or was silent for a whole lease."""
+        if is_gone(hold.holder):
+            return True
+
+        silence = self._look(hold, lease.total_seconds() / LEAST_LOOKS)
+        if silence.seconds >= lease.total_seconds():
+            del self.silences[hold.what]
+            return True
         return False
-    return False
+
+    def is_in_doubt(self) -> bool:
+        """Return whether a process elsewhere holds what was just wanted, and nothing was heard of it yet."""
+        since = self.timer() - HEARTBEAT_INTERVAL.total_seconds()
+        return any(
+            silence.looked_at >= since and not silence.heard and not _is_of_this_machine(silence.hold.holder)
+            for silence in self.silences.values()
+        )
+
+    def _look(self, hold: Hold, most: float) -> Silence:
+        """Return for how long a hold is silent.
+
+        Between two looks `most` seconds count: the machine, or all processes on it, may have stood still
+        meanwhile, and the holder needs time for its next beat.
+        """
+        now = self.timer()
+        silence = self.silences.get(hold.what)
+        if silence is None or silence.hold.holder != hold.holder:
+            self._forget(now)
+            silence = Silence(hold, now)
+        elif silence.hold != hold:
+            silence = Silence(hold, now, heard=True)
+        else:
+            silence.seconds += min(now - silence.looked_at, most)
+            silence.looked_at = now
+
+        self.silences[hold.what] = silence
+        return silence
+
+    def _forget(self, now: float) -> None:
+        """Forget what nobody has wanted for long."""
+        if len(self.silences) >= MOST_SILENCES:
+            for what, silence in [*self.silences.items()]:
+                if now - silence.looked_at > FORGOTTEN:
+                    del self.silences[what]
 
 
 @asynccontextmanager

@@ -5,10 +5,11 @@ Limits on spending are hard: a call is made only if its worst case still fits ev
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from typing import Literal
 
 from agents.model import CallError
+from arena.record.model.lease import Hold
 from markets.millionths import ONE
 
 Scope = Literal["round", "agent", "day", "arena"]
@@ -103,12 +104,11 @@ class ReservationRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReservationTerms:
-    """What calls are held to: the budget, calls at once at one provider, how long a lost call has a place."""
+    """What calls are held to: the budget, calls at once at one provider, and which others count as lost."""
 
     budget: Budget
     per_provider: int
-    lease: timedelta
-    is_gone: Callable[[str], bool]
+    is_over: Callable[[Hold], bool]
     timed: bool = True
     """Whether a provider's pause takes time, which on a pretended clock it doesn't."""
 

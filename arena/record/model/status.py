@@ -7,7 +7,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class LeaderStatus:
-    """The process that leads or led, whether it is alive as far as can be known; its lease holds `until`."""
+    """The process that leads or led, and whether it is alive as far as can be known.
+
+    It last renewed its lease at `until`.
+    """
 
     host: str
     process: str

@@ -4,7 +4,7 @@ Recent costs, those of cohorts that still play and those of calls under way are 
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,6 @@ from arena.record.model.status import CallsUnderWay
 from arena.record.queries.cohorts import PLACE, ROUND_COLUMNS, StoredRound
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database_errors import sqlite_path
-from arena.record.schema.dialects import NOW
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
@@ -189,19 +188,39 @@ def read_dearest_agent(connection: Connection) -> tuple[str, int]:
     return ("", 0) if row is None else (f"{row[1]} in cohort {row[0]}", row.cost)
 
 
-IS_RUNNING = ReservationRow.expires_at > NOW
-WORST_COST = func.coalesce(ReservationRow.worst, 0)
+IS_LOST = col(ReservationRow.beat).is_(None)
 RESERVED_CALLS = select_as(
-    calls=total(case((IS_RUNNING, 1), else_=0)),
-    worst=total(case((IS_RUNNING, WORST_COST), else_=0)),
-    lost=total(case((~IS_RUNNING, 1), else_=0)),
-    lost_worst=total(case((~IS_RUNNING, WORST_COST), else_=0)),
-)
+    holder=ReservationRow.holder,
+    is_lost=IS_LOST,
+    calls=func.count(),
+    worst=total(func.coalesce(ReservationRow.worst, 0)),
+).group_by(ReservationRow.holder, IS_LOST)
 
 
-def read_calls_under_way(connection: Connection) -> CallsUnderWay:
-    """Calls that are being made, and those whose worker was lost."""
-    return read_nouns(CallsUnderWay, connection.execute(RESERVED_CALLS))[0]
+@dataclass(frozen=True, slots=True)
+class ReservedCalls:
+    """The calls that a holder has reserved, or has lost, and what they may cost at most."""
+
+    holder: str
+    is_lost: bool
+    calls: int
+    worst: int
+
+
+def read_calls_under_way(connection: Connection, is_gone: Callable[[str], bool]) -> CallsUnderWay:
+    """Return the calls that are being made, and those whose worker was lost or has ended."""
+    under_way = list[ReservedCalls]()
+    lost = list[ReservedCalls]()
+    for reserved in read_nouns(ReservedCalls, connection.execute(RESERVED_CALLS)):
+        kind = lost if reserved.is_lost or is_gone(reserved.holder) else under_way
+        kind.append(reserved)
+
+    return CallsUnderWay(
+        calls=sum(reserved.calls for reserved in under_way),
+        worst=sum(reserved.worst for reserved in under_way),
+        lost=sum(reserved.calls for reserved in lost),
+        lost_worst=sum(reserved.worst for reserved in lost),
+    )
 
 
 DAY = timedelta(days=1)

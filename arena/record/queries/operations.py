@@ -9,11 +9,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import BindParameter, Connection, bindparam, func
+from sqlalchemy import BindParameter, Connection, bindparam, func, literal
 from sqlalchemy.orm import aliased
 from sqlmodel import case
 
 from agents.model import DECIDED_STATUSES
+from arena.record.model.lease import LEASE_LENGTH
 from arena.record.model.status import (
     AgentAnswers,
     CatalogueRead,
@@ -24,7 +25,7 @@ from arena.record.model.status import (
 )
 from arena.record.queries.cohorts import IS_TRADING, PLACE
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
-from arena.record.schema.dialects import NOW
+from arena.record.schema.dialects import FromNow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.turn import TurnRow
 from arena.record.schema.typed import (
@@ -46,19 +47,21 @@ LEADER_LEASE = "scheduler"
 IS_OPEN = col(CohortRow.ended_at).is_(None) & IS_TRADING
 VENUE_NAMES: BindParameter[Sequence[str]] = bindparam("names", expanding=True)
 
-LEADER_LEASE_ROW = select(LeaseRow.holder, LeaseRow.expires_at, LeaseRow.expires_at > NOW).where(
-    LeaseRow.name == LEADER_LEASE
-)
+HEARD_LATELY = LeaseRow.renewed_at > FromNow(literal(-LEASE_LENGTH.total_seconds()))
+"""By the clock: good enough to be shown, until the next beat, where that was just put forward."""
+LEADER_LEASE_ROW = select(
+    LeaseRow.holder, LeaseRow.renewed_at, (col(LeaseRow.beat).is_not(None) & HEARD_LATELY).label("is_held")
+).where(LeaseRow.name == LEADER_LEASE)
 
 
 def read_leader(connection: Connection, is_alive: Callable[[str], bool]) -> LeaderStatus | None:
-    """Who schedules, or did last. Whether a holder whose lease holds is alive, the caller may know better."""
+    """Return who schedules, or did last. Whether a holder is alive, the caller may know better."""
     row = connection.execute(LEADER_LEASE_ROW).one_or_none()
-    if row is None or not row.holder:
+    if row is None or row.renewed_at is None:
         return None
-    holder, until, leased = row
-    host, _, rest = holder.partition("/")
-    return LeaderStatus(host, rest.partition("/")[0], bool(leased) and is_alive(holder), until)
+    host, _, rest = row.holder.partition("/")
+    is_leading = bool(row.is_held) and is_alive(row.holder)
+    return LeaderStatus(host, rest.partition("/")[0], is_leading, row.renewed_at)
 
 
 COHORT_STARTS = select(CohortRow.number, CohortRow.starts_at).where(IS_TRADING).order_by(CohortRow.number)

@@ -1,12 +1,10 @@
-"""Column types that mean the same on SQLite and PostgreSQL.
+"""Column types that mean the same on SQLite and PostgreSQL, and the database's own clock.
 
-The database's own clock, by which leases are judged: all who work on one record agree on it.
-
-On SQLite it is the machine's, which all who have the file open share. The arena's clock, which may be
-pretended, has no part in this.
+A provider's pause and a turn at the desk end by that clock. Claims, leases and reservations do not: a clock
+may be put forward or back.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, DateTime, Float, Integer, ScalarSelect, Text, literal, select
@@ -73,11 +71,6 @@ def _on_postgresql(element: FromNow, compiler: SQLCompiler, **more: Any) -> str:
 NOW: ScalarSelect[Any] = select(FromNow(literal(0.0))).scalar_subquery()
 """This instant, looked up once in a statement, whatever its rows. PostgreSQL's `now()` would be that of the
 transaction's start, which may have waited since."""
-
-
-def seconds(length: timedelta) -> float:
-    """A length as the database takes it."""
-    return length.total_seconds()
 
 
 class SecondsUntil(FunctionElement[float]):

@@ -17,15 +17,17 @@ from arena.record.schema.fields import (
     whole_field,
 )
 
+BEAT = "how often its holder has renewed it: whoever sees no change for a whole lease may take it over"
+
 
 class ClaimRow(TableRow, table=True):
-    """Who is playing a turn: a lease, and a fencing token that grows with every holder."""
+    """Who is playing a turn, and a fencing token that grows with every holder."""
 
     round_id: int = parent_field("round.id", primary_key=True)
     entrant_id: int = parent_field("entrant.id", primary_key=True)
     token: int = whole_field("grows with every holder: who writes under an older one is too late")
     holder: str = text_field("the worker that plays it")
-    expires_at: datetime = time_field("until when it holds, by the database's clock")
+    beat: int | None = whole_field(BEAT, COUNT, empty="it was let go of")
 
 
 class DeskKeyRow(TableRow, table=True):
@@ -57,7 +59,11 @@ class LeaseRow(TableRow, table=True):
     name: str = text_field("the duty", primary_key=True)
     token: int = whole_field("grows with every holder: who writes under an older one is too late")
     holder: str = text_field("the process that has it")
-    expires_at: datetime = time_field("until when it holds, by the database's clock")
+    beat: int | None = whole_field(BEAT, COUNT, empty="it was let go of")
+    renewed_at: datetime | None = time_field(
+        "when its holder last renewed it, by the database's clock: shown, and decides nothing",
+        empty="nobody has had it",
+    )
 
 
 class ProviderRow(TableRow, table=True):
@@ -73,8 +79,8 @@ class ProviderRow(TableRow, table=True):
 class ReservationRow(TableRow, table=True):
     """A call under way: its place at a provider, and the most that it may cost.
 
-    It goes when the call is kept. One that has expired was lost with its worker: it takes no place any more,
-    but goes on counting as spent, for it may have to be paid.
+    It goes when the call is kept. One without a beat was lost with its worker: it takes no place any more,
+    but goes on counting as spent, for it may have to be paid. Its number is made before it is written.
     """
 
     __table_args__ = (Index("ix_reservation_provider", "provider"), STRICT)
@@ -86,7 +92,7 @@ class ReservationRow(TableRow, table=True):
     worst: int | None = whole_field("the most that the call may cost", DOLLARS, empty="unknown")
     holder: str = text_field("the worker that asks")
     made_at: datetime = time_field("when it was made")
-    expires_at: datetime = time_field("until when it takes a place, by the database's clock")
+    beat: int | None = whole_field(BEAT, COUNT, empty="it was lost: it takes no place")
 
 
 class JobRow(TableRow, table=True):

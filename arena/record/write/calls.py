@@ -10,7 +10,7 @@ from arena.record.schema.codec import call_fact
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.statements import attributes_of, insert_rows, run_statement
 from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import col, joined, select
+from arena.record.schema.typed import col, columns_of, joined, select
 from arena.record.schema.work import ClaimRow
 from arena.record.write.heads import add_head
 from arena.record.write.reservations import free_reservation
@@ -58,6 +58,14 @@ PLACE = (
 
 Meanwhile the round is not closed: its head covers the call, or the call knows that it is late.
 """
+ATTEMPT_FIELDS = ("prompt_hash", "reply", "error_code", "cost", "latency_ms")
+SAME_ATTEMPT = select(*columns_of(CallRow, ATTEMPT_FIELDS)).where(
+    CallRow.round_id == bindparam("round_id"),
+    CallRow.entrant_id == bindparam("entrant_id"),
+    CallRow.stage == bindparam("stage"),
+    CallRow.sample == bindparam("sample"),
+    CallRow.attempt == bindparam("attempt"),
+)
 ALONE = (
     select(ClaimRow.token)
     .where(ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id"))
@@ -103,6 +111,12 @@ def add_call(
         "error_retry": int(error.retry) if error else 0,
         "made_at": made_at,
     }
+    if place is None:  # nothing was reserved that would be gone now, had it been kept before
+        same = {"attempt": attempt, **ids, **part}
+        kept = run_statement(connection, SAME_ATTEMPT, same)
+        if kept == [tuple(row[name] for name in ATTEMPT_FIELDS)]:
+            return
+
     fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
     insert_rows(connection, CallRow.__table__, [row | ids | {"hash": fact}])
     if over:

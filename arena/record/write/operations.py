@@ -1,6 +1,6 @@
 """What `arena run` writes of itself: its leases, how its jobs went last, and incidents to be sent.
 
-A lease has one holder, by the database's clock, and a token that grows by one with every holder. Who writes
+A lease has one holder, a count of its renewals, and a token that grows by one with every holder. Who writes
 under a lease has its token checked in the same transaction, so one that was taken for dead and wakes late
 writes nothing. A job has one row. Incidents are an outbox, from which each is sent once.
 """
@@ -9,10 +9,10 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, exists, func, literal
+from sqlalchemy import Connection, Engine, bindparam, exists, func
 from sqlmodel import and_, or_
 
 from arena.errors import ArenaError
@@ -26,9 +26,10 @@ from arena.record.model.incident import (
     RoundEnd,
     cohort_finished,
 )
+from arena.record.model.lease import Hold
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import reading
-from arena.record.schema.dialects import NOW, FromNow, seconds
+from arena.record.schema.dialects import NOW
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.statements import attributes_of, new_rows
 from arena.record.schema.turn import CallRow, TurnRow
@@ -64,42 +65,43 @@ class LeaseLost(ArenaError):
         super().__init__("superseded", words, hint)
 
 
-FIRST_LEASE = {"token": 0, "holder": "", "expires_at": FromNow(literal(-1.0))}
-LEASE_EXPIRY = FromNow(bindparam("length"))
+FIRST_LEASE = {"token": 0, "holder": "", "beat": None}
 OWN_LEASE = (LeaseRow.name == bindparam("duty"), LeaseRow.token == bindparam("held"))
-HELD_LEASE = select(LeaseRow.token, LeaseRow.holder, (LeaseRow.expires_at <= NOW).label("over")).where(
-    LeaseRow.name == bindparam("duty")
-)
+HELD_LEASE = select(LeaseRow.token, LeaseRow.holder, LeaseRow.beat).where(LeaseRow.name == bindparam("duty"))
 TAKE_LEASE = (
     update(LeaseRow)
     .where(LeaseRow.name == bindparam("duty"))
-    .values(token=LeaseRow.token + 1, holder=bindparam("by"), expires_at=LEASE_EXPIRY)
+    .values(token=LeaseRow.token + 1, holder=bindparam("by"), beat=0, renewed_at=NOW)
 )
-RENEW_LEASE = update(LeaseRow).where(*OWN_LEASE).values(expires_at=LEASE_EXPIRY)
+RENEW_LEASE = (
+    update(LeaseRow)
+    .where(*OWN_LEASE, col(LeaseRow.beat).is_not(None))
+    .values(beat=func.coalesce(LeaseRow.beat, 0) + 1, renewed_at=NOW)
+)
+RELEASE_LEASE = update(LeaseRow).where(*OWN_LEASE).values(beat=None, renewed_at=NOW)
 FENCE_HOLDS = select(LeaseRow.token).where(*OWN_LEASE)
 
 
-def take_lease(
-    connection: Connection, name: str, holder: str, length: timedelta, is_gone: Callable[[str], bool]
-) -> int | None:
-    """The token of a duty that nobody has, or whose holder is gone or late; None where somebody has it."""
+def take_lease(connection: Connection, name: str, holder: str, is_over: Callable[[Hold], bool]) -> int | None:
+    """Take a duty that nobody has, or whose holder is dead; return its token, or None where it is held."""
     connection.execute(new_rows(LeaseRow).values(name=name, **FIRST_LEASE).on_conflict_do_nothing())
     row = connection.execute(HELD_LEASE.with_for_update(), {"duty": name}).one()
-    if not (row.over or row.holder == holder or is_gone(row.holder)):
+    is_held = row.beat is not None and row.holder != holder
+    if is_held and not is_over(Hold(f"duty {name}", row.holder, (row.token, row.beat))):
         return None
-    connection.execute(TAKE_LEASE, {"duty": name, "by": holder, "length": seconds(length)})
+
+    connection.execute(TAKE_LEASE, {"duty": name, "by": holder})
     return int(row.token) + 1
 
 
-def renew_lease(connection: Connection, name: str, token: int, length: timedelta) -> bool:
-    """Have a duty for longer; whether it is still one's own. A length of zero lets go of it."""
-    mine = {"duty": name, "held": token, "length": seconds(length)}
-    return connection.execute(RENEW_LEASE, mine).rowcount == 1
+def renew_lease(connection: Connection, name: str, token: int) -> bool:
+    """Renew a duty; return whether it is still one's own."""
+    return connection.execute(RENEW_LEASE, {"duty": name, "held": token}).rowcount == 1
 
 
 def release_lease(connection: Connection, name: str, token: int) -> None:
     """Let go of a lease, so that the next one need not wait; one that was taken over is left alone."""
-    renew_lease(connection, name, token, timedelta())
+    connection.execute(RELEASE_LEASE, {"duty": name, "held": token})
 
 
 def check_fence(connection: Connection, fence: Fence) -> None:

@@ -1,20 +1,21 @@
 """Calls under way, in all processes together: each has room at its provider, and money for its worst case.
 
 Room and money are looked for and taken in the same transaction. A call that is kept gives them back, in the
-transaction that keeps it. One whose worker was lost takes no room once its lease has run out, and goes on
-counting as spent: it may have to be paid. After "too many requests" a provider's room is halved, with a
+transaction that keeps it. One whose worker was lost takes no room once that is noticed, and goes on counting
+as spent: it may have to be paid. After "too many requests" a provider's room is halved, with a
 pause, and it widens with each answer until it is as wide as the config says.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, insert, literal, true
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, literal, true
 from sqlmodel import case
 
 from agents.model import CallError
+from arena.record.model.lease import Hold
 from arena.record.model.reservation import (
     BudgetHeld,
     CallRefused,
@@ -29,10 +30,10 @@ from arena.record.model.reservation import (
     midnight,
     provider_pause,
 )
-from arena.record.schema.dialects import NOW, BigInt, FromNow, SecondsUntil, UtcTime, seconds
+from arena.record.schema.dialects import NOW, BigInt, FromNow, SecondsUntil, UtcTime
 from arena.record.schema.statements import new_rows, run_statement
 from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import IDS, AnySelect, col, column_of, delete, select, update
+from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of, delete, select, update
 from arena.record.schema.work import ClaimRow, ProviderRow, ReservationRow
 from markets.millionths import ONE
 
@@ -68,7 +69,11 @@ WIDEN = (
 
 COST = func.coalesce(CallRow.cost, CallRow.worst, 0)
 SPENT_SINCE = bindparam("since", type_=UtcTime())
-IS_LOST = ReservationRow.expires_at <= NOW
+OWN_ID = bindparam("id", type_=BigInt)
+IS_LOST = col(ReservationRow.beat).is_(None)
+IS_UNDER_WAY = col(ReservationRow.beat).is_not(None)
+OF_OTHERS = IS_UNDER_WAY & (col(ReservationRow.id) != OWN_ID)
+"""Without that of the call itself: it may be there, where the answer to its commit was lost."""
 
 
 def counts_for_scope(scope: Scope, table: Table) -> ColumnElement[bool]:
@@ -126,12 +131,10 @@ def _spent_query(scopes: tuple[Scope, ...]) -> AnySelect:
 MONEY_LOCK = 7_446_512_018
 """The number of the lock under which a server looks for money; SQLite has one writer at a time."""
 LOCK_MONEY = select(func.pg_advisory_xact_lock(MONEY_LOCK))
-IS_UNEXPIRED = ReservationRow.expires_at > NOW
-RESERVATION_EXPIRY = FromNow(bindparam("length"))
 BUSY_COUNT = (
     select(func.count())
     .select_from(ReservationRow)
-    .where(ReservationRow.provider == bindparam("provider"), IS_UNEXPIRED)
+    .where(ReservationRow.provider == bindparam("provider"), OF_OTHERS)
     .scalar_subquery()
 )
 CLAIM_TOKEN = (
@@ -145,19 +148,19 @@ ROOM, PAUSE = (
 )
 REQUEST_FIELDS = ("round_id", "entrant_id", "provider", "worst", "holder", "made_at")
 NEW_RESERVATION: dict[str, Any] = {name: bindparam(name) for name in REQUEST_FIELDS} | {
-    "expires_at": RESERVATION_EXPIRY
+    "id": OWN_ID,
+    "beat": 0,
 }
-INSERT_RESERVATION = (
-    insert(ReservationRow.__table__).values(NEW_RESERVATION).returning(column_of(ReservationRow.id))
-)
-HOLDERS = select(ReservationRow.holder).where(IS_UNEXPIRED).group_by(ReservationRow.holder)
-EXPIRE_HOLDER = (
-    update(ReservationRow)
-    .where(ReservationRow.holder == bindparam("by"), IS_UNEXPIRED)
-    .values(expires_at=NOW)
+INSERT_RESERVATION = new_rows(ReservationRow).values(NEW_RESERVATION).on_conflict_do_nothing()
+CALLS_OF_OTHERS = select(*columns_of(ReservationRow, ("id", "holder", "beat"))).where(
+    IS_UNDER_WAY, ReservationRow.holder != bindparam("holder")
 )
 OF_THESE_RESERVATIONS = col(ReservationRow.id).in_(IDS)
-RENEW_RESERVATIONS = update(ReservationRow).where(OF_THESE_RESERVATIONS).values(expires_at=RESERVATION_EXPIRY)
+LOSE_RESERVATIONS = update(ReservationRow).where(OF_THESE_RESERVATIONS).values(beat=None)
+RENEW_RESERVATIONS = (
+    update(ReservationRow).where(OF_THESE_RESERVATIONS).values(beat=func.coalesce(ReservationRow.beat, 0) + 1)
+)
+WITHDRAW_RESERVATIONS = delete(ReservationRow).where(OF_THESE_RESERVATIONS)
 DELETE_RESERVATION = (
     delete(ReservationRow)
     .where(ReservationRow.id == bindparam("place"))
@@ -177,9 +180,13 @@ class ReservationView(NamedTuple):
 
 
 def reserve(
-    connection: Connection, request: ReservationRequest, terms: ReservationTerms
+    connection: Connection, request: ReservationRequest, terms: ReservationTerms, id: int
 ) -> ReservationAnswer:
-    """A place for a call, or why there is none."""
+    """Reserve a call, or return why that can't be.
+
+    Its `id` is made by the caller: where the answer to the commit was lost, it reserves again under the same
+    one and has one reservation, whether or not the first was written.
+    """
     if connection.dialect.name != "sqlite":
         lane = {"provider": request.provider, "most": terms.per_provider * ONE}
         if not run_statement(connection, LOCK_LIMIT, lane):
@@ -187,15 +194,15 @@ def reserve(
             run_statement(connection, LOCK_LIMIT, lane)
         if terms.budget.limits:
             run_statement(connection, LOCK_MONEY, {})
-    values = _request_values(request, terms)
+    values = _request_values(request, terms) | {"id": id}
     sight = _read_view(connection, values, terms)
     refusal = _refusal(sight, request, terms)
-    if isinstance(refusal, ProviderBusy | BudgetHeld) and _expire_gone_holders(connection, request, terms):
+    if isinstance(refusal, ProviderBusy | BudgetHeld) and _lose_calls_of_dead(connection, request, terms):
         sight = _read_view(connection, values, terms)
         refusal = _refusal(sight, request, terms)
     if refusal is not None:
         return refusal
-    [(id,)] = run_statement(connection, INSERT_RESERVATION, values)
+    run_statement(connection, INSERT_RESERVATION, values)
     narrow = sight.room < terms.per_provider * ONE
     return Reservation(id, request.provider, terms.per_provider, sight.room // ONE - sight.busy - 1, narrow)
 
@@ -216,9 +223,19 @@ def free_reservation(connection: Connection, place: Reservation, error: CallErro
     return True
 
 
-def renew_reservations(connection: Connection, places: Collection[int], length: timedelta) -> None:
-    """These calls are under way for longer; of length zero, they take no room any more."""
-    connection.execute(RENEW_RESERVATIONS, {"ids": sorted(places), "length": seconds(length)})
+def renew_reservations(connection: Connection, ids: Collection[int]) -> None:
+    """Renew the reservations of calls that are under way, also of those that were taken for lost."""
+    connection.execute(RENEW_RESERVATIONS, {"ids": sorted(ids)})
+
+
+def lose_reservations(connection: Connection, ids: Collection[int]) -> None:
+    """Give up calls that broke off: they take no room any more, and go on counting as spent."""
+    connection.execute(LOSE_RESERVATIONS, {"ids": sorted(ids)})
+
+
+def withdraw_reservations(connection: Connection, ids: Collection[int]) -> None:
+    """Delete reservations of calls that were never made: nothing was spent."""
+    connection.execute(WITHDRAW_RESERVATIONS, {"ids": sorted(ids)})
 
 
 def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dict[str, Any]:
@@ -232,7 +249,6 @@ def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dic
         "made_at": request.made_at,
         "since": midnight(request.made_at),
         "most": terms.per_provider * ONE,
-        "length": seconds(terms.lease),
     }
 
 
@@ -249,9 +265,7 @@ def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
     query = select(CLAIM_TOKEN, ROOM, PAUSE, BUSY_COUNT)
     if not scopes:
         return query
-    lost, held = (
-        [worst_of_reservations(scope, which) for scope in scopes] for which in (IS_LOST, IS_UNEXPIRED)
-    )
+    lost, held = ([worst_of_reservations(scope, which) for scope in scopes] for which in (IS_LOST, OF_OTHERS))
     return query.add_columns(*map(cost_of_calls, scopes), *lost, *held).select_from(ReservationRow)
 
 
@@ -269,12 +283,12 @@ def _refusal(
     return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else refusal
 
 
-def _expire_gone_holders(
-    connection: Connection, request: ReservationRequest, terms: ReservationTerms
-) -> bool:
-    """Let go of the places of those who are known to have ended; whether there were any."""
-    names = [holder for (holder,) in run_statement(connection, HOLDERS, {})]
-    gone = [name for name in names if name != request.holder and terms.is_gone(name)]
-    for name in gone:
-        run_statement(connection, EXPIRE_HOLDER, {"by": name})
-    return bool(gone)
+def _lose_calls_of_dead(connection: Connection, request: ReservationRequest, terms: ReservationTerms) -> bool:
+    """Give up the calls under way of those who are dead; return whether there were any."""
+    lost = list[int]()
+    for id, holder, beat in run_statement(connection, CALLS_OF_OTHERS, {"holder": request.holder}):
+        if terms.is_over(Hold(f"call {id}", holder, (0, beat))):
+            lost.append(id)
+    if lost:
+        lose_reservations(connection, lost)
+    return bool(lost)

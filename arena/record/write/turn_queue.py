@@ -10,6 +10,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,18 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, Engine
 
 from arena.errors import ArenaError
+from arena.record.model.lease import Hold, Watch
 from arena.record.schema.database import connect, url_of, with_timeouts
 from arena.record.schema.database_errors import record_name
 
 QUEUE = "turns"
 TASK_NAME = "arena.turn"
-SILENT_SECONDS = 30.0
-"""Seconds without a heartbeat after which a worker counts as gone and its jobs are given to others."""
+SILENCE = timedelta(seconds=30)
+"""After so long without a heartbeat a worker counts as gone, and its jobs are given to others."""
 HEARTBEAT_SECONDS = 10.0
+NEVER = 1e9
+"""Seconds after which the library itself, by the server's clock, takes a worker for gone: whoever watches the
+heartbeats decides that, since a clock may be put forward."""
 POOL_WAIT = 30.0
 """Seconds that the queue waits for its server before it says that it is away."""
 SCHEMA_LOCK = 7_238_465
@@ -47,10 +52,10 @@ VERSION_BY_FUNCTION = {
     "procrastinate_fetch_job_v2": "03.01.00_01",
 }
 """How far tables without a comment are: no earlier arena wrote one. What follows these may be done twice."""
-LIVE_WORKERS = (
-    "SELECT 1 FROM procrastinate_workers "
-    "WHERE last_heartbeat > now() - make_interval(secs => %(silent)s) LIMIT 1"
+READ_WORKERS = (
+    "SELECT id, (extract(epoch FROM last_heartbeat) * 1000000)::bigint AS beat FROM procrastinate_workers"
 )
+FORGET_WORKERS = "DELETE FROM procrastinate_workers WHERE id = ANY(%(ids)s)"
 OPEN_JOBS = (
     "SELECT queueing_lock FROM procrastinate_jobs "
     "WHERE queue_name = %(queue)s AND status IN ('todo', 'doing') AND queueing_lock = ANY(%(locks)s)"
@@ -200,14 +205,25 @@ async def open_locks(app: App, turns: Sequence[TurnJob]) -> set[str]:
     return {row["queueing_lock"] for row in rows}
 
 
-async def has_workers(app: App) -> bool:
-    """Whether any worker has been heard of lately."""
-    return bool(await app.connector.execute_query_all_async(LIVE_WORKERS, silent=SILENT_SECONDS))
+async def has_workers(app: App, watch: Watch) -> bool:
+    """Return whether any worker lives, and forget those that were silent for too long.
+
+    A heartbeat is an instant of the server's clock. What counts is that it changes, not which it is.
+    """
+    rows = await app.connector.execute_query_all_async(READ_WORKERS)
+    silent_ids = list[int]()
+    for row in rows:
+        name = f"worker {row['id']}"
+        if watch.is_over(Hold(name, name, (0, row["beat"])), SILENCE):
+            silent_ids.append(row["id"])
+    if silent_ids:
+        await app.connector.execute_query_async(FORGET_WORKERS, ids=silent_ids)
+    return len(silent_ids) < len(rows)
 
 
 async def requeue_stalled(app: App) -> int:
-    """Give the jobs of workers that went silent to others; how many there were."""
-    silent = await app.job_manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=SILENT_SECONDS)
+    """Give the jobs of workers that were forgotten to others; return how many there were."""
+    silent = await app.job_manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=NEVER)
     rescued = 0
     for job in silent:
         try:
@@ -239,7 +255,7 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
             delete_jobs=DeleteJobCondition.ALWAYS,
             install_signal_handlers=False,
             update_heartbeat_interval=HEARTBEAT_SECONDS,
-            stalled_worker_timeout=SILENT_SECONDS,
+            stalled_worker_timeout=NEVER,
         )
     except ConnectorException as error:
         hint = "the worker resumes by itself once the server is back"

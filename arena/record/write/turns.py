@@ -1,19 +1,21 @@
 """Turns: the claims on them, and whole turns that are written together where they ended together.
 
-A claim says who plays a turn, until when by the database's clock, and under which token.
+A claim says who plays a turn and under which token, and counts how often that was renewed. No clock has a
+part in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import BindParameter, Connection, bindparam, func
 
 from agents.model import Decision
 from arena.record.model.cohort import Turn
+from arena.record.model.lease import Hold
 from arena.record.schema.codec import orders_text, turn_text
 from arena.record.schema.cohort import RoundRow
-from arena.record.schema.dialects import NOW, FromNow, seconds
 from arena.record.schema.statements import (
     TableLine,
     TableRows,
@@ -39,10 +41,9 @@ from markets.hashes import canonical, digest, sha256
 from portfolio.ledger import fill_hash
 from portfolio.model import Fill, FillLevel, Rejection
 
-CLAIM_EXPIRY = FromNow(bindparam("length"))
 OF_THESE_TURNS = (ClaimRow.round_id == bindparam("round"), col(ClaimRow.entrant_id).in_(IDS))
 HELD_CLAIMS = (
-    select(ClaimRow.entrant_id, ClaimRow.token, ClaimRow.holder, (ClaimRow.expires_at <= NOW).label("over"))
+    select(ClaimRow.entrant_id, ClaimRow.token, ClaimRow.holder, ClaimRow.beat)
     .where(*OF_THESE_TURNS)
     .order_by(ClaimRow.entrant_id)  # all lock in the same order, so that none waits for one that waits for it
     .with_for_update()
@@ -54,18 +55,18 @@ PLAYED_TURNS = select(TurnRow.entrant_id).where(
     TurnRow.status != "failed",
 )
 FIRST_CLAIM = {"round_id": bindparam("round"), "entrant_id": bindparam("entrant"), "token": 1}
-NEW_CLAIMS = (
-    new_rows(ClaimRow)
-    .values(**FIRST_CLAIM, holder=bindparam("by"), expires_at=CLAIM_EXPIRY)
-    .on_conflict_do_nothing()
-)
+NEW_CLAIMS = new_rows(ClaimRow).values(**FIRST_CLAIM, holder=bindparam("by"), beat=0).on_conflict_do_nothing()
 TAKE_CLAIM = (
     update(ClaimRow)
     .where(ClaimRow.round_id == bindparam("round"), ClaimRow.entrant_id == bindparam("entrant"))
-    .values(token=ClaimRow.token + 1, holder=bindparam("by"), expires_at=CLAIM_EXPIRY)
+    .values(token=ClaimRow.token + 1, holder=bindparam("by"), beat=0)
 )
-RELEASE_CLAIMS = update(ClaimRow).where(*OF_THESE_TURNS).values(expires_at=NOW)
-RENEW_CLAIM = update(ClaimRow).where(*OF_THESE_TURNS).values(expires_at=CLAIM_EXPIRY)
+RELEASE_CLAIMS = update(ClaimRow).where(*OF_THESE_TURNS).values(beat=None)
+RENEW_CLAIMS = (
+    update(ClaimRow)
+    .where(*OF_THESE_TURNS, col(ClaimRow.beat).is_not(None))
+    .values(beat=func.coalesce(ClaimRow.beat, 0) + 1)
+)
 
 
 def claim_turns(
@@ -73,44 +74,55 @@ def claim_turns(
     round_id: int,
     entrant_ids: Sequence[int],
     holder: str,
-    length: timedelta,
-    is_gone: Callable[[str], bool],
+    is_over: Callable[[Hold], bool],
 ) -> dict[int, int]:
-    """Take the turns that nobody holds, or whose holder is gone or late; the token of each one taken.
+    """Take the turns that nobody holds, or whose holder is dead; return the token of each one taken.
 
     A turn that has been played since it was looked for is left alone: there is nothing to do.
     """
-    lease = {"round": round_id, "by": holder, "length": seconds(length)}
-    held = connection.execute(HELD_CLAIMS, {"round": round_id, "ids": entrant_ids}).all()
-    known = {row.entrant_id for row in held}
-    tokens = _new_claims(connection, [each for each in entrant_ids if each not in known], lease)
-    free = [row for row in held if row.over or row.holder == holder or is_gone(row.holder)]
+    claimant = {"round": round_id, "by": holder}
+    claims = connection.execute(HELD_CLAIMS, {"round": round_id, "ids": entrant_ids}).all()
+
+    claimed_before = {row.entrant_id for row in claims}
+    unclaimed = [entrant_id for entrant_id in entrant_ids if entrant_id not in claimed_before]
+    tokens = _new_claims(connection, unclaimed, claimant)
+
+    free = dict[int, int]()
+    for row in claims:
+        is_mine = row.holder == holder
+        if row.beat is None or is_mine or is_over(_hold_of(round_id, row)):
+            free[row.entrant_id] = row.token
     if free:
-        tokens |= _take_over(connection, {row.entrant_id: row.token for row in free}, lease)
+        tokens |= _take_over(connection, free, claimant)
     return tokens
 
 
-def _new_claims(connection: Connection, ids: Sequence[int], lease: Mapping[str, object]) -> dict[int, int]:
+def _hold_of(round_id: int, claim: Any) -> Hold:
+    """Return a claim as whoever wants it sees it."""
+    return Hold(f"turn {round_id}/{claim.entrant_id}", claim.holder, (claim.token, claim.beat))
+
+
+def _new_claims(connection: Connection, ids: Sequence[int], claimant: Mapping[str, object]) -> dict[int, int]:
     """Claims on turns that nobody ever held. On a server another may come first between look and write."""
     if not ids:
         return {}
-    connection.execute(NEW_CLAIMS, [{**lease, "entrant": each} for each in ids])
+    connection.execute(NEW_CLAIMS, [{**claimant, "entrant": each} for each in ids])
     mine = (
         ids
         if connection.dialect.name == "sqlite"
-        else connection.scalars(OWN_CLAIMS, {**lease, "ids": ids}).all()
+        else connection.scalars(OWN_CLAIMS, {**claimant, "ids": ids}).all()
     )
     return dict.fromkeys(mine, 1)
 
 
 def _take_over(
-    connection: Connection, tokens: Mapping[int, int], lease: Mapping[str, object]
+    connection: Connection, tokens: Mapping[int, int], claimant: Mapping[str, object]
 ) -> dict[int, int]:
     """Claims that others had, by entrant with their tokens; those whose turns are in are left alone."""
-    played = set(connection.scalars(PLAYED_TURNS, {"round": lease["round"], "ids": list(tokens)}))
+    played = set(connection.scalars(PLAYED_TURNS, {"round": claimant["round"], "ids": list(tokens)}))
     taken = {each: token + 1 for each, token in tokens.items() if each not in played}
     if taken:
-        connection.execute(TAKE_CLAIM, [{**lease, "entrant": each} for each in taken])
+        connection.execute(TAKE_CLAIM, [{**claimant, "entrant": each} for each in taken])
     return taken
 
 
@@ -120,13 +132,11 @@ def release_claims(connection: Connection, round_id: int, entrant_ids: Sequence[
         connection.execute(RELEASE_CLAIMS, {"round": round_id, "ids": entrant_ids})
 
 
-def renew_claims(
-    connection: Connection, round_id: int, tokens: Mapping[int, int], length: timedelta
-) -> set[int]:
-    """Hold turns for longer, by entrant and token; the entrants whose turns are still held."""
+def renew_claims(connection: Connection, round_id: int, tokens: Mapping[int, int]) -> set[int]:
+    """Renew the claims with these tokens by entrant; return the entrants whose turns are still held."""
     held = connection.execute(HELD_CLAIMS, {"round": round_id, "ids": list(tokens)})
     mine = {row.entrant_id for row in held if row.token == tokens[row.entrant_id]}
-    connection.execute(RENEW_CLAIM, {"round": round_id, "ids": sorted(mine), "length": seconds(length)})
+    connection.execute(RENEW_CLAIMS, {"round": round_id, "ids": sorted(mine)})
     return mine
 
 

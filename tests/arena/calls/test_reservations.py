@@ -235,8 +235,8 @@ def test_a_call_that_breaks_without_being_kept_counts_as_spent_and_takes_no_room
 
 
 def test_who_was_taken_over_asks_no_more(record: Record) -> None:
-    token = record.write(claim_turns, 1, [1], "one", timedelta(), lambda _: False)[1]
-    record.write(claim_turns, 1, [1], "two", timedelta(minutes=5), lambda _: False)
+    token = record.write(claim_turns, 1, [1], "one", lambda _: False)[1]
+    record.write(claim_turns, 1, [1], "two", lambda _: True)
     provider = Provider()
     with pytest.raises(TakenOver, match="another worker has taken over this turn"):
         play(record, limited(record), provider, Payer(1, 1, token))

@@ -138,7 +138,7 @@ def test_nothing_is_put_where_something_is(exports: Path, built: Path, new: Path
 def test_nothing_is_put_where_somebody_is_at_work(exports: Path, empty: Path, new: Path) -> None:
     shutil.copy(empty, new)
     with closing(sqlite3.connect(new)) as made, made:
-        made.execute("INSERT INTO lease VALUES ('scheduler', 1, 'me', '2026-01-04T00:00:00.000000Z')")
+        made.execute("INSERT INTO lease VALUES ('scheduler', 1, 'me', 0, '2026-01-04T00:00:00.000000Z')")
     refused(exports / "csv", new, "its table lease is not empty")
 
 

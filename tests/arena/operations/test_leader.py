@@ -26,11 +26,9 @@ from arena.record.write.operations import (
 )
 from tests.builders import NOW
 
-LONG = timedelta(minutes=5)
-
 
 def take(record: Record, holder: str = "host/1/one", gone: bool = False) -> int:
-    token = record.write_unfenced(take_lease, LEADER_LEASE, holder, LONG, lambda _: gone)
+    token = record.write_unfenced(take_lease, LEADER_LEASE, holder, lambda _: gone)
     assert token is not None
     return token
 
@@ -68,7 +66,7 @@ def test_who_was_replaced_writes_nothing_more_and_is_told(record: Record) -> Non
 
     assert not asyncio.run(work_as_leader(record, take(record), work))
     assert list(record.read(read_jobs)) == ["before"]
-    assert record.write_unfenced(renew_lease, LEADER_LEASE, 2, LONG), "the second has its duty still"
+    assert record.write_unfenced(renew_lease, LEADER_LEASE, 2), "the second has its duty still"
 
 
 def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -> None:

@@ -3,19 +3,24 @@
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from arena.config import Config, load
-from arena.operations.publisher import FIRST_PAUSE, PATIENCE, publish_due
+from arena.operations import publisher
+from arena.operations.publisher import FIRST_PAUSE, PATIENCE, keep_publishing, publish_due
+from arena.record.model.lease import LEASE_LENGTH, Watch
 from arena.record.record import Record
 from arena.record.write.heads import add_head, read_heads_after, read_published_heads
-from arena.record.write.operations import read_recent_incidents
+from arena.record.write.operations import read_recent_incidents, take_lease
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
 
+ME = "me.invalid/1/x"
 APPEND = "import sys; open('heads', 'a').write(sys.stdin.read())"
 FAIL = "import pathlib, sys; sys.exit('no net') if pathlib.Path('down').exists() else None; "
 
@@ -44,7 +49,7 @@ def test_each_head_leaves_once_and_in_order(block: str, record: Record, tmp_path
     for number in range(1, 4):
         go_on(record, number)
         for _ in range(2):
-            assert asyncio.run(publish_due(config, record, NOW)) == ""
+            assert asyncio.run(publish_due(config, record, NOW, ME)) == ""
     published = record.read(read_published_heads)
     assert lines(tmp_path) == [1, 2, 3] == [published.newest - 2, 2, published.published]
     assert published.at == NOW
@@ -56,17 +61,17 @@ def test_what_fails_is_tried_again_and_told_when_it_lasts(record: Record, tmp_pa
     config = the_config(tmp_path, command(FAIL + APPEND))
     (tmp_path / "down").touch()
     go_on(record, 1)
-    told = asyncio.run(publish_due(config, record, NOW))
+    told = asyncio.run(publish_due(config, record, NOW, ME))
     assert told == f"1 head not published: {sys.executable} ended with 1: no net; retrying in 0:00:15"
-    assert asyncio.run(publish_due(config, record, NOW + FIRST_PAUSE / 2)) == ""
+    assert asyncio.run(publish_due(config, record, NOW + FIRST_PAUSE / 2, ME)) == ""
     assert not record.read(read_recent_incidents, 9)
     go_on(record, 2)
-    assert "2 heads" in asyncio.run(publish_due(config, record, NOW + PATIENCE))
+    assert "2 heads" in asyncio.run(publish_due(config, record, NOW + PATIENCE, ME))
     [incident] = record.read(read_recent_incidents, 9)
     assert (incident.incident.kind, incident.ended_at) == ("heads_unpublished", None)
     assert record.read(read_published_heads).failing_since == NOW
     (tmp_path / "down").unlink()
-    assert asyncio.run(publish_due(config, record, NOW + PATIENCE + timedelta(hours=1))) == ""
+    assert asyncio.run(publish_due(config, record, NOW + PATIENCE + timedelta(hours=1), ME)) == ""
     assert lines(tmp_path) == [1, 2]
     [incident] = record.read(read_recent_incidents, 9)
     assert incident.ended_at is not None
@@ -76,9 +81,29 @@ def test_a_file_that_moves_gets_all_heads_and_a_line_that_broke_off_is_ended(
     record: Record, tmp_path: Path
 ) -> None:
     go_on(record, 1)
-    asyncio.run(publish_due(the_config(tmp_path, "{file: old}"), record, NOW))
+    asyncio.run(publish_due(the_config(tmp_path, "{file: old}"), record, NOW, ME))
     (tmp_path / "heads").write_text('{"num', "utf-8")
     go_on(record, 2)
-    asyncio.run(publish_due(the_config(tmp_path, "{file: heads}"), record, NOW))
+    asyncio.run(publish_due(the_config(tmp_path, "{file: heads}"), record, NOW, ME))
     first, *others = (tmp_path / "heads").read_text("utf-8").splitlines()
     assert (first, [json.loads(line)["number"] for line in others]) == ('{"num', [1, 2])
+
+
+def test_the_last_heads_leave_although_a_process_elsewhere_died_as_it_published(
+    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of it, so it is given a lease to show that it lives."""
+    monkeypatch.setattr(publisher, "EVERY", timedelta())
+    moments = count(0, 20)
+    patient = replace(record, watch=Watch(lambda: float(next(moments))))
+    go_on(record, 1)
+    assert record.write_unfenced(take_lease, publisher.DUTY, "elsewhere.invalid/1/x", lambda _: False) == 1
+
+    async def publish() -> None:
+        stop = asyncio.Event()
+        stop.set()
+        await keep_publishing(the_config(tmp_path, "{file: heads}"), patient, lambda: NOW, stop, print)
+
+    asyncio.run(publish())
+    assert lines(tmp_path) == [1]
+    assert next(moments) >= LEASE_LENGTH.total_seconds()

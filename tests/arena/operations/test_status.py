@@ -111,23 +111,31 @@ def test_calls_are_spent_today_this_month_and_against_each_budget(record: Record
     assert (tomorrow.today, tomorrow.month, next_month.month) == (0, 5, 0)
 
 
-def test_calls_under_way_and_lost_ones_are_told_apart_by_the_clock_of_the_database(record: Record) -> None:
+def test_calls_under_way_and_lost_ones_are_told_apart(record: Record) -> None:
     played(record)
     call = {"round_id": 1, "entrant_id": 2, "provider": "demo", "holder": "me", "made_at": NOW}
-    put(record, ReservationRow.__table__, **call, worst=900, expires_at=FAR)
-    put(record, ReservationRow.__table__, **call, worst=None, expires_at=FAR)
-    put(record, ReservationRow.__table__, **call, worst=70, expires_at=NOW - 9999 * HOUR)
+    put(record, ReservationRow.__table__, **call, worst=900, beat=1)
+    put(record, ReservationRow.__table__, **call, worst=None, beat=0)
+    put(record, ReservationRow.__table__, **call, worst=70, beat=None)
     assert seen(record).under_way == CallsUnderWay(2, 900, 1, 70)
 
 
 def test_who_holds_the_lease_leads_while_alive(record: Record) -> None:
     played(record)
-    put(record, LeaseRow.__table__, name="scheduler", token=1, holder="elsewhere/4711/x", expires_at=FAR)
+    put(
+        record,
+        LeaseRow.__table__,
+        name="scheduler",
+        token=1,
+        holder="elsewhere/4711/x",
+        beat=3,
+        renewed_at=FAR,
+    )
     leader = seen(record).leader
     assert leader is not None
     assert (leader.host, leader.process, leader.alive) == ("elsewhere", "4711", True)
     with record.engine.begin() as connection:
-        connection.execute(LeaseRow.__table__.update().values(expires_at=NOW - 9999 * HOUR))
+        connection.execute(LeaseRow.__table__.update().values(renewed_at=NOW - 9999 * HOUR))
     late = seen(record).leader
     assert late is not None
     assert not late.alive
@@ -135,7 +143,7 @@ def test_who_holds_the_lease_leads_while_alive(record: Record) -> None:
 
 def test_a_process_of_this_machine_that_has_ended_does_not_lead_and_oneself_does(record: Record) -> None:
     me = holder_name()
-    put(record, LeaseRow.__table__, name="scheduler", token=1, holder=me, expires_at=FAR)
+    put(record, LeaseRow.__table__, name="scheduler", token=1, holder=me, beat=3, renewed_at=FAR)
     assert [leader.alive for x in ("", me) if (leader := seen(record, me=x).leader)] == [False, True]
 
 

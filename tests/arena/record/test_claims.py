@@ -17,28 +17,35 @@ from hypothesis import strategies as st
 from arena.errors import ArenaError
 from arena.record.model import lease
 from arena.record.model.cohort import Turn
-from arena.record.model.lease import heartbeat, holder_name, is_gone, machine_name
+from arena.record.model.lease import (
+    FORGOTTEN,
+    MOST_SILENCES,
+    Hold,
+    Watch,
+    heartbeat,
+    holder_name,
+    is_gone,
+    machine_name,
+    process_state,
+)
 from arena.record.queries.cohorts import count_facts, read_calls, read_rounds, read_turn_statuses
 from arena.record.record import Record
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import end_cohort, put_marks
 from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
-from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
+from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims, renew_claims
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, usd
-from tests.records.full_record import LEASE, SUN, Season, a_cohort, decides, said, the_book
-
-OVER = timedelta()
-"""The length of a lease that has run out as it is given."""
+from tests.records.full_record import SUN, Season, a_cohort, decides, said, the_book
 
 
-def gone(*holders: str) -> Callable[[str], bool]:
-    """That these holders, and no others, are known to have ended."""
-    return lambda name: name in holders
+def gone(*holders: str) -> Callable[[Hold], bool]:
+    """That these holders, and no others, are dead."""
+    return lambda hold: hold.holder in holders
 
 
-def nobody(name: str) -> bool:
-    """No holder is known to have ended."""
+def nobody(hold: Hold) -> bool:
+    """No holder is dead."""
     return False
 
 
@@ -56,10 +63,8 @@ def waiting(path: Path) -> Record:
     return season.record
 
 
-def claim(
-    record: Record, holder: str, length: timedelta = LEASE, ended: Callable[[str], bool] = nobody
-) -> dict[int, int]:
-    return record.write(claim_turns, 1, [1, 2], holder, length, ended)
+def claim(record: Record, holder: str, dead: Callable[[Hold], bool] = nobody) -> dict[int, int]:
+    return record.write(claim_turns, 1, [1, 2], holder, dead)
 
 
 def play(record: Record, token: int, entrant: int = 1) -> set[int]:
@@ -74,20 +79,20 @@ def test_the_first_to_come_has_the_turn(record: Record) -> None:
     assert record.read(read_turn_statuses, 1) == {1: "played"}
 
 
-def test_a_claim_lasts_for_as_long_as_it_is_renewed(record: Record) -> None:
-    tokens = claim(record, "one", OVER)
-    assert record.write_unfenced(renew_claims, 1, tokens, LEASE) == {1, 2}, "late, but nobody else has come"
+def test_a_claim_lasts_until_it_is_let_go_of_or_taken_over(record: Record) -> None:
+    tokens = claim(record, "one")
+    assert record.write_unfenced(renew_claims, 1, tokens) == {1, 2}
     assert claim(record, "two") == {}
-    assert record.write_unfenced(renew_claims, 1, {2: 1}, OVER) == {2}
+    record.write_unfenced(release_claims, 1, [2])
     assert claim(record, "two") == {2: 2}
-    assert record.write_unfenced(renew_claims, 1, tokens, LEASE) == {1}, "who was replaced is told"
-    assert record.write_unfenced(renew_claims, 1, {}, LEASE) == set()
+    assert record.write_unfenced(renew_claims, 1, tokens) == {1}, "who was replaced is told"
+    assert record.write_unfenced(renew_claims, 1, {}) == set()
 
 
 def test_a_turn_that_was_played_meanwhile_is_not_taken_over(record: Record) -> None:
-    claim(record, "one", OVER)
+    claim(record, "one")
     play(record, 1)
-    assert claim(record, "two") == {2: 2}
+    assert claim(record, "two", gone("one")) == {2: 2}
     failed = Turn("bob", usd(10_000), decides(status="failed"))
     assert record.add_turns(1, (1, 1), [TurnUnderClaim(2, 2, failed)], "1") == {2}
     assert claim(record, "two") == {2: 3}, "one that failed may be tried again"
@@ -104,7 +109,7 @@ def test_a_turn_that_failed_may_be_tried_again_by_anyone_at_once(record: Record)
 
 def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
     claim(record, "one")
-    claim(record, "two", ended=gone("one"))
+    claim(record, "two", gone("one"))
     assert play(record, 1) == set()
     assert record.read(read_turn_statuses, 1) == {}
     assert play(record, 2) == {1}
@@ -113,7 +118,7 @@ def test_a_worker_back_from_the_dead_writes_nothing(record: Record) -> None:
 
 def test_of_turns_that_end_together_those_whose_claims_hold_are_written(record: Record) -> None:
     claim(record, "one")
-    record.write(claim_turns, 1, [2], "two", LEASE, gone("one"))
+    record.write(claim_turns, 1, [2], "two", gone("one"))
     turns = [
         TurnUnderClaim(key, 1, Turn(name, usd(10_000), decides())) for key, name in ((1, "ann"), (2, "bob"))
     ]
@@ -133,45 +138,44 @@ def lasting(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 @given(steps=st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.booleans()), max_size=12))
 def test_tokens_only_grow_and_one_holds(steps: list[tuple[str, bool, bool]], lasting: Record) -> None:
-    last = claim(lasting, "new", ended=gone("new", "a", "b", "c"))[1]
+    last = claim(lasting, "new", gone("new", "a", "b", "c"))[1]
     held: str | None = "new"
-    for holder, short, dead in steps:
-        taken = claim(
-            lasting, holder, OVER if short else LEASE, gone("new", "a", "b", "c") if dead else nobody
-        )
+    for holder, lets_go, dead in steps:
+        taken = claim(lasting, holder, gone("new", "a", "b", "c") if dead else nobody)
         assert taken == ({1: last + 1, 2: last + 1} if dead or held in (None, holder) else {})
         if taken:
-            last, held = last + 1, None if short else holder
+            last += 1
+            held = holder
+        if lets_go and held == holder:
+            lasting.write_unfenced(release_claims, 1, [1, 2])
+            held = None
 
 
-def take(
-    record: Record, holder: str, length: timedelta = LEASE, ended: Callable[[str], bool] = nobody
-) -> int | None:
-    return record.write_unfenced(take_lease, "scheduler", holder, length, ended)
+def take(record: Record, holder: str, dead: Callable[[Hold], bool] = nobody) -> int | None:
+    return record.write_unfenced(take_lease, "scheduler", holder, dead)
 
 
 def test_the_first_to_come_is_on_duty_and_the_second_stands_by(record: Record) -> None:
     assert take(record, "one") == 1
     assert take(record, "two") is None
-    assert record.write_unfenced(take_lease, "janitor", "two", LEASE, nobody) == 1, "another duty"
+    assert record.write_unfenced(take_lease, "janitor", "two", nobody) == 1, "another duty"
 
 
-def test_a_duty_is_taken_over_when_it_has_run_out_was_let_go_or_its_holder_is_gone(record: Record) -> None:
-    take(record, "one", OVER)
-    assert take(record, "two") == 2
+def test_a_duty_is_taken_over_when_it_was_let_go_or_its_holder_is_dead(record: Record) -> None:
+    take(record, "one")
+    assert take(record, "two", gone("one")) == 2
     record.write_unfenced(release_lease, "scheduler", 2)
     assert take(record, "three") == 3
-    assert take(record, "four", ended=gone("three")) == 4
+    assert take(record, "four", gone("three")) == 4
     assert take(record, "four") == 5, "who comes back under its own name has a new token"
 
 
 def test_who_renews_stays_and_who_was_replaced_is_told(record: Record) -> None:
-    take(record, "one", OVER)
-    assert record.write_unfenced(renew_lease, "scheduler", 1, LEASE), "late, but nobody else has come"
+    take(record, "one")
+    assert record.write_unfenced(renew_lease, "scheduler", 1)
     assert take(record, "two") is None
-    assert record.write_unfenced(renew_lease, "scheduler", 1, OVER)
-    take(record, "two")
-    assert not record.write_unfenced(renew_lease, "scheduler", 1, LEASE)
+    take(record, "two", gone("one"))
+    assert not record.write_unfenced(renew_lease, "scheduler", 1)
     record.write_unfenced(release_lease, "scheduler", 1)
     assert take(record, "three") is None, "the first can't let go of what the second has"
 
@@ -183,21 +187,23 @@ def test_tokens_of_a_duty_only_grow_and_one_holds(
     record = Record.open(str(shutil.copy(empty, tmp_path_factory.mktemp("duty") / "record.db")))
     held: tuple[str, int] | None = None
     last = 0
-    for holder, short, dead in steps:
-        token = take(
-            record, holder, OVER if short else LEASE, gone("a", "b", "c", "one", "two") if dead else nobody
-        )
+    for holder, lets_go, dead in steps:
+        token = take(record, holder, gone("a", "b", "c", "one", "two") if dead else nobody)
         assert token == (last + 1 if held is None or dead or held[0] == holder else None)
         if token is not None:
-            last, held = token, None if short else (holder, token)
+            last = token
+            held = (holder, token)
+            if lets_go:
+                record.write_unfenced(release_lease, "scheduler", token)
+                held = None
     record.close()
 
 
 def test_who_was_replaced_writes_no_fact_but_keeps_what_was_paid(record: Record) -> None:
-    late = record.fenced("scheduler", take(record, "one", OVER) or 0)
-    token = late.write(claim_turns, 1, [1], "one", LEASE, nobody)[1]
+    late = record.fenced("scheduler", take(record, "one") or 0)
+    token = late.write(claim_turns, 1, [1], "one", nobody)[1]
     turn = TurnUnderClaim(1, token, Turn("ann", usd(10_000), decides(sun="0.5")))
-    now = record.fenced("scheduler", take(record, "two") or 0)
+    now = record.fenced("scheduler", take(record, "two", gone("one")) or 0)
     for write in (
         lambda: late.add_turns(1, (1, 1), [turn], "1"),
         lambda: late.write(end_cohort, 1, NOW),
@@ -234,6 +240,33 @@ def test_a_process_that_ended_is_gone_and_so_is_an_earlier_one_with_our_number()
     assert not is_gone(named(os.getppid()))
     for elsewhere in ("elsewhere.invalid/1/x", named(ended.pid, "another"), named(os.getpid(), "another")):
         assert not is_gone(elsewhere)
+
+
+def test_a_zombie_is_gone_and_so_is_whoever_had_a_number_before() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        host, _, own = holder_name().split("/")
+        machine, _, unique = own.split(".")
+        began = process_state(process.pid).started
+        its_name = f"{host}/{process.pid}/{machine}.{began}.{unique}"
+        another = f"{host}/{process.pid}/{machine}.{int(began) + 1}.{unique}"
+        assert (is_gone(its_name), is_gone(another)) == (False, True)
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is there all the same
+        assert is_gone(its_name)
+
+
+def test_a_name_of_another_form_is_that_of_nobody_here() -> None:
+    assert not is_gone("me")
+
+
+def test_a_watch_forgets_what_nobody_wants_any_more() -> None:
+    moment = 0.0
+    watch = Watch(lambda: moment)
+    for number in range(MOST_SILENCES):
+        assert not watch.is_over(Hold(f"call {number}", "a.invalid/1/x", (0, 0)))
+    moment = FORGOTTEN + 1
+    assert not watch.is_over(Hold("turn 1/1", "a.invalid/1/x", (0, 0)))
+    assert [*watch.silences] == ["turn 1/1"]
 
 
 def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_away(

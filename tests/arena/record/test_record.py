@@ -43,7 +43,7 @@ from portfolio.model import Entry, Rejection
 from portfolio.rules import REALISTIC, SEED
 from tests.builders import NOW, a_book, a_market, a_quote, a_resolution, usd
 from tests.records import full_record
-from tests.records.full_record import LEASE, RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
+from tests.records.full_record import RAIN, SUN, Season, a_cohort, build, decides, said, the_book, week
 
 
 @pytest.fixture
@@ -259,7 +259,7 @@ def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
 def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
     """The database refuses what has no market; nothing of the turn stays."""
     season.look(1, NOW, the_book(SUN, NOW))
-    tokens = season.record.write(claim_turns, 1, [1], "me", LEASE, lambda _: False)
+    tokens = season.record.write(claim_turns, 1, [1], "me", lambda _: False)
     turn = Turn("ann", usd(10_000), Decision((Forecast(MarketId("sim:none"), 0.1),)))
     with pytest.raises(Exception, match="FOREIGN KEY"):
         season.record.add_turns(1, (1, 1), [TurnUnderClaim(1, tokens[1], turn)], "1")

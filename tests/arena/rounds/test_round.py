@@ -28,7 +28,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
 from arena.record.write.sync import VenueSource, add_catalogue
-from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
+from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
 from arena.rounds.round import mark_cohort, play_round, take_snapshot, track_cohort
 from arena.rounds.season import play_time
 from arena.rounds.settlement import settle_cohort
@@ -236,9 +236,7 @@ def test_those_made_from_one_that_another_process_plays_wait_for_it(record: Reco
     world = a_world(LittleVenue(), {"kim": says("0.5"), "ann": BUYER})
     _open_round(stored, world, record)
     round = record.read(read_rounds, stored.id)[0]
-    record.write(
-        claim_turns, round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x", WEEK, lambda name: False
-    )
+    record.write(claim_turns, round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x", lambda name: False)
     report = play(stored, 1, world, record)
     assert (report.turns, report.waiting) == ((), ("kim", "ann"))
     with pytest.raises(ArenaError, match="another process plays kim, ann in round 1"):
@@ -447,11 +445,11 @@ def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None
     _open_round(stored, world, record)
     round = record.read(read_rounds, stored.id)[0]
     ann = stored.entrant_ids["ann"]
-    tokens = record.write(claim_turns, round.id, [ann], "elsewhere/1/x", WEEK, lambda name: False)
+    record.write(claim_turns, round.id, [ann], "elsewhere/1/x", lambda name: False)
     for hours in (0, 5):  # whatever the arena's clock says
         waiting = play(stored, 1, replace(world, now=partial(NOW.__add__, timedelta(hours=hours))), record)
         assert (waiting.turns, waiting.waiting, waiting.done) == ((), ("ann",), False)
-    record.write_unfenced(renew_claims, round.id, tokens, timedelta())
+    record.write_unfenced(release_claims, round.id, [ann])
     assert play(stored, 1, world, record).done
 
 
@@ -462,12 +460,10 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
     seen: list[Any] = []
 
     async def thinks(view: View, ask: Ask) -> Decision:
-        with record.engine.begin() as connection:
-            connection.exec_driver_sql("UPDATE claim SET expires_at = '2000-01-01T00:00:00.000000Z'")
         while len(set(seen)) < 3:
             await asyncio.sleep(0.005)
             with reading(record.engine) as connection:
-                seen.append(connection.exec_driver_sql("SELECT expires_at FROM claim").scalar_one())
+                seen.append(connection.exec_driver_sql("SELECT beat FROM claim").scalar_one())
         return Decision()
 
     stored = begun(record, a_cohort(["ann"]))
@@ -491,7 +487,7 @@ def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> Non
     def taken_over_by_another() -> Agent:
         async def decide(view: View, ask: Ask) -> Decision:
             round = record.read(read_rounds, stored.id)[0]
-            record.write(claim_turns, round.id, [stored.entrant_ids["ann"]], "x/1/y", WEEK, lambda name: True)
+            record.write(claim_turns, round.id, [stored.entrant_ids["ann"]], "x/1/y", lambda name: True)
             return await BUYER(view, ask)
 
         return decide

@@ -25,7 +25,6 @@ from portfolio.model import Entry, Fill, Holdings, LotKey
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, a_resolution, a_sale, usd
 from tests.records.full_record import (
-    LEASE,
     MARKETS,
     RAIN,
     SNOW,
@@ -272,7 +271,7 @@ def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:
 
 def test_a_turn_and_a_call_of_another_cohort(season: Season) -> None:
     season.start(a_cohort(2, NOW, RULES, "zoe"))
-    token = season.record.write(claim_turns, 1, [3], "me", LEASE, lambda _: False)[3]
+    token = season.record.write(claim_turns, 1, [3], "me", lambda _: False)[3]
     season.record.add_turns(1, (1, 1), [TurnUnderClaim(3, token, Turn("zoe", usd(10_000), Decision()))], "1")
     assert fields(season) == {("turn", "entrant_id")}
     with pytest.raises(LookupError, match="no entrant 3 plays in round 1"):
