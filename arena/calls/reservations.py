@@ -11,21 +11,27 @@ from functools import partial
 from agents.model import Ask, Call, CallError, Prompt
 from arena.calls.rate_limit import FIRST_LOOK, LONGEST_LOOK, ProviderLimit, RateLimiter, RunningCalls
 from arena.calls.recorded_ask import INTERRUPTED, Attempt, CallInterrupted, EndedAttempt, raise_past_agent
+from arena.calls.wait_reports import WaitReports
 from arena.record.model.lease import LEASE_LENGTH, is_gone
 from arena.record.model.reservation import (
     Budget,
     BudgetHeld,
     BudgetKey,
     CallRefused,
+    ModelPaused,
     ProviderBusy,
     Reservation,
     ReservationAnswer,
     ReservationRequest,
     ReservationTerms,
-    provider_pause,
+    final_error,
+    pause_after,
 )
 from arena.record.record import Record
 from arena.record.write.reservations import renew_reservations, reserve
+
+LOOK_AGAIN = 60.0
+"""Seconds after which it is looked again whether a model is still to be left alone."""
 
 
 class TakenOver(Exception):
@@ -46,6 +52,7 @@ class CallReservations:
     under_way: dict[int, Reservation] = field(default_factory=dict)
     queues: dict[BudgetKey, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+    waits: WaitReports = field(default_factory=WaitReports)
 
     @property
     def terms(self) -> ReservationTerms:
@@ -60,7 +67,7 @@ class CallReservations:
 
     async def reserve(
         self, make_request: Callable[[], ReservationRequest], limit: ProviderLimit
-    ) -> Reservation | ProviderBusy | CallRefused | None:
+    ) -> Reservation | ProviderBusy | ModelPaused | CallRefused | None:
         """Reserve a call; where the money is held for others under way, they are waited for."""
         if self.record is None:
             return None
@@ -73,6 +80,10 @@ class CallReservations:
             self.limiter.note_room(limit, answer.free)
         elif isinstance(answer, ProviderBusy):
             self.limiter.note_busy(limit, answer.pause)
+            if answer.pause is not None:
+                self.waits.note(request.provider, answer.pause)
+        elif isinstance(answer, ModelPaused):
+            self.waits.note(request.model or request.provider, answer.seconds)
         return answer
 
     async def _wait_for_money(
@@ -133,9 +144,13 @@ def reserved_ask(
                 answer = await reservations.reserve(partial(request, worst), limit)
                 if isinstance(answer, CallRefused):
                     return _refused(prompt, answer.why, answer.taken_over)
-                if not isinstance(answer, ProviderBusy):
+                if not isinstance(answer, ProviderBusy | ModelPaused):
                     return await _make_call(ask, prompt, worst, reservations, limit, answer)
             again = True
+
+            # Whoever waits for a model takes no room meanwhile: others of its provider go on.
+            if isinstance(answer, ModelPaused):
+                await asyncio.sleep(min(answer.seconds, LOOK_AGAIN))
 
     return attempt
 
@@ -167,12 +182,15 @@ async def _make_call(
     with reservations.renewed(reservation), reservations.calls.one():
         try:
             call = replace(await ask(prompt), worst=worst)
+            if call.error is not None:
+                call = replace(call, error=final_error(call.error))
         except asyncio.CancelledError as error:
             raise CallInterrupted(
                 EndedAttempt(Call(prompt, None, worst=worst, error=INTERRUPTED), reservation)
             ) from error
-    if (pause := provider_pause(call.error)) is not None:
-        reservations.limiter.pause(limit, pause)
+    pause = pause_after(call.error, limited=reservation is not None and reservation.limited)
+    if pause is not None and pause.whole_provider:
+        reservations.limiter.pause(limit, pause.seconds)
     return EndedAttempt(call, reservation, reservations.calls.ended())
 
 

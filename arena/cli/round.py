@@ -86,8 +86,8 @@ def play(
     """
 
     async def one(at: datetime) -> list[RoundReport]:
-        say = partial(print, file=sys.stderr)
-        async with open_world(config, record) as world:
+        say = partial(print, file=sys.stderr, flush=True)
+        async with open_world(config, record, report_wait=say) as world:
             try:
                 reports = await play_time(at, plan, world, record)
             except Exception as error:
