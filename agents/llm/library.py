@@ -30,7 +30,25 @@ def litellm() -> Any:
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
     # it takes what it doesn't know for a good end
     getattr(core_helpers, "_FINISH_REASON_MAP", {}).setdefault(PAUSED, PAUSED)
+    _read_counts_first()
     return library
+
+
+def _read_counts_first() -> None:
+    """Have counts of tokens made whole numbers before the library reads them: of others it loses the answer.
+
+    All of its clients send by this transport.
+    """
+    from litellm.llms.custom_httpx.aiohttp_transport import LiteLLMAiohttpTransport
+
+    from agents.llm.bodies import response_with_whole_counts
+
+    send = LiteLLMAiohttpTransport.handle_async_request
+
+    async def handle_async_request(self: Any, request: Any) -> Any:
+        return await response_with_whole_counts(await send(self, request))
+
+    LiteLLMAiohttpTransport.handle_async_request = handle_async_request
 
 
 def http_client() -> Any:

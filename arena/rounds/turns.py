@@ -26,6 +26,7 @@ from arena.calls.reservations import reserved_ask
 from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
 from arena.cohorts.schedule import PLAY_WINDOW
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.record.model.incident import usage_not_believed
 from arena.record.model.lease import LEASE_LENGTH, heartbeat, is_gone
 from arena.record.model.reservation import Payer, ReservationRequest
 from arena.record.queries.cohorts import (
@@ -288,7 +289,7 @@ def claimed_turns(
             continue
         player = player_of(entrant, cohort, world)
         payer = Payer(round.id, key, tokens[key])
-        ask = ask_of_player(player, payer, entrant.name, calls.get(key, ()), world, record)
+        ask = ask_of_player(player, payer, entrant.name, calls.get(key, ()), world, record, round.at)
         view = View(
             snapshot=snapshot,
             holdings=account,
@@ -311,9 +312,18 @@ def claimed_turns(
 
 
 def ask_of_player(
-    player: Player, payer: Payer, name: str, stored: Sequence[Call], world: World, record: Record
+    player: Player,
+    payer: Payer,
+    name: str,
+    stored: Sequence[Call],
+    world: World,
+    record: Record,
+    due: datetime | None = None,
 ) -> Ask:
-    """An entrant's way to its model: past what the record knows already, and a reservation."""
+    """Return an entrant's way to its model: past what the record knows already, and a reservation.
+
+    Its round was `due` then.
+    """
 
     def request(worst: int | None) -> ReservationRequest:
         return ReservationRequest(payer, player.provider, worst, world.holder, world.now(), player.model)
@@ -322,9 +332,13 @@ def ask_of_player(
         world.reservations.waits.note(player.model or player.provider, seconds, error.code)
 
     def keep(attempt: int, ended: EndedAttempt) -> None:
-        record.write_answer(
-            add_call, payer.round_id, payer.entrant_id, attempt, ended.call, world.now(), ended.reservation
-        )
+        call = ended.call
+        at = world.now()
+        incident = None
+        if call.usage_doubt:
+            incident = usage_not_believed(name, player.model, call.usage_doubt, due or at, at)
+        ids = payer.round_id, payer.entrant_id
+        record.write_answer(add_call, *ids, attempt, call, at, ended.reservation, incident)
 
     ask = player.ask
     if world.desk is not None and player.wait is not None:
