@@ -1,6 +1,5 @@
 """One model whose provider states nonsense about tokens or money stops no other agent by a budget."""
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -26,10 +25,10 @@ def huge_charge(asked: WireRequest) -> Given:
     return says(ModelAnswer(cost=1e6))(asked)
 
 
-@pytest.mark.parametrize(
-    ("wire", "behaviour"),
-    [("openai", nonsense), ("openai", says(ModelAnswer(cached=10**7))), ("openrouter", huge_charge)],
-)
+LIARS = [("openai", nonsense), ("openai", says(ModelAnswer(cached=10**7))), ("openrouter", huge_charge)]
+
+
+@pytest.mark.parametrize(("wire", "behaviour"), LIARS)
 def test_nonsense_is_booked_at_the_worst_case_and_told_and_the_others_play(
     tmp_path: Path, wire: str, behaviour: Any
 ) -> None:
@@ -40,9 +39,8 @@ def test_nonsense_is_booked_at_the_worst_case_and_told_and_the_others_play(
         agents = []
         for name, wire_of in (("liar", wire), ("good", "openai")):
             block = server.settings(wire_of, name)
-            agents.append(
-                f'{{name: {name}, model: {block["model"]}, base_url: "{block["base_url"]}", {price}}}'
-            )
+            where = f'model: {block["model"]}, base_url: "{block["base_url"]}"'
+            agents.append(f"{{name: {name}, {where}, {price}}}")
         simulated_config(tmp_path, *agents, cohorts="rounds: 2, count: 1", more="budget: {day: 20}\n")
         for _ in range(2):
             [played] = arena_json(tmp_path, "round")["rounds"]
@@ -60,4 +58,4 @@ def test_nonsense_is_booked_at_the_worst_case_and_told_and_the_others_play(
     assert "usage not believed: liar (" in told[0]["text"]
     assert told[0]["data"]["usage"] in told[0]["text"]
     assert "usage not believed" in arena(tmp_path, "status").stdout
-    assert json.loads(arena(tmp_path, "verify", "--json").stdout)["ok"]
+    assert arena_json(tmp_path, "verify")["ok"]
