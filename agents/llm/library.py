@@ -48,7 +48,7 @@ def _read_counts_first() -> None:
     async def handle_async_request(self: Any, request: Any) -> Any:
         return await response_with_whole_counts(await send(self, request))
 
-    LiteLLMAiohttpTransport.handle_async_request = handle_async_request
+    setattr(LiteLLMAiohttpTransport, send.__name__, handle_async_request)
 
 
 def http_client() -> Any:

@@ -44,11 +44,12 @@ def _room(prompt: Prompt, settings: ModelSettings) -> int:
     A provider that searches by itself asks the model several times, and adds all of it up.
     """
     entry = table_entry(settings.model)
-    window = (entry.get("max_input_tokens"), entry.get("max_output_tokens"))
-    if own_search(settings) or not all(isinstance(limit, int) for limit in window):
+    most_in = entry.get("max_input_tokens")
+    most_out = entry.get("max_output_tokens")
+    if own_search(settings) or not (isinstance(most_in, int) and isinstance(most_out, int)):
         return MOST_TOKENS
     asked = most_tokens(prompt) + (prompt.max_tokens or settings.max_tokens)
-    return min(MOST_TOKENS, max(sum(window), asked))
+    return min(MOST_TOKENS, max(most_in + most_out, asked))
 
 
 def _dollars(amount: int) -> str:

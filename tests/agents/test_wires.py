@@ -96,7 +96,7 @@ def test_thinking_and_caches_are_told(server: WireServer, wire: str) -> None:
 WRITTEN_AS_NUMBERS = ("{}.0", "{}e0", '"{}"', '" {}.0 "')
 UNREADABLE = ("12.5", '"many"', '"1e3"', "[1]", "true", "null", "NaN", "-5", "0", "{{}}")
 BEYOND_BELIEF = ("1000000000", "1000000000.0", '"1000000000"', "1e30", str(10**30))
-PRICED = {"price": TokenPrice(input=1, output=2)}
+PRICED: dict[str, Any] = {"price": TokenPrice(input=1, output=2)}
 
 
 def counted(server: WireServer, wire: str, count: str, **settings: Any) -> Call:

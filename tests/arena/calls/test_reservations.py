@@ -327,9 +327,9 @@ def test_who_is_waited_for_and_until_when_is_reported_once(
 
         reservations = replace(limited(record), waits=WaitReports(lambda: NOW, report))
         asking = ways(record, reservations, capped=capped, good=Provider())
-        first = asyncio.create_task(asking["capped"](QUESTION))
+        first = asyncio.ensure_future(asking["capped"](QUESTION))
         await reported.wait()
-        second = asyncio.create_task(asking["capped"](replace(QUESTION, sample=1)))
+        second = asyncio.ensure_future(asking["capped"](replace(QUESTION, sample=1)))
         assert (await asking["good"](QUESTION)).reply == "yes"
         for task in (first, second):
             task.cancel()
