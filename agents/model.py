@@ -247,7 +247,8 @@ class Call:
     Cost in millionths of a dollar, None when unknown; `worst` is what it could have cost at most. `thinking`
     and `citations` (addresses) are there where the provider gives them, `host` where it names who served the
     model for it. Reasoning tokens are among `tokens_out`, those read from a cache or written to one among
-    `tokens_in`. `status` is that of HTTP.
+    `tokens_in`. `status` is that of HTTP. `usage_doubt` says why the provider's usage was not believed; it is
+    not kept with the call.
     """
 
     prompt: Prompt
@@ -269,6 +270,7 @@ class Call:
     tokens_cached: int = 0
     tokens_cache_write: int = 0
     status: int | None = None
+    usage_doubt: str = field(default="", compare=False)
 
 
 Ask = Callable[[Prompt], Awaitable[Call]]

@@ -8,7 +8,8 @@ from typing import Any
 from agents.answers.json_text import MOST_TEXT, NotOneObject, bare_object
 from agents.llm.library import PAUSED
 from agents.model import Call, CallError, ModelSettings, Prompt, Rung
-from agents.model_table.cost import usage_cost
+from agents.model_table.belief import usage_doubt
+from agents.model_table.cost import usage_cost, worst_case
 from agents.model_table.usage import TokenUsage, read_usage
 from agents.secrets import remove_secrets
 from agents.steps import request_text
@@ -104,7 +105,7 @@ def answered_call(
     latency: int,
     secrets: Sequence[str],
 ) -> Call:
-    """The call as the provider tells it."""
+    """Return the call as the provider tells it; a usage that can't be true is booked at the worst case."""
 
     def clean(text: str, most: int = MOST_TEXT) -> str:
         return remove_secrets(printable(text[:most]), secrets)
@@ -120,6 +121,13 @@ def answered_call(
     elif finish == PAUSED:
         words = f"the provider paused a long search before the answer ({PAUSED}): let it search less"
         error = CallError("other", words, retry=False)
+    cost = usage_cost(settings, usage, replied=bool(reply))
+    worst = worst_case(prompt, settings)
+    doubt = usage_doubt(usage, cost, worst, prompt, settings)
+    if doubt:
+        usage = TokenUsage()
+        cost = worst
+
     return Call(
         prompt,
         clean(reply),
@@ -129,7 +137,7 @@ def answered_call(
         rung=rung,
         tokens_in=usage.tokens_in,
         tokens_out=usage.tokens_out,
-        cost=usage_cost(settings, usage, replied=bool(reply)),
+        cost=cost,
         latency_ms=latency,
         error=error,
         thinking=clean(answer.thinking),
@@ -139,6 +147,7 @@ def answered_call(
         tokens_cached=usage.cached,
         tokens_cache_write=usage.cache_write,
         status=200,
+        usage_doubt=doubt,
     )
 
 

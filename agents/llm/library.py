@@ -31,6 +31,7 @@ def litellm() -> Any:
     # it takes what it doesn't know for a good end
     getattr(core_helpers, "_FINISH_REASON_MAP", {}).setdefault(PAUSED, PAUSED)
     _take_content_in_parts()
+    _read_counts_first()
     return library
 
 
@@ -63,6 +64,23 @@ def join_content_parts(response: Any) -> None:
         if kinds <= {"text", "output_text", "thinking", "reasoning"}:
             texts = [part.get("text") for part in parts if part["type"] in ("text", "output_text")]
             message["content"] = "".join(text for text in texts if isinstance(text, str))
+
+
+def _read_counts_first() -> None:
+    """Have counts of tokens made whole numbers before the library reads them: of others it loses the answer.
+
+    All of its clients send by this transport.
+    """
+    from litellm.llms.custom_httpx.aiohttp_transport import LiteLLMAiohttpTransport
+
+    from agents.llm.bodies import response_with_whole_counts
+
+    send = LiteLLMAiohttpTransport.handle_async_request
+
+    async def handle_async_request(self: Any, request: Any) -> Any:
+        return await response_with_whole_counts(await send(self, request))
+
+    setattr(LiteLLMAiohttpTransport, send.__name__, handle_async_request)
 
 
 def http_client() -> Any:

@@ -13,6 +13,7 @@ from agents.llm.addresses import model_name
 from agents.llm.answer import NO_END, StreamBroken, WireAnswer
 from agents.llm.patience import patience
 from agents.model import Message, ModelSettings, Prompt, Rung
+from agents.model_table.counts import whole_usage
 from agents.model_table.usage import read_usage
 from agents.prompts.answer_schema import answer_schema
 from agents.steps import request_text, step_message
@@ -177,7 +178,7 @@ def response_answer(whole: Mapping[str, Any], prompt: Prompt, thinking: str = ""
 def _usage(whole: Mapping[str, Any], searches: int) -> dict[str, Any]:
     """The count of tokens by the names that a chat has for them."""
     usage = whole.get("usage")
-    told = usage if isinstance(usage, Mapping) else {}
+    told = whole_usage(usage)
     named = {
         "prompt_tokens": told.get("input_tokens"),
         "completion_tokens": told.get("output_tokens"),

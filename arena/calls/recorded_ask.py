@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 
 from agents.model import Ask, Call, CallError, Prompt
 from arena.errors import ArenaError
-from arena.record.model.reservation import Reservation
+from arena.record.model.reservation import LONGEST_PAUSE, LONGEST_WAIT, Reservation
 
 RETRY_WAITS = (1.0, 4.0)
 """Seconds before the second and the third attempt at a question that failed for a passing reason."""
 DATABASE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 """Seconds between attempts to keep an answer while the database is away: it was paid for."""
 UNAVAILABLE_CODES = frozenset({"unreachable", "locked", "disk_full", "disk_error"})
-LONGEST_WAIT = 120.0
-"""Seconds that a provider in trouble may ask to be left alone for, so that it is still asked again."""
-PATIENCE, MOST_ATTEMPTS = 1_800.0, 100
+PATIENCE = LONGEST_PAUSE
+MOST_ATTEMPTS = 100
 """For how many seconds in all, and how often, a question that meets a rate limit is put again. Then its turn
 has failed, and a later pass plays it."""
 LONGEST_BACKOFF = 60.0
@@ -65,6 +64,12 @@ def raise_past_agent() -> Iterator[None]:
 
 Sleep = Callable[[float], Awaitable[None]]
 """Waits for so many seconds, real or pretended."""
+OnWait = Callable[[CallError, float], None]
+"""Learns that a question is put again in so many seconds, after this error."""
+
+
+def ignore_wait(_error: CallError, _seconds: float) -> None:
+    """Tell nobody of a wait."""
 
 
 def recorded_ask(
@@ -72,6 +77,7 @@ def recorded_ask(
     stored: Sequence[Call],
     keep: Callable[[int, EndedAttempt], None],
     sleep: Sleep = asyncio.sleep,
+    on_wait: OnWait = ignore_wait,
 ) -> Ask:
     """Ask, but a question with a stored answer gets it, and every new attempt is kept by its number.
 
@@ -102,6 +108,7 @@ def recorded_ask(
             return answers[prompt].popleft()
         call, waits = await try_once(prompt), RetryWaits()
         while call.error is not None and (wait := waits.before_next(call.error)) is not None:
+            on_wait(call.error, wait)
             await sleep(wait)
             call = await try_once(prompt)
         return call

@@ -11,18 +11,21 @@ from uuid import uuid4
 from agents.model import Ask, Call, CallError, Prompt
 from arena.calls.rate_limit import FIRST_LOOK, LONGEST_LOOK, ProviderLimit, RateLimiter, RunningCalls
 from arena.calls.recorded_ask import INTERRUPTED, Attempt, CallInterrupted, EndedAttempt, raise_past_agent
+from arena.calls.wait_reports import WaitReports
 from arena.errors import ArenaError
 from arena.record.model.reservation import (
     Budget,
     BudgetHeld,
     BudgetKey,
     CallRefused,
+    ModelPaused,
     ProviderBusy,
     Reservation,
     ReservationAnswer,
     ReservationRequest,
     ReservationTerms,
-    provider_pause,
+    final_error,
+    pause_after,
 )
 from arena.record.record import Record
 from arena.record.write.reservations import (
@@ -36,6 +39,10 @@ from arena.record.write.reservations import (
 def new_reservation_id() -> int:
     """Return a number that no other reservation has: one of 2^52, which JSON can hold too."""
     return 1 + uuid4().int % 2**52
+
+
+LOOK_AGAIN = 60.0
+"""Seconds after which it is looked again whether a model is still to be left alone."""
 
 
 class TakenOver(Exception):
@@ -58,6 +65,7 @@ class CallReservations:
     unanswered: set[int] = field(default_factory=set)
     queues: dict[BudgetKey, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+    waits: WaitReports = field(default_factory=WaitReports)
 
     def renew(self) -> None:
         """Renew the calls under way."""
@@ -69,7 +77,7 @@ class CallReservations:
 
     async def reserve(
         self, make_request: Callable[[], ReservationRequest], limit: ProviderLimit
-    ) -> Reservation | ProviderBusy | CallRefused | None:
+    ) -> Reservation | ProviderBusy | ModelPaused | CallRefused | None:
         """Reserve a call; where the money is held for others under way, they are waited for."""
         if self.record is None:
             return None
@@ -82,6 +90,10 @@ class CallReservations:
             self.limiter.note_room(limit, answer.free)
         elif isinstance(answer, ProviderBusy):
             self.limiter.note_busy(limit, answer.pause)
+            if answer.pause is not None:
+                self.waits.note(request.provider, answer.pause)
+        elif isinstance(answer, ModelPaused):
+            self.waits.note(request.model or request.provider, answer.seconds)
         return answer
 
     async def _wait_for_money(
@@ -164,9 +176,13 @@ def reserved_ask(
                 answer = await reservations.reserve(partial(request, worst), limit)
                 if isinstance(answer, CallRefused):
                     return _refused(prompt, answer.why, answer.taken_over)
-                if not isinstance(answer, ProviderBusy):
+                if not isinstance(answer, ProviderBusy | ModelPaused):
                     return await _make_call(ask, prompt, worst, reservations, limit, answer)
             again = True
+
+            # Whoever waits for a model takes no room meanwhile: others of its provider go on.
+            if isinstance(answer, ModelPaused):
+                await asyncio.sleep(min(answer.seconds, LOOK_AGAIN))
 
     return attempt
 
@@ -198,12 +214,15 @@ async def _make_call(
     with reservations.renewed(reservation), reservations.calls.one():
         try:
             call = replace(await ask(prompt), worst=worst)
+            if call.error is not None:
+                call = replace(call, error=final_error(call.error))
         except asyncio.CancelledError as error:
             raise CallInterrupted(
                 EndedAttempt(Call(prompt, None, worst=worst, error=INTERRUPTED), reservation)
             ) from error
-    if (pause := provider_pause(call.error)) is not None:
-        reservations.limiter.pause(limit, pause)
+    pause = pause_after(call.error, limited=reservation is not None and reservation.limited)
+    if pause is not None and pause.whole_provider:
+        reservations.limiter.pause(limit, pause.seconds)
     return EndedAttempt(call, reservation, reservations.calls.ended())
 
 

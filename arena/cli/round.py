@@ -91,8 +91,8 @@ def play(
     """
 
     async def one(at: datetime) -> list[RoundReport]:
-        say = partial(print, file=sys.stderr)
-        async with open_world(config, record) as opened:
+        say = partial(print, file=sys.stderr, flush=True)
+        async with open_world(config, record, report_wait=say) as opened:
             world = replace(opened, leaves_failed=leave_failed)
             try:
                 reports = await play_time_when_free(at, plan, world, record)

@@ -305,7 +305,8 @@ class BudgetSection(ConfigSection):
 class CallsSection(ConfigSection):
     """How many calls to models run at once.
 
-    After "too many requests", a provider gets the pause it asks for, then fewer calls.
+    After "too many requests", the model gets the pause it asks for; after a short one its provider gets
+    fewer calls too.
     """
 
     at_once: Count = 50

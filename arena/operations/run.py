@@ -185,7 +185,8 @@ async def _work(run: Run, record: Record, me: str) -> None:
         wake = SimulatedWake(clock)
     async with AsyncExitStack() as stack:
         stack.callback(wake.close)
-        world = await stack.enter_async_context(open_world(run.config, record, clock))
+        report_wait = partial(_emit, run, "rate_limit")
+        world = await stack.enter_async_context(open_world(run.config, record, clock, report_wait))
         world = replace(world, leaves_failed=run.leaves_failed)
         if run.config.run.workers:
             dispatch = run.open_dispatch(run.config, partial(_emit_workers, run))

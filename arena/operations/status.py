@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from arena.calls.wait_reports import wait_text
 from arena.cohorts.replacements import unproven_hint, without_followers
 from arena.cohorts.schedule import (
     JOB_NAMES,
@@ -26,7 +27,7 @@ from arena.errors import count_text
 from arena.record.model.cohort import REHEARSAL, JobState
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import is_gone
-from arena.record.model.reservation import midnight
+from arena.record.model.reservation import PausedCalls, midnight
 from arena.record.model.status import (
     CallsUnderWay,
     CatalogueRead,
@@ -41,6 +42,7 @@ from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_unprov
 from arena.record.schema.database import reading
 from arena.record.write.heads import read_published_heads
 from arena.record.write.operations import read_jobs, read_recent_incidents
+from arena.record.write.reservations import read_pauses
 from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
@@ -125,10 +127,11 @@ class Status:
     """How an arena stands at an instant.
 
     `rounds` are those of open cohorts, and of the newest decision time; `unproven` has, by the number of its
-    cohort, who has not had one good turn yet. `looked_at` is when prices were
-    last read; `lag` by how much the latest round is late that should have been played. `next_jobs` says when
-    jobs of the config are due next. `clock` is whose time it is: the real one, the pretended one of a
-    rehearsal, or the real one over a rehearsal's record.
+    cohort, who has not had one good turn yet. `looked_at` is when prices were last read; `lag` by how much
+    the latest round is late that should have been played. `pauses` are models and providers that are left
+    alone now, while turns are missing. `next_jobs` says when jobs of the config are due next. `clock` is
+    whose time it is: the real one, the pretended one of a rehearsal, or the real one over a rehearsal's
+    record.
     """
 
     at: datetime
@@ -141,6 +144,7 @@ class Status:
     turns: Mapping[str, int] = field(default_factory=dict)
     spend: Spending = Spending()
     under_way: CallsUnderWay = field(default_factory=CallsUnderWay)
+    pauses: tuple[PausedCalls, ...] = ()
     held: OpenPositions = field(default_factory=OpenPositions)
     heads: PublishedHeads = field(default_factory=PublishedHeads)
     looked_at: datetime | None = None
@@ -287,6 +291,9 @@ def _waits(status: Status) -> Iterator[HealthReason]:
     for stored in status.playing:
         if stored.paused_at is not None:
             yield HealthReason("waiting", "paused", f"cohort {stored.cohort.number} is paused")
+    for paused in status.pauses:
+        words = wait_text(paused.name, status.at + timedelta(seconds=paused.seconds))
+        yield HealthReason("waiting", "rate_limit", words, paused.name)
     for limit in status.spend.limits:
         if limit.spent >= limit.limit:
             whose = f" of {limit.whose}" if limit.whose else ""
@@ -338,6 +345,8 @@ def read_status(
         *read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True),
         *read_recent_incidents(connection, NEWEST_INCIDENTS),
     ]
+    # On a pretended clock no pause takes time, and once all turns are in nobody waits.
+    waits = not pretended and any(round.missing and not round.done for round in rounds)
     status = Status(
         at=now,
         clock="pretended" if pretended else "mixed" if REHEARSAL in states else "real",
@@ -355,6 +364,7 @@ def read_status(
         turns=operations.count_turns(connection),
         spend=_read_spend(connection, now, expected, rounds),
         under_way=calls.read_calls_under_way(connection, is_gone),
+        pauses=tuple(read_pauses(connection)) if waits else (),
         held=held,
         heads=read_published_heads(connection),
         looked_at=max((at for at in prices_read if at is not None), default=None),

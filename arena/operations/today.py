@@ -34,7 +34,7 @@ LEAST_FREE = 1_000_000_000
 CLOCK_TOLERANCE = timedelta(minutes=2)
 BACKUP_AGE = timedelta(days=2)
 MOST_TASKS = 7
-PASSING = ("due", "playing", "failed_turns", "missed", "paused", "agent_waiting")
+PASSING = ("due", "playing", "failed_turns", "missed", "paused", "agent_waiting", "rate_limit")
 """Why health is no better, where nothing is to be done; missing keys are told by the config."""
 COMMANDS: Mapping[str, str] = {
     "late": "run",

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine
 
 from agents.model import Article, Call
 from agents.toolbox import ToolResult
+from arena.record.model.incident import Incident
 from arena.record.model.reservation import (
     Reservation,
     ReservationAnswer,
@@ -127,7 +128,14 @@ class DryRunRecord(Record):
         return Reservation(id, request.provider, terms.per_provider, terms.per_provider, narrow=False)
 
     def _add_call(
-        self, _round: int, _entrant: int, _attempt: int, call: Call, _at: datetime, place: Reservation | None
+        self,
+        _round: int,
+        _entrant: int,
+        _attempt: int,
+        call: Call,
+        _at: datetime,
+        place: Reservation | None,
+        _incident: Incident | None,
     ) -> None:
         self.calls.append(call)
         if place is not None:

@@ -20,6 +20,7 @@ from agents.toolbox import tool
 from arena.calls.desk_turns import DeskTurns
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations
+from arena.calls.wait_reports import WaitReports, report_nothing
 from arena.clock import Clock, PretendedClock, SystemClock
 from arena.cohorts.cohort import ADDRESS_KEY
 from arena.cohorts.freeze import code_version
@@ -52,8 +53,16 @@ from markets.venue import QuarantinedRecord, Venue
 
 
 @asynccontextmanager
-async def open_world(config: Config, record: Record, clock: Clock | None = None) -> AsyncIterator[World]:
-    """Everything a round needs from outside the record, closed again at the end. The time is a clock's."""
+async def open_world(
+    config: Config,
+    record: Record,
+    clock: Clock | None = None,
+    report_wait: Callable[[str], None] = report_nothing,
+) -> AsyncIterator[World]:
+    """Everything a round needs from outside the record, closed again at the end. The time is a clock's.
+
+    `report_wait` is told for which model or provider calls wait, and until when.
+    """
     now = (clock or SystemClock()).now
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
@@ -65,13 +74,15 @@ async def open_world(config: Config, record: Record, clock: Clock | None = None)
         }
         waits = Random(f"{name}/waits")
         limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, waits, timed)
+        budget = Budget(config.budget.call, limits)
+        reports = WaitReports(now, report_wait if timed else report_nothing)
         yield World(
             venue=adapters.venue,
             player=adapters.player,
             now=now,
             holder=name,
             code_version=code_version(),
-            reservations=CallReservations(Budget(config.budget.call, limits), limiter, record),
+            reservations=CallReservations(budget, limiter, record, waits=reports),
             research=adapters.research,
             quarantined=adapters.quarantined,
             tool=partial(tool, extra=config.extensions("tools")),
@@ -242,7 +253,7 @@ class OpenAdapters:
             return Player(agent, own, lambda _: 0, looks_outside=agent_kind.looks_outside, wait=wait)
         ask = self.models.ask(model)
         cost = partial(worst_case, settings=model)
-        return Player(agent, ask, cost, provider_of(model), agent_kind.looks_outside)
+        return Player(agent, ask, cost, provider_of(model), agent_kind.looks_outside, model=model.model)
 
 
 async def _no_model(prompt: Prompt) -> Call:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from arena.cohorts.cohort import seed_for
+from arena.cohorts.cohort import play_waves, seed_for
 from arena.cohorts.replacements import (
     replacement_words,
     replacements_from,
@@ -158,8 +158,14 @@ async def track_cohort(stored: StoredCohort, at: datetime, world: World, record:
 async def finish_round(
     stored: StoredCohort, round: StoredRound, world: World, record: Record, late: bool, again: bool = True
 ) -> list[Turn]:
-    """Play what is missing and mark. The round is over once no turn may be tried again."""
-    turns = [turn async for turn in play_turns(stored, round, world, record, late, again)]
+    """Play what is missing and mark; the turns in line-up order, agents made from others after these.
+
+    The round is over once no turn may be tried again.
+    """
+    played = {turn.entrant: turn async for turn in play_turns(stored, round, world, record, late, again)}
+    line_up = [entrant.name for wave in play_waves(stored.cohort.entrants) for entrant in wave]
+    turns = [played[name] for name in line_up if name in played]
+
     statuses = record.read(read_turn_statuses, round.id)
     if not unfinished_turns(stored, statuses):
         failed = unfinished_turns(stored, statuses, {"failed"})

@@ -1,4 +1,4 @@
-"""The turns of a round: asked all at once, written in line-up order, together where they end together."""
+"""The turns of a round: asked all at once, written as they end, together where they end together."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
@@ -6,17 +6,27 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from itertools import takewhile
 
 from agents.answers.decisions import sound_decision
 from agents.answers.parse import READER_VERSION
-from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Ask, Call, Decision, Prompt, TooLate, View
+from agents.model import (
+    DECIDED_STATUSES,
+    USABLE_STATUSES,
+    Ask,
+    Call,
+    CallError,
+    Decision,
+    Prompt,
+    TooLate,
+    View,
+)
 from agents.text import printable
 from arena.calls.recorded_ask import EndedAttempt, NotKept, recorded_ask
 from arena.calls.reservations import reserved_ask
 from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
 from arena.cohorts.schedule import PLAY_WINDOW
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
+from arena.record.model.incident import usage_not_believed
 from arena.record.model.lease import heartbeat
 from arena.record.model.reservation import Payer, ReservationRequest
 from arena.record.queries.cohorts import (
@@ -31,6 +41,7 @@ from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.write.calls import add_call
 from arena.record.write.evidence import read_evidence
+from arena.record.write.reservations import read_pauses
 from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
 from arena.rounds.error_text import redact_keys, unexpected_error_text
 from arena.rounds.evidence import gather_context, toolbox
@@ -126,11 +137,10 @@ async def play_turns(
         ]
         held = {claim.entrant_id: claim.token for claim in claims}
         async with heartbeat(partial(renew_turns, round.id, held, world, record)):
-            tasks = [asyncio.create_task(play_turn(claim, round.number)) for claim in claims]
-            async with at_work(tasks, world):
-                async for ended in ended_in_order(tasks):
-                    ended_claims, claims = claims[: len(ended)], claims[len(ended) :]
-                    for turn in write_turns(ended, ended_claims, held, stored, round, world, record):
+            tasks = {asyncio.create_task(play_turn(claim, round.number)): claim for claim in claims}
+            async with at_work([*tasks], world):
+                async for ended in ended_turns(tasks):
+                    for turn in write_turns(ended, held, stored, round, world, record):
                         yield turn
 
 
@@ -169,11 +179,11 @@ async def play_by_workers(
         return is_late(stored.cohort, seen_at, world.now())
 
     def missing() -> Collection[str]:
-        return (
-            ()
-            if too_late()
-            else set(names).intersection(unfinished_turns(stored, record.read(read_turn_statuses, round.id)))
-        )
+        if too_late():
+            return ()
+        for paused in record.read(read_pauses):  # workers ask, and what they wait for is in the record
+            world.reservations.waits.note(paused.name, paused.seconds)
+        return set(names).intersection(unfinished_turns(stored, record.read(read_turn_statuses, round.id)))
 
     left = await world.dispatch(stored, round, names, missing, again)
     played = record.read(
@@ -205,23 +215,27 @@ def awaited_by(entrant: Entrant, stored: StoredCohort, statuses: Mapping[int, st
     return sources[0] if waits else ""
 
 
-async def ended_in_order(tasks: Sequence["asyncio.Task[Turn]"]) -> AsyncIterator[list[Turn]]:
-    """The turns in their order: as soon as the next one has ended, it and those after it that have too.
+async def ended_turns(
+    tasks: Mapping["asyncio.Task[Turn]", ClaimedTurn],
+) -> AsyncIterator[list[tuple[ClaimedTurn, Turn]]]:
+    """Give the turns with their claims as they end: none waits for another that takes longer.
 
-    What kept the record from keeping an answer is raised as it is, once the turns before it are given.
+    What kept the record from keeping an answer is raised as it is, once the turns that have ended are given.
     """
     left = list(tasks)
     while left:
-        await asyncio.wait(left[:1])
-        good = takewhile(lambda task: task.done() and not task.cancelled() and not task.exception(), left)
-        if ended := [task.result() for task in good]:
-            left = left[len(ended) :]
-            yield ended
-            continue
-        try:
-            await left[0]
-        except NotKept as error:
-            raise error.fault from error
+        await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+        done = [task for task in left if task.done()]
+        good = [task for task in done if not task.cancelled() and not task.exception()]
+        if good:
+            yield [(tasks[task], task.result()) for task in good]
+
+        for task in done:
+            try:
+                await task
+            except NotKept as error:
+                raise error.fault from error
+        left = [task for task in left if task not in done]
 
 
 def unfinished_turns(
@@ -275,7 +289,7 @@ def claimed_turns(
             continue
         player = player_of(entrant, cohort, world)
         payer = Payer(round.id, key, tokens[key])
-        ask = ask_of_player(player, payer, entrant.name, calls.get(key, ()), world, record)
+        ask = ask_of_player(player, payer, entrant.name, calls.get(key, ()), world, record, round.at)
         view = View(
             snapshot=snapshot,
             holdings=account,
@@ -298,23 +312,39 @@ def claimed_turns(
 
 
 def ask_of_player(
-    player: Player, payer: Payer, name: str, stored: Sequence[Call], world: World, record: Record
+    player: Player,
+    payer: Payer,
+    name: str,
+    stored: Sequence[Call],
+    world: World,
+    record: Record,
+    due: datetime | None = None,
 ) -> Ask:
-    """An entrant's way to its model: past what the record knows already, and a reservation."""
+    """Return an entrant's way to its model: past what the record knows already, and a reservation.
+
+    Its round was `due` then.
+    """
 
     def request(worst: int | None) -> ReservationRequest:
-        return ReservationRequest(payer, player.provider, worst, world.holder, world.now())
+        return ReservationRequest(payer, player.provider, worst, world.holder, world.now(), player.model)
+
+    def note_wait(error: CallError, seconds: float) -> None:
+        world.reservations.waits.note(player.model or player.provider, seconds, error.code)
 
     def keep(attempt: int, ended: EndedAttempt) -> None:
-        record.write_answer(
-            add_call, payer.round_id, payer.entrant_id, attempt, ended.call, world.now(), ended.reservation
-        )
+        call = ended.call
+        at = world.now()
+        incident = None
+        if call.usage_doubt:
+            incident = usage_not_believed(name, player.model, call.usage_doubt, due or at, at)
+        ids = payer.round_id, payer.entrant_id
+        record.write_answer(add_call, *ids, attempt, call, at, ended.reservation, incident)
 
     ask = player.ask
     if world.desk is not None and player.wait is not None:
         ask = world.desk.ask(payer, player.wait, record)
     attempt = reserved_ask(ask, world.reservations, player.provider, name, request, player.worst_case)
-    return recorded_ask(attempt, stored, keep, world.sleep)
+    return recorded_ask(attempt, stored, keep, world.sleep, note_wait)
 
 
 def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:
@@ -433,8 +463,7 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
 
 
 def write_turns(
-    turns: Sequence[Turn],
-    claims: Sequence[ClaimedTurn],
+    ended: Sequence[tuple[ClaimedTurn, Turn]],
     held: dict[int, int],
     stored: StoredCohort,
     round: StoredRound,
@@ -446,7 +475,7 @@ def write_turns(
     They are not `held` any more: a claim that a failed turn has given back must not be renewed.
     """
     claimed = list[TurnUnderClaim]()
-    for claim, turn in zip(claims, turns, strict=True):
+    for claim, turn in ended:
         held.pop(claim.entrant_id, None)
         claimed.append(TurnUnderClaim(claim.entrant_id, claim.token, turn, world.now()))
     place = stored.cohort.number, round.number

@@ -67,7 +67,7 @@ async def serve_turns(
 
     Whenever the queue is gone it is opened anew, for as long as that takes.
     """
-    async with open_world(config, record) as world:
+    async with open_world(config, record, report_wait=on_job) as world:
         faults: list[ArenaError] = []
         play_once = once_at_a_time(lambda job: play_job(job, world, record))
         on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")

@@ -61,6 +61,7 @@ class Player:
     provider: str = ""
     looks_outside: bool = False
     wait: float | None = None
+    model: str = ""
 
 
 def no_evidence(_cohort: Cohort) -> Research:

@@ -11,6 +11,7 @@ import pytest
 from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.model import Call, CallError, ErrorCode, Message, ModelSettings, Prompt, TokenPrice
+from agents.model_table.cost import worst_case
 from agents.prompts.answer_schema import answer_schema
 from agents.text import printable
 from arena.clock import timer
@@ -218,6 +219,7 @@ def failed(code: ErrorCode, status: int | None, cost: int | None = 0) -> Call:
 
 
 UNCOUNTED: dict[str, Any] = {"cost": None, "tokens_in": 0, "tokens_out": 0}
+WORST = worst_case(PROMPT, ModelSettings(model="openai/usage-huge", price=DOLLARS))
 UNREAD = failed("other", None, None)
 """What came and can't be read: no answer, worth another try, and perhaps to be paid for."""
 TOLD = {
@@ -241,7 +243,9 @@ TOLD = {
     "usage-empty": answered("{}", **UNCOUNTED),
     "usage-half": answered("{}", cost=None, tokens_out=0),
     "usage-negative": answered("{}", **UNCOUNTED),
-    "usage-huge": answered("{}", **UNCOUNTED),
+    "usage-text": answered("{}", **UNCOUNTED),
+    "usage-fraction": answered("{}", **UNCOUNTED),
+    "usage-huge": answered("{}", **UNCOUNTED | {"cost": WORST}),
     "odd-names": answered("{}", model=""),
     "401": failed("auth", 401),
     "400": failed("format", 400),
@@ -264,7 +268,7 @@ TOLD = {
     "no-thanks": answered(REFUSAL, error=CallError("declined", "", retry=False)),
     "drop": UNREAD,
     **dict.fromkeys(("reset", "truncated", "broken-json", "messageless", "list", "html", "empty"), UNREAD),
-    **dict.fromkeys(("not-utf-8", "usage-text", "usage-fraction", "queued", "nested", "digits"), UNREAD),
+    **dict.fromkeys(("not-utf-8", "queued", "nested", "digits"), UNREAD),
 }
 """The call by what was asked for."""
 

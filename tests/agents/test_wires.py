@@ -10,7 +10,8 @@ import pytest
 from pydantic import JsonValue
 
 from agents.llm import close, make_ask
-from agents.model import Call, Message, ModelSettings, Prompt, Toolbox, ToolForm
+from agents.model import Call, Message, ModelSettings, Prompt, TokenPrice, Toolbox, ToolForm
+from agents.model_table.cost import worst_case
 from agents.prompts.answer_schema import answer_schema
 from agents.steps import ask_with_tools, without_steps
 from arena.clock import timer
@@ -90,6 +91,90 @@ def test_thinking_and_caches_are_told(server: WireServer, wire: str) -> None:
     assert (found.thinking, found.tokens_out, found.tokens_reasoning) == ("Rain is likely.", 8_200, counted)
     cached = call(server, wire, "cached")
     assert cached.tokens_cached == (0 if wire == "ollama" else 800)
+
+
+WRITTEN_AS_NUMBERS = ("{}.0", "{}e0", '"{}"', '" {}.0 "')
+UNREADABLE = ("12.5", '"many"', '"1e3"', "[1]", "true", "null", "NaN", "-5", "0", "{{}}")
+BEYOND_BELIEF = ("1000000000", "1000000000.0", '"1000000000"', "1e30", str(10**30))
+PRICED: dict[str, Any] = {"price": TokenPrice(input=1, output=2)}
+
+
+def counted(server: WireServer, wire: str, count: str, **settings: Any) -> Call:
+    """The call about an answer whose counts of tokens are written so."""
+    server.script("counts", Manner(ModelAnswer('{"forecasts": []}', thought=50), count=count))
+    found = call(server, wire, "counts", **PRICED, **settings)
+    assert (found.error, found.reply, found.status) == (None, '{"forecasts": []}', 200)
+    return found
+
+
+def figures(found: Call) -> tuple[int | None, ...]:
+    return found.tokens_in, found.tokens_out, found.tokens_reasoning, found.tokens_cached, found.cost
+
+
+@pytest.mark.parametrize("reasoning", [None, "high"])
+@pytest.mark.parametrize("wire", WIRES)
+def test_counts_written_as_floats_or_digits_are_read(
+    server: WireServer, wire: str, reasoning: str | None
+) -> None:
+    """As a stream and whole: Anthropic and Gemini stream where the model thinks."""
+    plain = counted(server, wire, "{}", reasoning=reasoning)
+    assert plain.cost
+    for count in WRITTEN_AS_NUMBERS:
+        assert figures(counted(server, wire, count, reasoning=reasoning)) == figures(plain), count
+
+
+@pytest.mark.parametrize("reasoning", [None, "none", "high"])
+@pytest.mark.parametrize("wire", WIRES)
+def test_counts_that_are_no_numbers_lose_no_answer_and_leave_its_cost_unknown(
+    server: WireServer, wire: str, reasoning: str | None
+) -> None:
+    for count in UNREADABLE:
+        found = counted(server, wire, count, reasoning=reasoning)
+        assert (figures(found), found.usage_doubt) == ((0, 0, 0, 0, None), ""), count
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_usage_beyond_belief_is_booked_at_the_worst_case_and_told_with_its_figures(
+    server: WireServer, wire: str
+) -> None:
+    for count in BEYOND_BELIEF:
+        found = counted(server, wire, count)
+        settings = ModelSettings(model=MODELS[wire][0], **PRICED)
+        assert figures(found) == (0, 0, 0, 0, worst_case(PROMPT, settings)), count
+        assert "tokens in and" in found.usage_doubt
+        assert f"{int(float(count.strip(chr(34)))):,}"[:5] in found.usage_doubt
+
+
+LIES = {
+    "cached": ModelAnswer(sent=20_000, cached=10**7),
+    "written": ModelAnswer(sent=20_000, written=10**7),
+    "thought": ModelAnswer(thought=10**7),
+    "thought apart": ModelAnswer(thought=10**7, thought_apart=True),
+    "sent": ModelAnswer(sent=10**7),
+    "said": ModelAnswer(said=10**7),
+}
+
+
+@pytest.mark.parametrize("wire", ["openai", "openrouter"])
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_in_any_part_of_the_usage_is_seen(server: WireServer, wire: str, lie: str) -> None:
+    server.script("lies", LIES[lie])
+    found = call(server, wire, "lies", **PRICED)
+    settings = ModelSettings(model=MODELS[wire][0], **PRICED)
+    assert (found.error, found.cost) == (None, worst_case(PROMPT, settings))
+    assert found.usage_doubt
+
+
+@pytest.mark.parametrize(("cost", "believed"), [(0.0, True), (0.0123, True), (1.0, False), (1e6, False)])
+def test_a_charge_beyond_belief_is_booked_at_the_worst_case(
+    server: WireServer, cost: float, believed: bool
+) -> None:
+    server.script("charges", ModelAnswer(cost=cost))
+    found = call(server, "openrouter", "charges", **PRICED)
+    worst = worst_case(PROMPT, ModelSettings(model=MODELS["openrouter"][0], **PRICED))
+    assert (found.cost, found.usage_doubt == "") == (int(cost * 1e6) if believed else worst, believed)
+    unpriced = call(server, "openrouter", "charges")
+    assert unpriced.cost == (None if cost == 1e6 else int(cost * 1e6)), "without a price only nonsense is"
 
 
 def test_openrouter_says_what_it_cost_and_who_served_it(server: WireServer) -> None:

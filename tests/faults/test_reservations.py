@@ -12,6 +12,7 @@ from arena.record.model.lease import Watch, holder_name
 from arena.record.model.reservation import (
     Budget,
     CallRefused,
+    ModelPaused,
     Payer,
     ProviderBusy,
     Reservation,
@@ -23,7 +24,7 @@ from arena.record.model.reservation import (
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.calls import add_call
-from arena.record.write.reservations import lose_reservations, read_spent, reserve
+from arena.record.write.reservations import lose_reservations, read_pauses, read_spent, reserve
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, hang
@@ -146,3 +147,71 @@ def test_answers_widen_it_again_for_all_and_then_it_is_written_to_no_more(record
         answers += 1
     assert lane(record) == (8 * ONE, False)
     assert (answers, place.free) == (24, 7)
+
+
+SHARP, BLUNT = (replace(HERE, model=f"somewhere/{name}") for name in ("sharp", "blunt"))
+
+
+def limit_over(record: Record) -> None:
+    """Every pause has passed, and nobody has been asked since."""
+    pause_over(record)
+    with record.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE model_limit SET paused_until = '2000-01-01T00:00:00.000000Z'")
+
+
+def paused(record: Record) -> list[str]:
+    return [pause.name for pause in record.read(read_pauses)]
+
+
+def test_a_limit_of_over_a_minute_pauses_its_model_and_no_other(record: Record) -> None:
+    ended(record, placed(record, SHARP, EIGHT), wait=600)
+    assert paused(record) == ["somewhere/sharp"]
+    rest = asked(record, SHARP, EIGHT)
+    assert isinstance(rest, ModelPaused)
+    assert 590 < rest.seconds <= 600
+    other = placed(record, BLUNT, EIGHT)
+    assert (other.free, other.narrow, other.limited) == (7, False, False), "it is not halved either"
+    ended(record, other, 5)
+    assert isinstance(asked(record, SHARP, EIGHT), ModelPaused), "another's answer ends no pause"
+    assert placed(record, SHARP, replace(EIGHT, timed=False)).limited, "on a pretended clock none takes time"
+
+
+def test_a_limit_that_nobody_waits_out_pauses_nobody(record: Record) -> None:
+    for wait in (1_801, 72_000):
+        ended(record, placed(record, SHARP, EIGHT), wait=wait)
+    assert paused(record) == []
+    assert not placed(record, SHARP, EIGHT).narrow
+
+
+def test_a_short_limit_pauses_the_provider_once_and_then_its_model_alone_until_that_answers(
+    record: Record,
+) -> None:
+    ended(record, placed(record, SHARP, EIGHT), wait=30)
+    assert paused(record) == ["somewhere"], "it may be the whole provider's"
+    assert isinstance(asked(record, BLUNT, EIGHT), ProviderBusy)
+    for _ in range(2):
+        limit_over(record)
+        ended(record, placed(record, SHARP, EIGHT), wait=30)
+        assert paused(record) == ["somewhere/sharp"], "a second one in a row is its own"
+        assert isinstance(asked(record, SHARP, EIGHT), ModelPaused)
+        ended(record, placed(record, BLUNT, EIGHT), 5)
+    limit_over(record)
+    again = placed(record, SHARP, EIGHT)
+    assert again.limited
+    ended(record, again, 5)
+    fresh = placed(record, SHARP, EIGHT)
+    assert not fresh.limited
+    ended(record, fresh, wait=30)
+    assert paused(record) == ["somewhere"]
+
+
+def test_an_answer_to_an_earlier_call_does_not_end_a_pause_that_began_later(record: Record) -> None:
+    first, second = (placed(record, SHARP, EIGHT) for _ in range(2))
+    ended(record, first, wait=600)
+    ended(record, second, 5)
+    assert paused(record) == ["somewhere/sharp"]
+    limit_over(record)
+    third, fourth = (placed(record, SHARP, EIGHT) for _ in range(2))
+    ended(record, third, wait=600)
+    ended(record, fourth, 5)
+    assert paused(record) == ["somewhere/sharp"]

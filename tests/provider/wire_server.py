@@ -14,6 +14,7 @@ parameter is a 400. What is asked for as a stream comes as one; `Manner` says ho
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -40,7 +41,8 @@ MODELS = {
 class Manner:
     """How an answer comes: after so many seconds, with pauses between parts of a stream, or broken off.
 
-    Of a stream only the first `parts` are sent, and then it ends like a whole one.
+    Of a stream only the first `parts` are sent, and then it ends like a whole one. Each count of tokens is
+    written by `count`, in which the number stands for `{}`.
     """
 
     answer: ModelAnswer
@@ -48,6 +50,7 @@ class Manner:
     pause: float = 0.0
     broken: bool = False
     parts: int | None = None
+    count: str = "{}"
 
 
 @dataclass(frozen=True)
@@ -190,12 +193,21 @@ def _reply(wire: Wire, manner: Manner, asked: WireRequest) -> Reply:
     told_tier = tier and wire.name == "gemini"
     wire_headers = {"x-gemini-service-tier": tier.replace("default", "standard")} if told_tier else {}
     if not (asked.body.get("stream") or ":stream" in asked.target):
-        whole = json.dumps(wire.whole(manner.answer, asked.body)).encode()
+        whole = _with_counts(json.dumps(wire.whole(manner.answer, asked.body)).encode(), manner.count)
         return Reply(whole, 200, wire_headers, how, manner.after)
-    pieces = tuple(wire.events(manner.answer, asked.body))[: manner.parts]
+    events = tuple(wire.events(manner.answer, asked.body))[: manner.parts]
+    pieces = tuple(_with_counts(event, manner.count) for event in events)
     kind = "application/x-ndjson" if isinstance(wire, Ollama) else "text/event-stream"
     head = {"Content-Type": kind, **wire_headers}
     return Reply(b"".join(pieces), 200, head, how, manner.after, pieces, manner.pause)
+
+
+_COUNT = re.compile(r'"(\w*(?:_tokens|TokenCount|eval_count|_requests))": ([0-9]+)')
+
+
+def _with_counts(text: bytes, count: str) -> bytes:
+    """An answer with its counts of tokens written in another way."""
+    return _COUNT.sub(lambda found: f'"{found[1]}": {count.format(found[2])}', text.decode()).encode()
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from arena.record.schema.work import (
     IncidentRow,
     JobRow,
     LeaseRow,
+    ModelLimitRow,
     ProviderRow,
     PublicationRow,
     ReservationRow,
@@ -65,6 +66,7 @@ AT_WORK = (
     "desk_turn",
     "lease",
     "lane",
+    "model_limit",
     "reservation",
     "job",
     "incident",
@@ -302,6 +304,7 @@ def at_work(record: Record) -> None:
     rows: dict[type[TableRow], dict[str, object]] = {
         LeaseRow: {"name": "run", "token": 1, "holder": "me", "beat": 0, "renewed_at": NOW},
         ProviderRow: {"provider": "demo", "room": 20_000_000, "paused_until": hour},
+        ModelLimitRow: {"provider": "demo", "model": "demo/sharp", "paused_until": hour},
         ReservationRow: {
             "round_id": 1, "entrant_id": 1, "provider": "demo", "worst": 900, "holder": "me",
             "made_at": NOW, "beat": 0,

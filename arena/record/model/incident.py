@@ -24,6 +24,7 @@ IncidentKind = Literal[
     "agent_recovered",
     "cost_unknown",
     "cost_known",
+    "usage_not_believed",
     "budget_reached",
     "venue_down",
     "catalogue_incomplete",
@@ -165,6 +166,13 @@ OVER: Mapping[IncidentKind, tuple[IncidentKind, str]] = {
     "cost_unknown": ("cost_known", "has calls with a known price again"),
 }
 """What is told of an agent once that is over."""
+
+
+def usage_not_believed(agent: str, model: str, doubt: str, due: datetime, at: datetime) -> Incident:
+    """Return the incident of an answer whose provider stated a usage that can't be true; once a round."""
+    data = {"agent": agent, "model": model, "due": due.isoformat(), "usage": doubt}
+    text = f"usage not believed: {agent} ({model}): {doubt}; the call counts at its worst case"
+    return Incident("usage_not_believed", f"{agent}@{timestamp_text(due)}", at, text, data)
 
 
 def agent_over(was: Incident, at: datetime) -> Incident:

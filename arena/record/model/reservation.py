@@ -4,7 +4,7 @@ Limits on spending are hard: a call is made only if its worst case still fits ev
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time
 from typing import Literal
 
@@ -87,8 +87,13 @@ def midnight(at: datetime) -> datetime:
 
 
 FIRST_PAUSE = 1.0
-"""Seconds that a provider is left alone for when it had too many calls and doesn't say for how long."""
+"""Seconds of a pause after a rate limit that names no wait."""
+SHORT_PAUSE = 60.0
+"""A pause of so many seconds at most is held for the whole provider: a throttle is often the provider's."""
 LONGEST_PAUSE = 1_800.0
+"""Nobody waits longer than so many seconds for a rate limit: a longer one means that a quota is used up."""
+LONGEST_WAIT = 120.0
+"""Seconds that a provider in trouble may ask to be left alone for, so that it is still asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,7 @@ class ReservationRequest:
     worst: int | None
     holder: str
     made_at: datetime
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,8 @@ class ReservationTerms:
 class Reservation:
     """A call may be made: the key of its reservation, and for how many more the provider has room.
 
-    `narrow` says that it has less room than it could have, because it was asked too much.
+    `narrow` says that it has less room than it could have, because it was asked too much; `limited` that the
+    model met a rate limit and has not answered since.
     """
 
     id: int
@@ -125,6 +132,8 @@ class Reservation:
     most: int
     free: int
     narrow: bool
+    model: str = ""
+    limited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +141,13 @@ class ProviderBusy:
     """The provider has no room now: others have it all, or it is to be left alone for `pause` seconds."""
 
     pause: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPaused:
+    """The model is to be left alone for so many seconds; others of its provider may be asked."""
+
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +165,7 @@ class CallRefused:
     taken_over: bool = False
 
 
-ReservationAnswer = Reservation | ProviderBusy | BudgetHeld | CallRefused
+ReservationAnswer = Reservation | ProviderBusy | ModelPaused | BudgetHeld | CallRefused
 
 
 def check_budget(
@@ -162,8 +178,42 @@ def check_budget(
     return None if scope is None else BudgetHeld(scope)
 
 
-def provider_pause(error: CallError | None) -> float | None:
-    """For how many seconds a provider is left alone after a call that ended so; None: it needs no rest."""
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """For how many seconds no call is made after one that met a limit: to its model, or its provider."""
+
+    seconds: float
+    whole_provider: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PausedCalls:
+    """A model that is left alone, or a whole provider, and for how many seconds more."""
+
+    name: str
+    seconds: float
+
+
+def pause_after(error: CallError | None, limited: bool) -> Pause | None:
+    """Return the pause that a call's error asks for; None if it asks for none, or for one that nobody waits.
+
+    Most limits are those of one model, but a short throttle may be the whole provider's, and must not be
+    answered by the calls of its other models. So a short wait holds for the provider, but only once: a model
+    that is still `limited` after it has a limit of its own.
+    """
     if error is None or not (error.code == "rate_limit" or error.wait):
         return None
-    return min(error.wait or FIRST_PAUSE, LONGEST_PAUSE)
+
+    seconds = error.wait or FIRST_PAUSE
+    longest = LONGEST_PAUSE if error.code == "rate_limit" else LONGEST_WAIT
+    if seconds > longest:
+        return None
+
+    return Pause(seconds, whole_provider=seconds <= SHORT_PAUSE and not limited)
+
+
+def final_error(error: CallError) -> CallError:
+    """Return the error as it is recorded: a rate limit that nobody waits out is a quota that is used up."""
+    if error.code != "rate_limit" or (error.wait or 0.0) <= LONGEST_PAUSE:
+        return error
+    return replace(error, code="quota", retry=False)

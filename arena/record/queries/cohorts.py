@@ -423,7 +423,9 @@ def read_final_forecasts(
     return {name: tuple(forecasts) for name, forecasts in read_grouped_nouns(Forecast, rows).items()}
 
 
-CALL_FIELDS = [name for name in Call.__dataclass_fields__ if name not in ("prompt", "error", "citations")]
+NOT_AS_IT_IS = ("prompt", "error", "citations", "usage_doubt")
+"""Fields of a call that its row has in another form, or not at all."""
+CALL_FIELDS = [name for name in Call.__dataclass_fields__ if name not in NOT_AS_IT_IS]
 CALLS = (
     select(CallRow.__table__)
     .where(CallRow.round_id == ROUND_ID, col(CallRow.entrant_id).in_(IDS))

@@ -76,6 +76,16 @@ class ProviderRow(TableRow, table=True):
     paused_until: datetime | None = time_field("until when it is asked nothing", empty="it may be asked")
 
 
+class ModelLimitRow(TableRow, table=True):
+    """A model that met a rate limit and has not answered since."""
+
+    __tablename__ = "model_limit"
+
+    provider: str = text_field("the provider", primary_key=True)
+    model: str = text_field("the model, by the name that agents have for it", primary_key=True)
+    paused_until: datetime = time_field("until when it is asked nothing, by the database's clock")
+
+
 class ReservationRow(TableRow, table=True):
     """A call under way: its place at a provider, and the most that it may cost.
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, func
 
 from agents.model import Call
+from arena.record.model.incident import Incident
 from arena.record.model.reservation import Reservation
 from arena.record.schema.codec import call_fact
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
@@ -13,6 +14,7 @@ from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import col, columns_of, joined, select
 from arena.record.schema.work import ClaimRow
 from arena.record.write.heads import add_head
+from arena.record.write.operations import add_incident
 from arena.record.write.reservations import free_reservation
 from markets.hashes import canonical, canonical_bytes, sha256
 
@@ -82,11 +84,12 @@ def add_call(
     call: Call,
     made_at: datetime,
     place: Reservation | None = None,
+    incident: Incident | None = None,
 ) -> None:
     """One attempt, whole, before anything is done with its answer; with that its place is free again.
 
     It has the next number if another worker, late but paid, has used this one meanwhile. Kept again, as by
-    one who could not learn whether it was, it changes nothing.
+    one who could not learn whether it was, it changes nothing. An incident goes with it.
     """
     if place is not None and not free_reservation(connection, place, call.error):
         return
@@ -119,6 +122,8 @@ def add_call(
 
     fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
     insert_rows(connection, CallRow.__table__, [row | ids | {"hash": fact}])
+    if incident is not None:
+        add_incident(connection, incident)
     if over:
         late = [cohort, round, position, call.prompt.stage, call.prompt.sample, row["attempt"], fact]
         add_head(connection, made_at, {"call": [late]}, cohort)

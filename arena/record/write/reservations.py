@@ -3,7 +3,8 @@
 Room and money are looked for and taken in the same transaction. A call that is kept gives them back, in the
 transaction that keeps it. One whose worker was lost takes no room once that is noticed, and goes on counting
 as spent: it may have to be paid. After "too many requests" a provider's room is halved, with a
-pause, and it widens with each answer until it is as wide as the config says.
+pause, and it widens with each answer until it is as wide as the config says. A limit of a single model pauses
+that model alone.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,6 +20,8 @@ from arena.record.model.lease import Hold
 from arena.record.model.reservation import (
     BudgetHeld,
     CallRefused,
+    ModelPaused,
+    PausedCalls,
     ProviderBusy,
     Reservation,
     ReservationAnswer,
@@ -28,13 +31,13 @@ from arena.record.model.reservation import (
     ScopeSums,
     check_budget,
     midnight,
-    provider_pause,
+    pause_after,
 )
 from arena.record.schema.dialects import NOW, BigInt, FromNow, SecondsUntil, UtcTime
 from arena.record.schema.statements import new_rows, run_statement
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of, delete, select, update
-from arena.record.schema.work import ClaimRow, ProviderRow, ReservationRow
+from arena.record.schema.work import ClaimRow, ModelLimitRow, ProviderRow, ReservationRow
 from markets.millionths import ONE
 
 MOST_CALLS = bindparam("most", type_=BigInt)
@@ -65,6 +68,19 @@ WIDEN = (
         paused_until=case((GROWN >= MOST_CALLS, None), else_=ProviderRow.paused_until),
     )
 )
+
+OF_MODEL = (ModelLimitRow.provider == bindparam("provider"), ModelLimitRow.model == bindparam("model"))
+NEW_MODEL_LIMIT = (
+    new_rows(ModelLimitRow)
+    .values(provider=bindparam("provider"), model=bindparam("model"), paused_until=NOW)
+    .on_conflict_do_nothing()
+)
+PAUSE_MODEL = (
+    update(ModelLimitRow)
+    .where(*OF_MODEL, ModelLimitRow.paused_until < PAUSE_END)
+    .values(paused_until=PAUSE_END)
+)
+END_MODEL_LIMIT = delete(ModelLimitRow).where(*OF_MODEL, ModelLimitRow.paused_until <= NOW)
 
 
 COST = func.coalesce(CallRow.cost, CallRow.worst, 0)
@@ -146,6 +162,7 @@ ROOM, PAUSE = (
     select(what).where(OF_PROVIDER).scalar_subquery()
     for what in (WIDTH, SecondsUntil(ProviderRow.paused_until))
 )
+MODEL_PAUSE = select(SecondsUntil(ModelLimitRow.paused_until)).where(*OF_MODEL).scalar_subquery()
 REQUEST_FIELDS = ("round_id", "entrant_id", "provider", "worst", "holder", "made_at")
 NEW_RESERVATION: dict[str, Any] = {name: bindparam(name) for name in REQUEST_FIELDS} | {
     "id": OWN_ID,
@@ -169,11 +186,15 @@ DELETE_RESERVATION = (
 
 
 class ReservationView(NamedTuple):
-    """What one query shows: the turn's token, room at the provider and how it is used, and the money."""
+    """What one query shows: the turn's token, room at the provider and how it is used, and the money.
+
+    `model_pause` is for how long the model is left alone, negative once that is over; None without a limit.
+    """
 
     token: int | None
     room: int
     pause: float | None
+    model_pause: float | None
     busy: int
     spent: ScopeSums
     held: ScopeSums
@@ -204,7 +225,9 @@ def reserve(
         return refusal
     run_statement(connection, INSERT_RESERVATION, values)
     narrow = sight.room < terms.per_provider * ONE
-    return Reservation(id, request.provider, terms.per_provider, sight.room // ONE - sight.busy - 1, narrow)
+    free = sight.room // ONE - sight.busy - 1
+    limited = sight.model_pause is not None
+    return Reservation(id, request.provider, terms.per_provider, free, narrow, request.model, limited)
 
 
 def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
@@ -215,12 +238,36 @@ def free_reservation(connection: Connection, place: Reservation, error: CallErro
     if not run_statement(connection, DELETE_RESERVATION, {"place": place.id}):
         return False
     lane: Mapping[str, Any] = {"provider": place.provider, "most": place.most * ONE}
-    if (pause := provider_pause(error)) is not None:
-        run_statement(connection, LIMIT_UPSERT, lane)
-        run_statement(connection, NARROW, {**lane, "pause": pause})
-    elif error is None and place.narrow:
-        run_statement(connection, WIDEN, lane)
+    model: Mapping[str, Any] = {"provider": place.provider, "model": place.model}
+    pause = pause_after(error, place.limited)
+    if pause is not None:
+        if pause.whole_provider:
+            run_statement(connection, LIMIT_UPSERT, lane)
+            run_statement(connection, NARROW, {**lane, "pause": pause.seconds})
+        run_statement(connection, NEW_MODEL_LIMIT, model)
+        if not pause.whole_provider:
+            run_statement(connection, PAUSE_MODEL, {**model, "pause": pause.seconds})
+    elif error is None:
+        if place.narrow:
+            run_statement(connection, WIDEN, lane)
+        if place.limited:
+            run_statement(connection, END_MODEL_LIMIT, model)
     return True
+
+
+PAUSED_PROVIDERS = select(ProviderRow.provider, SecondsUntil(ProviderRow.paused_until)).where(
+    ProviderRow.paused_until > NOW
+)
+PAUSED_MODELS = select(ModelLimitRow.model, SecondsUntil(ModelLimitRow.paused_until)).where(
+    ModelLimitRow.paused_until > NOW
+)
+
+
+def read_pauses(connection: Connection) -> list[PausedCalls]:
+    """Return the providers and models that are left alone now, those with the shortest pause first."""
+    rows = [*connection.execute(PAUSED_PROVIDERS), *connection.execute(PAUSED_MODELS)]
+    pauses = [PausedCalls(name, seconds) for name, seconds in rows]
+    return sorted(pauses, key=lambda paused: (paused.seconds, paused.name))
 
 
 def renew_reservations(connection: Connection, ids: Collection[int]) -> None:
@@ -244,6 +291,7 @@ def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dic
         "round_id": request.payer.round_id,
         "entrant_id": request.payer.entrant_id,
         "provider": request.provider,
+        "model": request.model,
         "worst": request.worst,
         "holder": request.holder,
         "made_at": request.made_at,
@@ -254,15 +302,16 @@ def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dic
 
 def _read_view(connection: Connection, values: dict[str, Any], terms: ReservationTerms) -> ReservationView:
     scopes = tuple(terms.budget.limits)
-    [(token, room, pause, busy, *sums)] = run_statement(connection, _view_query(scopes), values)
+    [(token, room, pause, model_pause, busy, *sums)] = run_statement(connection, _view_query(scopes), values)
     held = dict(zip(scopes, map(int, sums[2 * len(scopes) :]), strict=True))
     width = values["most"] if room is None else room
-    return ReservationView(token, width, pause, busy, add_sums(scopes, sums[: 2 * len(scopes)]), held)
+    spent = add_sums(scopes, sums[: 2 * len(scopes)])
+    return ReservationView(token, width, pause, model_pause, busy, spent, held)
 
 
 @cache
 def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
-    query = select(CLAIM_TOKEN, ROOM, PAUSE, BUSY_COUNT)
+    query = select(CLAIM_TOKEN, ROOM, PAUSE, MODEL_PAUSE, BUSY_COUNT)
     if not scopes:
         return query
     lost, held = ([worst_of_reservations(scope, which) for scope in scopes] for which in (IS_LOST, OF_OTHERS))
@@ -271,7 +320,7 @@ def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
 
 def _refusal(
     sight: ReservationView, request: ReservationRequest, terms: ReservationTerms
-) -> CallRefused | ProviderBusy | BudgetHeld | None:
+) -> CallRefused | ProviderBusy | ModelPaused | BudgetHeld | None:
     """Why there is no place, or None where there is one."""
     if request.payer.token not in (None, sight.token):
         return CallRefused("another worker has taken over this turn", taken_over=True)
@@ -280,6 +329,8 @@ def _refusal(
         return refusal
     if terms.timed and sight.pause is not None and sight.pause > 0:
         return ProviderBusy(sight.pause)
+    if terms.timed and sight.model_pause is not None and sight.model_pause > 0:
+        return ModelPaused(sight.model_pause)
     return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else refusal
 
 

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from agents.model import Call, CallError, Message, Prompt
+from agents.model import Ask, Call, CallError, Message, Prompt
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.reservations import CallReservations, TakenOver
+from arena.calls.wait_reports import WaitReports
 from arena.record.model.reservation import Budget, Payer, Scope
 from arena.record.queries.cohorts import read_calls
 from arena.record.record import Record
 from arena.record.write.calls import add_call
-from arena.record.write.reservations import read_spent
+from arena.record.write.reservations import read_pauses, read_spent
 from arena.record.write.turns import claim_turns
 from arena.rounds.turns import ask_of_player as way_to
 from arena.rounds.world import Player
@@ -245,9 +246,10 @@ def test_who_was_taken_over_asks_no_more(record: Record) -> None:
 
 
 def end_pause(record: Record) -> None:
-    """The provider has been left alone for as long as it asked."""
+    """The provider has been left alone for as long as it asked, and its model has answered since."""
     with record.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE lane SET paused_until = '2000-01-01T00:00:00.000000Z'")
+        connection.exec_driver_sql("DELETE FROM model_limit")
 
 
 def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
@@ -258,3 +260,107 @@ def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
         found = connection.exec_driver_sql("SELECT room FROM lane WHERE paused_until IS NOT NULL").scalar()
     assert (None if found is None else found / ONE) == 1
     assert made(play(record, limited(record, limiter=RateLimiter(50, 2)), Provider(), ME)) == 1
+
+
+def ways(record: Record, reservations: CallReservations, **models: Provider) -> dict[str, Ask]:
+    """By name a way to each of these models, all of one provider; each is asked by an entrant of its own."""
+    world = replace(a_world(LittleVenue(), {}), reservations=reservations)
+    return {
+        name: way_to(
+            Player(asks, answer, lambda prompt: ONE, "x", model=f"x/{name}"),
+            Payer(1, number),
+            name,
+            [],
+            world,
+            record,
+        )
+        for number, (name, answer) in enumerate(models.items(), 1)
+    }
+
+
+@pytest.mark.parametrize("wait", [61, 600, 1_800, 72_000])
+def test_a_long_limit_of_a_model_stops_no_other_model_of_its_provider(wait: float, record: Record) -> None:
+    capped = Provider(*[replace(TOO_MANY, wait=wait)] * 9)
+    good = Provider()
+
+    async def all_asked() -> list[Call]:
+        asking = ways(record, limited(record), capped=capped, good=good)
+        first = await asking["capped"](QUESTION)
+        parts = [replace(QUESTION, sample=number) for number in range(4)]
+        answers = await asyncio.wait_for(asyncio.gather(*map(asking["good"], parts)), 5)
+        return [first, *answers]
+
+    first, *answers = asyncio.run(all_asked())
+    assert (made(answers), capped.asked, good.asked) == (4, 1, 4)
+    assert error_of(first).code == ("quota" if wait > 1_800 else "rate_limit")
+
+
+def test_a_quota_is_recorded_as_one_and_the_next_pass_asks_once_and_pauses_nobody(record: Record) -> None:
+    capped = Provider(*[replace(TOO_MANY, wait=72_000)] * 9)
+
+    async def passes() -> None:
+        asking = ways(record, limited(record), capped=capped, good=Provider())
+        for number in (1, 2, 3):
+            await asyncio.wait_for(asking["capped"](QUESTION), 5)
+            assert capped.asked == number
+            assert record.read(read_pauses) == []
+
+    asyncio.run(passes())
+    kept = record.read(read_calls, 1, [1])[1]
+    endings = [(error_of(call).code, error_of(call).retry, call.cost) for call in kept]
+    assert endings == [("quota", False, 0)] * 3
+
+
+def test_who_is_waited_for_and_until_when_is_reported_once(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.calls.recorded_ask.PATIENCE", 1_800.0)
+    lines = list[str]()
+    capped = Provider(replace(TOO_MANY, wait=600))
+
+    async def one_waits() -> None:
+        reported = asyncio.Event()
+
+        def report(line: str) -> None:
+            lines.append(line)
+            reported.set()
+
+        reservations = replace(limited(record), waits=WaitReports(lambda: NOW, report))
+        asking = ways(record, reservations, capped=capped, good=Provider())
+        first = asyncio.ensure_future(asking["capped"](QUESTION))
+        await reported.wait()
+        second = asyncio.ensure_future(asking["capped"](replace(QUESTION, sample=1)))
+        assert (await asking["good"](QUESTION)).reply == "yes"
+        for task in (first, second):
+            task.cancel()
+        await asyncio.gather(first, second, return_exceptions=True)
+
+    asyncio.run(asyncio.wait_for(one_waits(), 5))
+    until = NOW + timedelta(seconds=600)
+    assert lines == [f"waiting for x/capped until {until:%H:%M} UTC (rate limit)"]
+    assert capped.asked == 1
+    [paused] = record.read(read_pauses)
+    assert (paused.name, 590 < paused.seconds <= 600) == ("x/capped", True)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "wait", "reported"),
+    [
+        ([0], 9, 0),  # too short to be worth a line
+        ([0], 10, 1),
+        ([0, 0, 0], 600, 1),  # of many that wait for one model, one line
+        ([0, 5, 5, 5], 5, 1),  # short, but again and again
+        ([0, 300], 5, 0),  # not in a row
+        ([0, 60, 60], 60, 3),  # each a minute later
+    ],
+)
+def test_long_waits_are_reported_and_short_ones_once_they_add_up(
+    gaps: Sequence[float], wait: float, reported: int
+) -> None:
+    now = NOW
+    lines = list[str]()
+    reports = WaitReports(lambda: now, lines.append)
+    for gap in gaps:
+        now += timedelta(seconds=gap)
+        reports.note("x/sharp", wait)
+    assert len(lines) == reported

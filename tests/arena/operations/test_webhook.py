@@ -52,6 +52,7 @@ from arena.record.model.incident import (
     records_rejected,
     round_incidents,
     site_unpublished,
+    usage_not_believed,
     venue_outage,
     wrong_keys,
 )
@@ -375,6 +376,7 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
         *round_incidents(end, due + 6 * HOUR, newest=True),
         *lasting,
         *(agent_over(each, due + 6 * HOUR) for each in lasting),
+        usage_not_believed("sharp", "openai/gpt-x", "1,000,000,000 tokens in and 200 out", due, due + HOUR),
         venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
         catalogue_incomplete("polymarket", due, VenueError("incomplete", "its catalogue is incomplete")),
         rejected,

@@ -199,6 +199,27 @@ def _marks(record: Record) -> list[tuple[str, int, int]]:
         return [(name, stale, age) for name, stale, age in connection.exec_driver_sql(query)]
 
 
+def test_a_turn_is_written_as_it_ends_though_an_earlier_one_in_the_line_up_still_waits(
+    record: Record,
+) -> None:
+    """What bob has is in the record before ann has answered, and the report is in line-up order."""
+    written = list[str]()
+
+    async def waits(view: View, ask: Ask) -> Decision:
+        while not written:
+            await asyncio.sleep(0.001)
+            statuses = record.read(read_turn_statuses, 1)
+            written.extend(name for name, key in stored.entrant_ids.items() if key in statuses)
+        return Decision()
+
+    stored = begun(record, a_cohort(["ann", "bob", "eve", "kelly"], kelly="ann"))
+    agents = {"ann": waits, "bob": says("0.6"), "eve": says("0.4"), "kelly": says("0.5")}
+    world = a_world(LittleVenue(), agents)
+    report = asyncio.run(asyncio.wait_for(play_round(stored, 1, world, record), 10))
+    assert written == ["bob", "eve"]
+    assert [turn.entrant for turn in report.turns] == ["ann", "bob", "eve", "kelly"]
+
+
 def test_those_made_from_others_see_what_these_stated(record: Record) -> None:
     seen: list[tuple[Forecast, ...]] = []
 

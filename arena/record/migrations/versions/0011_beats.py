@@ -7,8 +7,8 @@ from arena.record.schema.database import COLUMNS
 from arena.record.schema.dialects import NOW
 from arena.record.schema.tables import METADATA
 
-revision = "0012"
-down_revision = "0009"
+revision = "0011"
+down_revision = "0010"
 
 TABLES = ("claim", "lease", "reservation")
 

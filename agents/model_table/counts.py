@@ -1,0 +1,133 @@
+"""Counts of tokens in a provider's answer, made whole numbers before anybody reads them.
+
+A server of one's own or a proxy may write `120.0` or `"120"`, on which client libraries lose the answer.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+USAGE_NAMES = ("usage", "usageMetadata")
+OLLAMA_COUNTS = ("prompt_eval_count", "eval_count")
+"""Counts that stand in the answer itself."""
+HOLDERS = ("message", "response", "x_groq")
+"""Parts of an answer, or of an event of a stream, that may have the usage."""
+_COUNT = re.compile(r"tokens$|TokenCount$|token_count$|tokenCount$|eval_count$|_requests$|_queries$|_calls$")
+_WHOLE_TEXT = re.compile(r"[0-9]{1,18}(?:\.0*)?")
+
+
+def with_whole_counts(answer: Any) -> Any:
+    """Return an answer, or an event of a stream, in which every count of its usage is a whole number.
+
+    Where one of them can't be read, all of that usage are 0: what was used is unknown.
+    """
+    if not isinstance(answer, Mapping):
+        return answer
+
+    changed = dict(answer)
+    for name in USAGE_NAMES:
+        if changed.get(name) is not None:
+            changed[name] = whole_usage(changed[name])
+    for name in HOLDERS:
+        if name in changed:
+            changed[name] = with_whole_counts(changed[name])
+
+    own_counts = {name: changed[name] for name in OLLAMA_COUNTS if name in changed}
+    if own_counts:
+        readable = whole_usage(own_counts)
+        changed |= {name: readable.get(name, 0) for name in own_counts}
+    return changed
+
+
+def whole_usage(usage: Any) -> dict[str, Any]:
+    """Return a usage with whole counts, without those that are null; all of them 0 if one can't be read."""
+    if not isinstance(usage, Mapping):
+        return {}
+    is_readable = all(whole_number(count) is not None for count in _counts(usage))
+    whole: dict[str, Any] = _with_counts(usage, is_readable)
+    return whole
+
+
+def whole_number(value: Any) -> int | None:
+    """Return a whole number that is written as a number or as digits; None for anything else.
+
+    >>> whole_number(120.0), whole_number("120"), whole_number(12.5), whole_number("1e3"), whole_number(True)
+    (120, 120, None, None, None)
+    """
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    if isinstance(value, str) and _WHOLE_TEXT.fullmatch(value.strip()):
+        return int(value.strip().partition(".")[0])
+    return None
+
+
+def _is_count(name: object) -> bool:
+    return _COUNT.search(str(name)) is not None
+
+
+def _is_details(name: object) -> bool:
+    return str(name).lower().endswith("details")
+
+
+def _counts(value: Any) -> Iterator[Any]:
+    """Give every count in a usage, at any depth."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _counts(part)
+    if not isinstance(value, Mapping):
+        return
+    for name, part in value.items():
+        if not _is_count(name):
+            yield from _counts(part)
+        elif part is not None:
+            yield part
+
+
+def _with_counts(value: Any, is_readable: bool) -> Any:
+    """Return a part of a usage with its counts as whole numbers, or all as 0."""
+    if isinstance(value, list):
+        return [_with_counts(part, is_readable) for part in value]
+    if not isinstance(value, Mapping):
+        return value
+    whole: dict[str, Any] = {}
+    for name, part in value.items():
+        if _is_details(name) and not isinstance(part, Mapping | list):
+            continue
+        if not _is_count(name):
+            whole[name] = _with_counts(part, is_readable)
+        elif part is not None:
+            whole[name] = whole_number(part) if is_readable else 0
+    return whole
+
+
+def body_with_whole_counts(body: bytes) -> bytes:
+    """Return the body of an answer with whole counts; as it came where there is nothing to change."""
+    if b"usage" not in body and b"eval_count" not in body:
+        return body
+    try:
+        answer = json.loads(body)
+        changed = with_whole_counts(answer)
+    except (ValueError, RecursionError):
+        return body
+    return body if _is_same(changed, answer) else json.dumps(changed).encode()
+
+
+def line_with_whole_counts(line: bytes) -> bytes:
+    """Return a line of a stream with whole counts: an event's data, or a line of JSON."""
+    mark, data = (line[:5], line[5:]) if line.startswith(b"data:") else (b"", line)
+    text = data.strip()
+    changed = body_with_whole_counts(text)
+    if changed == text:
+        return line
+    ending = line[len(line.rstrip(b"\r\n")) :]
+    return mark + changed + ending
+
+
+def _is_same(changed: Any, answer: Any) -> bool:
+    """Return whether nothing was changed: 120 and 120.0 are equal, and not the same."""
+    return json.dumps(changed) == json.dumps(answer)
