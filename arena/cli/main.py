@@ -22,6 +22,7 @@ from typer.main import get_command
 from arena.cli.options import CONFIG_FILE, DATABASE, Options
 from arena.cli.output import print_error
 from arena.errors import ArenaError
+from markets.registry import UntrustedExtension
 
 UsageError: Any = typer.BadParameter.__base__
 """What Typer raises where a command line is wrong."""
@@ -263,6 +264,9 @@ class Commands(CommandListing):
         except ArenaError as error:
             print_error(error, as_json=bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(error.status) from error
+        except UntrustedExtension as error:
+            print_error(ArenaError("untrusted", str(error)), as_json=bool(ctx.obj and ctx.obj.json))
+            raise typer.Exit(USAGE) from error
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "can't start new thread" not in str(error):
                 raise
