@@ -99,7 +99,8 @@ def _part_path(name: str, folder: Path, extra: Iterable[ExtensionFolder]) -> Pat
         if not paths[0].resolve().is_relative_to(folder.resolve()):
             raise LookupError("it lies outside of the config's folder")
     else:
-        paths = [home / f"{name}.md" for home in (HOME / "prompts", *(each.path for each in extra)) if Path(name).name == name]
+        homes = [HOME / "prompts", *(folder.path for folder in extra)]
+        paths = [home / f"{name}.md" for home in homes if Path(name).name == name]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise LookupError("there is no such file")

@@ -163,7 +163,9 @@ CLOCK_FILE = option("Rehearse at the time in this file, such as 2026-03-01T00:00
 Command = Callable[..., None]
 
 
-def command(*shared: str, record: bool = True, table: bool = False, plays: bool = False) -> Callable[[Command], Command]:
+def command(
+    *shared: str, record: bool = True, table: bool = False, plays: bool = False
+) -> Callable[[Command], Command]:
     """Make a function of options a command: with those that name a record, a table's columns, and JSON.
 
     `shared` names the options one by one, for a command that has only some of them.

@@ -141,8 +141,10 @@ def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> 
 
 
 def check_commands(document: Document, agents: Mapping[int, AgentConfig]) -> None:
-    """Note every command line that was not trusted when this process began."""
-    trusted = frozenset[str]() if document.code is None else document.code.commands
+    """Note every command line that was not trusted when this process began; none where it only reads."""
+    if document.code is None:
+        return
+    trusted = document.code.commands
     for place, agent in agents.items():
         line = command_text(getattr(agent.settings, "command", ()))
         if line and line not in trusted:

@@ -69,8 +69,7 @@ def load(
     venue = VENUES.settings(document, seed=1 if sections is None else sections.seed)
     evidence = evidence_settings(document)
     agents = read_agents(document)
-    if document.code is not None:
-        check_commands(document, agents)
+    check_commands(document, agents)
     prompts = read_prompts(document, agents, 40 if sections is None else sections.markets.show)
     agents = fit_prices(document, agents, prompts)
     agents = _with_limits(agents, 40 if sections is None else sections.markets.show)
@@ -174,16 +173,20 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig], section
             document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
 
 
+def _loaded_tools(document: Document, settings: BaseModel) -> list[str]:
+    """Return the tools of an agent without those that are extensions, where the config is only read."""
+    names: tuple[str, ...] = getattr(settings, "tools", ())
+    return [name for name in names if document.code is not None or is_own_tool(name)]
+
+
 def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
     """Note tools that there are not, that need a source, or that tell what must be hidden."""
     for place, agent in agents.items():
         settings = agent.settings
         key: Key = ("agents", place, "tools")
         blind = getattr(settings, "prices", "shown") != "shown"
-        for name in getattr(settings, "tools", ()):
+        for name in _loaded_tools(document, settings):
             get = partial(tool, name, folders_of(document, "tools"))
-            if document.code is None and not is_own_tool(name):
-                continue  # the config is only read
             if (found := named_extension(document, key, name, "tool", get)) is None:
                 continue
             if blind and found.tells_prices:

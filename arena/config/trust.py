@@ -1,4 +1,4 @@
-"""Which folders may run code of their own: said once, kept in the user's config folder by path and content."""
+"""Which folders may run code of their own, by path and content: kept in the user's config folder."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def trust(code: FolderCode, environ: Mapping[str, str]) -> None:
             part.write(f"{text}\n")
             part.flush()
             os.fsync(part.fileno())
-        os.replace(name, file)
+        Path(name).replace(file)
     except OSError as error:
         words = f"{file} can't be written: {error.strerror}"
         hint = f"make it writable, or name the folder in {VARIABLE}={folder}"

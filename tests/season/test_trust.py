@@ -12,9 +12,13 @@ from arena.cli.main import COMMANDS, app
 CONFIG = """\
 markets: {venue: simulator, show: 3, simulator: {start: 2026-01-04, weeks: 3, markets: 10, events: 3}}
 cohorts: {rounds: 1, count: 1}
-agents: [{kind: market}, {kind: evil, secret: 3}, {name: mine, kind: python, function: own:decide}, {kind: naive}]
+agents:
+  - {kind: market}
+  - {kind: evil, secret: 3}
+  - {name: mine, kind: python, function: own:decide}
+  - {kind: naive}
 """
-PLAYED = CONFIG.replace("{kind: evil, secret: 3}, {name: mine, kind: python, function: own:decide}, ", "")
+PLAYED = "".join(line for line in CONFIG.splitlines(True) if "evil" not in line and "own" not in line)
 EVIL = "from pathlib import Path\nPath({canary!r}).write_text('it ran')\nraise RuntimeError('evil')\n"
 GOOD = """\
 from agents.model import Decision, Settings as Common
@@ -87,14 +91,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
     (tmp_path / "extensions" / "kinds").mkdir(parents=True)
     evil = EVIL.format(canary=str(tmp_path / "canary"))
-    for name in (
-        "extensions/evil.py",
-        "own.py",
-        "json.py",
-        "streamlit.py",
-        "dashboard.py",
-        "sitecustomize.py",
-    ):
+    shadows = ("json.py", "streamlit.py", "dashboard.py", "sitecustomize.py")
+    for name in ("extensions/evil.py", "own.py", *shadows):
         (tmp_path / name).write_text(evil, "utf-8")
     return tmp_path
 
@@ -103,9 +101,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_command_that_only_reads_runs_nothing(
     folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if name in ("dashboard", "mcp", "desk"):  # these serve until they are stopped
-        monkeypatch.setattr("arena.cli.dashboard.serve", lambda *_: None)
-        monkeypatch.setattr("arena.cli.desk.asyncio.run", lambda task: task.close())
+    monkeypatch.setattr("arena.cli.dashboard.serve", lambda *_: None)  # it serves until it is stopped
     done = CliRunner().invoke(app, [*name.split(), *WORDS.get(name, [])])
     assert not (folder / "canary").exists(), done.output
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception

@@ -32,7 +32,7 @@ def given(folder: Path, text: str, name: str = "mine.py") -> Given:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
-    return Given(load=partial(registry.load_module, folder))
+    return Given(load=partial(registry.load_module, folder, {path: path.read_bytes()}))
 
 
 def play(settings: Settings, given: Given, *answers: str) -> Decision:
