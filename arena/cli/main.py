@@ -22,7 +22,6 @@ from typer.main import get_command
 from arena.cli.options import CONFIG_FILE, DATABASE, Options
 from arena.cli.output import print_error
 from arena.errors import ArenaError
-from markets.registry import UntrustedExtension
 
 UsageError: Any = typer.BadParameter.__base__
 """What Typer raises where a command line is wrong."""
@@ -270,7 +269,11 @@ class Commands(CommandListing):
         except ArenaError as error:
             print_error(error, as_json=bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(error.status) from error
-        except UntrustedExtension as error:
+        except LookupError as error:
+            from markets.registry import UntrustedExtension  # only now: another package may have that name
+
+            if not isinstance(error, UntrustedExtension):
+                raise
             print_error(ArenaError("untrusted", str(error)), as_json=bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(USAGE) from error
         except (MemoryError, RuntimeError) as error:
