@@ -4,7 +4,8 @@
 # ///
 """An agent made with OpenAI's Agents SDK, in an environment of its own: `agents` here is that package.
 
-- {kind: command, name: sdk, command: [uv, run, --script, openai_agent.py], environment: [OPENAI_API_KEY], timeout: 5m}
+- {kind: command, name: sdk, command: [uv, run, --script, openai_agent.py],
+   environment: [OPENAI_API_KEY], timeout: 5m}
 """
 
 import json

@@ -7,7 +7,9 @@ from arena.extend import KindSettings
 def test_every_name_is_listed_once_and_in_order() -> None:
     public = {name for name in vars(arena.extend) if not name.startswith("_")}
     assert public == set(arena.extend.__all__)
-    assert sorted(arena.extend.__all__, key=str.casefold) == sorted(set(arena.extend.__all__), key=str.casefold)
+    assert sorted(arena.extend.__all__, key=str.casefold) == sorted(
+        set(arena.extend.__all__), key=str.casefold
+    )
 
 
 def test_the_same_things_are_meant_by_their_former_names() -> None:

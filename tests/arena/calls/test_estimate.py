@@ -24,7 +24,7 @@ from arena.calls.estimate import (
     late_sample_round,
     total_usage,
 )
-from arena.config import Config, load
+from arena.config import Config
 from arena.record.queries.calls import RecentUsage
 from arena.rounds.adapters import kind_inputs
 from markets.millionths import ONE

@@ -9,7 +9,7 @@ import pytest
 
 from tests.program.command_line import ROOT
 
-START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from arena.cli.main import main; main()"
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from arena.cli.start import main; main()"
 
 
 @pytest.mark.parametrize("name", ["agents", "markets", "portfolio", "dashboard"])

@@ -116,7 +116,9 @@ def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str,
     assert told(tmp_path, with_agents("{kind: random}", block)) == [
         f'config.yaml:5: agents[1].{key}: the name "market" is reserved for the kind market. {hint}'
     ]
-    assert load_trusted(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
+    assert (
+        load_trusted(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
+    )
 
 
 def kelly(name: str, of: str) -> str:
