@@ -45,7 +45,11 @@ def rehearse(
         tell(running, event)
 
     running = Run(
-        load_trusted(folder / "config.yaml"), opened, lambda: PretendedClock.read(folder / "clock"), told, once
+        load_trusted(folder / "config.yaml"),
+        opened,
+        lambda: PretendedClock.read(folder / "clock"),
+        told,
+        once,
     )
     try:
         asyncio.run(run(running))
