@@ -1,6 +1,6 @@
 """What a config names: kinds and prompts, here or beside it, and files and modules beside it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -8,7 +8,15 @@ from typing import Any
 
 from agents.model import Agent, Ask, Given, Settings, Unreadable
 from agents.prompts.include import WholeTemplate, whole_template
-from markets.registry import UnknownExtension, find, load, load_file, names
+from markets.registry import (
+    ExtensionFolder,
+    UnknownExtension,
+    UntrustedExtension,
+    find,
+    load,
+    load_source,
+    names,
+)
 
 HOME = Path(__file__).parent
 MOST_BYTES = 10_000_000
@@ -34,12 +42,12 @@ class AgentKind:
     ask: Callable[[Any, Given], Ask] | None = None
 
 
-def kinds(extra: Iterable[Path] = ()) -> list[str]:
+def kinds(extra: Iterable[ExtensionFolder] = ()) -> list[str]:
     """The names of all kinds."""
     return names(HOME / "kinds", extra)
 
 
-def kind(name: str, extra: Iterable[Path] = ()) -> AgentKind:
+def kind(name: str, extra: Iterable[ExtensionFolder] = ()) -> AgentKind:
     """The kind of that name."""
     module = load("agents.kinds", name, extra)
     settings, agent = getattr(module, "Settings", None), getattr(module, "agent", None)
@@ -63,7 +71,7 @@ def prompt_names(settings: Settings) -> tuple[str, ...]:
     return tuple(getattr(settings, "prompt_names", ()))
 
 
-def prompt_path(name: str, folder: Path, extra: Iterable[Path] = ()) -> Path:
+def prompt_path(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) -> Path:
     """The file of the template of that name; a name that ends in .md is a path from the config's folder."""
     if not name.endswith(".md"):
         return find(HOME / "prompts", name, extra, ".md")
@@ -73,25 +81,26 @@ def prompt_path(name: str, folder: Path, extra: Iterable[Path] = ()) -> Path:
     return path
 
 
-def prompt_template(name: str, folder: Path, extra: Iterable[Path] = ()) -> WholeTemplate:
+def prompt_template(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) -> WholeTemplate:
     """The template of that name, with the parts that it includes."""
     folders = tuple(extra)
     return whole_template(prompt_path(name, folder, folders), lambda part: _part_path(part, folder, folders))
 
 
-def prompt_text(name: str, folder: Path, extra: Iterable[Path] = ()) -> str:
+def prompt_text(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) -> str:
     """Its text."""
     return prompt_template(name, folder, extra).text
 
 
-def _part_path(name: str, folder: Path, extra: Iterable[Path]) -> Path:
+def _part_path(name: str, folder: Path, extra: Iterable[ExtensionFolder]) -> Path:
     """The file of a part: named as prompts are, but never from outside of the config's folder."""
     if name.endswith(".md"):
         paths = [folder / name]
         if not paths[0].resolve().is_relative_to(folder.resolve()):
             raise LookupError("it lies outside of the config's folder")
     else:
-        paths = [home / f"{name}.md" for home in (HOME / "prompts", *extra) if Path(name).name == name]
+        homes = [HOME / "prompts", *(folder.path for folder in extra)]
+        paths = [home / f"{name}.md" for home in homes if Path(name).name == name]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise LookupError("there is no such file")
@@ -117,14 +126,16 @@ def read_file(folder: Path, name: str) -> str:
         raise Unreadable(f"{name}:{line}: not UTF-8 text. Save the file as UTF-8") from error
 
 
-def load_module(folder: Path, name: str) -> ModuleType:
-    """The module of that name in the config's folder, or in `extensions/` there."""
+def load_module(folder: Path, sources: Mapping[Path, bytes], name: str) -> ModuleType:
+    """Return the module of that name in the config's folder, or in `extensions/` there, if it is trusted."""
     paths = [folder / f"{name}.py", folder / "extensions" / f"{name}.py"]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         words = f"there is no {name}.py next to the config or in its extensions/"
         raise Unreadable(f"{words}. Put the function there, or name another module")
     try:
-        return load_file(path)
+        return load_source(path, sources)
+    except UntrustedExtension as error:
+        raise Unreadable(str(error)) from error
     except (Exception, SystemExit) as error:
         raise Unreadable(f"{name}.py can't be loaded: {type(error).__name__}: {error}. Fix it") from error

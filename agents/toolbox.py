@@ -15,8 +15,9 @@ from agents.guard import AUDIT, Audit, Guard, audited_text, guard_found
 from agents.model import Article, ToolForm, View
 from markets.hashes import digest, timestamp_text
 from markets.model import MarketId, Quote
-from markets.registry import load
+from markets.registry import ExtensionFolder, load, names
 
+HOME = Path(__file__).with_name("tools")
 MOST_TEXT = 20_000
 """So many characters of what a tool says are kept."""
 
@@ -138,7 +139,12 @@ class Tool:
             return ToolResult(str(refusal)[:MOST_TEXT])
 
 
-def tool(name: str, extra: Iterable[Path] = ()) -> Tool:
+def is_own_tool(name: str) -> bool:
+    """Return whether a tool comes with the package."""
+    return name in names(HOME)
+
+
+def tool(name: str, extra: Iterable[ExtensionFolder] = ()) -> Tool:
     """The tool of that name."""
     module = load("agents.tools", name, extra)
     arguments, use = getattr(module, "Arguments", None), getattr(module, "use", None)

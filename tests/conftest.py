@@ -120,6 +120,16 @@ def pytest_collection_finish() -> None:
     freeze_gc()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def trusted_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let extensions in the tests' own folders be run; tests of trust take that back."""
+    base = tmp_path_factory.getbasetemp()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARENA_TRUST_EXTENSIONS", str(base))
+        patch.setenv("XDG_CONFIG_HOME", str(base / "user-config"))
+        yield
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leaves out, and says so, what this run or this machine can't play. In CI a browser is a must."""
     if item.get_closest_marker("thorough") and not THOROUGH:

@@ -22,5 +22,7 @@ The distance between twins on the leaderboard is the noise floor: of two agents 
 say which is better. Models are called, and paid for, once for each twin.
 
 **A kind of your own** is one file, `extensions/NAME.py` beside the config, used by `kind: NAME`. Like
-those in `agents/kinds/`, it has a docstring, a class `Settings` and a function `agent`.
+those in `agents/kinds/`, it has a docstring, a class `Settings` and a function `agent`. What it needs is
+imported from `arena.extend`. It runs once its folder is trusted: `arena check` shows what would run, and
+asks; `--trust-extensions` answers that on a server.
 """

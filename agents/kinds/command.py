@@ -20,6 +20,11 @@ A complete program in Python:
     ]
     json.dump({"version": 1, "forecasts": forecasts}, sys.stdout)
 
+`examples/openai_agent.py` is an agent made with OpenAI's Agents SDK, which runs in an environment of its own.
+
+The command line is code: it runs once the config's folder is trusted (`arena check` asks), and so does a
+changed one.
+
 An interrupted turn is not repeated once its answer is in. An invalid item of a decision is rejected, an
 answer that is not a decision is malformed; a program that exits with a status other than 0, or takes too
 long, fails its turn and is killed with all its children.

@@ -5,8 +5,7 @@
 `arguments: {edge: 0.1}` as `decide(view, ask, edge=0.1)`. `view.seed` is its source of randomness. A
 forecast is a probability from 0 to 1; prices, cash and shares are whole millionths.
 
-    from agents.model import Decision, Forecast
-    from portfolio.model import Bet
+    from arena.extend import Bet, Decision, Forecast
 
     def decide(view, ask, edge=0.05):
         forecasts, bets = [], []
@@ -18,7 +17,7 @@ forecast is a probability from 0 to 1; prices, cash and shares are whole million
         return Decision(tuple(forecasts), tuple(bets[:3]))
 
 With a `model` and its settings, an async function can call that model: `call = await
-ask(Prompt((Message("user", "Will it rain?"),)))`, both from `agents.model`; `call.reply` is the answer,
+ask(Prompt((Message("user", "Will it rain?"),)))`, both from `arena.extend`; `call.reply` is the answer,
 `call.error` the reason there is none. A function that is not async blocks all agents while it runs.
 
 A function that raises, or returns anything but a decision, fails its turn, with a note. At a live venue its

@@ -91,7 +91,7 @@ FILLS = (
 REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wrap"), QUESTION)
 
 
-@command()
+@command(plays=True)
 def try_agent(
     chosen: Options,
     name: str = argument("NAME", "Its name in the config or in the record."),
@@ -110,7 +110,7 @@ def try_agent(
 
     Next: arena round plays the next round with all agents.
     """
-    settings = chosen.load()
+    settings = chosen.load_to_play()
     wanted = None if at is None else instant(at)
     with (
         prints_aside(),

@@ -230,7 +230,7 @@ def _money(usd: float) -> str:
     return f"{usd:,.2f}" if usd < 100 else f"{usd:,.0f}"
 
 
-@command(table=True)
+@command(table=True, plays=True)
 def check(
     chosen: Options,
     live: bool = flag("Also read one page of the venue and ask each model one tiny question."),
@@ -253,7 +253,7 @@ def check(
         raise ArenaError(
             "not_live", "--venue and --model need --live", "arena check --live --model AGENT", status=64
         )
-    settings = chosen.load(os.environ, beside=True)
+    settings = chosen.load_to_play(os.environ, beside=True)
     with prints_aside():
         found = everything(settings)
     chosen.table.of(LINE_UP)

@@ -271,7 +271,7 @@ def _say_rounds(found: Mapping[str, Any]) -> None:
         print("No round has started yet.\n")
 
 
-@command()
+@command(plays=True)
 def start(
     chosen: Options,
     at: str | None = option("When it starts, such as 2026-01-07T12:00Z.", "TIME"),
@@ -288,7 +288,7 @@ def start(
     """
     wanted = None if at is None else instant(at)
     with prints_aside():
-        settings = chosen.load(os.environ, beside=True)
+        settings = chosen.load_to_play(os.environ, beside=True)
         cohort = begin(settings, wanted, baselines)
     names = [entrant.name for entrant in cohort.entrants]
     told = attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")

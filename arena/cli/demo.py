@@ -49,7 +49,7 @@ def demo(
     """
     chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
     address = chosen.database or str(RECORD)
-    settings = chosen.load(default=template("demo.yaml"))
+    settings = chosen.load_to_play(default=template("demo.yaml"))
     settings = settings if seed is None else settings.with_seed(seed)
     prepare(address, resume, default=chosen.database is None)
     with prints_aside():

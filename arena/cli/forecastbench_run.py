@@ -74,7 +74,7 @@ class PlannedAnswers:
         return len(self.snapshot.shown)
 
 
-@command(table=True)
+@command(table=True, plays=True)
 def run(
     chosen: Options,
     due: str | None = option("The round due that day, not the newest.", "DATE"),
@@ -100,7 +100,7 @@ def run(
 
     Next: arena forecastbench file --as ORG --model AGENT -o DIR
     """
-    settings, time = chosen.load(os.environ), clock_of(clock)()
+    settings, time = chosen.load_to_play(os.environ), clock_of(clock)()
     method = AskingMethod(prompt, prices, evidence, batch)
     hint = "arena forecastbench run continues it; a call in progress may still be charged"
     with (

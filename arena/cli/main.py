@@ -10,7 +10,6 @@ from copy import copy
 from datetime import datetime
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -33,7 +32,6 @@ FORMER = {
     "arena watch": "arena status --incidents, and its test arena status --test-webhook",
 }
 """What commands that are no more are called now."""
-PACKAGES = ("markets", "portfolio", "agents", "dashboard")
 METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
 """What help calls the value of an option that has no word of its own for it."""
 
@@ -281,6 +279,13 @@ class Commands(CommandListing):
         except ArenaError as error:
             print_error(error, as_json=bool(ctx.obj and ctx.obj.json))
             raise typer.Exit(error.status) from error
+        except LookupError as error:
+            from markets.registry import UntrustedExtension  # only now: another package may have that name
+
+            if not isinstance(error, UntrustedExtension):
+                raise
+            print_error(ArenaError("untrusted", str(error)), as_json=bool(ctx.obj and ctx.obj.json))
+            raise typer.Exit(USAGE) from error
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "can't start new thread" not in str(error):
                 raise
@@ -356,28 +361,8 @@ def arena(
     context.obj = Options(config, database)
 
 
-def guard() -> None:
-    """Stop where another package has taken the place of one of ours."""
-    home = Path(__file__).resolve().parents[2]
-    for package in PACKAGES:
-        spec = find_spec(package)
-        places = list(spec.submodule_search_locations or []) if spec else []
-        if not any(Path(place).resolve() == home / package for place in places):
-            other = places[0] if places else spec and spec.origin
-            raise ArenaError(
-                "shadowed",
-                f"another package named {package} is installed ({other})",
-                "install paper-arena in an environment of its own: uv tool install paper-arena",
-            )
-
-
 def main() -> None:
     """Run `arena` with the arguments of the command line."""
-    try:
-        guard()
-    except ArenaError as error:
-        print_error(error, as_json="--json" in sys.argv)
-        sys.exit(error.status)
     from markets.garbage_collection import gc_seldom
 
     try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from shlex import quote
@@ -36,14 +37,30 @@ class Options:
     database: str | None = None
     json: bool = False
     table: TableChoice = field(default_factory=TableChoice)
+    trust: bool = False
+    """Whether `--trust-extensions` was given."""
 
     def load(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
     ) -> "Config":
-        """The config, with the database of `--database` in place of its own."""
+        """Return the config to read it, with the database of `--database` in place of its own.
+
+        Nothing beside it is run unless its folder is trusted; extensions are otherwise left unloaded.
+        """
+        from arena.cli.trust import already_trusted
         from arena.config import load
 
-        return load(self.config or default, environ, beside, self.database)
+        return load(self.config or default, environ, beside, self.database, already_trusted)
+
+    def load_to_play(
+        self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
+    ) -> "Config":
+        """Return the config with its extensions, whose folder has to be trusted: a terminal is asked."""
+        from arena.cli.trust import asked_trust
+        from arena.config import load
+
+        allow = partial(asked_trust, self.trust, not self.json)
+        return load(self.config or default, environ, beside, self.database, allow)
 
     def known(self) -> "Config | None":
         """The config, where there is one; a record that is named can be read without."""
@@ -70,7 +87,9 @@ class Options:
         if self.config is None and not DEFAULT.exists():
             hint = "name a record with --database PATH, or make a working folder: arena init DIR"
             raise ArenaError("no_config", f"there is no {DEFAULT} here to name the record", hint)
-        return self.load().database
+        from arena.config import load
+
+        return load(self.config or DEFAULT).database
 
     @contextmanager
     def reading(self) -> "Iterator[Connection]":
@@ -133,6 +152,10 @@ SHARED: dict[str, tuple[Any, Any]] = {
     "wide": (bool, flag("Show every column, however wide.")),
     "columns": (str, option("Show these columns only.", "A,B", default="")),
     "json": (bool, flag("Answer in JSON, errors too.")),
+    "trust_extensions": (
+        bool,
+        flag("Run the code and the commands of the config's folder, and remember that."),
+    ),
 }
 """The options that many commands have: their types, and how they are written."""
 LEAVE_FAILED = flag("Go on without turns that failed because a model gave no answer.", "--leave-failed")
@@ -141,7 +164,9 @@ CLOCK_FILE = option("Rehearse at the time in this file, such as 2026-03-01T00:00
 Command = Callable[..., None]
 
 
-def command(*shared: str, record: bool = True, table: bool = False) -> Callable[[Command], Command]:
+def command(
+    *shared: str, record: bool = True, table: bool = False, plays: bool = False
+) -> Callable[[Command], Command]:
     """Make a function of options a command: with those that name a record, a table's columns, and JSON.
 
     `shared` names the options one by one, for a command that has only some of them.
@@ -149,6 +174,7 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
     names = shared or (
         *(("config", "database") if record else ()),
         *(("wide", "columns") if table else ()),
+        *(("trust_extensions",) if plays else ()),
         "json",
     )
 
@@ -159,6 +185,7 @@ def command(*shared: str, record: bool = True, table: bool = False) -> Callable[
             chosen.config = given.get("config") or chosen.config
             chosen.database = given.get("database") or chosen.database
             chosen.json = given.get("json", False)
+            chosen.trust = given.get("trust_extensions", False)
             chosen.table = TableChoice(given.get("wide", False), given.get("columns", ""))
             AGAIN.set(chosen.again())
             if any(name.endswith("_FILE") for name in os.environ):

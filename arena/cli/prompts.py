@@ -1,7 +1,6 @@
 """`arena prompts`: what models can be asked, what one of them is asked, and how two of them differ."""
 
 from difflib import unified_diff
-from pathlib import Path
 from typing import Any
 
 from agents.prompts.dry_run import sample_prompt
@@ -11,9 +10,9 @@ from agents.registry import HOME, prompt_template
 from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import plain
 from arena.cli.table import TableColumn, print_table
-from arena.config.model import extension_folders
+from arena.config.code import extension_folders
 from arena.errors import ArenaError
-from markets.registry import UnknownExtension, names
+from markets.registry import ExtensionFolder, UnknownExtension, names
 
 COLUMNS = (
     TableColumn("name", "prompt"),
@@ -104,7 +103,7 @@ def _template(chosen: Options, name: str) -> WholeTemplate:
         raise ArenaError("bad_prompt", f"{error.file.name}:{error.line}: {error.words}") from error
 
 
-def _folders(chosen: Options) -> tuple[Path, ...]:
+def _folders(chosen: Options) -> tuple[ExtensionFolder, ...]:
     return extension_folders((chosen.config or DEFAULT).parent, "prompts")
 
 

@@ -43,7 +43,7 @@ from markets.venue import VenueError
 LONGEST_FACT = 200
 
 
-@command(table=True)
+@command(table=True, plays=True)
 def replay(
     chosen: Options,
     folder: Path = argument("DIR", "The recording: a bundle's folder."),
@@ -91,12 +91,12 @@ def replay(
     names = [name.strip() for name in agents.split(",") if name.strip()]
     days = (start and start.date(), end and end.date())
     try:
-        base = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
+        base = chosen.load_to_play() if chosen.config is not None or DEFAULT.exists() else None
         bundle = open_recording(folder)
         if leaks:
             probe(chosen, folder, bundle, base, names, days, probes)
             return
-        recorded = replace(chosen, database=None).load().database if tools == "recorded" else None
+        recorded = replace(chosen, database=None).record() if tools == "recorded" else None
         season = arrange_replay(folder, bundle, base, names, *days)
         hint = "the same command continues it"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):

@@ -50,7 +50,7 @@ TURNS = (
 )
 
 
-@command()
+@command(plays=True)
 def round(
     chosen: Options,
     at: str | None = option("The decision time, such as 2026-01-04T00:00Z.", "TIME"),
@@ -69,7 +69,7 @@ def round(
 
     Next: arena leaderboard
     """
-    settings = chosen.load(os.environ)
+    settings = chosen.load_to_play(os.environ)
     wanted = None if at is None else instant(at)
     with prints_aside():
         when, reports, changed = play(settings, wanted, baselines, leave_failed)

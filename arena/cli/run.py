@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 DECISIONS = 5
 
 
-@command()
+@command(plays=True)
 def run(
     chosen: Options,
     once: bool = flag("Do what is due and exit; for cron."),
@@ -83,7 +83,7 @@ def run(
     Next: arena leaderboard
     """
     open_clock = clock_of(clock)
-    settings = chosen.load(None if listing else os.environ)
+    settings = chosen.load() if listing else chosen.load_to_play(os.environ)
     if listing:
         found = upcoming(settings, open_clock())
         decisions = [{"at": at, "what": what} for at, what in found.decisions]
@@ -226,7 +226,7 @@ def _went(job: JobTimes) -> str:
     return f"failed {'once' if job.failures == 1 else f'{job.failures} times'}: {job.note}"
 
 
-@command()
+@command(plays=True)
 def worker(
     chosen: Options,
     at_once: int | None = option("Turns at a time; default: calls.at_once.", min=1, max=1000),
@@ -241,7 +241,7 @@ def worker(
 
     Next: arena run
     """
-    settings = chosen.load(os.environ)
+    settings = chosen.load_to_play(os.environ)
     try:
         import procrastinate  # noqa: F401
     except ModuleNotFoundError as error:

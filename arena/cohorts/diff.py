@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
-from pathlib import Path
 from typing import Any
 
 from agents.registry import kind, prompt_names
@@ -11,6 +10,7 @@ from agents.secrets import without_credentials
 from arena.record.model.calendar import written_duration
 from arena.record.model.cohort import Cohort, Entrant
 from markets.millionths import ONE
+from markets.registry import ExtensionFolder
 from portfolio.money import dollars, percent
 
 PROMPT_TEXT_KEY = "text of "
@@ -26,14 +26,14 @@ class AgentSetup:
     prompts: Mapping[str, str]
 
 
-def agent_setup(cohort: Cohort, entrant: Entrant, extra: Iterable[Path] = ()) -> AgentSetup:
+def agent_setup(cohort: Cohort, entrant: Entrant, extra: Iterable[ExtensionFolder] = ()) -> AgentSetup:
     """How an entrant of a cohort is set up; kinds are also looked for in the extra folders."""
     named, prompts = _prompt_names(entrant, extra), {**cohort.prompts, **entrant.prompts}
     settings = without_credentials(entrant.settings)
     return AgentSetup(entrant.kind, settings, {x: prompts[x] for x in named if x in prompts})
 
 
-def _prompt_names(entrant: Entrant, extra: Iterable[Path]) -> tuple[str, ...]:
+def _prompt_names(entrant: Entrant, extra: Iterable[ExtensionFolder]) -> tuple[str, ...]:
     """The prompts that an entrant uses, as its kind says; where that is gone, those its settings name."""
     try:
         settings = kind(entrant.kind, extra).settings
@@ -121,7 +121,7 @@ class CohortChanges:
         )
 
 
-def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[Path] = ()) -> CohortChanges:
+def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolder] = ()) -> CohortChanges:
     """What changed from one cohort to another; kinds are also looked for in the extra folders.
 
     Number, start and seed are each cohort's own.

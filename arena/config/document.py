@@ -14,6 +14,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from agents.secrets import SERVER_KEYS, credential_in, redact
+from arena.config.code import TrustedCode
 from arena.config.errors import ConfigError, ConfigErrors, Key, dotted_key, quoted_value
 
 MOST_BYTES = 256_000
@@ -32,6 +33,8 @@ class Document:
     hash: str = ""
     lines: dict[Key, int] = field(default_factory=dict)
     errors: list[ConfigError] = field(default_factory=list)
+    code: TrustedCode | None = None
+    """What may be run of what lies beside the config; None where nothing is, and extensions stay unloaded."""
 
     def line(self, key: Key) -> int:
         """The line of a key; of the block it is missing from, where it isn't there."""

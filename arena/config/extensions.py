@@ -12,15 +12,22 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from agents import registry
-from agents.model import Given
+from agents.model import Agent, Given, Unreadable
 from agents.prompts.include import BadInclude
 from agents.registry import AgentKind, NotAnAgentKind, kind
+from arena.config.code import (
+    UnloadedAdapter,
+    UnloadedSettings,
+    command_text,
+    extension_folders,
+    unloaded_stamp,
+)
 from arena.config.document import Document
 from arena.config.errors import Key, quoted_value, suggestion
-from arena.config.model import AgentConfig, extension_folders
+from arena.config.model import AgentConfig
 from arena.config.validation import validate
 from arena.record.model.cohort import NO_EVIDENCE
-from markets.registry import UnknownExtension, load, names
+from markets.registry import ExtensionFolder, UnknownExtension, UntrustedExtension, load, names
 
 T = TypeVar("T")
 
@@ -30,8 +37,24 @@ class NotAnAdapter(LookupError):
 
 
 def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
-    """The kind of agent of that name, or None with the reason noted."""
-    return named_extension(document, key, name, "kind", lambda: kind(name, folders_of(document, "kinds")))
+    """Return the kind of agent of that name, or None with the reason noted.
+
+    An extension is not loaded where the config is only read: its block is then taken as it is.
+    """
+
+    def get() -> AgentKind:
+        try:
+            return kind(name, folders_of(document, "kinds"))
+        except UntrustedExtension:
+            if document.code is not None:
+                raise
+            return AgentKind(name, "", UnloadedSettings, _unloaded_agent, looks_outside=True)
+
+    return named_extension(document, key, name, "kind", get)
+
+
+def _unloaded_agent(_settings: Any, _given: Given) -> Agent:
+    raise Unreadable("the config was only read, so its extensions were not loaded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +74,7 @@ class AdapterChoice:
         return document.get(self.section, self.chooser) or self.usual
 
     def load(self, name: str, document: Document) -> ModuleType:
-        """The module of that name, which has settings, and a function that makes something of them."""
+        """Return the module of that name, with settings, and a function that makes something of them."""
         module = load(self.package, name, folders_of(document, self.group))
         settings = getattr(module, "Settings", None)
         is_model = isinstance(settings, type) and issubclass(settings, BaseModel)
@@ -76,14 +99,26 @@ class AdapterChoice:
 
     def _settings_of(self, name: str, document: Document, **inherited: Any) -> BaseModel | None:
         """The settings in an adapter's block, and where that is silent what is inherited."""
-        place, get = (self.section, self.chooser), partial(self.load, name, document)
-        if (module := named_extension(document, place, name, self.noun, get)) is None:
-            return None
         key = (self.section, name)
         block = document.get(*key)
+
+        def get() -> ModuleType | UnloadedAdapter:
+            try:
+                return self.load(name, document)
+            except UntrustedExtension as error:
+                if document.code is not None:
+                    raise
+                written = block if isinstance(block, dict) else {}
+                return UnloadedAdapter(unloaded=written, stamp=unloaded_stamp(error.path))
+
+        module = named_extension(document, (self.section, self.chooser), name, self.noun, get)
+        if module is None:
+            return None
         if not isinstance(block, dict | None):
             document.add(key, quoted_value(block), "a block of keys and values")
             return None
+        if isinstance(module, UnloadedAdapter):
+            return module
         known = {name: value for name, value in inherited.items() if name in module.Settings.model_fields}
         return validate(module.Settings, known | (block or {}), document, key)
 
@@ -95,7 +130,9 @@ SOURCES = AdapterChoice("evidence", "from", "agents.research", "research", "sour
 def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> None:
     """Note every file and every function that an agent could not use, before it would fail a turn."""
     folder = Path(document.file).parent
-    read, load = partial(registry.read_file, folder), partial(registry.load_module, folder)
+    sources = {} if document.code is None else document.code.sources
+    read = partial(registry.read_file, folder)
+    load = partial(registry.load_module, folder, sources)
     given = Given(read=read, load=load, has_program=lambda name: which(name) is not None)
     for place, agent in agents.items():
         for name, words in agent.settings.faults(given):
@@ -103,9 +140,21 @@ def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> 
             document.add(("agents", place, name), quoted_value(value), "what can be used", words)
 
 
-def folders_of(document: Document, group: str) -> tuple[Path, ...]:
-    """Where extensions of a group are looked for beside the config."""
-    return extension_folders(Path(document.file).parent, group)
+def check_commands(document: Document, agents: Mapping[int, AgentConfig]) -> None:
+    """Note every command line that was not trusted when this process began; none where it only reads."""
+    if document.code is None:
+        return
+    trusted = document.code.commands
+    for place, agent in agents.items():
+        line = command_text(getattr(agent.settings, "command", ()))
+        if line and line not in trusted:
+            words = f"the command {line} is not trusted. Look at it, run `arena check`, and start again"
+            document.add(("agents", place, "command"), line, "a command that is trusted", words)
+
+
+def folders_of(document: Document, group: str) -> tuple[ExtensionFolder, ...]:
+    """Return where extensions of a group are looked for beside the config."""
+    return extension_folders(Path(document.file).parent, group, document.code)
 
 
 def named_extension(document: Document, key: Key, name: str, noun: str, get: Callable[[], T]) -> T | None:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from agents.model import ModelSettings
+from arena.config.code import UnloadedSettings
 from arena.config.document import Document
 from arena.config.errors import Key, quoted_value, suggestion
 from arena.config.extensions import kind_named
@@ -82,6 +83,8 @@ def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentCo
     if kind is None:
         return None
     own = {k: value for k, value in block.items() if k not in OWN_KEYS}
+    if kind.settings is UnloadedSettings:
+        return AgentConfig(_name(block), kind.name, UnloadedSettings(unloaded=own), document.line(key))
     inherited = {}
     own = _in_seconds(document, key, own, DURATIONS & kind.settings.model_fields.keys())
     if issubclass(kind.settings, ModelSettings):

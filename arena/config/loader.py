@@ -1,6 +1,6 @@
 """From a file to a config that holds together, or to every mistake in it at once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,8 @@ from agents.model import model_settings
 from agents.model_table.capabilities import model_faults, with_limits
 from agents.model_table.cost import own_search, price_for, unbounded_option
 from agents.providers import near_model
-from agents.toolbox import tool
+from agents.toolbox import is_own_tool, tool
+from arena.config.code import TrustedCode, UnloadedAdapter
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, Key, quoted_value
@@ -19,6 +20,7 @@ from arena.config.extensions import (
     SOURCES,
     VENUES,
     check_agent_files,
+    check_commands,
     evidence_settings,
     folders_of,
     named_extension,
@@ -34,25 +36,40 @@ from arena.record.model.cohort import NO_EVIDENCE
 
 SEARCHING_TOOLS = ("search", "read")
 
+
+def run_nothing(_document: Document) -> TrustedCode | None:
+    """Return that nothing may be run: the config is only read."""
+    return None
+
+
 SEPARATE_SECTIONS = ("ask", "agents")
 """The sections that are read by the settings of kinds, not by a fixed list of keys."""
 
 
 def load(
-    path: Path, environ: Mapping[str, str] | None = None, beside: bool = False, database: str | None = None
+    path: Path,
+    environ: Mapping[str, str] | None = None,
+    beside: bool = False,
+    database: str | None = None,
+    allow: Callable[[Document], TrustedCode | None] = run_nothing,
 ) -> Config:
-    """The config in a file, or ConfigErrors with all that is wrong with it.
+    """Return the config in a file, or raise ConfigErrors with all that is wrong with it.
+
+    `allow` says what may be run of what lies beside the config. By default nothing is: kinds, venues and
+    sources that are extensions are then not loaded, and their blocks not checked.
 
     With an environment, the models of agents and the webhook are looked at too, with what `.env` adds. With
     `beside`, so are the files and functions that agents name, without which only their turns would fail, and
     what the places of record and backups allow. A `database` stands in place of the config's own.
     """
     document = read(path)
+    document.code = allow(document)
     document.check_addresses()
     sections = _fixed_sections(document)
     venue = VENUES.settings(document, seed=1 if sections is None else sections.seed)
     evidence = evidence_settings(document)
     agents = read_agents(document)
+    check_commands(document, agents)
     prompts = read_prompts(document, agents, 40 if sections is None else sections.markets.show)
     agents = fit_prices(document, agents, prompts)
     agents = _with_limits(agents, 40 if sections is None else sections.markets.show)
@@ -65,7 +82,7 @@ def load(
             environ = environment(path.parent, environ)
         except ConfigErrors as errors:
             document.errors.extend(errors.errors)
-        live = venue is not None and VENUES.load(VENUES.chosen(document), document).stamp == "live"
+        live = venue is not None and _stamp(document, venue) == "live"
         check_models(document, agents, live)
         if sections is not None:
             check_webhook_variable(document, sections.watch, environ)
@@ -88,14 +105,22 @@ def load(
         prompts=prompts,
         evidence_settings=evidence,
         hash=document.hash,
+        code=document.code,
     )
+
+
+def _stamp(document: Document, venue: BaseModel) -> str:
+    """Return where the markets of the venue in use come from."""
+    if isinstance(venue, UnloadedAdapter):
+        return venue.stamp
+    return str(VENUES.load(VENUES.chosen(document), document).stamp)
 
 
 def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:
     """Prices of when an answer is in are to be had at live venues alone."""
     if sections.cohorts.rules.fill_at == "snapshot" or venue is None:
         return
-    if VENUES.load(sections.markets.venue, document).stamp != "live":
+    if _stamp(document, venue) != "live":
         words = f"prices of {sections.markets.venue} don't move while an agent thinks"
         hint = "Remove it: the snapshot's prices count, or choose a live venue"
         document.add(("cohorts", "rules", "fill_at"), "answer", "snapshot", f"{words}. {hint}")
@@ -148,13 +173,19 @@ def _check_prices(document: Document, agents: Mapping[int, AgentConfig], section
             document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
 
 
+def _loaded_tools(document: Document, settings: BaseModel) -> list[str]:
+    """Return the tools of an agent without those that are extensions, where the config is only read."""
+    names: tuple[str, ...] = getattr(settings, "tools", ())
+    return [name for name in names if document.code is not None or is_own_tool(name)]
+
+
 def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
     """Note tools that there are not, that need a source, or that tell what must be hidden."""
     for place, agent in agents.items():
         settings = agent.settings
         key: Key = ("agents", place, "tools")
         blind = getattr(settings, "prices", "shown") != "shown"
-        for name in getattr(settings, "tools", ()):
+        for name in _loaded_tools(document, settings):
             get = partial(tool, name, folders_of(document, "tools"))
             if (found := named_extension(document, key, name, "tool", get)) is None:
                 continue

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from agents.model import Settings, model_settings
 from agents.registry import agents_needed
+from arena.config.code import TrustedCode, extension_folders
 from arena.config.field_types import Start
 from arena.config.sections import (
     BackupSection,
@@ -23,6 +24,7 @@ from arena.config.sections import (
     ScoresSection,
     WatchSection,
 )
+from markets.registry import ExtensionFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +72,17 @@ class Config:
     publish: PublishSection = field(default_factory=PublishSection)
     run: RunSection = field(default_factory=RunSection)
     watch: WatchSection = field(default_factory=WatchSection)
+    code: TrustedCode | None = None
+    """What may be run of what lies beside the config; None where it was only read."""
 
     @property
     def folder(self) -> Path:
         """Where the config lies; paths in it start from here."""
         return self.file.parent
 
-    def extensions(self, group: str) -> tuple[Path, ...]:
-        """The folders beside the config in which kinds, venues, prompts or research are looked for."""
-        return extension_folders(self.folder, group)
+    def extensions(self, group: str) -> tuple[ExtensionFolder, ...]:
+        """Return the folders beside the config in which kinds, venues, prompts or research are looked for."""
+        return extension_folders(self.folder, group, self.code)
 
     @property
     def backups(self) -> Path:
@@ -107,8 +111,3 @@ class Config:
         if not isinstance(begin, datetime):
             begin = datetime.combine(begin, time(), UTC)
         return start.on_or_after(begin if begin.tzinfo else begin.replace(tzinfo=UTC))
-
-
-def extension_folders(folder: Path, group: str) -> tuple[Path, ...]:
-    """`extensions/<group>` and `extensions` itself, beside the config."""
-    return folder / "extensions" / group, folder / "extensions"

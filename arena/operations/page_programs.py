@@ -42,7 +42,7 @@ def page_command(name: str) -> list[str]:
         hint = "reinstall paper-arena; in a checkout, run `make setup`"
         raise ArenaError("no_dashboard", "the dashboard is not installed", hint)
     start = f"import sys; from {found.module} import {found.attr}; sys.exit({found.attr}())"
-    return [sys.executable, "-c", start]
+    return [sys.executable, "-P", "-c", start]  # -P: nothing is imported from the working folder
 
 
 def published_version(site: Path) -> str | None:

@@ -48,7 +48,7 @@ def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None 
         truth,
         prompts,
         partial(registry.read_file, config.folder),
-        partial(registry.load_module, config.folder),
+        partial(registry.load_module, config.folder, {} if config.code is None else config.code.sources),
         partial(run_program, config.folder, os.environ),
     )
 

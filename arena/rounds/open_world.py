@@ -27,7 +27,8 @@ from arena.cohorts.freeze import code_version
 from arena.cohorts.replacements import changed_agents
 from arena.config import Config, environment
 from arena.config import load as load_config
-from arena.config.document import file_hash
+from arena.config.code import TrustedCode
+from arena.config.document import Document, file_hash
 from arena.config.environment import missing_key
 from arena.config.errors import ConfigErrors
 from arena.config.field_types import is_address
@@ -124,8 +125,8 @@ class ServerUnknown(LookupError):
 def _folder_words(config: Config, group: str) -> str:
     """Where a missing extension was: the folders that are there."""
     folders = config.extensions(group)
-    there = [each for each in folders if each.is_dir()] or folders
-    return " or ".join(f"{each.relative_to(config.folder)}/" for each in there)
+    there = [folder.path for folder in folders if folder.path.is_dir()] or [folder.path for folder in folders]
+    return " or ".join(f"{path.relative_to(config.folder)}/" for path in there)
 
 
 @dataclass
@@ -197,8 +198,12 @@ class OpenAdapters:
     def _newest(self) -> Config:
         newest = self.newest_config or self.config
         if newest.hash and was_edited(newest):
-            newest = self.newest_config = load_config(newest.file)
+            newest = self.newest_config = load_config(newest.file, allow=self._still_trusted)
         return newest
+
+    def _still_trusted(self, _document: Document) -> TrustedCode | None:
+        """Return what may be run: what was trusted when this process began, whatever the config says now."""
+        return self.config.code
 
     def _address(self, cohort: Cohort, entrant: Entrant) -> str:
         """Where an entrant's own server is by the config of today, else where it was; empty without one."""

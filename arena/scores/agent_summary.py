@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from statistics import median
 
 from arena.cohorts.diff import AgentSetup, agent_setup
@@ -24,7 +23,9 @@ from arena.record.queries.calls import (
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import PlayedTurn, code_versions, read_agent_turns
 from arena.record.schema.database import Connection
+from markets.registry import ExtensionFolder
 
+ExtensionFolders = Collection[ExtensionFolder]
 LATE = 95
 """So many of a hundred answers take no longer than the latency that is called the 95th percentile."""
 
@@ -96,7 +97,7 @@ class AgentDetails:
         return sum(each.cost for each in self.calls)
 
 
-def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dict[str, AgentSummary]:
+def agent_summaries(connection: Connection, extra: ExtensionFolders = ()) -> dict[str, AgentSummary]:
     """Every agent that has ever played, in line-up order, the oldest cohort first.
 
     Kinds are also looked for in the extra folders.
@@ -128,7 +129,7 @@ def agent_summaries(connection: Connection, extra: Collection[Path] = ()) -> dic
     return summaries
 
 
-def agent_details(connection: Connection, name: str, extra: Collection[Path] = ()) -> AgentDetails | None:
+def agent_details(connection: Connection, name: str, extra: ExtensionFolders = ()) -> AgentDetails | None:
     """All of one agent; None where it has never played. Kinds are also looked for in the extra folders."""
     turns = read_agent_turns(connection, name)
     cohorts = tuple(
@@ -152,7 +153,7 @@ def agent_details(connection: Connection, name: str, extra: Collection[Path] = (
 
 
 def _agent_in_cohort(
-    cohort: Cohort, name: str, turns: Sequence[PlayedTurn], extra: Collection[Path]
+    cohort: Cohort, name: str, turns: Sequence[PlayedTurn], extra: ExtensionFolders
 ) -> AgentInCohort:
     entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
     ended = dict(sorted(Counter(turn.status for turn in turns).items()))

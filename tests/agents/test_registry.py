@@ -7,12 +7,13 @@ import pytest
 from agents import registry
 from agents.model import Unreadable
 from markets.registry import UnknownExtension
+from tests.trusted import trusted_folder
 
 
 def test_a_file_that_makes_no_agents_is_no_kind(tmp_path: Path) -> None:
     (tmp_path / "empty.py").write_text("")
     with pytest.raises(registry.NotAnAgentKind, match=r"empty.py is not an agent kind"):
-        registry.kind("empty", [tmp_path])
+        registry.kind("empty", [trusted_folder(tmp_path)])
 
 
 def test_an_unknown_kind_names_those_that_are_known() -> None:
@@ -40,7 +41,7 @@ def test_a_prompt_is_a_name_or_a_path(tmp_path: Path) -> None:
     (extra / "terse.md").write_text("terse", encoding="utf-8")
     assert "forecaster" in registry.prompt_text("bet", tmp_path)
     assert registry.prompt_text("./mine.md", tmp_path) == "mine"
-    assert registry.prompt_text("terse", tmp_path, [extra]) == "terse"
+    assert registry.prompt_text("terse", tmp_path, [trusted_folder(extra)]) == "terse"
     with pytest.raises(UnknownExtension, match="known are bet, blind"):
         registry.prompt_text("./none.md", tmp_path)
 

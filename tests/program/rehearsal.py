@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from arena.clock import PretendedClock
-from arena.config import load
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
 from arena.record.hashes import state_hash
@@ -15,6 +14,7 @@ from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.verify import verify
+from tests.trusted import load_trusted
 
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 
@@ -45,7 +45,11 @@ def rehearse(
         tell(running, event)
 
     running = Run(
-        load(folder / "config.yaml"), opened, lambda: PretendedClock.read(folder / "clock"), told, once
+        load_trusted(folder / "config.yaml"),
+        opened,
+        lambda: PretendedClock.read(folder / "clock"),
+        told,
+        once,
     )
     try:
         asyncio.run(run(running))

@@ -8,11 +8,10 @@ from tests.program.running import agents_of, arena_json, demo_config
 CONTRARIAN = '''\
 """Believes the opposite of the price."""
 
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
+from arena.extend import Agent, Ask, Decision, Forecast, Given, KindSettings, View
 
 
-class Settings(Common):
+class Settings(KindSettings):
     """Nothing to set."""
 
 

@@ -32,7 +32,7 @@ def given(folder: Path, text: str, name: str = "mine.py") -> Given:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
-    return Given(load=partial(registry.load_module, folder))
+    return Given(load=partial(registry.load_module, folder, {path: path.read_bytes()}))
 
 
 def play(settings: Settings, given: Given, *answers: str) -> Decision:
@@ -97,8 +97,8 @@ def test_a_function_is_named_by_its_module_and_its_name(name: str) -> None:
 
 def test_the_function_on_the_page_plays(tmp_path: Path) -> None:
     page = python.__doc__ or ""
-    _, _, after = page.partition("    from agents.model")
-    text = textwrap.dedent("    from agents.model" + after[: after.index("\n\nWith a `model`")])
+    _, _, after = page.partition("    from arena.extend")
+    text = textwrap.dedent("    from arena.extend" + after[: after.index("\n\nWith a `model`")])
     view = a_view(a_listing("0.30", "0.32", market="sim:low"), a_listing("0.60", "0.62", market="sim:high"))
     settings = Settings(function="mine:decide", arguments={"edge": 0.1})
     decision = result_of(agent(settings, given(tmp_path, text))(view, nobody))

@@ -24,19 +24,20 @@ from arena.calls.estimate import (
     late_sample_round,
     total_usage,
 )
-from arena.config import Config, load
+from arena.config import Config
 from arena.record.queries.calls import RecentUsage
 from arena.rounds.adapters import kind_inputs
 from markets.millionths import ONE
 from portfolio.rules import REALISTIC
 from tests.arena.config_files import write
+from tests.trusted import load_trusted
 
 PRICE = "price: {input: 3, output: 15}"
 HEAD = "markets: {venue: simulator, show: 12}\ncohorts: {rounds: 5, bankroll: 10000}\nagents:\n"
 
 
 def a_config(folder: Path, *blocks: str, head: str = HEAD) -> Config:
-    return load(write(folder, head + "".join(f"  - {{{block}}}\n" for block in blocks)))
+    return load_trusted(write(folder, head + "".join(f"  - {{{block}}}\n" for block in blocks)))
 
 
 def estimated(folder: Path, *blocks: str, head: str = HEAD) -> list[Estimate]:

@@ -7,13 +7,14 @@ import pytest
 from agents.model import ModelSettings
 from arena.config import ConfigErrors, environment, key_variables, load
 from tests.arena.config_files import SMALL, mistakes, told, with_agents, write
+from tests.trusted import load_trusted
 
 MINE = "from agents.kinds.constant import Settings, agent\n"
 
 
 def test_an_agent_is_named_by_its_name_else_its_model_else_its_kind(tmp_path: Path) -> None:
     text = with_agents("{model: openai/a}", "{kind: market}", "{kind: constant, name: half}")
-    config = load(write(tmp_path, text))
+    config = load_trusted(write(tmp_path, text))
     assert [(agent.name, agent.kind, agent.line) for agent in config.agents] == [
         ("openai/a", "llm", 4),
         ("market", "market", 5),
@@ -28,7 +29,7 @@ def test_what_ask_says_holds_for_every_model_and_an_agents_own_word_goes_before(
         "{model: openai/b, timeout: 30s, temperature: 1, prices: after, context: {past: false}}",
         "{kind: market}",
     )
-    config = load(write(tmp_path, text))
+    config = load_trusted(write(tmp_path, text))
     fields = {"timeout", "temperature", "prices"}
     settings = [agent.settings.model_dump(include=fields) for agent in config.agents]
     assert settings == [
@@ -115,7 +116,9 @@ def test_the_name_of_the_market_is_kept_for_its_kind(tmp_path: Path, block: str,
     assert told(tmp_path, with_agents("{kind: random}", block)) == [
         f'config.yaml:5: agents[1].{key}: the name "market" is reserved for the kind market. {hint}'
     ]
-    assert load(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
+    assert (
+        load_trusted(write(tmp_path, with_agents("{kind: market, name: market}"))).agents[0].name == "market"
+    )
 
 
 def kelly(name: str, of: str) -> str:
@@ -135,7 +138,7 @@ def test_agents_that_wait_for_one_another_are_told_once_as_a_ring(tmp_path: Path
 @pytest.mark.parametrize("place", ["extensions/mine.py", "extensions/kinds/mine.py"])
 def test_a_kind_beside_the_config_is_one_file_and_one_line(tmp_path: Path, place: str) -> None:
     write(tmp_path, MINE, place)
-    config = load(write(tmp_path, with_agents("{kind: mine, p: 0.25}")))
+    config = load_trusted(write(tmp_path, with_agents("{kind: mine, p: 0.25}")))
     assert config.agents[0].settings.model_dump() == {"p": 0.25}
 
 
@@ -157,7 +160,7 @@ def test_a_venue_beside_the_config_has_a_block_of_its_own(tmp_path: Path) -> Non
     )
     write(tmp_path, text, "extensions/venues/mine.py")
     good = SMALL.replace("venue: simulator", "venue: mine\n  mine: {x: 3}")
-    assert load(write(tmp_path, good)).venue_settings.model_dump() == {"x": 3}
+    assert load_trusted(write(tmp_path, good)).venue_settings.model_dump() == {"x": 3}
     assert told(tmp_path, good.replace("x: 3", "x: three")) == [
         'config.yaml:3: markets.mine.x: found "three", expected a whole number'
     ]
@@ -173,7 +176,7 @@ def test_a_prompt_is_a_name_a_path_or_a_file_beside_the_config(tmp_path: Path) -
     text = with_agents(
         "{model: openai/a, prompt: texts/mine.md}", "{model: openai/b, prompt: short}", "{model: openai/c}"
     )
-    prompts = load(write(tmp_path, text)).prompts
+    prompts = load_trusted(write(tmp_path, text)).prompts
     assert set(prompts) == {"texts/mine.md", "short", "bet"}
     assert (prompts["texts/mine.md"], prompts["short"]) == ("By path.", "By name.")
     write(tmp_path, " \n", "empty.md")
@@ -207,7 +210,7 @@ def test_a_model_that_there_is_not_is_told_what_it_may_be(tmp_path: Path) -> Non
     ],
 )
 def test_which_variable_a_model_needs(tmp_path: Path, block: str, needed: tuple[str, ...]) -> None:
-    settings = load(write(tmp_path, with_agents("{" + block + "}"))).agents[0].settings
+    settings = load_trusted(write(tmp_path, with_agents("{" + block + "}"))).agents[0].settings
     assert isinstance(settings, ModelSettings)
     assert key_variables(settings) == needed
 
@@ -255,7 +258,7 @@ def test_with_a_budget_every_model_has_a_known_price(tmp_path: Path) -> None:
     assert error.message.startswith(
         "no price is known for nobody/knows, so the budget can't be enforced. Add a `price:"
     )
-    assert len(load(write(tmp_path, lineup)).agents) == 3
+    assert len(load_trusted(write(tmp_path, lineup)).agents) == 3
 
 
 def test_with_a_budget_nothing_may_cost_without_a_bound(tmp_path: Path) -> None:
@@ -269,7 +272,7 @@ def test_with_a_budget_nothing_may_cost_without_a_bound(tmp_path: Path) -> None:
     assert (error.line, error.key) == (5, "agents[0].extra.code_interpreter")
     assert error.message.endswith("Add `max_cost: …` beside it, the most that a call can cost in dollars "
                                   "(budgets then reserve that), or remove it")  # fmt: skip
-    assert len(load(write(tmp_path, lineup)).agents) == 3
+    assert len(load_trusted(write(tmp_path, lineup)).agents) == 3
 
 
 OWN_SEARCHES = (
@@ -301,7 +304,7 @@ def test_a_providers_own_search_is_refused_without_prices_and_with_a_budget(
     (blind,) = mistakes(tmp_path, with_agents(f"{{model: {model}, name: a, prices: hidden, {price}}}"))
     assert "lets the provider search on its own, and find prices, which a must not see" in blind.message
     lineup = with_agents(f"{{model: {model}, name: a, {price}}}")
-    assert load(write(tmp_path, lineup)).agents[0].name == "a"
+    assert load_trusted(write(tmp_path, lineup)).agents[0].name == "a"
     dear = mistakes(tmp_path, "budget: {day: 5}\n" + lineup.replace("name: a,", "name: a, max_cost: 1,"))
     assert "lets the provider search on its own, at a cost that no budget bounds" in dear[0].message
 
@@ -312,7 +315,7 @@ def test_a_providers_own_search_is_refused_without_prices_and_with_a_budget(
 )
 def test_a_search_that_is_switched_off_is_none(tmp_path: Path, extra: str) -> None:
     block = f"{{model: openai/gpt-5.6, name: a, prices: hidden, extra: {extra}}}"
-    assert load(write(tmp_path, with_agents(block))).agents[0].name == "a"
+    assert load_trusted(write(tmp_path, with_agents(block))).agents[0].name == "a"
 
 
 def test_tools_of_a_provider_have_no_place_among_its_parameters(tmp_path: Path) -> None:
@@ -324,7 +327,7 @@ def test_tools_of_a_provider_have_no_place_among_its_parameters(tmp_path: Path) 
 
 def test_a_crowd_names_its_agents_and_waits_for_them(tmp_path: Path) -> None:
     text = with_agents("{kind: market}", "{kind: constant}", "{kind: crowd, of: [market, constant]}")
-    assert load(write(tmp_path, text)).agents[2].of == ("market", "constant")
+    assert load_trusted(write(tmp_path, text)).agents[2].of == ("market", "constant")
     assert told(tmp_path, text.replace("constant]", "constnat]")) == [
         'config.yaml:6: agents[2].of[1]: there is no agent "constnat". Did you mean "constant"?'
     ]
@@ -369,7 +372,7 @@ def test_a_function_has_a_model_only_where_one_is_named(tmp_path: Path) -> None:
     text = "ask: {temperature: 0.5, prompt: bet}\nbudget: {day: 1}\n" + with_agents(
         f"{{{function}}}", f"{{{function}, model: xai/some-model}}"
     )
-    assert [agent.model for agent in load(write(tmp_path, text.replace("budget", "#"))).agents] == [
+    assert [agent.model for agent in load_trusted(write(tmp_path, text.replace("budget", "#"))).agents] == [
         None,
         "xai/some-model",
     ]

@@ -8,10 +8,10 @@ import pytest
 from agents.guard import Guard
 from agents.research import folder
 from arena.cohorts.freeze import freeze_cohort, plan_of
-from arena.config import load
 from arena.record.record import Record
 from arena.rounds.season import begin_due_cohort
 from tests.arena.config_files import SMALL, told, write
+from tests.trusted import load_trusted
 
 ROOT = Path(__file__).parents[3]
 SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
@@ -26,13 +26,13 @@ def config(evidence: str) -> str:
 def test_the_block_says_where_articles_come_from_and_which_are_shown(tmp_path: Path) -> None:
     (tmp_path / "press").mkdir()
     rule = "per_market: 2, characters: 80, restricted: [x.example]"
-    read = load(write(tmp_path, config(f"{{from: folder, {rule}, folder: {{path: press}}}}")))
+    read = load_trusted(write(tmp_path, config(f"{{from: folder, {rule}, folder: {{path: press}}}}")))
     assert read.evidence_settings == folder.Settings(path=Path("press"))
     assert read.evidence.guard == Guard(per_market=2, characters=80, restricted=("x.example",))
 
 
 def test_what_is_frozen_is_what_is_searched_for_and_not_where(tmp_path: Path) -> None:
-    read = load(write(tmp_path, config("{from: gdelt, per_market: 2, gdelt: {days: 3}}")))
+    read = load_trusted(write(tmp_path, config("{from: gdelt, per_market: 2, gdelt: {days: 3}}")))
     cohort, _ = freeze_cohort(read, 1, SUNDAY)
     assert (cohort.evidence, cohort.evidence_settings) == ("gdelt", FROZEN)
     record = Record.open(str(tmp_path / "arena.db"))
@@ -60,6 +60,6 @@ def test_a_mistake_is_told_with_its_line_and_key(tmp_path: Path, block: str) -> 
 @pytest.mark.parametrize("place", ["extensions", "extensions/research"])
 def test_a_file_beside_the_config_is_a_source(tmp_path: Path, place: str) -> None:
     write(tmp_path, MINE, f"{place}/mine.py")
-    read = load(write(tmp_path, config("{from: mine, mine: {days: 3}}")))
+    read = load_trusted(write(tmp_path, config("{from: mine, mine: {days: 3}}")))
     cohort, _ = freeze_cohort(read, 1, SUNDAY)
     assert (cohort.evidence, cohort.evidence_settings) == ("mine", FROZEN)

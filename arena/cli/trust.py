@@ -1,0 +1,53 @@
+"""Asks once whether what lies beside a config may be run, and remembers it."""
+
+import os
+import sys
+from pathlib import Path
+from shlex import quote
+
+import typer
+
+from arena.cli.output import plain
+from arena.config.code import FolderCode, TrustedCode, read_code
+from arena.config.document import Document
+from arena.config.loader import load
+from arena.config.trust import VARIABLE, is_trusted, trust
+from arena.errors import ArenaError
+
+
+def already_trusted(document: Document) -> TrustedCode | None:
+    """Return what may be run if the folder is trusted, else None; nobody is asked."""
+    code = read_code(Path(document.file).parent, document.value)
+    return code.trusted() if is_trusted(code, os.environ) else None
+
+
+def asked_trust(insist: bool, asks: bool, document: Document) -> TrustedCode:
+    """Return what may be run. What is not trusted yet is trusted with `insist`, or if a terminal says so.
+
+    Raises an ArenaError where it isn't; the config's own mistakes come first.
+    """
+    path = Path(document.file)
+    code = read_code(path.parent, document.value)
+    if is_trusted(code, os.environ):
+        return code.trusted()
+
+    load(path)
+    if not insist:
+        _ask(code, path, asks)
+    trust(code, os.environ)
+    return code.trusted()
+
+
+def _ask(code: FolderCode, path: Path, asks: bool) -> None:
+    """Ask in a terminal whether a folder's code may be run; raise an ArenaError without a yes."""
+    folder = code.folder.resolve()
+    lines = [f"  {item.kind} {plain(item.name)}" for item in code.items]
+    listed = "\n".join([f"{plain(str(folder))} can run code of its own:", *lines])
+    if asks and sys.stdin.isatty() and sys.stderr.isatty():
+        print(listed, file=sys.stderr)
+        if typer.confirm("Look at it first. Run it from now on, until it changes?", False, err=True):
+            return
+
+    hint = f"look at it, then: arena check --config {quote(str(path))} --trust-extensions"
+    hint += f" (or {VARIABLE}={quote(str(folder))} where nothing can be kept)"
+    raise ArenaError("untrusted", f"{listed}\nIt is new or has changed, and is not trusted yet", hint, 64)

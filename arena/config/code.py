@@ -1,0 +1,173 @@
+"""What of a config can run code: files of `extensions/`, functions and programs, read once and hashed."""
+
+import ast
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from agents.model import Settings
+from arena.errors import ArenaError
+from markets.registry import ExtensionFolder
+
+IMPORTABLE = (".py", ".pyc", ".pyd", ".so", ".zip")
+"""How names of files end that Python can run or import."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeItem:
+    """A file or a command line that may be run, with its content."""
+
+    kind: Literal["file", "command"]
+    name: str
+    content: bytes = b""
+
+    @property
+    def hash(self) -> str:
+        """Return what the item is trusted by: its kind, its name and its content."""
+        name = os.fsencode(self.name)
+        return sha256(b"%s\0%d\0%s%s" % (self.kind.encode(), len(name), name, self.content)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedCode:
+    """The sources and the command lines that this process may run."""
+
+    sources: Mapping[Path, bytes] = field(default_factory=dict)
+    commands: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCode:
+    """All that a config's folder could make the arena run, as it was read."""
+
+    folder: Path
+    items: tuple[CodeItem, ...]
+
+    def trusted(self) -> TrustedCode:
+        """Return the same as code that may be run."""
+        sources = {self.folder / item.name: item.content for item in self.items if item.kind == "file"}
+        commands = frozenset(item.name for item in self.items if item.kind == "command")
+        return TrustedCode(sources, commands)
+
+
+class UnloadedSettings(Settings):
+    """The block of an agent whose kind is an extension that was not loaded: unchecked, as it was written."""
+
+    unloaded: dict[str, Any]
+
+
+class UnloadedAdapter(BaseModel):
+    """The block of a venue or source that is an extension and was not loaded, and the venue's stamp."""
+
+    unloaded: dict[str, Any]
+    stamp: str = "live"
+
+
+def unloaded_stamp(path: Path) -> str:
+    """Return the stamp that a venue's source assigns, read without running it; `live` where none is seen."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return "live"
+    for node in tree.body:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+            continue
+        if ast.unparse(node.targets[0]) == "stamp":
+            return str(node.value.value)
+    return "live"
+
+
+def extension_folders(
+    folder: Path, group: str, code: TrustedCode | None = None
+) -> tuple[ExtensionFolder, ...]:
+    """Return `extensions/<group>` and `extensions` itself, beside the config, with what may be run there."""
+    sources = {} if code is None else code.sources
+    extensions = folder / "extensions"
+    return ExtensionFolder(extensions / group, sources), ExtensionFolder(extensions, sources)
+
+
+def command_text(words: Any) -> str:
+    """Return a command line as one text; empty for what is no command line."""
+    is_command = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
+    return json.dumps(list(words), ensure_ascii=False) if is_command and words else ""
+
+
+def read_code(folder: Path, config: Any) -> FolderCode:
+    """Read all that a config's folder could make the arena run.
+
+    That is every importable file below `extensions/`, the modules that `function` keys name, the command
+    lines of agents and heads, and the files of the folder that these name.
+    """
+    commands = list(_commands(config))
+    names = {str(path.relative_to(folder)) for path in _importable(folder / "extensions")}
+    names |= {f"{module}.py" for module in _modules(config)}
+    names |= {os.path.normpath(word) for words in commands for word in words if _is_inside(folder, word)}
+
+    files = [
+        CodeItem("file", name, _read(folder / name)) for name in sorted(names) if (folder / name).is_file()
+    ]
+    lines = sorted({command_text(words) for words in commands})
+    return FolderCode(folder, (*files, *(CodeItem("command", line) for line in lines)))
+
+
+def _importable(top: Path) -> Iterator[Path]:
+    """Yield every file below a folder that Python can import, through links too, each folder once."""
+    seen = set[str]()
+    for name, folders, files in os.walk(top, followlinks=True):
+        real = os.path.realpath(name)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        for file in files:
+            if file.endswith(IMPORTABLE):
+                yield Path(name) / file
+
+
+def _agents(config: Any) -> Iterator[Mapping[str, Any]]:
+    blocks = config.get("agents") if isinstance(config, dict) else None
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict):
+            yield block
+
+
+def _commands(config: Any) -> Iterator[list[str]]:
+    """Yield every command line of a config: those of agents, and the one that publishes heads."""
+    heads = config.get("heads") if isinstance(config, dict) else None
+    blocks = [*_agents(config), *([heads] if isinstance(heads, dict) else [])]
+    for block in blocks:
+        words = block.get("command")
+        if isinstance(words, list) and command_text(words):
+            yield words
+
+
+def _modules(config: Any) -> Iterator[str]:
+    """Yield the modules beside the config that hold functions of agents."""
+    for block in _agents(config):
+        module = str(block.get("function", "")).partition(":")[0]
+        if module.isidentifier():
+            yield module
+
+
+def _is_inside(folder: Path, word: str) -> bool:
+    """Return whether a word of a command line names a file in the config's folder."""
+    if "\0" in word or Path(word).is_absolute() or os.path.normpath(word).startswith(".."):
+        return False
+    try:
+        return (folder / word).is_file()
+    except OSError:  # too long for a name
+        return False
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        words = f"{path} can't be read: {error.strerror}"
+        raise ArenaError("unreadable_extension", words, "make it readable, or move it away") from error

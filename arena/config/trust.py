@@ -1,0 +1,98 @@
+"""Which folders may run code of their own, by path and content: kept in the user's config folder."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from arena.config.code import FolderCode
+from arena.errors import ArenaError
+
+VARIABLE = "ARENA_TRUST_EXTENSIONS"
+"""The variable that names folders, separated as in PATH, whose code and that of folders below may be run."""
+VERSION = 1
+
+
+def trust_file(environ: Mapping[str, str]) -> Path:
+    """Return the file that says what is trusted; it need not exist."""
+    named = Path(environ.get("XDG_CONFIG_HOME", ""))
+    home = named if named.is_absolute() else Path(environ.get("HOME") or "/nonexistent") / ".config"
+    return home / "paper-arena" / "trusted.json"
+
+
+def is_trusted(code: FolderCode, environ: Mapping[str, str]) -> bool:
+    """Return whether all that a folder could run was trusted, in this place and with this content."""
+    if not code.items:
+        return True
+
+    folder = code.folder.resolve()
+    named = [Path(name) for name in environ.get(VARIABLE, "").split(os.pathsep) if Path(name).is_absolute()]
+    if any(folder.is_relative_to(place.resolve()) for place in named):
+        return True
+
+    hashes = _read(trust_file(environ)).get(str(folder), [])
+    return {item.hash for item in code.items} <= set(hashes)
+
+
+def trust(code: FolderCode, environ: Mapping[str, str]) -> None:
+    """Remember that what a folder could run now may be run, beside what was trusted there before.
+
+    The file is replaced in one step, and only its owner can read or write it.
+    """
+    file = trust_file(environ)
+    folders = _read(file)
+    folder = str(code.folder.resolve())
+    hashes = {item.hash for item in code.items}
+    folders[folder] = sorted(hashes.union(folders.get(folder, [])))
+
+    text = json.dumps({"version": VERSION, "folders": folders}, indent=1, sort_keys=True)
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number, name = tempfile.mkstemp(prefix=".trusted-", dir=file.parent)  # only its owner can read it
+        with os.fdopen(number, "w", encoding="utf-8") as part:
+            part.write(f"{text}\n")
+            part.flush()
+            os.fsync(part.fileno())
+        Path(name).replace(file)
+    except OSError as error:
+        words = f"{file} can't be written: {error.strerror}"
+        hint = f"make it writable, or name the folder in {VARIABLE}={folder}"
+        raise ArenaError("trust_not_kept", words, hint) from error
+
+
+def _read(file: Path) -> dict[str, list[str]]:
+    """Return the hashes that are trusted, by folder; a file that others could have written is refused."""
+    try:
+        status = file.stat()
+        text = file.read_text("utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise _broken(file, str(getattr(error, "strerror", None) or "it is not UTF-8 text")) from error
+
+    if status.st_uid not in (os.getuid(), 0) or status.st_mode & 0o022:
+        raise _broken(file, "others can write it")
+
+    try:
+        data = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise _broken(file, "it is not JSON") from error
+    if not _is_valid(data):
+        raise _broken(file, "it does not hold folders and hashes")
+    folders: dict[str, list[str]] = data["folders"]
+    return folders
+
+
+def _is_valid(data: Any) -> bool:
+    folders = data.get("folders") if isinstance(data, dict) and data.get("version") == VERSION else None
+    if not isinstance(folders, dict):
+        return False
+    lists = folders.values()
+    return all(isinstance(hashes, list) and all(isinstance(x, str) for x in hashes) for hashes in lists)
+
+
+def _broken(file: Path, why: str) -> ArenaError:
+    words = f"{file}, which says whose extensions may be run, can't be used: {why}; nothing is trusted"
+    return ArenaError("trust_unreadable", words, f"delete {file}, then run `arena check` again", status=64)

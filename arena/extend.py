@@ -1,0 +1,76 @@
+"""What the author of an extension imports: one flat, stable list of names, wherever they are at home.
+
+`from arena.extend import Agent, Decision, …` works as long as this page lists the name.
+"""
+
+from agents.evidence import FoundArticle, Research, ResearchError
+from agents.model import (
+    Agent,
+    Article,
+    Ask,
+    Call,
+    CallError,
+    Context,
+    Decision,
+    Forecast,
+    Given,
+    Message,
+    ModelSettings,
+    Prompt,
+    Truth,
+    Unreadable,
+    View,
+    model_settings,
+)
+from agents.model import Settings as KindSettings
+from agents.toolbox import ToolReach, ToolRefusal, ToolResult
+from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
+from markets.venue import Catalogue, CatalogueFilter, QuarantinedRecord, Report, Venue, VenueError
+from portfolio.model import Bet, Fill, FillLevel, Holdings, Rejection, Sale
+from portfolio.rules import Rules
+
+__all__ = [
+    "Agent",
+    "Article",
+    "Ask",
+    "Bet",
+    "Call",
+    "CallError",
+    "Catalogue",
+    "CatalogueFilter",
+    "Context",
+    "Decision",
+    "Fill",
+    "FillLevel",
+    "Forecast",
+    "FoundArticle",
+    "Given",
+    "Holdings",
+    "KindSettings",
+    "Level",
+    "Listing",
+    "Market",
+    "MarketId",
+    "Message",
+    "ModelSettings",
+    "Prompt",
+    "QuarantinedRecord",
+    "Quote",
+    "Rejection",
+    "Report",
+    "Research",
+    "ResearchError",
+    "Resolution",
+    "Rules",
+    "Sale",
+    "Snapshot",
+    "ToolReach",
+    "ToolRefusal",
+    "ToolResult",
+    "Truth",
+    "Unreadable",
+    "Venue",
+    "VenueError",
+    "View",
+    "model_settings",
+]

@@ -1,0 +1,204 @@
+"""Opening somebody else's folder runs none of its code; playing there asks once, by path and content."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import COMMANDS, app
+
+CONFIG = """\
+markets: {venue: simulator, show: 3, simulator: {start: 2026-01-04, weeks: 3, markets: 10, events: 3}}
+cohorts: {rounds: 1, count: 1}
+agents:
+  - {kind: market}
+  - {kind: evil, secret: 3}
+  - {name: mine, kind: python, function: own:decide}
+  - {kind: naive}
+"""
+PLAYED = "".join(line for line in CONFIG.splitlines(True) if "evil" not in line and "own" not in line)
+EVIL = "from pathlib import Path\nPath({canary!r}).write_text('it ran')\nraise RuntimeError('evil')\n"
+GOOD = """\
+from agents.model import Decision, Settings as Common
+
+class Settings(Common):
+    secret: int = 0
+
+def agent(settings, given):
+    async def decide(view, ask):
+        return Decision()
+    return decide
+"""
+PLAYING = {
+    "demo", "check", "run", "round", "worker", "replay", "agents try", "cohorts start", "forecastbench run"
+}  # fmt: skip
+"""The commands that may run extensions: they need a trusted folder."""
+WORDS = {
+    "duel": ["market", "naive"],
+    "init": ["elsewhere", "--yes"],
+    "config": [],
+    "score": ["none.csv"],
+    "tournament": ["none.csv"],
+    "whatif": ["market"],
+    "schema": ["view"],
+    "desk": ["key", "market"],
+    "history": ["spring"],
+    "replay": ["past"],
+    "export": ["exported"],
+    "import": ["exported"],
+    "publish": ["site"],
+    "report": ["-o", "season.html"],
+    "agents show": ["evil"],
+    "agents add": ["demo/sharp", "--no-probe"],
+    "agents try": ["evil"],
+    "cohorts show": ["1"],
+    "cohorts end": ["1"],
+    "cohorts pause": ["1"],
+    "cohorts diff": ["1", "next"],
+    "cohorts seal": ["1"],
+    "markets show": ["none"],
+    "markets record": ["recorded"],
+    "markets check": ["recorded"],
+    "forecastbench check": ["none.json"],
+    "db restore": ["none.db"],
+    "dashboard": ["--port", "1", "--behind-proxy"],
+    "mcp": [],
+}
+"""What commands are given besides the config."""
+
+
+def every_command() -> Iterator[str]:
+    for name, place in COMMANDS.items():
+        if isinstance(place, str):
+            yield name
+        else:
+            yield from (f"{name} {inner}" for inner in place)
+
+
+READING = sorted(set(every_command()) - PLAYING)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Somebody else's folder, whose extensions leave a trace, and a record of one round."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    (tmp_path / "config.yaml").write_text(PLAYED, "utf-8")
+    assert CliRunner().invoke(app, ["round"]).exit_code == 0
+    monkeypatch.delenv("ARENA_TRUST_EXTENSIONS")
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    (tmp_path / "extensions" / "kinds").mkdir(parents=True)
+    evil = EVIL.format(canary=str(tmp_path / "canary"))
+    shadows = ("json.py", "streamlit.py", "dashboard.py", "sitecustomize.py")
+    for name in ("extensions/evil.py", "own.py", *shadows):
+        (tmp_path / name).write_text(evil, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_command_that_only_reads_runs_nothing(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.cli.dashboard.serve", lambda *_: None)  # it serves until it is stopped
+    done = CliRunner().invoke(app, [*name.split(), *WORDS.get(name, [])])
+    assert not (folder / "canary").exists(), done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    assert "can't be loaded" not in done.output
+
+
+@pytest.mark.parametrize(
+    "words", [["verify"], ["status"], ["agents", "list"], ["leaderboard"], ["cohorts", "diff", "1", "next"]]
+)
+def test_what_is_read_is_read_all_the_same(folder: Path, words: list[str]) -> None:
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert ("evil" in done.output) == (words[0] in ("agents", "cohorts"))
+
+
+@pytest.mark.parametrize("name", sorted(PLAYING - {"demo", "replay", "worker", "forecastbench run"}))
+def test_a_command_that_plays_needs_a_trusted_folder(folder: Path, name: str) -> None:
+    done = CliRunner().invoke(app, [*name.split(), *WORDS.get(name, [])])
+    assert done.exit_code == 64, done.output
+    assert not (folder / "canary").exists()
+    for told in (str(folder), "file extensions/evil.py", "file own.py", "--trust-extensions"):
+        assert told in done.output.replace("\n", " ")
+
+
+def trusted(folder: Path, *words: str) -> int:
+    return CliRunner().invoke(app, ["check", "--config", str(folder / "config.yaml"), *words]).exit_code
+
+
+def good(folder: Path) -> Path:
+    for name in ("extensions/evil.py", "own.py"):
+        (folder / name).write_text(GOOD + "\ndef decide(view, ask): ...\n", "utf-8")
+    return folder
+
+
+def test_trust_is_kept_by_path_and_content(folder: Path) -> None:
+    good(folder)
+    assert [trusted(folder), trusted(folder, "--trust-extensions"), trusted(folder)] == [64, 0, 0]
+    kept = folder / "home" / "paper-arena" / "trusted.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
+    moved = folder.rename(folder.with_name(f"{folder.name}-moved"))
+    assert trusted(moved) == 64
+    link = moved.with_name(f"{folder.name}")
+    link.symlink_to(moved)
+    assert trusted(link) == 64  # by where it really is
+
+
+CHANGES = {
+    "a file that changed": ("extensions/evil.py", GOOD + "x = 1\n"),
+    "a function that changed": ("own.py", "def decide(view, ask): pass\n"),
+    "a new file in a folder below": ("extensions/kinds/deep/other.py", ""),
+    "a compiled file": ("extensions/__pycache__/evil.cpython-311.pyc", "x"),
+    "a library": ("extensions/fast.so", "x"),
+    "a command": ("config.yaml", CONFIG + "heads: {command: [cat]}\n"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_new_or_has_changed_is_asked_again(folder: Path, change: str) -> None:
+    assert trusted(good(folder), "--trust-extensions") == 0
+    name, text = CHANGES[change]
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, "utf-8")
+    assert trusted(folder) == 64
+    assert trusted(folder, "--trust-extensions") == 0
+
+
+def test_two_configs_of_a_folder_are_both_trusted(folder: Path) -> None:
+    good(folder)
+    other = folder / "other.yaml"
+    other.write_text(PLAYED + "heads: {command: [cat]}\n", "utf-8")
+    for words in (["--config", "other.yaml"], []):
+        assert CliRunner().invoke(app, ["check", "--trust-extensions", *words]).exit_code == 0
+    assert CliRunner().invoke(app, ["check", "--config", "other.yaml"]).exit_code == 0
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 1, "folders": {"x": 3}}', "\xff", "[" * 100_000])
+def test_a_broken_file_of_trust_trusts_nothing(folder: Path, text: str) -> None:
+    assert trusted(good(folder), "--trust-extensions") == 0
+    kept = folder / "home" / "paper-arena" / "trusted.json"
+    kept.write_text(text, "latin-1")
+    done = CliRunner().invoke(app, ["check", "--json"])
+    assert (done.exit_code, json.loads(done.output)["error"]["code"]) == (64, "trust_unreadable")
+    assert CliRunner().invoke(app, ["verify"]).exit_code == 0
+
+
+def test_a_file_of_trust_that_others_can_write_is_refused(folder: Path) -> None:
+    assert trusted(good(folder), "--trust-extensions") == 0
+    (folder / "home" / "paper-arena" / "trusted.json").chmod(0o666)
+    assert "others can write it" in CliRunner().invoke(app, ["check"]).output
+
+
+@pytest.mark.parametrize(
+    ("named", "status"), [(".", 64), ("{folder}", 0), ("/x:{folder}", 0), ("{folder}/x", 64)]
+)
+def test_a_variable_names_trusted_folders(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, named: str, status: int
+) -> None:
+    monkeypatch.setenv("ARENA_TRUST_EXTENSIONS", named.format(folder=folder))
+    assert trusted(good(folder)) == status
