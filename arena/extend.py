@@ -17,7 +17,6 @@ from agents.model import (
     Message,
     ModelSettings,
     Prompt,
-    Truth,
     Unreadable,
     View,
     model_settings,
@@ -25,7 +24,7 @@ from agents.model import (
 from agents.model import Settings as KindSettings
 from agents.toolbox import ToolReach, ToolRefusal, ToolResult
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
-from markets.venue import Catalogue, CatalogueFilter, QuarantinedRecord, Report, Venue, VenueError
+from markets.venue import Catalogue, CatalogueFilter, QuarantinedRecord, Report, Truth, Venue, VenueError
 from portfolio.model import Bet, Fill, FillLevel, Holdings, Rejection, Sale
 from portfolio.rules import Rules
 

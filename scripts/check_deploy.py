@@ -118,8 +118,11 @@ def least(service: dict[str, Any]) -> Iterator[str]:
     given = {each if isinstance(each, str) else each["source"] for each in service.get("secrets", [])}
     if given != {role, *(["keys"] if plays else [])}:
         yield f"its secrets are {sorted(given)}, not {role}{' and keys' if plays else ''}"
-    if service.get("env_file") or service.get("environment") != {"PGPASSWORD_FILE": f"/run/secrets/{role}"}:
-        yield f"its environment should be PGPASSWORD_FILE: /run/secrets/{role}, and nothing else"
+    wanted = {"PGPASSWORD_FILE": f"/run/secrets/{role}"}
+    if plays:
+        wanted["ARENA_TRUST_EXTENSIONS"] = "/data"
+    if service.get("env_file") or service.get("environment") != wanted:
+        yield f"its environment should be {wanted}, and nothing else"
     sources = [volume.split(":")[0] for volume in service.get("volumes", [])]
     for path in (path for path in OF_FOLDER if plays and path not in sources):
         yield f"{path} is not mounted, and the config may name what stands in it"

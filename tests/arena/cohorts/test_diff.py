@@ -12,6 +12,7 @@ from arena.cohorts.diff import agent_setup, changes_in_words, cohort_changes, te
 from arena.record.model.cohort import Cohort, Entrant
 from tests.builders import usd
 from tests.records.little_world import a_cohort
+from tests.trusted import trusted_folder
 
 KIND = '''\
 """Uses the prompt that its settings do not name."""
@@ -112,7 +113,7 @@ def test_the_prompts_of_an_agent_are_those_that_its_kind_names(tmp_path: Path) -
     (tmp_path / "odd.py").write_text(KIND, "utf-8")
     odd = Entrant(0, "odd", "odd", {"p": 0.5, "mood": "bet"})
     cohort = a_line_up(odd, prompts={"bet": "1", "hidden": "2"})
-    assert agent_setup(cohort, odd, [tmp_path]).prompts == {"hidden": "2"}
+    assert agent_setup(cohort, odd, [trusted_folder(tmp_path)]).prompts == {"hidden": "2"}
 
 
 def test_of_a_kind_that_is_gone_the_prompts_are_those_that_its_settings_name() -> None:
