@@ -6,7 +6,7 @@ export PYTHON
 unexport PYTHONPATH PYTHONHOME
 
 packages := markets portfolio agents arena dashboard
-checks := check-lint check-format check-types check-imports check-size check-lock check-docs check-deploy
+checks := check-lint check-format check-types check-imports check-size check-style check-lock check-docs check-deploy
 
 .PHONY: help setup demo test live check $(checks) format docs site bench lock clean
 
@@ -40,6 +40,9 @@ check-imports: setup
 
 check-size: setup
 	@.venv/bin/python scripts/check_size.py && echo "size: ok"
+
+check-style: setup
+	@.venv/bin/python scripts/check_style.py && echo "style: ok"
 
 check-lock: setup
 	@.venv/bin/python scripts/check_lock.py && echo "lock: ok"
