@@ -28,8 +28,8 @@ def litellm() -> Any:
     library.telemetry = False
     library.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
-    # it takes what it doesn't know for a good end
-    getattr(core_helpers, "_FINISH_REASON_MAP", {}).setdefault(PAUSED, PAUSED)
+    # By itself it tells a pause as a good end (up to 1.106) or as an answer cut off by its limit (since).
+    core_helpers._FINISH_REASON_MAP[PAUSED] = PAUSED
     return library
 
 
