@@ -29,7 +29,8 @@ def litellm() -> Any:
     library.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
     # By itself it tells a pause as a good end (up to 1.106) or as an answer cut off by its limit (since).
-    core_helpers._FINISH_REASON_MAP[PAUSED] = PAUSED
+    finish_reasons: Any = core_helpers._FINISH_REASON_MAP
+    finish_reasons[PAUSED] = PAUSED
     return library
 
 

@@ -162,7 +162,7 @@ def test_the_library_tells_a_pause_as_a_pause() -> None:
     litellm()
     from litellm.litellm_core_utils.core_helpers import map_finish_reason
 
-    assert map_finish_reason("pause_turn") == "pause_turn"
+    assert str(map_finish_reason("pause_turn")) == "pause_turn"
 
 
 def test_a_stream_that_the_library_finds_broken_is_not_a_fault_of_the_server() -> None:
