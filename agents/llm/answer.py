@@ -66,7 +66,7 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
             uses = getattr(message, "tool_calls", None) or ()  # of a model that took its form for a tool
             said = (message.content, *(as_text(use.function.arguments) for use in uses))
             reply = "\n".join(filter(None, said))
-        refusal = as_text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
+        refusal = _refusal(message)
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply
         thinking = as_text(getattr(message, "reasoning_content", None))
@@ -149,6 +149,19 @@ def answered_call(
         status=200,
         usage_doubt=doubt,
     )
+
+
+def _refusal(message: Any) -> str | None:
+    """Return what a model says in place of an answer, or None.
+
+    litellm has it among the provider's own fields up to 1.106, and in a field of the message since.
+    """
+    refusal = getattr(message, "refusal", None)
+    if refusal is None:
+        provider_fields = getattr(message, "provider_specific_fields", None) or {}
+        refusal = provider_fields.get("refusal")
+
+    return as_text(refusal) or None
 
 
 def _sources(answer: Any) -> Iterator[str]:

@@ -28,8 +28,9 @@ def litellm() -> Any:
     library.telemetry = False
     library.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
-    # it takes what it doesn't know for a good end
-    getattr(core_helpers, "_FINISH_REASON_MAP", {}).setdefault(PAUSED, PAUSED)
+    # By itself it tells a pause as a good end (up to 1.106) or as an answer cut off by its limit (since).
+    finish_reasons: Any = core_helpers._FINISH_REASON_MAP
+    finish_reasons[PAUSED] = PAUSED
     _take_content_in_parts()
     _read_counts_first()
     return library

@@ -4,12 +4,16 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from agents.demo.provider import running
 from agents.llm import close, make_ask
+from agents.llm.answer import chat_answer
+from agents.llm.errors import call_error
+from agents.llm.library import litellm
 from agents.model import Call, CallError, ErrorCode, Message, ModelSettings, Prompt, TokenPrice
 from agents.model_table.cost import worst_case
 from agents.prompts.answer_schema import answer_schema
@@ -141,6 +145,31 @@ def test_how_long_a_provider_wants_to_be_left_alone_is_told(provider: FaultyProv
         "busy-odd": None,
         "busy-for-good": None,
     }
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"refusal": REFUSAL}, {"provider_specific_fields": {"refusal": REFUSAL}}],
+    ids=["of the message", "of the provider"],
+)
+def test_a_refusal_is_read_in_each_place_that_litellm_has_had_for_it(fields: dict[str, Any]) -> None:
+    answer = litellm().ModelResponse()
+    answer.choices = [SimpleNamespace(message=SimpleNamespace(content=None, **fields), finish_reason="stop")]
+    prompt = Prompt((Message("user", "Rain?"),))
+    assert chat_answer(answer, "openai", prompt).refusal == REFUSAL
+
+
+def test_the_library_tells_a_pause_as_a_pause() -> None:
+    litellm()
+    from litellm.litellm_core_utils.core_helpers import map_finish_reason
+
+    assert str(map_finish_reason("pause_turn")) == "pause_turn"
+
+
+def test_a_stream_that_the_library_finds_broken_is_not_a_fault_of_the_server() -> None:
+    error = ConnectionError("AnthropicException - Stream ended before a finish_reason was received")
+    vars(error)["status_code"] = 500  # as the library makes one up
+    assert call_error(error).code == "other"
 
 
 def test_extra_parameters_are_sent_and_a_refusal_in_words_is_kept(provider: FaultyProvider) -> None:
