@@ -26,7 +26,7 @@ def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path:
         return run("-m", "arena.cli.main", *words)
 
     [scripts] = installed.glob("*.dist-info/entry_points.txt")
-    assert "paper-arena = arena.cli.main:main" in scripts.read_text("utf-8"), "for uvx paper-arena"
+    assert "paper-arena = arena.cli.start:main" in scripts.read_text("utf-8"), "for uvx paper-arena"
     assert run("-c", "import arena; print(arena.__file__)").startswith(str(installed))
     assert "arena check" in arena("init", "--yes", "--venue", "simulator")
     assert "demo/sharp" in arena("check")

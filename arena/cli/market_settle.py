@@ -11,7 +11,7 @@ from arena.record.model.cohort import REHEARSAL
 from arena.record.queries.markets import BEGINNING, read_newest_instant
 from arena.record.schema.database import Connection
 from arena.record.write.operations import end_incidents, read_jobs
-from arena.rounds.decisions import Decision, settle_by_hand
+from arena.rounds.settled_by_hand import HandSettlement, settle_by_hand
 from markets.millionths import ONE, millionths
 from markets.model import Resolution
 
@@ -71,7 +71,7 @@ def _decide(
     if REHEARSAL in read_jobs(connection):  # its time is not this machine's
         at = read_newest_instant(connection, BEGINNING) + TICK
     market = named(connection, name, at).listing.market.id
-    return settle_by_hand(connection, Decision(market, payout, reason, withdrawn), at)
+    return settle_by_hand(connection, HandSettlement(market, payout, reason, withdrawn), at)
 
 
 def check_reason(text: str) -> str:

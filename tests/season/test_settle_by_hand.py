@@ -19,8 +19,8 @@ from arena.record.schema.database import reading
 from arena.record.write.cohorts import end_cohort
 from arena.record.write.operations import read_recent_incidents, read_untold
 from arena.record.write.resolutions import add_resolutions
-from arena.rounds.decisions import Decision, settle_by_hand
 from arena.rounds.round import play_round, track_cohort
+from arena.rounds.settled_by_hand import HandSettlement, settle_by_hand
 from arena.verify import verify
 from markets.model import MarketId, Resolution
 from tests.builders import NOW, RAIN, usd
@@ -142,7 +142,7 @@ def test_on_postgresql_they_are_told_and_decided_the_same(new_database: Callable
         play(stored, 1, LittleVenue(closes_at=NOW + 3 * DAY), record)
         note_unsettled(record, NOW + 17 * DAY)
         assert len(noted(record)) == 1
-        first = Decision(MarketId(RAIN), usd(1), WHY)
+        first = HandSettlement(MarketId(RAIN), usd(1), WHY)
         record.write_unfenced(settle_by_hand, first, NOW + 18 * DAY)
         record.write_unfenced(settle_by_hand, replace(first, withdrawn=True), NOW + 19 * DAY)
         assert RAIN in record.read(read_unresolved_markets, NOW + 999 * DAY)

@@ -18,7 +18,7 @@ from markets.model import DECIDED, WITHDRAWN, MarketId, Resolution
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class HandSettlement:
     """What a person decides: what a YES share pays, None for a refund; or that a decision is `withdrawn`."""
 
     market_id: MarketId
@@ -27,7 +27,7 @@ class Decision:
     withdrawn: bool = False
 
 
-def settle_by_hand(connection: Connection, decision: Decision, at: datetime) -> Resolution:
+def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetime) -> Resolution:
     """Write a decision, and pay it to the cohorts that have ended; those that go on are paid when settled.
 
     Raises `ArenaError` where it is not a person's to decide: in a world that is not live, on a market that is
@@ -62,7 +62,7 @@ def settle_by_hand(connection: Connection, decision: Decision, at: datetime) -> 
     return resolution
 
 
-def _check_newest(decision: Decision, newest: Resolution | None) -> None:
+def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
     """Refuse a decision that the newest version of the market's end leaves no room for."""
     market = decision.market_id
     if newest is not None and not newest.by_hand:
