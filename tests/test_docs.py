@@ -14,6 +14,7 @@ from arena.cli.main import app
 from arena.config import load
 from arena.config.environment import KEYS
 from arena.config.listing import key_rows, sections
+from tests.trusted import trust_all
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -124,7 +125,8 @@ def test_an_example_of_an_agent_can_be_played(block: str, tmp_path: Path) -> Non
     others = [agent for agent in OTHERS if agent not in block]
     config = tmp_path / "config.yaml"
     config.write_text("\n".join(["markets: {venue: simulator}", "agents:", block, *others]), "utf-8")
-    assert len(load(config, {"ANTHROPIC_API_KEY": "any"}, beside=True).agents) >= 2
+    found = load(config, {"ANTHROPIC_API_KEY": "any"}, beside=True, allow=trust_all)
+    assert len(found.agents) >= 2
 
 
 STEP = re.compile(r"^\| (\d+) \| `([^`]+)` \| `([^`]+)` \|", re.MULTILINE)

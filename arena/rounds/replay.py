@@ -157,6 +157,7 @@ def _config(
         evidence=EvidenceSection() if base is None else base.evidence,
         evidence_settings=NothingToSet() if base is None else base.evidence_settings,
         hash="" if base is None else base.hash,
+        code=None if base is None else base.code,
     )
 
 

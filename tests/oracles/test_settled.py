@@ -87,7 +87,7 @@ def test_money_and_scores_go_by_one_version_at_every_moment(
             _agrees(tmp_path, "x")
         [(newest,)] = rows_in(tmp_path / "arena.db", "SELECT substr(max(at), 1, 10) FROM snapshot")
         if newest not in days:
-            arena_json(tmp_path, "markets", "sync", "--at", f"{newest}T23:00Z")
+            arena_json(tmp_path, "markets", "sync")
             days.append(newest)
             _agrees(tmp_path, "x")
     assert "every round " in done.stdout + done.stderr

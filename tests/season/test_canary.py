@@ -31,7 +31,10 @@ PLAYED = {"plays", "fenced", "thinking", "text-numbers", "percentage", "cut-off"
 UNUSABLE = {
     *(
         "good",
+        "usage-echo",
+        "usage-fraction",
         "usage-huge",
+        "usage-text",
         "prose",
         "only-thinking",
         "two-objects",

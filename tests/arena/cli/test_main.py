@@ -111,18 +111,6 @@ def test_an_expected_error_is_two_lines_without_a_traceback_and_exit_status_1(tm
     ]
 
 
-@pytest.mark.parametrize("flag", [[], ["--json"]])
-def test_another_package_called_agents_is_noticed(tmp_path: Path, flag: list[str]) -> None:
-    other = tmp_path / "site" / "agents"
-    other.mkdir(parents=True)
-    (other / "__init__.py").write_text("raise RuntimeError('never imported')\n", "utf-8")
-    done = arena("check", *flag, cwd=tmp_path, env={"PYTHONPATH": f"{other.parent}:{ROOT}"})
-    said = json.loads(done.stdout)["error"]["message"] if flag else done.stderr
-    assert done.returncode == 1
-    assert said.splitlines()[0] == f"another package named agents is installed ({other})"
-    assert flag or "→ install paper-arena in an environment of its own: uv tool install paper-arena" in said
-
-
 @pytest.mark.parametrize(("typed", "now"), FORMER.items())
 def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tmp_path: Path) -> None:
     done = arena(*typed.split()[1:], "--json", cwd=tmp_path)
