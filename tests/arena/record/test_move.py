@@ -78,18 +78,24 @@ def test_a_season_goes_on_where_it_was_moved_to(there: str, tmp_path: Path) -> N
     assert hash_of(there)
 
 
-def test_to_postgresql_and_back_not_a_row_has_changed_and_others_tables_are_no_matter(
+def test_to_postgresql_and_back_not_a_row_has_changed(
     built: Path, new_database: Callable[[], str], there: str, tmp_path: Path
 ) -> None:
     other = new_database()
-    for number, address in enumerate((there, other)):
-        with psycopg.connect(address.replace("+psycopg", "")) as connection:
-            connection.execute("CREATE TABLE theirs (id int)")
-            connection.execute(f"INSERT INTO theirs VALUES ({number})")
     assert moved(built, there) == moved(there, other) == moved(other, tmp_path / "back.db") == hash_of(built)
     assert rows_of(tmp_path / "back.db") == rows_of(built)
-    with psycopg.connect(other.replace("+psycopg", "")) as connection:
+
+
+def test_a_database_with_tables_of_others_takes_no_record(built: Path, there: str) -> None:
+    """They would be in every verification and backup of it."""
+    with psycopg.connect(there.replace("+psycopg", "")) as connection:
+        connection.execute("CREATE TABLE theirs (id int)")
+        connection.execute("INSERT INTO theirs VALUES (1)")
+    with pytest.raises(ArenaError, match="schema theirs"):
+        moved(built, there)
+    with psycopg.connect(there.replace("+psycopg", "")) as connection:
         assert connection.execute("SELECT id FROM theirs").fetchall() == [(1,)]
+        assert connection.execute("SELECT count(*) FROM turn").fetchall() == [(0,)]
 
 
 def test_broken_off_in_the_middle_nothing_is_there(
