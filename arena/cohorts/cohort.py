@@ -32,14 +32,22 @@ def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
     waves = list[list[Entrant]]()
 
     while left:
-        ready = [entrant for entrant in left if placed.issuperset(forecast_sources(entrant.settings))]
+        ready = []
+        waiting = []
+        for entrant in left:
+            if placed.issuperset(forecast_sources(entrant.settings)):
+                ready.append(entrant)
+            else:
+                waiting.append(entrant)
+
         if not ready:
             names = ", ".join(entrant.name for entrant in left)
             raise ValueError(f"these agents depend on each other, or on an agent that doesn't exist: {names}")
 
         waves.append(ready)
-        placed.update(entrant.name for entrant in ready)
-        left = [entrant for entrant in left if entrant.name not in placed]
+        for entrant in ready:
+            placed.add(entrant.name)
+        left = waiting
 
     return waves
 
@@ -81,10 +89,14 @@ def newest_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) ->
 
     Paused, stopped and ended cohorts count too. Older cohorts decide no more.
     """
-    begun = [started.cohort for started in cohorts if started.cohort.starts_at <= at]
-    begun.sort(key=lambda cohort: (cohort.starts_at, cohort.number))
+    begun = []
+    for started in cohorts:
+        cohort = started.cohort
+        if cohort.starts_at <= at:
+            begun.append((cohort.starts_at, cohort.number))
 
-    return {cohort.number for cohort in begun[-keep:]}
+    begun.sort()
+    return {number for _, number in begun[-keep:]}
 
 
 def cohort_state(started: StartedCohort, newest: Collection[int], to_come: bool = True) -> CohortState:
