@@ -1,6 +1,6 @@
 """What changed from one cohort to another: rules, markets, evidence, prompts, and how agents are set up."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any
@@ -150,8 +150,8 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
     folders = tuple(extra)
     old_parts = _parts(before)
     new_parts = _parts(after)
-    old_entrants = {entrant.name: entrant for entrant in before.entrants}
-    new_entrants = {entrant.name: entrant for entrant in after.entrants}
+    old_entrants = _entrants_by_name(before)
+    new_entrants = _entrants_by_name(after)
     stayed = [name for name in old_entrants if name in new_entrants]
 
     parts = {}
@@ -177,6 +177,10 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
         changed=changed,
         reordered=stayed != [name for name in new_entrants if name in old_entrants],
     )
+
+
+def _entrants_by_name(cohort: Cohort) -> dict[str, Entrant]:
+    return {entrant.name: entrant for entrant in cohort.entrants}
 
 
 def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
@@ -208,28 +212,40 @@ def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
 
 def changes_in_words(changes: CohortChanges) -> list[str]:
     """Describe the changes, a line each: agents added, removed and changed, then prompts and settings."""
-    lines = [f"+ {_named(entrant)}" for entrant in changes.added]
-    lines += [f"- {_named(entrant)}" for entrant in changes.removed]
+    return list(_change_lines(changes))
+
+
+def _change_lines(changes: CohortChanges) -> Iterator[str]:
+    for entrant in changes.added:
+        yield f"+ {_named(entrant)}"
+    for entrant in changes.removed:
+        yield f"- {_named(entrant)}"
 
     for name, differences in changes.changed.items():
-        settings = []
-        for key, (was, now) in differences.items():
-            # A prompt that both have under one name gets a line of its own below, not one for each agent.
-            is_edited_prompt = key.startswith(PROMPT_TEXT_KEY) and was and now
-            if not is_edited_prompt:
-                settings.append(setting_in_words(key, was, now))
+        settings = "; ".join(_changed_settings(differences))
         if settings:
-            lines.append(f"{name}: {'; '.join(settings)}")
+            yield f"{name}: {settings}"
 
     if changes.reordered:
-        lines.append("the order of the agents has changed")
-    lines += [f"prompt {name}: edited" for name in changes.edited]
+        yield "the order of the agents has changed"
+
+    for name in changes.edited:
+        yield f"prompt {name}: edited"
 
     for section, differences in changes.parts.items():
-        values = [_value_change(key, was, now) for key, (was, now) in differences.items()]
-        lines.append(f"{section}: {'; '.join(values)}")
+        values = "; ".join(_value_change(key, was, now) for key, (was, now) in differences.items())
+        yield f"{section}: {values}"
 
-    return lines
+
+def _changed_settings(differences: ChangedValues) -> Iterator[str]:
+    """Yield each changed setting of an agent in words, without texts of prompts that were only edited.
+
+    Such a prompt has a line of its own for all agents.
+    """
+    for key, (was, now) in differences.items():
+        is_edited_prompt = key.startswith(PROMPT_TEXT_KEY) and was and now
+        if not is_edited_prompt:
+            yield setting_in_words(key, was, now)
 
 
 def _named(entrant: Entrant) -> str:
