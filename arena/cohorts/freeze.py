@@ -122,16 +122,15 @@ def frozen_guard(config: Config) -> Guard:
     They are withheld, except at live markets whose prices every agent sees: there they are only flagged.
     """
     guard = config.evidence.guard
-    settings = [agent.settings for agent in config.agents]
+    has_tools = any(getattr(agent.settings, "tools", ()) for agent in config.agents)
 
-    reads_texts = config.evidence.source != NO_EVIDENCE or any(getattr(own, "tools", ()) for own in settings)
-    if not reads_texts:
+    if config.evidence.source == NO_EVIDENCE and not has_tools:
         return guard.model_copy(update={"suspects": None})
     if guard.suspects is not None:
         return guard
 
     suspects = "flagged"
-    is_blind = any(getattr(own, "prices", "shown") != "shown" for own in settings)
+    is_blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
     if is_blind or stamp_of(config) != "live":
         suspects = "withheld"
 
