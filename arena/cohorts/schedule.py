@@ -342,8 +342,10 @@ def next_command(plan: Plan, live: bool, newest: datetime | None, now: datetime)
     if not live:
         return "round"
 
-    for at in plan.decision_times(now)[-1:]:
-        if now - at <= PLAY_WINDOW and (newest is None or at > newest):
+    times = plan.decision_times(now)
+    if times:
+        latest = times[-1]
+        if now - latest <= PLAY_WINDOW and (newest is None or latest > newest):
             return "round"
 
     return "run"
