@@ -234,6 +234,8 @@ class Resolution:
     @property
     def outcome(self) -> int | None:
         """Return 1 for YES, 0 for NO; None for a fraction or a refund, which pay but are not scored."""
-        if self.payout is None:
-            return None
-        return {ONE: 1, 0: 0}.get(self.payout)
+        if self.payout == ONE:
+            return 1
+        if self.payout == 0:
+            return 0
+        return None
