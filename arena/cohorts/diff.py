@@ -148,14 +148,13 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
     Number, start and seed differ between any two cohorts and are left out.
     """
     folders = tuple(extra)
-    old_parts = _parts(before)
     new_parts = _parts(after)
     old_entrants = _entrants_by_name(before)
     new_entrants = _entrants_by_name(after)
     stayed = [name for name in old_entrants if name in new_entrants]
 
     parts = {}
-    for section, old_values in old_parts.items():
+    for section, old_values in _parts(before).items():
         differences = _changed_values(old_values, new_parts[section])
         if differences:
             parts[section] = differences
@@ -185,17 +184,21 @@ def _entrants_by_name(cohort: Cohort) -> dict[str, Entrant]:
 
 def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
     """Return all that a cohort froze beside its prompts and agents, by section."""
-    guard = cohort.guard.model_dump(mode="json")
-    venue_settings = without_credentials(cohort.venue_settings)
-    evidence_settings = without_credentials(cohort.evidence_settings)
-
     return {
         "cohort": {"rounds": cohort.rounds, "decide": str(cohort.cadence), "bankroll": cohort.bankroll},
         "rules": cohort.rules.model_dump(mode="json"),
         "universe": cohort.universe.model_dump(mode="json"),
-        "venue": {"venue": cohort.venue, "stamp": cohort.stamp, **venue_settings},
+        "venue": {
+            "venue": cohort.venue,
+            "stamp": cohort.stamp,
+            **without_credentials(cohort.venue_settings),
+        },
         "scores": {"min_coverage": cohort.min_coverage},
-        "evidence": {"from": cohort.evidence, **evidence_settings, **guard},
+        "evidence": {
+            "from": cohort.evidence,
+            **without_credentials(cohort.evidence_settings),
+            **cohort.guard.model_dump(mode="json"),
+        },
     }
 
 

@@ -84,7 +84,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
     names = set[str]()
     for agent in config.agents:
         names.update(prompt_names(agent.settings))
-    prompts, texts = hash_prompts(config.prompts, sorted(names))
+    prompts, texts = hash_prompts(config, sorted(names))
 
     stamp = stamp_of(config)
     universe = config.markets.universe

@@ -34,18 +34,17 @@ def entrants_of(agents: "Sequence[AgentConfig]") -> tuple[Entrant, ...]:
     return tuple(entrants)
 
 
-def hash_prompts(texts: Mapping[str, str], names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+def hash_prompts(config: "Config", names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the hashes of the named prompts by name, and their texts by hash."""
     hashes = {}
-    texts_by_hash = {}
+    texts = {}
 
     for name in names:
-        text = texts[name]
-        text_hash = digest(text)
-        hashes[name] = text_hash
-        texts_by_hash[text_hash] = text
+        text = config.prompts[name]
+        hashes[name] = digest(text)
+        texts[hashes[name]] = text
 
-    return hashes, texts_by_hash
+    return hashes, texts
 
 
 def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
@@ -62,7 +61,7 @@ def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
         if agent is None or agent.kind != entrant.kind:
             continue
 
-        prompts, texts = hash_prompts(config.prompts, prompt_names(agent.settings))
+        prompts, texts = hash_prompts(config, prompt_names(agent.settings))
         frozen_prompts = {**cohort.prompts, **entrant.prompts}
         same_prompts = prompts.items() <= frozen_prompts.items()
         same_settings = _without_address(new.settings) == _completed(entrant, agent)

@@ -289,13 +289,13 @@ def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | Non
     A job that was broken off or has failed is due again. However often it was missed, it is done once, for
     the last of those times.
     """
-    latest = job.latest(now)
-    if last is None or last.ended_at is None:
-        return latest
+    if job_rests(last, now):
+        return None
 
-    if last.failures:
-        return None if job_rests(last, now) else latest
-    return latest if latest > last.due_at else None
+    latest = job.latest(now)
+    if last is None or last.ended_at is None or last.failures or latest > last.due_at:
+        return latest
+    return None
 
 
 def job_rests(last: JobState | None, now: datetime) -> bool:
