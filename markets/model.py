@@ -1,4 +1,4 @@
-"""What the world is made of: markets, quotes, snapshots and resolutions."""
+"""Markets, quotes, snapshots and resolutions: what the arena knows of the world."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -8,18 +8,18 @@ from typing import NewType
 from markets.millionths import ONE
 
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-"""When a market closes for which the venue gives no time, or one beyond the calendar."""
+"""The closing time of a market for which the venue gives none, or one beyond the calendar."""
 MarketId = NewType("MarketId", str)
 """`venue:id-at-the-venue`, the same in every table, prompt and export."""
 
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """A yes/no question at a venue, as its page read at some instant.
+    """A yes/no question at a venue, as the venue described it at some instant.
 
-    Markets of one event move together, and so do events of one `story`; without one the event is its own.
-    `slug` and `event_slug` are what the venue's pages for people call the market and its event, and `tags`
-    what it files the market under, with commas between them; all are empty where it doesn't say.
+    Markets of one event move together, and so do events of one `story`; an event without one is a story of
+    its own. `slug` and `event_slug` name the market and its event in the addresses of the venue's pages, and
+    `tags` are its labels there, separated by commas; all are empty where the venue doesn't give them.
     """
 
     id: MarketId
@@ -39,30 +39,37 @@ class Market:
 
     @property
     def series(self) -> str:
-        """What a question asked for several dates, each behind an @ in an id, has in common; else nothing."""
+        """Return the id without the date behind its @, for a question asked for several dates; else ""."""
         return self.id.rpartition("@")[0]
 
     @property
     def whole_story(self) -> str:
-        """The story that it belongs to: its own, or its event."""
+        """Return the story that the market belongs to: its own, or its event."""
         return self.story or self.event_id
 
     def is_among(self, slugs: Collection[str], events: Collection[str], tags: Collection[str]) -> bool:
-        """Whether its id or slug, its event's, or one of its tags is among these; capitals do not matter."""
+        """Tell whether its id or slug, its event's, or one of its tags is among these, whatever the case."""
+        own_id = self.id.partition(":")[2]
+        event_id = self.event_id.partition(":")[2]
+
         return (
-            _names(slugs, self.id.partition(":")[2], self.slug)
-            or _names(events, self.event_id.partition(":")[2], self.event_slug)
-            or _names(tags, *self.tags.split(","))
+            _is_any_among(slugs, own_id, self.slug)
+            or _is_any_among(events, event_id, self.event_slug)
+            or _is_any_among(tags, *self.tags.split(","))
         )
 
 
-def _names(wanted: Collection[str], *own: str) -> bool:
-    return bool(wanted) and not {x.casefold() for x in wanted}.isdisjoint(x.casefold() for x in own if x)
+def _is_any_among(wanted: Collection[str], *own: str) -> bool:
+    if not wanted:
+        return False
+
+    own_names = {name.casefold() for name in own if name}
+    return any(name.casefold() in own_names for name in wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """So many shares at a price, on one side of a book."""
+    """The shares on offer at one price, on one side of a book."""
 
     price: int
     shares: int
@@ -70,11 +77,11 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a YES share cost at an instant. A side that nobody offers is None.
+    """The price of a YES share at an instant. A side without offers is None.
 
     `bids` and `asks` are the book where the venue shows one, best first. `volume` is what was traded until
-    then; None where the venue doesn't say. The last three are known only where they were asked for, and
-    where the venue says them: what was traded in 24 hours, what its book or its pool holds, and what is held.
+    then; None where the venue doesn't say. `volume_24h`, `liquidity` (what the book or the pool holds) and
+    `open_interest` (what is held) are known only where they were asked for and the venue gives them.
     """
 
     market_id: MarketId
@@ -92,26 +99,36 @@ class Quote:
 
     @property
     def price(self) -> int | None:
-        """The mid; where there is none, the last trade."""
-        return self.last if self.mid is None else self.mid
+        """Return the mid; where there is none, the price of the last trade."""
+        if self.mid is None:
+            return self.last
+        return self.mid
 
     @property
     def depth(self) -> int | None:
-        """What the thinner side of its book takes, in millionths of dollars; None without a book."""
+        """Return the money that the thinner side of the book takes, in millionths; None without a book."""
         if not (self.bids or self.asks):
             return None
+
+        # Selling YES to a bid is buying NO, at a dollar less the bid.
         yes = sum(level.price * level.shares for level in self.asks)
         no = sum((ONE - level.price) * level.shares for level in self.bids)
         return min(yes, no) // ONE
 
     def shares_within(self, reach: int) -> int | None:
-        """The shares on the thinner side of its book, to `reach` from its best price; None without a book."""
+        """Return the shares on the thinner side of the book, to `reach` from its best price.
+
+        None without a book.
+        """
         if not (self.bids or self.asks):
             return None
-        ask = min((level.price for level in self.asks), default=0) + reach
-        bid = max((level.price for level in self.bids), default=0) - reach
-        asked = sum(level.shares for level in self.asks if level.price <= ask)
-        return min(asked, sum(level.shares for level in self.bids if level.price >= bid))
+
+        best_ask = min((level.price for level in self.asks), default=0)
+        best_bid = max((level.price for level in self.bids), default=0)
+        asked = sum(level.shares for level in self.asks if level.price <= best_ask + reach)
+        bid = sum(level.shares for level in self.bids if level.price >= best_bid - reach)
+
+        return min(asked, bid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,28 +140,29 @@ class Listing:
 
     @property
     def mid(self) -> int | None:
-        """The price of a YES share that a forecast is compared with."""
-        return None if self.quote is None else self.quote.mid
+        """Return the price of a YES share that a forecast is compared with."""
+        if self.quote is None:
+            return None
+        return self.quote.mid
 
     @property
     def has_price(self) -> bool:
-        """Whether its quote says what a share is worth."""
+        """Tell whether there is a quote that says what a share is worth."""
         return self.quote is not None and self.quote.price is not None
 
     def priced(self, earlier: "Listing | None") -> "Listing":
-        """Itself, with the quote that was last known where its own has no price."""
-        before = earlier.quote if earlier is not None else None
-        if self.has_price or before is None or before.price is None:
+        """Return the listing, with the quote of the earlier one where its own has no price."""
+        if self.has_price or earlier is None or not earlier.has_price:
             return self
-        return replace(self, quote=before)
+        return replace(self, quote=earlier.quote)
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that may be known at one instant: what is on offer, and what else is held.
+    """All that may be known of markets at one instant: those on offer, and others that agents hold.
 
-    `at` is the decision time. A live market is looked at a little after it: `taken_at` says when, and is
-    None where that is the same. `catalogue` is the hash of what was on offer, where that is kept.
+    `at` is the decision time. A live market is read a little after it: `taken_at` says when, and is None
+    where that is the same. `catalogue` is the hash of what was on offer, where that is kept.
     """
 
     at: datetime
@@ -155,29 +173,32 @@ class Snapshot:
 
     @property
     def seen_at(self) -> datetime:
-        """When it was looked at: the ages of quotes are counted from then."""
+        """Return when the snapshot was taken: the ages of quotes are counted from then."""
         return self.taken_at or self.at
 
     def __hash__(self) -> int:
-        """By its time and its size: to look through a hundred books takes longer than to be mistaken."""
+        """Hash only the time and the sizes: hashing every book costs more than a rare collision."""
         return hash((self.at, len(self.shown), len(self.held)))
 
     def __iter__(self) -> Iterator[Listing]:
+        """Yield the listings on offer, then those held."""
         yield from self.shown
         yield from self.held
 
 
 BY_HAND = "by hand"
-"""How the source of an end begins that a person decided, or that stands since the decision was withdrawn."""
-DECIDED, WITHDRAWN = f"{BY_HAND}: ", f"{BY_HAND}, withdrawn: "
-"""What stands before the reason in the source of each."""
+"""The beginning of the source of a resolution that a person decided, or whose decision was withdrawn."""
+DECIDED = f"{BY_HAND}: "
+"""The source of a resolution that a person decided, up to the reason."""
+WITHDRAWN = f"{BY_HAND}, withdrawn: "
+"""The source of a resolution by which such a decision was withdrawn, up to the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """How a market ended: what a YES share paid, None for a refund. A correction is the next version.
 
-    A person may decide it where a venue never says; that decision is withdrawn by a version that refunds.
+    A person may decide it where a venue never says; a version that refunds withdraws such a decision.
     """
 
     market_id: MarketId
@@ -188,26 +209,33 @@ class Resolution:
 
     @property
     def possible(self) -> bool:
-        """Whether a share can pay so much, and whether it is a version at all: they count from 1."""
-        pays = self.payout is None or (type(self.payout) is int and 0 <= self.payout <= ONE)
-        return pays and type(self.version) is int and self.version >= 1
+        """Tell whether a share can pay that much, and whether the version is one: they count from 1."""
+        can_pay = self.payout is None or (type(self.payout) is int and 0 <= self.payout <= ONE)
+        is_version = type(self.version) is int and self.version >= 1
+        return can_pay and is_version
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person decided it, or withdrew such a decision."""
+        """Tell whether a person decided it, or withdrew such a decision."""
         return self.source.startswith((DECIDED, WITHDRAWN))
 
     @property
     def withdrawn(self) -> bool:
-        """Whether it stands since a person withdrew a decision."""
+        """Tell whether a person withdrew a decision by it."""
         return self.source.startswith(WITHDRAWN)
 
     @property
     def reason(self) -> str:
         """Return why a person decided or withdrew it; nothing where the venue says how it ended."""
-        return self.source.removeprefix(DECIDED).removeprefix(WITHDRAWN) if self.by_hand else ""
+        if not self.by_hand:
+            return ""
+        return self.source.removeprefix(DECIDED).removeprefix(WITHDRAWN)
 
     @property
     def outcome(self) -> int | None:
-        """1 for YES, 0 for NO; None for a fraction or a refund, which pay but are not scored."""
-        return {ONE: 1, 0: 0}.get(self.payout) if self.payout is not None else None
+        """Return 1 for YES, 0 for NO; None for a fraction or a refund, which pay but are not scored."""
+        if self.payout == ONE:
+            return 1
+        if self.payout == 0:
+            return 0
+        return None

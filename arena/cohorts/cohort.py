@@ -9,43 +9,67 @@ from markets.hashes import digest
 
 
 def seed_for(*parts: object) -> int:
-    """A seed of 31 bits from anything that names it: the same on every machine.
+    """Derive a seed of 31 bits from the parts: equal parts give the same seed on every machine.
 
     >>> seed_for("arena", 1) == seed_for("arena", 1) != seed_for("arena", 2)
     True
     """
-    return int(digest([str(part) for part in parts])[:8], 16) >> 1
+    hexadecimal = digest(list(map(str, parts)))
+    return int(hexadecimal[:8], 16) >> 1
 
 
 ADDRESS_KEY = "base_url"
 
 
 def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
-    """The line-up in the order it can play: each entrant after those it is `of`, else in line-up order."""
-    left, done, waves = list(entrants), set[str](), list[list[Entrant]]()
+    """Arrange the entrants in waves that can play one after another, each in the order of the line-up.
+
+    An entrant plays in a later wave than those it is made from. Raises ValueError where agents depend on each
+    other in a circle, or on one that doesn't exist.
+    """
+    left = list(entrants)
+    placed = set[str]()
+    waves = list[list[Entrant]]()
+
     while left:
-        ready = [entrant for entrant in left if done.issuperset(forecast_sources(entrant.settings))]
+        ready = []
+        waiting = []
+        for entrant in left:
+            if placed.issuperset(forecast_sources(entrant.settings)):
+                ready.append(entrant)
+            else:
+                waiting.append(entrant)
+
         if not ready:
             names = ", ".join(entrant.name for entrant in left)
             raise ValueError(f"these agents depend on each other, or on an agent that doesn't exist: {names}")
+
         waves.append(ready)
-        done.update(entrant.name for entrant in ready)
-        left = [entrant for entrant in left if entrant.name not in done]
+        for entrant in ready:
+            placed.add(entrant.name)
+        left = waiting
+
     return waves
 
 
 def forecast_sources(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """The agents whose forecasts an agent with these settings is made from."""
-    of = settings.get("of", ())
-    return (of,) if isinstance(of, str) else tuple(of)
+    """Return the names of the agents whose forecasts an agent with these settings is made from."""
+    sources = settings.get("of", ())
+    if isinstance(sources, str):
+        return (sources,)
+    return tuple(sources)
 
 
 CohortState = Literal["playing", "paused", "stopped", "tracked", "ended"]
-"""What a cohort is doing: it decides, doesn't for now, never will again, need not any more, or is over."""
+"""What a cohort is doing.
+
+A playing cohort decides, a paused one doesn't for now, and a stopped one never will again. A tracked one has
+nothing left to decide but isn't over yet, and an ended one is.
+"""
 
 
 class StartedCohort(Protocol):
-    """A cohort, and what became of it so far."""
+    """A cohort, and when it ended, was paused and was stopped; None for what has not happened."""
 
     @property
     def cohort(self) -> Cohort: ...
@@ -61,40 +85,60 @@ class StartedCohort(Protocol):
 
 
 def newest_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) -> set[int]:
-    """The numbers of the newest cohorts, whatever became of them: older ones decide no more."""
-    begun = ((one.cohort.starts_at, one.cohort.number) for one in cohorts if one.cohort.starts_at <= at)
-    return {number for _, number in sorted(begun)[-keep:]}
+    """Return the numbers of the `keep` newest cohorts that have started by an instant.
+
+    Paused, stopped and ended cohorts count too. Older cohorts decide no more.
+    """
+    begun = []
+    for started in cohorts:
+        cohort = started.cohort
+        if cohort.starts_at <= at:
+            begun.append((cohort.starts_at, cohort.number))
+
+    begun.sort()
+    return {number for _, number in begun[-keep:]}
 
 
-def cohort_state(one: StartedCohort, newest: Collection[int], to_come: bool = True) -> CohortState:
-    """What a cohort is doing, by the numbers of the newest and whether it has a round left `to_come`."""
-    if one.ended_at is not None:
+def cohort_state(started: StartedCohort, newest: Collection[int], to_come: bool = True) -> CohortState:
+    """Return what a cohort is doing, given the newest numbers and whether it has a round left `to_come`."""
+    if started.ended_at is not None:
         return "ended"
-    if one.stopped_at is not None:
+    if started.stopped_at is not None:
         return "stopped"
-    if one.cohort.number not in newest or not to_come:
+    if started.cohort.number not in newest or not to_come:
         return "tracked"
-    return "playing" if one.paused_at is None else "paused"
+    if started.paused_at is not None:
+        return "paused"
+    return "playing"
 
 
 def deciding_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) -> set[int]:
-    """The numbers of the cohorts that decide as their rounds come: the newest, not paused, not stopped."""
-    every = list(cohorts)
-    newest = newest_numbers(every, at, keep)
-    return {one.cohort.number for one in every if cohort_state(one, newest) == "playing"}
+    """Return the numbers of the cohorts that decide: the newest, unless paused or stopped."""
+    started_cohorts = list(cohorts)
+    newest = newest_numbers(started_cohorts, at, keep)
+    deciding = set()
+
+    for started in started_cohorts:
+        if cohort_state(started, newest) == "playing":
+            deciding.add(started.cohort.number)
+
+    return deciding
 
 
 def next_round_number(
     cohort: Cohort, done: Mapping[int, bool], looked: datetime | None, since: datetime | None
 ) -> int | None:
-    """The number of the round that a cohort decides next; None when none is left.
+    """Return the number of the round that a cohort decides next; None when none is left.
 
-    `done` has the rounds that have begun. At the time of its newest snapshot, `looked`, only a round that has
-    begun goes on, and what was to be decided before `since` was missed.
+    `done` says of each round that has begun whether it is complete. `looked` is the time of the cohort's
+    newest snapshot: up to then, only a round that has begun goes on. Rounds before `since` were missed.
     """
     for number in range(1, cohort.rounds + 1):
         at = cohort.calendar.time(number)
-        begun = number in done or looked is None or at > looked
-        if begun and not done.get(number, False) and (since is None or at >= since):
+        playable = number in done or looked is None or at > looked
+        missed = since is not None and at < since
+
+        if playable and not missed and not done.get(number, False):
             return number
+
     return None

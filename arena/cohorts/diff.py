@@ -1,6 +1,6 @@
 """What changed from one cohort to another: rules, markets, evidence, prompts, and how agents are set up."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any
@@ -14,12 +14,12 @@ from markets.registry import ExtensionFolder
 from portfolio.money import dollars, percent
 
 PROMPT_TEXT_KEY = "text of "
-"""Goes before the name of a prompt whose words were changed."""
+"""The prefix of the keys of prompts in an agent's setup, before the name of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSetup:
-    """An entrant as a cohort has frozen it; `prompts` are the hashes of the texts that it is asked by."""
+    """An entrant as a cohort froze it; `prompts` has the hashes of its prompts' texts by name."""
 
     kind: str
     settings: Mapping[str, Any]
@@ -27,14 +27,16 @@ class AgentSetup:
 
 
 def agent_setup(cohort: Cohort, entrant: Entrant, extra: Iterable[ExtensionFolder] = ()) -> AgentSetup:
-    """How an entrant of a cohort is set up; kinds are also looked for in the extra folders."""
-    named, prompts = _prompt_names(entrant, extra), {**cohort.prompts, **entrant.prompts}
+    """Return how an entrant of a cohort is set up; kinds are also looked for in the extra folders."""
+    hashes = {**cohort.prompts, **entrant.prompts}
+    prompts = {name: hashes[name] for name in _prompt_names(entrant, extra) if name in hashes}
     settings = without_credentials(entrant.settings)
-    return AgentSetup(entrant.kind, settings, {x: prompts[x] for x in named if x in prompts})
+
+    return AgentSetup(entrant.kind, settings, prompts)
 
 
 def _prompt_names(entrant: Entrant, extra: Iterable[ExtensionFolder]) -> tuple[str, ...]:
-    """The prompts that an entrant uses, as its kind says; where that is gone, those its settings name."""
+    """Return the prompts that an entrant's kind uses; without a working kind, every text in its settings."""
     try:
         settings = kind(entrant.kind, extra).settings
         return prompt_names(settings.model_validate(entrant.settings))
@@ -43,28 +45,38 @@ def _prompt_names(entrant: Entrant, extra: Iterable[ExtensionFolder]) -> tuple[s
 
 
 def setup_differences(before: AgentSetup, after: AgentSetup) -> dict[str, tuple[Any, Any]]:
-    """What is not the same, by key, as it was and as it is; None for what is not there.
+    """Return what differs between two setups: by key, the old and the new value, None where it is missing.
 
     >>> setup_differences(AgentSetup("constant", {"p": 0.5}, {}), AgentSetup("constant", {"p": 0.6}, {}))
     {'p': (0.5, 0.6)}
     """
-    return _changed_values(_flat(before), _flat(after))
+    return _changed_values(_values_by_key(before), _values_by_key(after))
 
 
 def setting_in_words(key: str, was: Any, now: Any) -> str:
-    """A difference in a few words.
+    """Describe a changed setting in a few words.
 
     >>> setting_in_words("p", 0.5, None), setting_in_words("text of bet", "9f…", "1a…")
     ('p: not set, was 0.5', 'text of bet: edited')
     """
-    if key.startswith(PROMPT_TEXT_KEY):
-        return f"{key}: " + ("edited" if was and now else "in use" if now else "no longer in use")
-    after, before = ("not set" if value is None else setting_text(value) for value in (now, was))
-    return f"{key}: {after}, was {before}"
+    if not key.startswith(PROMPT_TEXT_KEY):
+        return f"{key}: {_setting_or_not_set(now)}, was {_setting_or_not_set(was)}"
+
+    if was and now:
+        return f"{key}: edited"
+    if now:
+        return f"{key}: in use"
+    return f"{key}: no longer in use"
+
+
+def _setting_or_not_set(value: Any) -> str:
+    if value is None:
+        return "not set"
+    return setting_text(value)
 
 
 def setting_text(value: Any) -> str:
-    """An agent's setting as people write it.
+    """Return an agent's setting as people write it.
 
     >>> setting_text(6.0), setting_text({"input": 1.0, "output": 4}), setting_text(["a", True])
     ('6', 'input 1, output 4', 'a, yes')
@@ -72,20 +84,28 @@ def setting_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {setting_text(each)}" for key, each in value.items())
+        return ", ".join(f"{key} {setting_text(part)}" for key, part in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(setting_text, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
 
 
-def _flat(setup: AgentSetup) -> dict[str, Any]:
-    """All of it by key. Texts of prompts only count under one name: another name is a change by itself."""
-    texts = {f"{PROMPT_TEXT_KEY}{name}": digest for name, digest in setup.prompts.items()}
-    return {"kind": setup.kind, **setup.settings, **texts}
+def _values_by_key(setup: AgentSetup) -> dict[str, Any]:
+    """Return the kind, the settings and the hashes of the prompts of a setup, by key.
+
+    A prompt's key holds its name: another name is a change of the setting, and not of a text.
+    """
+    values = {"kind": setup.kind, **setup.settings}
+    for name, text_hash in setup.prompts.items():
+        values[f"{PROMPT_TEXT_KEY}{name}"] = text_hash
+
+    return values
 
 
 ChangedValues = Mapping[str, tuple[Any, Any]]
-"""What is not the same, by key: as it was and as it is, None for what is not there."""
+"""The old and the new value of each key that changed; None where one is missing."""
 
 PERCENT_KEYS = ("max_bet", "min_coverage", "max_of_volume", "max_of_volume_cohort")
 MONEY_KEYS = ("bankroll", "min_bet", "min_volume", "min_depth", "min_volume_24h", "min_liquidity")
@@ -95,10 +115,11 @@ TIME_KEYS = ("closes_within", "closes_after", "max_quote_age")
 
 @dataclass(frozen=True, slots=True)
 class CohortChanges:
-    """From one cohort to another. `parts` has what was frozen beside prompts and agents, by its section.
+    """What changed from one cohort to another.
 
-    `edited` are the prompts that have other words under the same name. `reordered` is whether those who are
-    in both line-ups stand in another order.
+    `config` has the hashes of both configs. `parts` has what was frozen beside prompts and agents, by its
+    section. `added`, `removed` and `changed` are agents, and `reordered` says whether those in both line-ups
+    are in another order.
     """
 
     config: tuple[str, str]
@@ -111,117 +132,179 @@ class CohortChanges:
 
     @property
     def edited(self) -> tuple[str, ...]:
-        """Prompts whose words are others under the same name."""
+        """Return the names of the prompts that both cohorts have, with different texts."""
         return tuple(name for name, (was, now) in self.prompts.items() if was and now)
 
     def __bool__(self) -> bool:
-        """Whether anything that is played by is another."""
+        """Tell whether anything changed; the configs' hashes alone don't count."""
         return bool(
             self.parts or self.prompts or self.added or self.removed or self.changed or self.reordered
         )
 
 
 def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolder] = ()) -> CohortChanges:
-    """What changed from one cohort to another; kinds are also looked for in the extra folders.
+    """Return what changed from one cohort to another; kinds are also looked for in the extra folders.
 
-    Number, start and seed are each cohort's own.
+    Number, start and seed differ between any two cohorts and are left out.
     """
-    old, new = _parts(before), _parts(after)
-    parts = {section: _changed_values(old[section], new[section]) for section in old}
-    was, now = ({entrant.name: entrant for entrant in cohort.entrants} for cohort in (before, after))
     folders = tuple(extra)
-    setups: dict[str, tuple[AgentSetup, AgentSetup]] = {
-        name: (agent_setup(before, was[name], folders), agent_setup(after, now[name], folders))
-        for name in was
-        if name in now
-    }
-    changed = {name: setup_differences(*pair) for name, pair in setups.items()}
+    new_parts = _parts(after)
+    old_entrants = _entrants_by_name(before)
+    new_entrants = _entrants_by_name(after)
+    stayed = [name for name in old_entrants if name in new_entrants]
+
+    parts = {}
+    for section, old_values in _parts(before).items():
+        differences = _changed_values(old_values, new_parts[section])
+        if differences:
+            parts[section] = differences
+
+    changed = {}
+    for name in stayed:
+        old_setup = agent_setup(before, old_entrants[name], folders)
+        new_setup = agent_setup(after, new_entrants[name], folders)
+        differences = setup_differences(old_setup, new_setup)
+        if differences:
+            changed[name] = differences
+
     return CohortChanges(
-        (before.config_hash, after.config_hash),
-        {section: moved for section, moved in parts.items() if moved},
-        _changed_values(before.prompts, after.prompts),
-        tuple(entrant for name, entrant in now.items() if name not in was),
-        tuple(entrant for name, entrant in was.items() if name not in now),
-        {name: moved for name, moved in changed.items() if moved},
-        [name for name in was if name in now] != [name for name in now if name in was],
+        config=(before.config_hash, after.config_hash),
+        parts=parts,
+        prompts=_changed_values(before.prompts, after.prompts),
+        added=tuple(entrant for name, entrant in new_entrants.items() if name not in old_entrants),
+        removed=tuple(entrant for name, entrant in old_entrants.items() if name not in new_entrants),
+        changed=changed,
+        reordered=stayed != [name for name in new_entrants if name in old_entrants],
     )
 
 
+def _entrants_by_name(cohort: Cohort) -> dict[str, Entrant]:
+    return {entrant.name: entrant for entrant in cohort.entrants}
+
+
 def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
-    """All that a cohort froze beside its prompts and agents, by section."""
-    guard = cohort.guard.model_dump(mode="json")
+    """Return all that a cohort froze beside its prompts and agents, by section."""
     return {
         "cohort": {"rounds": cohort.rounds, "decide": str(cohort.cadence), "bankroll": cohort.bankroll},
         "rules": cohort.rules.model_dump(mode="json"),
         "universe": cohort.universe.model_dump(mode="json"),
-        "venue": {"venue": cohort.venue, "stamp": cohort.stamp, **without_credentials(cohort.venue_settings)},
+        "venue": {
+            "venue": cohort.venue,
+            "stamp": cohort.stamp,
+            **without_credentials(cohort.venue_settings),
+        },
         "scores": {"min_coverage": cohort.min_coverage},
-        "evidence": {"from": cohort.evidence, **without_credentials(cohort.evidence_settings), **guard},
+        "evidence": {
+            "from": cohort.evidence,
+            **without_credentials(cohort.evidence_settings),
+            **cohort.guard.model_dump(mode="json"),
+        },
     }
 
 
 def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    return {key: (old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
+    changed = {}
+    for key in {**old, **new}:
+        was = old.get(key)
+        now = new.get(key)
+        if was != now:
+            changed[key] = (was, now)
+
+    return changed
 
 
 def changes_in_words(changes: CohortChanges) -> list[str]:
-    """The changes, a line each: who came and went, who is set up in another way, then what is played by."""
-    lines = [f"+ {_named(entrant)}" for entrant in changes.added]
-    lines += [f"- {_named(entrant)}" for entrant in changes.removed]
-    for name, moved in changes.changed.items():
-        own = [
-            setting_in_words(key, *each)
-            for key, each in moved.items()
-            if not (key.startswith(PROMPT_TEXT_KEY) and all(each))
-        ]
-        lines += [f"{name}: {'; '.join(own)}"] if own else []
-    lines += ["the order of the agents has changed"] if changes.reordered else []
-    lines += [f"prompt {name}: edited" for name in changes.edited]
-    for section, moved in changes.parts.items():
-        lines.append(f"{section}: " + "; ".join(_in_words(key, *each) for key, each in moved.items()))
-    return lines
+    """Describe the changes, a line each: agents added, removed and changed, then prompts and settings."""
+    return list(_change_lines(changes))
+
+
+def _change_lines(changes: CohortChanges) -> Iterator[str]:
+    for entrant in changes.added:
+        yield f"+ {_named(entrant)}"
+    for entrant in changes.removed:
+        yield f"- {_named(entrant)}"
+
+    for name, differences in changes.changed.items():
+        settings = "; ".join(_changed_settings(differences))
+        if settings:
+            yield f"{name}: {settings}"
+
+    if changes.reordered:
+        yield "the order of the agents has changed"
+
+    for name in changes.edited:
+        yield f"prompt {name}: edited"
+
+    for section, differences in changes.parts.items():
+        values = "; ".join(_value_change(key, was, now) for key, (was, now) in differences.items())
+        yield f"{section}: {values}"
+
+
+def _changed_settings(differences: ChangedValues) -> Iterator[str]:
+    """Yield each changed setting of an agent in words, without texts of prompts that were only edited.
+
+    Such a prompt has a line of its own for all agents.
+    """
+    for key, (was, now) in differences.items():
+        is_edited_prompt = key.startswith(PROMPT_TEXT_KEY) and was and now
+        if not is_edited_prompt:
+            yield setting_in_words(key, was, now)
 
 
 def _named(entrant: Entrant) -> str:
-    of = entrant.settings.get("of") or ()
-    what = entrant.settings.get("model") or ", ".join([of] if isinstance(of, str) else of)
-    return f"{entrant.name} ({entrant.kind}{f' {what}' if what and what != entrant.name else ''})"
+    """Return an agent's name with its kind, and its model or sources unless the name says them already."""
+    sources = entrant.settings.get("of") or ()
+    if isinstance(sources, str):
+        sources = [sources]
+
+    made_from = entrant.settings.get("model") or ", ".join(sources)
+    if made_from and made_from != entrant.name:
+        return f"{entrant.name} ({entrant.kind} {made_from})"
+    return f"{entrant.name} ({entrant.kind})"
 
 
-def _in_words(key: str, was: Any, now: Any) -> str:
-    before, after = (value_in_words(key, value) for value in (was, now))
+def _value_change(key: str, was: Any, now: Any) -> str:
+    before = value_in_words(key, was)
+    after = value_in_words(key, now)
     return f"{key.replace('_', ' ')} {after}, was {before}"
 
 
 def value_in_words(key: str, value: Any) -> str:
-    """A frozen value as people say it.
+    """Return a frozen value as people say it.
 
     >>> value_in_words("max_bet", 250_000), value_in_words("closes_after", 60), value_in_words("show", None)
     ('25%', '1m', 'not set')
     >>> value_in_words("context", {"history": True, "past": False})
     'history yes; past no'
     """
-    if value is None or isinstance(value, bool):
-        return {None: "not set", True: "yes", False: "no"}[value]
-    as_text = _number_format(key) if isinstance(value, int) else None
-    if as_text is not None:
-        return as_text(value)
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return _number_in_words(key, value)
+
     if isinstance(value, Mapping):
-        return "; ".join(f"{each} {value_in_words(each, one)}" for each, one in value.items()) or "none"
-    return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
+        return "; ".join(f"{name} {value_in_words(name, part)}" for name, part in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return str(value)
 
 
-def _number_format(key: str) -> Callable[[int], str] | None:
+def _number_in_words(key: str, number: int) -> str:
     if key in MONEY_KEYS:
-        return dollars
+        return dollars(number)
     if key in TIME_KEYS:
-        return written_duration
+        return written_duration(number)
     if key in PRICE_KEYS:
-        return lambda value: f"{100 * value / ONE:g}¢"
-    return percent if key in PERCENT_KEYS else None
+        return f"{100 * number / ONE:g}¢"
+    if key in PERCENT_KEYS:
+        return percent(number)
+    return str(number)
 
 
 def text_diff(name: str, before: str, after: str) -> list[str]:
-    """How the words of a prompt changed, as a unified diff."""
-    old, new = (text.splitlines() for text in (before, after))
-    return list(unified_diff(old, new, f"{name} (before)", f"{name} (after)", lineterm=""))
+    """Return how the text of a prompt changed, as the lines of a unified diff."""
+    old_lines = before.splitlines()
+    new_lines = after.splitlines()
+    return list(unified_diff(old_lines, new_lines, f"{name} (before)", f"{name} (after)", lineterm=""))

@@ -1,4 +1,4 @@
-"""From a config to what is to come: a season's plan, what a cohort freezes, what the arena is to do."""
+"""What follows from a config: a season's plan, what a cohort freezes, and what the arena is to do."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
@@ -7,22 +7,22 @@ from importlib.metadata import PackageNotFoundError, version
 from agents.guard import Guard
 from agents.registry import prompt_names
 from arena.cohorts.cohort import seed_for
-from arena.cohorts.replacements import entrants_of
+from arena.cohorts.replacements import entrants_of, hash_prompts
 from arena.cohorts.schedule import Expected, Plan, configured_jobs, first_starts, scheduled_start
 from arena.config import Config, environment
 from arena.config.code import UnloadedAdapter
 from arena.config.environment import missing_keys
 from arena.errors import ArenaError
 from arena.record.model.cohort import NO_EVIDENCE, Cohort
-from markets.hashes import digest
 from markets.registry import load
 
 
 def check_keys(config: Config, environ: Mapping[str, str]) -> None:
-    """Refuse a line-up in which no model has a key: such a cohort starts only if it is asked for."""
+    """Refuse a line-up with models of which none has its key: such a cohort starts only if asked for."""
     missing = missing_keys(config.agents, environ)
     models = [agent.name for agent in config.agents if agent.model is not None]
-    if models and all(name in missing for name in models):
+
+    if models and missing.keys() >= set(models):
         keys = " or ".join(dict.fromkeys(missing.values()))
         hint = f"set {keys}, here or in .env; or add --baselines: each model then joins once its key is set"
         raise ArenaError("no_keys", f"no model has its key: {', '.join(models)}", hint)
@@ -31,13 +31,27 @@ def check_keys(config: Config, environ: Mapping[str, str]) -> None:
 def plan_of(
     config: Config, at: datetime, begun: Sequence[Cohort] = (), keys: Mapping[str, str] | None = None
 ) -> Plan:
-    """When the config's cohorts start, now that some have `begun`, and who plays in them.
+    """Return when the config's cohorts start, given those that have `begun`, and who plays in them.
 
-    With an environment, a cohort starts only where some model has its key in it or in `.env`.
+    With an environment in `keys`, a cohort starts only where some model has its key in it or in `.env`.
     """
-    cohorts, live = config.cohorts, stamp_of(config) == "live"
-    first_day = None if cohorts.first is None else datetime.combine(cohorts.first, time(), UTC)
-    starts = first_starts(cohorts.start, first_day, begun, at) if live else None
+    cohorts = config.cohorts
+    count = cohorts.count
+    at_once = None
+
+    if stamp_of(config) == "live":
+        first_day = None
+        if cohorts.first is not None:
+            first_day = datetime.combine(cohorts.first, time(), UTC)
+
+        starts = first_starts(cohorts.start, first_day, begun, at)
+        first = starts.scheduled
+        at_once = starts.at_once
+        if count:
+            # A first cohort outside the weekly schedule is one of those that the config asks for.
+            count -= starts.outside
+    else:
+        first = scheduled_start(begun) or config.first_start(at)
 
     def freeze(number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
         if keys is not None:
@@ -45,30 +59,39 @@ def plan_of(
         return freeze_cohort(config, number, starts_at)
 
     return Plan(
-        first=starts.scheduled if starts else scheduled_start(begun) or config.first_start(at),
+        first=first,
         decide=cohorts.decide,
         rounds=cohorts.rounds,
-        count=cohorts.count - starts.outside if starts and cohorts.count else cohorts.count,
+        count=count,
         keep_deciding=cohorts.keep_deciding,
         freeze=freeze,
         begun=tuple(begun),
-        at_once=starts.at_once if starts else None,
+        at_once=at_once,
     )
 
 
 def expected_of(config: Config, at: datetime, begun: Sequence[Cohort], me: str = "") -> Expected:
-    """What a config expects of a record whose first cohort `began` then."""
-    plan, live = plan_of(config, at, begun), stamp_of(config) == "live"
-    return Expected(plan, live, config.budget.limits, configured_jobs(config.run, config.watch), me)
+    """Return what a config expects of a record whose cohorts have `begun`; `me` names the process."""
+    plan = plan_of(config, at, begun)
+    is_live = stamp_of(config) == "live"
+    jobs = configured_jobs(config.run, config.watch)
+
+    return Expected(plan, is_live, config.budget.limits, jobs, me)
 
 
 def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Cohort, dict[str, str]]:
-    """The cohort that the config starts at a time, and the texts of its prompts by hash."""
-    names = sorted({name for agent in config.agents for name in prompt_names(agent.settings)})
-    prompts = {name: digest(config.prompts[name]) for name in names}
-    stamp, universe = stamp_of(config), config.markets.universe
-    if stamp == "live":  # what is recorded or simulated is drawn by its own events, as ever
+    """Return the cohort that the config starts at a time, and the texts of its prompts by hash."""
+    names = set[str]()
+    for agent in config.agents:
+        names.update(prompt_names(agent.settings))
+    prompts, texts = hash_prompts(config, sorted(names))
+
+    stamp = stamp_of(config)
+    universe = config.markets.universe
+    if stamp == "live":
+        # Draws at recorded and simulated venues stay by event, so that they can be repeated.
         universe = universe.model_copy(update={"per_story": universe.per_event})
+
     cohort = Cohort(
         number=number,
         starts_at=starts_at,
@@ -90,21 +113,27 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         offset=config.cohorts.decide.offset,
         min_coverage=config.scores.min_coverage,
     )
-    return cohort, {prompts[name]: config.prompts[name] for name in names}
+    return cohort, texts
 
 
 def frozen_guard(config: Config) -> Guard:
-    """What may be shown: suspect texts are withheld, but for live markets whose prices every agent sees."""
+    """Return the guard that a cohort freezes, which says what happens to suspect texts if agents read any.
+
+    They are withheld, except at live markets whose prices every agent sees: there they are only flagged.
+    """
     guard = config.evidence.guard
-    reads = config.evidence.source != NO_EVIDENCE or any(
-        getattr(agent.settings, "tools", ()) for agent in config.agents
-    )
-    if not reads:
+    has_tools = any(getattr(agent.settings, "tools", ()) for agent in config.agents)
+
+    if config.evidence.source == NO_EVIDENCE and not has_tools:
         return guard.model_copy(update={"suspects": None})
     if guard.suspects is not None:
         return guard
-    blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
-    suspects = "withheld" if blind or stamp_of(config) != "live" else "flagged"
+
+    suspects = "flagged"
+    is_blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
+    if is_blind or stamp_of(config) != "live":
+        suspects = "withheld"
+
     return guard.model_copy(update={"suspects": suspects})
 
 
@@ -116,7 +145,7 @@ def stamp_of(config: Config) -> str:
 
 
 def code_version() -> str:
-    """The version of the package that is running, stamped on every turn."""
+    """Return the version of the package that is running; every turn is stamped with it."""
     try:
         return version("paper-arena")
     except PackageNotFoundError:

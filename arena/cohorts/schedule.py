@@ -1,14 +1,13 @@
-"""When everything is due: the one place in which all that is scheduled gets its trigger from APScheduler.
+"""When everything is due: cohort starts, the rounds of each cohort, the jobs between rounds, and retries.
 
-Cohort starts, the rounds of each cohort, the jobs between rounds and retries: a schedule says when each is.
-`trigger` makes of it what wakes `arena run` and what simulated time walks. What is due, the record says.
+Each has a schedule, and only `trigger` turns a schedule into times, by APScheduler: `arena run` wakes at
+them, and simulated time goes from one to the next. The record says what is done already and no longer due.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from arena.record.model.calendar import SUNDAY, WEEK, Cadence, Calendar
@@ -20,84 +19,97 @@ if TYPE_CHECKING:
     from arena.record.queries.cohorts import StoredCohort
 
 PLAY_WINDOW = timedelta(hours=6)
-"""How long after a live round's prices were looked at a turn may still be played on them."""
+"""How long after a live round's prices were read a turn may still be played on them."""
 TICK = timedelta(microseconds=1)
 
-
 Schedule = Calendar | Cadence | datetime
-"""The starts of cohorts, or the rounds of one; a job's cadence; or a single time: that of a retry."""
+"""A calendar of cohorts' starts or of a cohort's rounds, a job's cadence, or the single time of a retry."""
 
 
 class Trigger(Protocol):
-    """What is used of APScheduler's triggers, whose package has no types."""
+    """The part of APScheduler's triggers that is used here; its package has no types."""
 
     def get_next_fire_time(self, previous: datetime | None, now: datetime) -> datetime | None:
-        """The time after the previous one; without one, the first that isn't before an instant."""
+        """Return the time after the previous one; without one, the first that isn't before `now`."""
         ...
 
 
 @lru_cache(maxsize=1024)
 def trigger(schedule: Schedule) -> Trigger:
-    """APScheduler's trigger of a schedule, in UTC."""
+    """Return APScheduler's trigger of a schedule, in UTC."""
     if isinstance(schedule, datetime):
         from apscheduler.triggers.date import DateTrigger
 
         once: Trigger = DateTrigger(schedule, UTC)
         return once
+
     if isinstance(schedule, Cadence):
         if not schedule:
             raise ValueError("a job that is off is never due")
         schedule = Calendar(SUNDAY + (schedule.offset or timedelta()), schedule.every)
-    last = None if schedule.count is None else schedule.time(schedule.count)
+
+    last = None
+    if schedule.count is not None:
+        last = schedule.time(schedule.count)
     bounds = {"start_date": schedule.first, "end_date": last, "timezone": UTC}
+
     if schedule.offset is None:
         from apscheduler.triggers.interval import IntervalTrigger
 
         regular: Trigger = IntervalTrigger(seconds=int(schedule.every.total_seconds()), **bounds)
         return regular
+
     from apscheduler.triggers.combining import OrTrigger
     from apscheduler.triggers.cron import CronTrigger
 
     at = SUNDAY + schedule.offset
     weekday = at.weekday() if schedule.every == WEEK else None
-    later = CronTrigger(day_of_week=weekday, hour=at.hour, minute=at.minute, **bounds)
-    first = [] if schedule.count == 0 else [trigger(schedule.first)]
-    either: Trigger = OrTrigger([*first, later])
+    triggers = [CronTrigger(day_of_week=weekday, hour=at.hour, minute=at.minute, **bounds)]
+
+    # The first time need not be at the offset of the later ones.
+    if schedule.count != 0:
+        triggers.append(trigger(schedule.first))
+
+    either: Trigger = OrTrigger(triggers)
     return either
 
 
 def schedule_times(schedule: Schedule, since: datetime, until: datetime | None = None) -> Iterator[datetime]:
-    """The times of a schedule from an instant until another, as its trigger has them."""
-    walked = trigger(schedule)
-    at = walked.get_next_fire_time(None, since)
+    """Yield the times of a schedule from an instant until another, both included."""
+    own_trigger = trigger(schedule)
+    at = own_trigger.get_next_fire_time(None, since)
+
     while at is not None and (until is None or at <= until):
-        if at >= since:  # a single time is told though it is past
+        if at >= since:  # the trigger of a single time returns it though it is past
             yield at.astimezone(UTC)
         last = max(at, since - TICK)
-        at = walked.get_next_fire_time(last, last)
+        at = own_trigger.get_next_fire_time(last, last)
 
 
 def next_time(schedule: Schedule, after: datetime) -> datetime | None:
-    """The first time of a schedule after an instant, if there is one."""
+    """Return the first time of a schedule after an instant, if there is one."""
     return next(schedule_times(schedule, after + TICK), None)
 
 
 def next_of(schedules: Mapping[str, Schedule], after: datetime) -> datetime | None:
-    """The first time after an instant that any of these schedules has."""
-    found = (next_time(schedule, after) for schedule in schedules.values())
-    return min((at for at in found if at is not None), default=None)
+    """Return the first time after an instant that any of these schedules has."""
+    times = set[datetime | None]()
+    for schedule in schedules.values():
+        times.add(next_time(schedule, after))
+
+    return min(filter(None, times), default=None)
 
 
 def scheduled_start(begun: Sequence[Cohort]) -> datetime | None:
-    """When the first cohort started that the schedule has started: its calendar counts from there."""
+    """Return the start of the first cohort that the schedule started: its calendar counts from there."""
     return min((cohort.starts_at for cohort in begun if not cohort.by_hand), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class FirstStarts:
-    """Where the starts of a live venue begin: one `at_once`, outside the schedule, and the `scheduled` ones.
+    """The first starts at a live venue: one `at_once`, and the first of the `scheduled` ones.
 
-    `outside` counts the start outside the schedule, also once it was made.
+    `outside` is 1 if the first cohort starts, or has started, outside the schedule, else 0.
     """
 
     scheduled: datetime
@@ -108,18 +120,21 @@ class FirstStarts:
 def first_starts(
     weekly: "Start", first_day: datetime | None, begun: Sequence[Cohort], now: datetime
 ) -> FirstStarts:
-    """The rule of the first round at a live venue: the first cohort starts when a person starts it.
+    """Return when cohorts start at a live venue: the first when a person starts it, later ones weekly.
 
-    That is now, to the minute, whatever the weekday, unless the config names a day whose start is still to
-    come. All later cohorts start by the schedule, weekly.
+    The first starts now, to the minute, whatever the weekday, unless the config names a day whose start is
+    still to come.
     """
     earliest = min(begun, key=lambda cohort: cohort.starts_at, default=None)
     if earliest is not None:
-        outside = int(earliest.by_hand)
         scheduled = scheduled_start(begun) or weekly.on_or_after(earliest.starts_at + TICK)
-        return FirstStarts(scheduled, outside=outside)
-    if first_day is not None and (start := weekly.on_or_after(first_day)) > now:
-        return FirstStarts(start)
+        return FirstStarts(scheduled, outside=int(earliest.by_hand))
+
+    if first_day is not None:
+        start = weekly.on_or_after(first_day)
+        if start > now:
+            return FirstStarts(start)
+
     minute = now.replace(second=0, microsecond=0)
     scheduled = weekly.on_or_after(minute)
     return FirstStarts(scheduled, minute, int(scheduled != minute))
@@ -127,12 +142,12 @@ def first_starts(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The config's part in a season: when cohorts start, when they decide, and who they are.
+    """The config's part in a season: when cohorts start, when they decide, and who plays in them.
 
-    A cohort starts every week from `first` on, `count` of them or without end. `freeze` makes the one
-    of a number and a time, with the texts of its prompts by hash. Those that have `begun` decide when they
-    have frozen it, whatever the config says by now, and so do those that were started by hand. Where none
-    has begun at a live venue, the first starts `at_once`.
+    A cohort starts every week from `first` on, `count` of them or without end. `freeze` returns the cohort
+    of a number and a start, with the texts of its prompts by hash. Cohorts that have `begun`, also those
+    started by hand, decide when they froze it, whatever the config says by now. Where none has begun at a
+    live venue, the first starts `at_once`.
     """
 
     first: datetime
@@ -145,35 +160,48 @@ class Plan:
     at_once: datetime | None = None
 
     def starts_at(self, at: datetime) -> bool:
-        """Whether a cohort starts at that time, by the schedule or at once."""
+        """Tell whether a cohort starts at that time, by the schedule or at once."""
         return at == self.at_once or self.starts.number_at(at) is not None
 
     @property
     def starts(self) -> Calendar:
-        """When cohorts start."""
+        """Return the calendar by which cohorts start."""
         return Calendar(self.first, WEEK, self.count)
 
     def decision_times(self, until: datetime | None = None) -> list[datetime]:
-        """The times at which some cohort decides; a plan without end needs a bound."""
+        """Return the times at which some cohort decides; a plan without end needs a bound."""
         if until is None and self.count is None:
             raise ValueError("this schedule has no end: give one")
-        found = (schedule_times(one, one.first, until) for one in self._calendars(until))
-        at_once = () if self.at_once is None else (self.at_once,)
-        return sorted({*at_once, *(at for times in found for at in times)})
+
+        times = set[datetime]()
+        if self.at_once is not None:
+            times.add(self.at_once)
+        for calendar in self._calendars(until):
+            times.update(schedule_times(calendar, calendar.first, until))
+
+        return sorted(times)
 
     def next_after(self, at: datetime) -> datetime | None:
-        """The first decision time after an instant, if there is one."""
-        begun = {cohort.starts_at for cohort in self.begun}
-        starts = (start for start in schedule_times(self.starts, at + TICK) if start not in begun)
-        times = [next(starts, None), *(next_time(one, at) for one in self._calendars(at))]
-        return min((time for time in times if time is not None), default=None)
+        """Return the first decision time after an instant, if there is one."""
+        times = {next(self._new_starts(at + TICK), None)}
+        for calendar in self._calendars(at):
+            times.add(next_time(calendar, at))
 
-    def _calendars(self, until: datetime | None) -> list[Calendar]:
-        """When each cohort decides: those that have begun, and those that are to start until an instant."""
+        return min(filter(None, times), default=None)
+
+    def _calendars(self, until: datetime | None) -> Iterator[Calendar]:
+        """Yield when each cohort decides: those that have begun, and those that start until an instant."""
+        for cohort in self.begun:
+            yield cohort.calendar
+        for start in self._new_starts(self.first, until):
+            yield self.decide.calendar(start, self.rounds)
+
+    def _new_starts(self, since: datetime, until: datetime | None = None) -> Iterator[datetime]:
+        """Yield the scheduled starts, from an instant until another, at which no cohort has begun."""
         begun = {cohort.starts_at for cohort in self.begun}
-        starts = schedule_times(self.starts, self.first, until)
-        fresh = [self.decide.calendar(at, self.rounds) for at in starts if at not in begun]
-        return [*fresh, *(cohort.calendar for cohort in self.begun)]
+        for start in schedule_times(self.starts, since, until):
+            if start not in begun:
+                yield start
 
 
 def next_start(
@@ -184,20 +212,31 @@ def next_start(
     now: datetime,
     catch_up: str = "none",
 ) -> datetime | None:
-    """When the next cohort starts, None if none will. `begun` are earlier starts, `newest` was played last.
+    """Return when the next cohort starts, None if none will.
 
-    A live start is open for as long as its round may be played; of those that were missed after the last one,
-    all are made late, or the latest, or none.
+    `begun` are the earlier starts, `newest` is the time that was played last. A live start is open for as
+    long as its round may be played. Of the starts missed since the last one, `catch_up` makes all late, only
+    the latest, or none.
     """
     if plan.at_once is not None:
         return plan.at_once
+
     last = max(begun, default=None)
     for start in schedule_times(plan.starts, plan.first):
-        late = last is None or start > last
-        late = late and (catch_up == "all" or (catch_up == "latest" and now - start < WEEK))
-        to_come = late or now - start <= PLAY_WINDOW if live else newest is None or start > newest
-        if to_come and start not in begun:
+        if start in begun:
+            continue
+
+        if live:
+            age = now - start
+            caught_up = catch_up == "all" or (catch_up == "latest" and age < WEEK)
+            made_late = caught_up and (last is None or start > last)
+            to_come = made_late or age <= PLAY_WINDOW
+        else:
+            to_come = newest is None or start > newest
+
+        if to_come:
             return start
+
     return None
 
 
@@ -206,10 +245,13 @@ JOB_NAMES = (
     "digest",
 )  # fmt: skip
 """The jobs, in the order in which they are done where several are due at the same time."""
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
+FIRST_PAUSE = timedelta(minutes=1)
+LONGEST_PAUSE = timedelta(hours=1)
 MOST_TRIES = 12
-"""So often a round is tried whose models give no answer, where no time passes: with the pauses between, for
-six hours. A live round has as long."""
+"""How often a round whose models give no answer is tried where no time passes.
+
+With the pauses between tries that is six hours, as long as a live round has.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,31 +262,40 @@ class Job:
     cadence: Cadence
 
     def following(self, at: datetime) -> datetime:
-        """The first time after an instant at which it is due."""
+        """Return the first time after an instant at which the job is due."""
         return next(schedule_times(self.cadence, at + TICK))
 
     def latest(self, at: datetime) -> datetime:
-        """The last time until an instant at which it was due; the ones before are made up for by it."""
+        """Return the last time until an instant at which the job was due: it makes up for earlier ones."""
         return self.following(at) - self.cadence.every
 
 
 def configured_jobs(run: "RunSection", watch: "WatchSection") -> list[Job]:
-    """The jobs that the config has turned on; there is a digest only for a webhook."""
-    names = [name for name in JOB_NAMES if name != "digest" or watch.webhook or watch.webhook_env]
-    return [Job(name, cadence) for name in names if (cadence := getattr(run, name))]
+    """Return the jobs that the config has turned on; there is a digest only for a webhook."""
+    has_webhook = watch.webhook or watch.webhook_env
+    jobs = []
+
+    for name in JOB_NAMES:
+        cadence: Cadence = getattr(run, name)
+        if cadence and (name != "digest" or has_webhook):
+            jobs.append(Job(name, cadence))
+
+    return jobs
 
 
 def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | None:
-    """The time for which a job is to be done now, if it is. What was broken off or has failed is due again.
+    """Return the time for which a job is to be done now, if it is due.
 
-    However often it was missed, it is done once, for the last of those times.
+    A job that was broken off or has failed is due again. However often it was missed, it is done once, for
+    the last of those times.
     """
+    if job_rests(last, now):
+        return None
+
     latest = job.latest(now)
-    if last is None or last.ended_at is None:
+    if last is None or last.ended_at is None or last.failures or latest > last.due_at:
         return latest
-    if last.failures:
-        return None if job_rests(last, now) else latest
-    return latest if latest > last.due_at else None
+    return None
 
 
 def job_rests(last: JobState | None, now: datetime) -> bool:
@@ -253,18 +304,22 @@ def job_rests(last: JobState | None, now: datetime) -> bool:
 
 
 def job_schedule(job: Job, last: JobState | None) -> Schedule:
-    """By what a job that isn't due now will be: its cadence, or once after a pause where it has failed."""
-    return retry_at(last) if last is not None and last.failures else job.cadence
+    """Return when a job that isn't due now will be: by its cadence, or once if it has failed."""
+    if last is not None and last.failures:
+        return retry_at(last)
+    return job.cadence
 
 
 def next_job_time(job: Job, last: JobState | None, now: datetime) -> datetime:
-    """When a job that isn't due now will be."""
+    """Return the next time at which a job that isn't due now will be."""
     schedule = job_schedule(job, last)
-    return schedule if isinstance(schedule, datetime) else job.following(now)
+    if isinstance(schedule, datetime):
+        return schedule
+    return job.following(now)
 
 
 def retry_at(last: JobState) -> datetime:
-    """When something that has failed is tried again: after pauses that grow."""
+    """Return when something that has failed is tried again: after pauses that grow."""
     ended = last.ended_at or last.started_at
     return ended + pause_after(last.failures)
 
@@ -275,29 +330,37 @@ def pause_after(failures: int) -> timedelta:
     >>> str(pause_after(1)), str(pause_after(4)), str(pause_after(99))
     ('0:01:00', '0:08:00', '1:00:00')
     """
-    return min(FIRST_PAUSE * (1 << min(failures - 1, 16)), LONGEST_PAUSE)
+    doublings = min(failures - 1, 16)
+    return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
 
 
 def next_command(plan: Plan, live: bool, newest: datetime | None, now: datetime) -> str:
-    """The command that plays the next round: `round` where that can be now, `run` where its time is to come.
+    """Return the command that plays the next round: `round` if it can be played now, else `run`.
 
     `newest` is the time that was played last.
     """
-    due = plan.decision_times(now)[-1:] if live else []
-    playable = any(now - at <= PLAY_WINDOW and (newest is None or at > newest) for at in due)
-    return "round" if playable or not live else "run"
+    if not live:
+        return "round"
+
+    times = plan.decision_times(now)
+    if times:
+        latest = times[-1]
+        if now - latest <= PLAY_WINDOW and (newest is None or latest > newest):
+            return "round"
+
+    return "run"
 
 
 KEEP_DECIDING = 5
-"""So many of the newest cohorts decide, where no config says otherwise."""
+"""How many of the newest cohorts decide, where no config says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the config adds: when cohorts start, budgets in millionths, and when jobs are due.
+    """What a config adds to a record: when cohorts start, budgets in millionths, and when jobs are due.
 
-    `live` is whether its world goes on by the clock; where it is None, the cohorts that play say so. `jobs`
-    are what is done between rounds, and `me` is the name of the process that asks, where that leads.
+    `live` says whether time passes by the clock; where it is None, the cohorts that play say so. `jobs` are
+    done between rounds. `me` is the name of the process that asks, if it is the one that leads.
     """
 
     plan: Plan | None = None
@@ -312,28 +375,46 @@ CohortStarts = Sequence[tuple[int, datetime]]
 
 
 def expected_rounds(stored: "StoredCohort", starts: CohortStarts, keep: int) -> list[tuple[int, datetime]]:
-    """The rounds that a cohort is to decide as things are: number and time, until newer cohorts take over."""
+    """Return the numbers and times of the rounds that a cohort is to decide.
+
+    It decides until it was paused or stopped, or until `keep` newer cohorts take over.
+    """
+    ends = [stored.paused_at, stored.stopped_at]
     newer = sorted(at for number, at in starts if number > stored.cohort.number)
-    ends = [at for at in (stored.paused_at, stored.stopped_at) if at is not None]
     if len(newer) >= keep:
         ends.append(newer[keep - 1])
-    times = map(stored.cohort.calendar.time, range(1, stored.cohort.rounds + 1))
-    return list(enumerate(takewhile(lambda at: all(at < end for end in ends), times), 1))
+    end = min(filter(None, ends), default=None)
+
+    rounds = []
+    for number in range(1, stored.cohort.rounds + 1):
+        at = stored.cohort.calendar.time(number)
+        if end is not None and at >= end:
+            break
+        rounds.append((number, at))
+
+    return rounds
 
 
 def next_round_time(rounds: Collection[datetime], expected: Expected, now: datetime) -> datetime | None:
-    """The first decision time after an instant: of a cohort that plays, or of one that is to start."""
-    if expected.plan and expected.plan.at_once:
-        return expected.plan.at_once
-    following = expected.plan.next_after(now) if expected.plan else None
+    """Return the first decision time after an instant, of a cohort that plays or of one that is to start."""
     times = [at for at in rounds if at > now]
-    return min([*times, *([following] if following else [])], default=None)
+
+    if expected.plan is not None:
+        if expected.plan.at_once is not None:
+            return expected.plan.at_once
+        following = expected.plan.next_after(now)
+        if following is not None:
+            times.append(following)
+
+    return min(times, default=None)
 
 
 def next_cohort_start(
     starts: CohortStarts, newest: datetime | None, expected: Expected, now: datetime
 ) -> datetime | None:
-    """When the config starts its next cohort, if it does."""
+    """Return when the config starts its next cohort, if it does."""
     if expected.plan is None:
         return None
-    return next_start(expected.plan, {at for _, at in starts}, newest, expected.live is not False, now)
+
+    begun = {at for _, at in starts}
+    return next_start(expected.plan, begun, newest, expected.live is not False, now)
