@@ -63,7 +63,7 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
             uses = getattr(message, "tool_calls", None) or ()  # of a model that took its form for a tool
             said = (message.content, *(as_text(use.function.arguments) for use in uses))
             reply = "\n".join(filter(None, said))
-        refusal = as_text((getattr(message, "provider_specific_fields", None) or {}).get("refusal")) or None
+        refusal = _refusal(message)
         if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
             reply, refusal = "", reply
         thinking = as_text(getattr(message, "reasoning_content", None))
@@ -78,6 +78,15 @@ def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
         tuple(dict.fromkeys(_sources(answer))),
         replace(usage, reasoning=0) if provider == "anthropic" else usage,  # a guess of the library's
     )
+
+
+def _refusal(message: Any) -> str | None:
+    """Return what a model says in place of an answer, None where it says nothing of the kind."""
+    # litellm 1.106 keeps it beside the message's own fields, 1.110 in the message itself.
+    own = as_text(getattr(message, "refusal", None))
+    kept_apart = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
+
+    return own or as_text(kept_apart) or None
 
 
 def answered_call(

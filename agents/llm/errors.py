@@ -30,7 +30,7 @@ _A_MINUTE = re.compile(r"(?i)resource_exhausted|retrydelay|per ?minute|retry in"
 """Words of a quota that is soon there again: Google says of both that the current quota is exceeded."""
 _GARBLED = re.compile(
     r"(?i)expecting (?:value|property name|'.' delimiter)|unterminated string|extra data|codec can't decode"
-    r"|invalid response|jsondecodeerror|payload is not completed|midstream"
+    r"|invalid response|jsondecodeerror|payload is not completed|midstream|stream ended before"
     r"|provider returned (?:'choices'|a response)"
 )
 _NO_MODEL = re.compile(

@@ -29,7 +29,7 @@ def litellm() -> Any:
     library.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
     # it takes what it doesn't know for a good end
-    getattr(core_helpers, "_FINISH_REASON_MAP", {}).setdefault(PAUSED, PAUSED)
+    getattr(core_helpers, "_FINISH_REASON_MAP", {})[PAUSED] = PAUSED
     return library
 
 

@@ -153,8 +153,10 @@ def takes_effort(settings: ModelSettings, effort: str) -> bool:
         told = entry.get(f"supports_{effort}_reasoning_effort")
         series = re.search(r"gpt-[5-9]", settings.model) is not None
         return told is not False and (told is True or not series or effort not in ("xhigh", "max"))
-    if provider == "gemini" and effort in ("xhigh", "max"):
+    if provider == "gemini" and effort == "max":
         return False
+    if provider == "gemini" and effort == "xhigh":
+        return entry.get("supports_xhigh_reasoning_effort") is True
     return bool(entry.get("supports_reasoning")) or provider not in KNOWN_PLAIN
 
 

@@ -170,7 +170,7 @@ def test_an_answer_that_came_while_the_process_stood_still_is_kept(server: WireS
     async def go() -> Call:
         try:
             made = asyncio.ensure_future(asking(PROMPT))
-            while len(server.log) == asked:  # noqa: ASYNC110 - it is in another thread
+            while len(server.log) == asked and not made.done():  # noqa: ASYNC110 - it is in another thread
                 await asyncio.sleep(0.01)
             time.sleep(1.5)  # noqa: ASYNC251 - the loop is to stand still
             return await made
