@@ -5,6 +5,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from ruamel.yaml import YAML
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = """<?xml version="1.0" encoding="utf-8"?>
@@ -95,3 +96,14 @@ def test_the_report_has_a_line_for_each_folder_and_names_what_failed(script: Mod
 
 def test_the_folders_that_it_runs_exist(script: ModuleType) -> None:
     assert [folder for folder in script.FOLDERS if not (ROOT / folder).is_dir()] == []
+
+
+def test_the_weekly_run_tries_every_environment_with_every_python(script: ModuleType) -> None:
+    workflow = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "installs.yml")
+    job = workflow["jobs"]["test"]
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+
+    assert {"schedule", "workflow_dispatch"} <= workflow["on"].keys()
+    assert tuple(job["strategy"]["matrix"]["versions"]) == script.ENVIRONMENTS
+    assert job["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
+    assert commands[-1] == "python scripts/installs.py --only ${{ matrix.versions }}"

@@ -14,8 +14,18 @@ from functools import cache, reduce
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
-from sqlalchemy import BindParameter, Column, ColumnElement, Join, Label, Result, Table, bindparam, func
-from sqlalchemy.sql._typing import _ColumnExpressionArgument
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    ColumnExpressionArgument,
+    Join,
+    Label,
+    Result,
+    Table,
+    bindparam,
+    func,
+)
 from sqlalchemy.util import immutabledict
 from sqlmodel.sql.expression import Select
 
@@ -23,7 +33,7 @@ from arena.record.schema.dialects import BigInt
 from arena.record.schema.fields import TableRow
 
 Value = str | int | float | datetime | None
-Condition = _ColumnExpressionArgument[bool] | bool
+Condition = ColumnExpressionArgument[bool] | bool
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
