@@ -164,6 +164,7 @@ def test_a_refusal_is_read_wherever_a_version_of_litellm_keeps_it(fields: dict[s
 
 
 def test_a_pause_is_kept_where_litellm_has_a_mapping_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    litellm()  # loads it without the network, and leaves the map as it is to be after this test
     from litellm.litellm_core_utils import core_helpers
 
     monkeypatch.setitem(core_helpers._FINISH_REASON_MAP, PAUSED, "length")
