@@ -94,8 +94,9 @@ def try_environment(environment: str, folder: Path, options: argparse.Namespace)
     differences = version_differences(locked_versions(LOCK.read_text("utf-8")), installed_versions(python))
     results = []
     for tests in options.folder or FOLDERS:
-        print(f"{environment}: {tests} ...", flush=True)
-        results.append(run_tests(python, tests, folder, options))
+        result = run_tests(python, tests, folder, options)
+        print(f"{environment}: {tests}: {result.passed} passed, {len(result.failures)} failed", flush=True)
+        results.append(result)
     return Trial(environment, tuple(differences), tuple(results))
 
 
