@@ -4,9 +4,9 @@ python scripts/installs.py                                      # all three envi
 python scripts/installs.py --only newest --folder tests/agents
 
 `lock` has the versions of requirements.lock, `newest` those that a plain installation gets today, `lowest`
-the lowest that pyproject.toml allows of its direct dependencies. The tools of the dev group are the newest,
-except in `lock`. It needs a network, and uv in the Python that runs it. The exit status is 1 where a test
-fails.
+the lowest that pyproject.toml allows of its direct dependencies and that have a wheel for this Python. The
+tools of the dev group are the newest, except in `lock`. It needs a network, and uv in the Python that runs
+it. The exit status is 1 where a test fails.
 """
 
 import argparse
@@ -118,9 +118,11 @@ def install_resolved(resolution: str, python: Path, pins: Path) -> None:
     """Install the product by a resolution of its own, then the dev tools beside it.
 
     Together they would be resolved to the first versions that the dev tools ever had, which can't be built.
+    Nor can a version that came before this Python, so only versions with a wheel for it count.
     """
-    product = ["--all-extras", "--resolution", resolution, "--output-file", str(pins), "pyproject.toml"]
-    uv("pip", "compile", "--quiet", "--python", str(python), "--no-annotate", "--no-header", *product)
+    product = ["--all-extras", "--resolution", resolution, "--only-binary", ":all:", "pyproject.toml"]
+    output = ["--no-annotate", "--no-header", "--output-file", str(pins)]
+    uv("pip", "compile", "--quiet", "--python", str(python), *product, *output)
 
     tools = ["--group", "dev", "--constraints", str(pins)]
     uv("pip", "install", "--quiet", "--python", str(python), "--requirements", str(pins), *tools)
