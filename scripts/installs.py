@@ -1,191 +1,255 @@
-"""Installs the project from the lock, with the newest versions and with the lowest, and runs tests on each.
+"""Run the tests of everything that leans on libraries, on the versions that an installation may get.
 
-python -m scripts.installs [--folder FOLDER] [--only NAME] [--limit SECONDS]
+python scripts/installs.py                                      # all three environments
+python scripts/installs.py --only newest --folder tests/agents
 
-It needs uv and a package index. The tests are those of what libraries do for the project: calls of models,
-venues, the record and the pages. The exit status is 0 where all of them pass on every install.
+`lock` has the versions of requirements.lock, `newest` those that a plain installation gets today, `lowest`
+the lowest that pyproject.toml allows of its direct dependencies and that have a wheel for this Python. The
+tools of the dev group are the newest, except in `lock`. It needs a network, and uv in the Python that runs
+it. The exit status is 1 where a test fails.
 """
 
 import argparse
-import os
-import re
-import shutil
-import signal
+import json
 import subprocess
 import sys
 import tempfile
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-INSTALLS = ("lock", "newest", "lowest")
-PROJECT = ".[mcp,metrics,postgres]"
-TESTS = (
-    "tests/agents/test_llm.py",
-    "tests/agents/test_wires.py",
-    "tests/agents/test_providers.py",
-    "tests/agents/test_model_table.py",
-    "tests/arena/calls",
-    "tests/markets/venues",
-    "tests/arena/record",
-    "tests/dashboard",
-)
-LIMIT = 1_200.0
-"""Seconds after which the tests of one path are stopped."""
-SUMMARY = re.compile(r"(?m)^=* ?(?:\d+ \w+, )*\d+ \w+(?:, \d+ \w+)* in ([\d.]+)s")
+LOCK = ROOT / "requirements.lock"
+RESOLUTIONS = {"newest": "highest", "lowest": "lowest-direct"}
+"""What uv calls the choice of versions of an environment that is not the lock's."""
+ENVIRONMENTS = ("lock", *RESOLUTIONS)
+FOLDERS = ("tests/agents", "tests/arena/calls", "tests/markets", "tests/arena/record", "tests/dashboard")
+LONGEST_FOLDER = 3_600.0
+"""Seconds after which the tests of a folder are given up as a whole."""
 
 
 @dataclass(frozen=True)
-class TestRun:
-    """What the tests of one path did on one install; `problems` name what failed or did not end."""
+class FolderResult:
+    """How the tests of one folder went: the failed ones by name, and the seconds that all took together."""
 
-    install: str
-    path: str
+    folder: str
     passed: int
+    failures: tuple[str, ...]
     seconds: float
-    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One environment: the versions that differ from the lock, and its folders."""
+
+    environment: str
+    differences: tuple[str, ...]
+    results: tuple[FolderResult, ...]
+
+    @property
+    def failures(self) -> list[str]:
+        return [failure for result in self.results for failure in result.failures]
 
 
 def main() -> int:
-    """Make each environment, run the tests, print both tables and return the exit status."""
+    """Try the chosen environments, print how it went, and return the exit status."""
+    options = read_options()
+
+    trials = []
+    for environment in options.only or ENVIRONMENTS:
+        with tempfile.TemporaryDirectory(prefix=f"installs-{environment}-") as folder:
+            trials.append(try_environment(environment, Path(folder), options))
+
+    print(report(trials))
+    return 1 if any(trial.failures for trial in trials) else 0
+
+
+def read_options() -> argparse.Namespace:
+    """Return what the command line asks for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--folder", type=Path, help="where environments are made and kept; else a temporary one"
+        "--only", action="append", choices=ENVIRONMENTS, help="an environment; may be given several times"
     )
-    parser.add_argument("--only", choices=INSTALLS, action="append", help="an install to try; all by default")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for the tests of one path")
-    arguments = parser.parse_args()
-    installs: Sequence[str] = arguments.only or INSTALLS
-
-    with tempfile.TemporaryDirectory(prefix="installs-") as temporary:
-        folder = (arguments.folder or Path(temporary)).resolve()
-        folder.mkdir(parents=True, exist_ok=True)
-        for install in installs:
-            print(f"Installing {install} ...", flush=True)
-            make_environment(folder, install)
-
-        versions = {install: installed_versions(folder / install) for install in installs}
-        print_versions(versions)
-        runs = [run_tests(folder, install, path, arguments.limit) for install in installs for path in TESTS]
-
-    for run in runs:
-        for problem in run.problems:
-            print(f"{run.install}: {problem}")
-    return 1 if any(run.problems for run in runs) else 0
+    parser.add_argument("--folder", action="append", help="a folder of tests; may be given several times")
+    parser.add_argument(
+        "--timeout-seconds", type=float, default=180.0, help="a test that takes longer fails (180)"
+    )
+    parser.add_argument("--workers", type=int, default=2, help="tests that run at once (2)")
+    return parser.parse_args()
 
 
-def make_environment(folder: Path, install: str) -> None:
-    """Make an environment with the project, in which its versions are those that the install stands for."""
-    environment = folder / install
-    uv("venv", "--clear", "--python", sys.executable, str(environment))
+def try_environment(environment: str, folder: Path, options: argparse.Namespace) -> Trial:
+    """Install an environment into a folder and run the tests with it."""
+    print(f"{environment}: installing ...", flush=True)
+    try:
+        python = install(environment, folder)
+    except subprocess.CalledProcessError as error:
+        print(error.stderr, file=sys.stderr)
+        failed = FolderResult("installation", 0, (f"the installation of {environment}",), 0.0)
+        return Trial(environment, (), (failed,))
 
-    if install == "lock":
-        pip(environment, "sync", "requirements.lock")
-        pip(environment, "install", "--no-deps", "--editable", ".")
-    elif install == "newest":
-        pip(environment, "install", "--editable", PROJECT, "--group", "dev")
+    differences = version_differences(locked_versions(LOCK.read_text("utf-8")), installed_versions(python))
+    results = []
+    for tests in options.folder or FOLDERS:
+        result = run_tests(python, tests, folder, options)
+        print(f"{environment}: {tests}: {result.passed} passed, {len(result.failures)} failed", flush=True)
+        results.append(result)
+    return Trial(environment, tuple(differences), tuple(results))
+
+
+def install(environment: str, folder: Path) -> Path:
+    """Make a virtual environment in a folder, and return its Python."""
+    python = folder / "venv" / "bin" / "python"
+    uv("venv", "--quiet", "--python", sys.executable, str(folder / "venv"))
+
+    if environment == "lock":
+        uv("pip", "sync", "--quiet", "--python", str(python), "--require-hashes", str(LOCK))
     else:
-        pip(environment, "install", "--resolution", "lowest-direct", "--editable", PROJECT)
-        # The tools of the tests are wanted as they are today, and must not raise what is tried.
-        constraints = folder / "lowest.txt"
-        direct = direct_names()
-        versions = installed_versions(environment)
-        lines = [f"{name}=={version}\n" for name, version in versions.items() if name in direct]
-        constraints.write_text("".join(lines), "utf-8")
-        pip(environment, "install", "--group", "dev", "--constraints", str(constraints))
+        install_resolved(RESOLUTIONS[environment], python, folder / "pins.txt")
+
+    uv("pip", "install", "--quiet", "--python", str(python), "--no-deps", "--editable", str(ROOT))
+    return python
 
 
-def direct_names() -> set[str]:
-    """Return the names of the packages that the project itself asks for, with those of its extras."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    lines = [*project["dependencies"]]
-    for extra in project["optional-dependencies"].values():
-        lines.extend(extra)
+def install_resolved(resolution: str, python: Path, pins: Path) -> None:
+    """Install the product by a resolution of its own, then the dev tools beside it.
 
-    names = set[str]()
-    for line in lines:
-        name = re.split(r"[\[<>=!~; ]", line, maxsplit=1)[0]
-        names.add(re.sub(r"[-_.]+", "-", name).lower())
-    return names
+    Together they would be resolved to the first versions that the dev tools ever had, which can't be built.
+    Nor can a version that came before this Python, so only versions with a wheel for it count.
+    """
+    product = ["--all-extras", "--resolution", resolution, "--only-binary", ":all:", "pyproject.toml"]
+    output = ["--no-annotate", "--no-header", "--output-file", str(pins)]
+    uv("pip", "compile", "--quiet", "--python", str(python), *product, *output)
 
-
-def installed_versions(environment: Path) -> dict[str, str]:
-    """Return the version of each package of an environment, by its name."""
-    lines = pip(environment, "freeze", "--exclude-editable").splitlines()
-    pairs = [line.split("==", 1) for line in lines if "==" in line]
-    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pairs}
+    tools = ["--group", "dev", "--constraints", str(pins)]
+    uv("pip", "install", "--quiet", "--python", str(python), "--requirements", str(pins), *tools)
 
 
-def pip(environment: Path, command: str, *arguments: str) -> str:
-    """Run one of uv's pip commands in an environment."""
-    return uv("pip", command, "--python", str(environment / "bin" / "python"), *arguments)
+def uv(*words: str) -> str:
+    """Run uv, and return what it prints. It raises CalledProcessError where uv fails."""
+    command = [sys.executable, "-m", "uv", *words]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return done.stdout
 
 
-def uv(*arguments: str) -> str:
-    """Run uv and return what it prints; end with its own words where it fails."""
-    beside = Path(sys.executable).with_name("uv")
-    program = str(beside) if beside.exists() else shutil.which("uv")
-    if program is None:
-        sys.exit("uv is missing: run make setup, then .venv/bin/python -m scripts.installs")
+def locked_versions(lock: str) -> dict[str, set[str]]:
+    """Return the versions of each package of a lock: several where they depend on Python or the system.
 
-    process = subprocess.run([program, *arguments], cwd=ROOT, check=False, capture_output=True, text=True)
-    if process.returncode:
-        sys.exit(f"uv {' '.join(arguments)}\n{process.stderr}")
-    return process.stdout
+    >>> locked_versions("rich==15.0.0 --hash=sha256:ab")
+    {'rich': {'15.0.0'}}
+    """
+    versions: dict[str, set[str]] = {}
+    for line in lock.splitlines():
+        name, equal_signs, rest = line.partition("==")
+        if equal_signs and not line.startswith((" ", "#")):
+            version = rest.split()[0]
+            versions.setdefault(name, set()).add(version)
+    return versions
 
 
-def print_versions(versions: Mapping[str, Mapping[str, str]]) -> None:
-    """Print the packages whose versions differ between the installs."""
-    names = sorted({name for packages in versions.values() for name in packages})
-    rows = [["package", *versions]]
-    for name in names:
-        row = [packages.get(name, "-") for packages in versions.values()]
-        if len(set(row)) > 1:
-            rows.append([name, *row])
+def installed_versions(python: Path) -> dict[str, str]:
+    """Return the version of each package that an environment has."""
+    listed = json.loads(uv("pip", "list", "--python", str(python), "--format", "json"))
+    return {package["name"]: package["version"] for package in listed}
+
+
+def version_differences(locked: Mapping[str, set[str]], installed: Mapping[str, str]) -> list[str]:
+    """Return each package with a version that the lock doesn't have, beside the lock's.
+
+    >>> version_differences({"rich": {"15.0.0"}, "numpy": {"2.4.6"}}, {"rich": "14.0.0", "numpy": "2.4.6"})
+    ['rich 14.0.0 (lock: 15.0.0)']
+    """
+    differences = []
+    for name, version in sorted(installed.items()):
+        if name == "paper-arena":
+            continue
+        expected = locked.get(name, set())
+        if version not in expected:
+            differences.append(f"{name} {version} (lock: {' or '.join(sorted(expected)) or 'none'})")
+    return differences
+
+
+def run_tests(python: Path, tests: str, folder: Path, options: argparse.Namespace) -> FolderResult:
+    """Run the tests of one folder; one that hangs ends with its worker, and is named as failed."""
+    written = folder / "results.xml"
+    written.unlink(missing_ok=True)
+    patience = ["faulthandler_exit_on_timeout=true", f"faulthandler_timeout={options.timeout_seconds}"]
+    words = ["-n", str(options.workers), "--dist", "worksteal", "-p", "no:cacheprovider"]
+    words += [f"--override-ini={line}" for line in patience]
+    words += [f"--junit-xml={written}", tests]
+
+    try:
+        done = subprocess.run(
+            [str(python), "-m", "pytest", *words],
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_FOLDER,
+        )
+    except subprocess.TimeoutExpired:
+        return FolderResult(tests, 0, (f"{tests} took over {LONGEST_FOLDER:.0f} seconds",), LONGEST_FOLDER)
+
+    if done.returncode and done.stdout:
+        print(done.stdout, flush=True)
+    if not written.exists():
+        return FolderResult(tests, 0, (f"{tests} did not start: {done.stderr.strip()[-2_000:]}",), 0.0)
+    result = read_results(tests, written.read_text("utf-8"))
+    if done.returncode and not result.failures:  # such as an error while tests are collected
+        return FolderResult(tests, result.passed, (f"{tests}: pytest returned {done.returncode}",), 0.0)
+    return result
+
+
+def read_results(tests: str, xml: str) -> FolderResult:
+    """Return what pytest's JUnit file says: a test that was skipped neither passed nor failed."""
+    passed = 0
+    failures = []
+    seconds = 0.0
+    for case in ET.fromstring(xml).iter("testcase"):
+        seconds += float(case.get("time", "0"))
+        outcomes = {child.tag for child in case}
+        if outcomes & {"failure", "error"}:
+            failures.append(f"{case.get('classname', '')}::{case.get('name', '')}")
+        elif "skipped" not in outcomes:
+            passed += 1
+    return FolderResult(tests, passed, tuple(failures), seconds)
+
+
+def report(trials: Iterable[Trial]) -> str:
+    """Return a table with a line for each folder, then what differs and what failed in each environment."""
+    rows = [("environment", "folder", "versions that differ", "passed", "failed", "seconds")]
+    details = []
+    for trial in trials:
+        for result in trial.results:
+            counts = (str(result.passed), str(len(result.failures)), f"{result.seconds:.0f}")
+            rows.append((trial.environment, result.folder, str(len(trial.differences)), *counts))
+        details += section(f"{trial.environment}: versions that differ from the lock", trial.differences)
+        details += section(f"{trial.environment}: failed", trial.failures)
+    return "\n".join([*aligned(rows), *details])
+
+
+def section(title: str, lines: Sequence[str]) -> list[str]:
+    """Return a title and its lines, or nothing where there are none."""
+    if not lines:
+        return []
+    return ["", title, *(f"  {line}" for line in lines)]
+
+
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the rows of a table as lines whose columns stand below one another.
+
+    >>> aligned([("lock", "12"), ("newest", "3")])
+    ['lock    12', 'newest  3']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
     for row in rows:
-        print("  ".join(cell.ljust(20) for cell in row).rstrip(), flush=True)
-
-
-def run_tests(folder: Path, install: str, path: str, limit: float) -> TestRun:
-    """Run the tests of one path on one install, print how it went in a line, and return it."""
-    report = folder / f"{install}-{path.replace('/', '-')}.txt"
-    python = folder / install / "bin" / "python"
-    words = [str(python), "-m", "pytest", "-vv", "-p", "no:cacheprovider", "--tb=short", path]
-    with report.open("w", encoding="utf-8") as output:
-        # A session of its own, so that programs which the tests started are stopped with them.
-        process = subprocess.Popen(words, cwd=ROOT, stdout=output, stderr=output, start_new_session=True)
-        try:
-            status: int | None = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            status = None
-
-    text = report.read_text("utf-8", errors="replace")
-    passed = len(re.findall(r"(?m)^tests\S*::.* PASSED", text))
-    summary = SUMMARY.search(text)
-    seconds = float(summary[1]) if summary and status is not None else limit
-    run = TestRun(install, path, passed, seconds, tuple(problems(text, path, status, limit)))
-    print(
-        f"{install:8}{path:38}{passed:5} passed {len(run.problems):4} problems {seconds:7.1f} s", flush=True
-    )
-    return run
-
-
-def problems(text: str, path: str, status: int | None, limit: float) -> Iterator[str]:
-    """Yield each test that failed, the one that was running when time was up, and any other end."""
-    failed = re.findall(r"(?m)^(tests\S*::.*?) (?:FAILED|ERROR)\b", text)
-    yield from failed
-    if status is None:
-        tests = re.findall(r"(?m)^tests\S*::.*$", text)
-        running = tests[-1] if tests else path
-        yield f"stopped after {limit:g} s in {running}"
-    elif status != 0 and not failed:
-        yield f"{path}: pytest ended with status {status}: {text[-300:].strip()}"
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return lines
 
 
 if __name__ == "__main__":

@@ -97,6 +97,15 @@ def is_whole_answer(text: str) -> bool:
     return any(isinstance(whole.get(name), list) for name in ("forecasts", "bets", "sales"))
 
 
+def _refusal(message: Any) -> str | None:
+    """Return what a model says in place of an answer, None where it says nothing of the kind."""
+    # litellm 1.106 keeps it beside the message's own fields, 1.110 in the message itself.
+    own = as_text(getattr(message, "refusal", None))
+    kept_apart = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
+
+    return own or as_text(kept_apart) or None
+
+
 def answered_call(
     prompt: Prompt,
     settings: ModelSettings,
@@ -149,19 +158,6 @@ def answered_call(
         status=200,
         usage_doubt=doubt,
     )
-
-
-def _refusal(message: Any) -> str | None:
-    """Return what a model says in place of an answer, or None.
-
-    litellm has it among the provider's own fields up to 1.106, and in a field of the message since.
-    """
-    refusal = getattr(message, "refusal", None)
-    if refusal is None:
-        provider_fields = getattr(message, "provider_specific_fields", None) or {}
-        refusal = provider_fields.get("refusal")
-
-    return as_text(refusal) or None
 
 
 def _sources(answer: Any) -> Iterator[str]:

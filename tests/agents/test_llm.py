@@ -2,9 +2,9 @@
 
 import asyncio
 import socket
+import types
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from agents.demo.provider import running
 from agents.llm import close, make_ask
 from agents.llm.answer import chat_answer
 from agents.llm.errors import call_error
-from agents.llm.library import litellm
+from agents.llm.library import PAUSED, litellm
 from agents.model import Call, CallError, ErrorCode, Message, ModelSettings, Prompt, TokenPrice
 from agents.model_table.cost import worst_case
 from agents.prompts.answer_schema import answer_schema
@@ -149,27 +149,44 @@ def test_how_long_a_provider_wants_to_be_left_alone_is_told(provider: FaultyProv
 
 @pytest.mark.parametrize(
     "fields",
-    [{"refusal": REFUSAL}, {"provider_specific_fields": {"refusal": REFUSAL}}],
-    ids=["of the message", "of the provider"],
+    [
+        {"refusal": "I won't bet."},
+        {"provider_specific_fields": {"refusal": "I won't bet."}},
+        {"refusal": None, "provider_specific_fields": {"refusal": "I won't bet."}},
+        {"refusal": "I won't bet.", "provider_specific_fields": {"refusal": None}},
+    ],
 )
-def test_a_refusal_is_read_in_each_place_that_litellm_has_had_for_it(fields: dict[str, Any]) -> None:
-    answer = litellm().ModelResponse()
-    answer.choices = [SimpleNamespace(message=SimpleNamespace(content=None, **fields), finish_reason="stop")]
-    prompt = Prompt((Message("user", "Rain?"),))
-    assert chat_answer(answer, "openai", prompt).refusal == REFUSAL
+def test_a_refusal_is_read_wherever_a_version_of_litellm_keeps_it(fields: dict[str, Any]) -> None:
+    message = types.SimpleNamespace(content=None, **fields)
+    choice = types.SimpleNamespace(message=message, finish_reason="stop")
+    answer = types.SimpleNamespace(choices=[choice], model="gpt-5.6", usage=None)
+
+    assert chat_answer(answer, "openai", PROMPT).refusal == "I won't bet."
 
 
-def test_the_library_tells_a_pause_as_a_pause() -> None:
+def test_a_pause_is_kept_where_litellm_has_a_mapping_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    litellm()  # loads it without the network, and leaves the map as it is to be after this test
+    from litellm.litellm_core_utils import core_helpers
+
+    monkeypatch.setitem(core_helpers._FINISH_REASON_MAP, PAUSED, "length")
+    litellm.cache_clear()
     litellm()
-    from litellm.litellm_core_utils.core_helpers import map_finish_reason
 
-    assert str(map_finish_reason("pause_turn")) == "pause_turn"
+    assert core_helpers.map_finish_reason(PAUSED) == PAUSED
 
 
-def test_a_stream_that_the_library_finds_broken_is_not_a_fault_of_the_server() -> None:
-    error = ConnectionError("AnthropicException - Stream ended before a finish_reason was received")
-    vars(error)["status_code"] = 500  # as the library makes one up
-    assert call_error(error).code == "other"
+@pytest.mark.parametrize(
+    "words",
+    [
+        "litellm.APIConnectionError: Stream ended before a finish_reason was received",
+        "Provider stream ended before emitting a message_stop event; treating as an error",
+        "Upstream stream ended before completion",
+    ],
+)
+def test_a_stream_that_ends_early_is_worth_another_try(words: str) -> None:
+    error = call_error(RuntimeError(words))
+
+    assert (error.code, error.retry) == ("other", True)
 
 
 def test_extra_parameters_are_sent_and_a_refusal_in_words_is_kept(provider: FaultyProvider) -> None:

@@ -329,6 +329,24 @@ def test_temperature_and_effort_are_refused_where_the_library_refuses_them(provi
 
 
 @pytest.mark.parametrize(
+    ("flags", "efforts"),
+    [
+        ({}, {"high"}),
+        ({"supports_xhigh_reasoning_effort": False}, {"high"}),
+        ({"supports_xhigh_reasoning_effort": True}, {"high", "xhigh"}),
+    ],
+)
+def test_gemini_takes_the_highest_effort_where_the_table_says_so(
+    flags: dict[str, bool], efforts: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = {"litellm_provider": "gemini", "mode": "chat", "supports_reasoning": True} | flags
+    monkeypatch.setitem(price_table(), "gemini/of-a-later-table", entry)
+    settings = ModelSettings(model="gemini/of-a-later-table")
+
+    assert {effort for effort in ("high", "xhigh", "max") if takes_effort(settings, effort)} == efforts
+
+
+@pytest.mark.parametrize(
     ("model", "settings", "words", "certain"),
     [
         ("openai/gpt-5.6", {}, "", False),
