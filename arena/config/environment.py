@@ -38,6 +38,12 @@ KEYS = {
 """The variables that a provider's key is read from: the first is the usual one, any will do."""
 SECRET_FILE = re.compile(r"(\w*(?:KEY|TOKEN|SECRET|PASSWORD|WEBHOOK|PING)\w*)_FILE", re.ASCII)
 """Variables that name the file of a secret."""
+STEERS_PROGRAMS = re.compile(
+    r"(?:LD|DYLD|GIT|BASH|NODE)_\w+|PYTHON[A-Z]\w+|PATH|HOME|ENV|SHELL|IFS|GCONV_PATH|OPENSSL_CONF"
+    r"|XDG_CONFIG_HOME|ARENA_TRUST_EXTENSIONS",
+    re.ASCII,
+)
+"""Variables by which a folder's `.env` could choose what code is run, or say that its own code is trusted."""
 
 
 def key_variables(settings: ModelSettings) -> tuple[str, ...]:
@@ -103,7 +109,10 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     errors = []
     for number, line in enumerate(text.splitlines(), 1):
         match = re.fullmatch(rf"\s*(?:export\s+)?({VARIABLE})\s*=\s*(.*?)\s*", line)
-        if match:
+        if match and STEERS_PROGRAMS.fullmatch(match[1]):
+            words = f"{match[1]} can't be set here, since it steers which programs are run: set it outside"
+            errors.append(ConfigError(str(path), number, "", match[1], "keys and other secrets", words))
+        elif match:
             quoted = re.fullmatch(r"""(["'])(.*)\1(?:\s+#.*)?""", match[2])
             added[match[1]] = quoted[2] if quoted else re.sub(r"(^|\s+)#.*", "", match[2])
         elif line.strip() and not line.lstrip().startswith("#"):

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from arena.config.environment import secrets_in_files
+import pytest
+
+from arena.config.environment import environment, secrets_in_files
+from arena.config.errors import ConfigErrors
 from tests.program.running import arena, arena_json
 
 CONFIG = "markets: {venue: polymarket}\nagents: [{name: a, model: openai/gpt-6-sol}]\n"
@@ -36,3 +39,28 @@ def test_the_check_remarks_on_keys_that_others_can_read(tmp_path: Path) -> None:
     assert "chmod 600 .env" in arena(tmp_path, "check").stdout
     env.chmod(0o600)
     assert arena_json(tmp_path, "check")["readable_env"] is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "PYTHONSTARTUP", "PATH"),
+        *("BASH_ENV", "NODE_OPTIONS", "GIT_SSH_COMMAND", "HOME", "XDG_CONFIG_HOME", "ARENA_TRUST_EXTENSIONS"),
+    ],
+)
+def test_what_would_choose_the_code_that_is_run_is_no_variable_of_a_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / ".env").write_text(f"OPENAI_API_KEY=sk-1\nexport {name}=/tmp/theirs\n", "utf-8")
+    with pytest.raises(ConfigErrors, match=rf"\.env:2: {name} can't be set here"):
+        environment(tmp_path, {})
+
+
+def test_keys_addresses_and_options_of_a_library_are_variables_of_a_folder(tmp_path: Path) -> None:
+    lines = [
+        "OPENAI_API_KEY=sk-1",
+        "PGPASSWORD=two",
+        "GITLAB_TOKEN=three",
+        "LDAP_KEY=four",
+        "HTTPS_PROXY=http://127.0.0.1:1",
+    ]
+    (tmp_path / ".env").write_text("\n".join(lines), "utf-8")
+    assert environment(tmp_path, {}) == dict(line.split("=", 1) for line in lines)
