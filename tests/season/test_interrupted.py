@@ -82,13 +82,14 @@ def play(
     clock: JumpingClock,
     leaves_failed: bool = False,
     tell: Callable[[str], None] = lambda _words: None,
+    config: str = CONFIG,
 ) -> Run:
     """Run the folder's season until it ends, by a clock that stands long after it.
 
     `tell` hears of models that give no answer.
     """
     folder.mkdir(exist_ok=True)
-    (folder / "config.yaml").write_text(CONFIG.format(url=provider.url), "utf-8")
+    (folder / "config.yaml").write_text(config.format(url=provider.url), "utf-8")
     record = Record.open(str(folder / "arena.db"))
 
     def told(event: RunEvent) -> None:
@@ -146,6 +147,22 @@ def test_killed_as_rounds_are_played_it_changes_nothing(
             play(tmp_path / "broken", provider, JumpingClock())
     play(tmp_path / "broken", provider, JumpingClock())
     assert content(tmp_path / "broken") == whole
+
+
+SHORT = CONFIG.replace("weeks: 4", "weeks: 12").replace("rounds: 3, count: 2", "rounds: 1, count: 1")
+"""A season whose markets mostly end weeks after its last round."""
+
+
+@pytest.mark.parametrize("later", [timedelta(), timedelta(days=2, hours=7)])
+def test_what_is_open_after_the_last_round_is_settled_at_the_seasons_own_time(
+    later: timedelta, provider: FaultyProvider, tmp_path: Path
+) -> None:
+    play(tmp_path, provider, JumpingClock(NOVEMBER + later), config=SHORT)
+    looks = rows(tmp_path, "SELECT substr(at, 1, 16) FROM snapshot ORDER BY at")
+    first = datetime(2026, 1, 4, tzinfo=UTC)
+    assert looks == [(f"{first + timedelta(weeks=week):%Y-%m-%dT%H:%M}",) for week in range(len(looks))]
+    assert rows(tmp_path, "SELECT count(*) FROM resolution WHERE learnt_at > '2026-06'") == [(0,)]
+    assert content(tmp_path)["differences"] == []
 
 
 AWAY = {"reset": 4, "500": 4, "html": 7, "503": 17}
