@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from arena.cohorts.schedule import Schedule, next_of
+from arena.cohorts.schedule import Expected, Schedule, next_of
 from arena.config import load
 from arena.operations import jobs
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
+from arena.operations.status import read_status
 from arena.record.model.cohort import RoundReport
 from arena.record.record import Record
 from arena.rounds.round import play_round
@@ -218,3 +219,16 @@ def test_while_a_model_is_away_every_try_says_who_is_waited_for_and_since_when(
     assert "no answer for eve since 2026-11-28 02:10 UTC (overloaded:" in lines[0]
     assert "next try at 2026-11-28 02:11 UTC" in lines[0]
     assert "--leave-failed goes on without these turns" in lines[-1]
+
+
+def test_status_names_the_model_that_a_season_waits_for_and_since_when(
+    provider: FaultyProvider, tmp_path: Path
+) -> None:
+    provider.script("eve", fails(503, "overloaded"))
+    assert play(tmp_path, provider, JumpingClock()).progress.gave_up
+    record = Record.open(str(tmp_path / "arena.db"))
+    status = record.read(read_status, NOVEMBER, Expected(live=False))
+    record.close()
+    [reason] = [reason for reason in status.reasons if reason.code == "failed_turns"]
+    assert reason.text.startswith("no answer for eve since 2026-11-28 02:10 UTC (overloaded: ")
+    assert "arena round --at 2026-01-04T00:00Z tries the failed turns again" in reason.text
