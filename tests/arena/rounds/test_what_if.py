@@ -21,6 +21,7 @@ from arena.rounds.settlement import settle_cohort
 from arena.rounds.turns import CLOSED_CODE
 from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, what_if
 from markets.model import Listing, MarketId
+from markets.venue import QuarantinedRecord
 from portfolio.rules import SEED
 from portfolio.sizing import quarter_kelly
 from tests.builders import NOW, RAIN, a_bet, a_listing, a_resolution, a_sale, usd
@@ -29,6 +30,8 @@ from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, beg
 SNOW = MarketId("sim:snow")
 BUYER = says("0.7", ("500", RAIN))
 AS_IT_WAS = Change()
+NO_ANSWER = QuarantinedRecord("sim", "", "page", "timeout", "no answer")
+"""Why a simulated venue tells an end later than it is known."""
 
 
 async def trader(view: View, ask: Ask) -> Decision:
@@ -82,6 +85,7 @@ def test_by_its_own_rules_a_season_is_the_same_ledger(record: Record) -> None:
     play(record, cohort, agents, venue, 1)
     venue.mids = {RAIN: 55, SNOW: 45}
     stored = play(record, cohort, agents, venue, 2)
+    record.quarantine([NO_ANSWER], NOW + WEEK)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     play(record, cohort, agents, venue, 3)
     venue.endings += [a_resolution("0.5", version=2, at=NOW + timedelta(days=16)),
@@ -179,6 +183,7 @@ def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record)
     venue, stake = LittleVenue(), Change(values={"max_bet": usd("0.50")})
     agents = {"ann": says("0.7", ("4100", RAIN))}
     play(record, a_cohort(["ann"]), agents, venue, 1, 2)
+    record.quarantine([NO_ANSWER], NOW + WEEK)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     assert then(row(record, stake)) == -usd(100)  # bought at 0.41, and worth 0.40 still
     play(record, a_cohort(["ann"]), agents, venue, 3)
