@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, literal, true
+from sqlalchemy import ColumnElement, Connection, Table, between, bindparam, func, literal, true
 from sqlmodel import case
 
 from agents.model import CallError
@@ -60,7 +60,7 @@ def is_paused(until: Any) -> ColumnElement[bool]:
 
     One that has longer to go than any pause may last is over: the database's clock was put back.
     """
-    return (until > NOW) & (until <= FromNow(literal(MOST_SECONDS_LEFT)))
+    return between(until, NOW, FromNow(literal(MOST_SECONDS_LEFT)))
 
 
 def later_end(until: Any) -> ColumnElement[datetime]:
