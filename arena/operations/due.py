@@ -17,7 +17,7 @@ from arena.cohorts.schedule import (
     retry_at,
     schedule_times,
 )
-from arena.record.model.calendar import Calendar
+from arena.record.model.calendar import WEEK, Calendar
 from arena.record.model.cohort import JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
@@ -132,6 +132,21 @@ class DueSituation:
         """The times until now at which one of them decides."""
         walks = (schedule_times(one, self.since, self.now) for one in self.calendars.values())
         return sorted({at for times in walks for at in times})
+
+    def weekly_look(self, since: datetime) -> datetime | None:
+        """Return the first weekly look after an instant at a season that has no decision to come.
+
+        What is still open then is settled at the season's own times, whenever that is done. None if a cohort
+        is still to start, or that look is not past.
+        """
+        if next_time(self.plan.starts, since) is not None:
+            return None
+
+        cohorts = (one.stored.cohort for one in self.progress)
+        last = max(cohort.calendar.time(cohort.rounds) for cohort in cohorts)
+        weeks = max((since - last) // WEEK, 0) + 1
+        look = last + weeks * WEEK
+        return look if look <= self.now else None
 
 
 def due_work(situation: DueSituation) -> DueWork:
@@ -253,8 +268,11 @@ def _coming(one: CohortProgress, situation: DueSituation) -> tuple[Due | None, l
     first = stored.cohort.starts_at
     times = [at for at in situation.past if first <= at and (since is None or at > since)]
     numbers = {at: round_to_decide(stored, at, situation) for at in times}
+    if stored.cohort.stamp != "live" and times:
+        return _at(stored, times[0], numbers[times[0]]), []
     if stored.cohort.stamp != "live":
-        return (_at(stored, times[0], numbers[times[0]]) if times else None), []
+        look = None if since is None else situation.weekly_look(since)
+        return (None if look is None else _at(stored, look, None)), []
     rounds = [at for at in times if numbers[at] is not None]
     chosen = _caught_up(rounds, situation)
     looks = [at for at in times[-1:] if numbers[at] is None]

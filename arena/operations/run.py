@@ -47,7 +47,7 @@ from arena.operations.jobs import (
 from arena.operations.leader import LOOK, take_lead, wait_to_lead, work_as_leader
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
 from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
-from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn
+from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn, unanswered_text
 from arena.record.model.lease import LEASE_LENGTH, holder_name
 from arena.record.queries.operations import count_turns
 from arena.record.queries.progress import read_progress
@@ -58,7 +58,6 @@ from arena.record.write.sync import VenueSource
 from arena.rounds.adapters import open_venue
 from arena.rounds.error_text import error_text
 from arena.rounds.open_world import OpenDispatch, open_dispatch, open_world
-from arena.rounds.round import unanswered_text
 from arena.rounds.season import unanswered_error
 from arena.rounds.settlement import LATEST, next_look
 from markets.venue import QuarantinedRecord

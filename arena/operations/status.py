@@ -24,7 +24,7 @@ from arena.cohorts.schedule import (
     next_round_time,
 )
 from arena.errors import count_text
-from arena.record.model.cohort import REHEARSAL, JobState
+from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn, unanswered_text
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import is_gone
 from arena.record.model.reservation import PausedCalls, midnight
@@ -38,7 +38,12 @@ from arena.record.model.status import (
     RoundState,
 )
 from arena.record.queries import calls, operations
-from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_unproven
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    read_cohorts,
+    read_unanswered_turns,
+    read_unproven,
+)
 from arena.record.schema.database import reading
 from arena.record.write.heads import read_published_heads
 from arena.record.write.operations import read_jobs, read_recent_incidents
@@ -131,7 +136,7 @@ class Status:
     the latest round is late that should have been played. `pauses` are models and providers that are left
     alone now, while turns are missing. `next_jobs` says when jobs of the config are due next. `clock` is
     whose time it is: the real one, the pretended one of a rehearsal, or the real one over a rehearsal's
-    record.
+    record. `unanswered` has, by the id of a simulated or recorded round, the turns whose models it waits for.
     """
 
     at: datetime
@@ -155,6 +160,7 @@ class Status:
     incidents: tuple[RecordedIncident, ...] = ()
     reasons: tuple[HealthReason, ...] = ()
     clock: Literal["real", "pretended", "mixed"] = "real"
+    unanswered: Mapping[int, Sequence[UnansweredTurn]] = field(default_factory=dict)
 
     @property
     def last(self) -> tuple[RoundState, ...]:
@@ -227,6 +233,9 @@ def _round_reason(
         if state is None or state.missing:
             return HealthReason("waiting", "unfinished", "not finished yet", where=which)
         words = f"arena round --at {at:%Y-%m-%dT%H:%MZ} tries the failed turns again"
+        unanswered = status.unanswered.get(state.id, ())
+        if unanswered:
+            words = f"{unanswered_text(unanswered)}; {words}"
         return HealthReason("waiting", "failed_turns", words, where=which)
     if state is not None:
         return _begun_round_reason(which, state, status.at)
@@ -345,6 +354,12 @@ def read_status(
         *read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True),
         *read_recent_incidents(connection, NEWEST_INCIDENTS),
     ]
+    stamps = {stored.cohort.number: stored.cohort.stamp for stored in playing}
+    may_wait = [
+        round
+        for round in rounds
+        if not round.done and round.turns.get("failed") and stamps.get(round.cohort, "live") != "live"
+    ]
     # On a pretended clock no pause takes time, and once all turns are in nobody waits.
     waits = not pretended and any(round.missing and not round.done for round in rounds)
     status = Status(
@@ -375,6 +390,7 @@ def read_status(
             job.name: next_job_time(job, states[job.name], now) for job in expected.jobs if job.name in states
         },
         incidents=tuple({told.id: told for told in incidents}.values()),
+        unanswered={round.id: read_unanswered_turns(connection, round.id) for round in may_wait},
     )
     return judge_health(status, due)
 

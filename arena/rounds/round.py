@@ -13,7 +13,7 @@ from arena.cohorts.replacements import (
 )
 from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
-from arena.record.model.cohort import Replacement, RoundReport, Turn, UnansweredTurn
+from arena.record.model.cohort import Replacement, RoundReport, Turn, UnansweredTurn, unanswered_text
 from arena.record.queries.cohorts import (
     PROVEN_STATUSES,
     StoredCohort,
@@ -211,14 +211,6 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
 
 
 LEAVE_FAILED_HINT = "--leave-failed goes on without these turns"
-
-
-def unanswered_text(turns: Sequence[UnansweredTurn]) -> str:
-    """Say whose model gave no answer, since when, and why."""
-    return "; ".join(
-        f"no answer for {turn.agent} since {turn.since:%Y-%m-%d %H:%M} UTC ({turn.code}: {turn.message})"
-        for turn in turns
-    )
 
 
 def check_models_answered(stored: StoredCohort, round: StoredRound, record: Record) -> None:

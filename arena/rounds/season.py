@@ -16,7 +16,7 @@ from arena.cohorts.cohort import (
 from arena.cohorts.schedule import MOST_TRIES, PLAY_WINDOW, Plan, pause_after
 from arena.errors import ArenaError
 from arena.record.model.calendar import WEEK
-from arena.record.model.cohort import Cohort, RoundReport, UnansweredTurn
+from arena.record.model.cohort import Cohort, RoundReport, UnansweredTurn, unanswered_text
 from arena.record.model.lease import LEASE_LENGTH
 from arena.record.queries.accounts import read_profits
 from arena.record.queries.calls import read_rounds_by_cohort
@@ -38,7 +38,7 @@ from arena.record.queries.settlements import read_unpaid_markets
 from arena.record.record import Record
 from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_cohort, end_cohort
-from arena.rounds.round import LEAVE_FAILED_HINT, busy_error, play_round, track_cohort, unanswered_text
+from arena.rounds.round import LEAVE_FAILED_HINT, busy_error, play_round, track_cohort
 from arena.rounds.settlement import VenueUnavailable, next_look, settle_ended
 from arena.rounds.turns import is_late, unfinished_turns
 from arena.rounds.world import World
@@ -207,11 +207,14 @@ async def play_time_when_free(at: datetime, plan: Plan, world: World, record: Re
 
 
 def joined_reports(earlier: Sequence[RoundReport], later: Sequence[RoundReport]) -> list[RoundReport]:
-    """Return the later reports of one decision time, with the turns that were played earlier."""
+    """Return the later reports of one decision time, with the turns that were played earlier.
+
+    A cohort that has ended meanwhile is not reported on again.
+    """
     before = {(report.cohort, report.number): report for report in earlier}
     joined = list[RoundReport]()
     for report in later:
-        first = before.get((report.cohort, report.number))
+        first = before.pop((report.cohort, report.number), None)
         if first is None:
             joined.append(report)
             continue
@@ -219,7 +222,7 @@ def joined_reports(earlier: Sequence[RoundReport], later: Sequence[RoundReport])
         turns = (*first.turns, *report.turns)
         replaced = first.replaced or report.replaced
         joined.append(replace(report, turns=turns, trouble=trouble, replaced=replaced))
-    return joined
+    return sorted([*before.values(), *joined], key=lambda report: report.cohort)
 
 
 def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:

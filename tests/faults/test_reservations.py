@@ -6,6 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 from time import sleep
 
+import pytest
+
 from agents.model import Call, CallError, Message, Prompt
 from arena.calls.reservations import new_reservation_id
 from arena.record.model.lease import Watch, holder_name
@@ -168,7 +170,7 @@ def test_a_limit_of_over_a_minute_pauses_its_model_and_no_other(record: Record) 
     assert paused(record) == ["somewhere/sharp"]
     rest = asked(record, SHARP, EIGHT)
     assert isinstance(rest, ModelPaused)
-    assert 590 < rest.seconds <= 600
+    assert 590 < rest.seconds < 601
     other = placed(record, BLUNT, EIGHT)
     assert (other.free, other.narrow, other.limited) == (7, False, False), "it is not halved either"
     ended(record, other, 5)
@@ -215,3 +217,23 @@ def test_an_answer_to_an_earlier_call_does_not_end_a_pause_that_began_later(reco
     ended(record, third, wait=600)
     ended(record, fourth, 5)
     assert paused(record) == ["somewhere/sharp"]
+
+
+@pytest.mark.parametrize("wait", [30, 600])
+def test_a_clock_that_is_put_back_leaves_no_pause_behind_that_is_longer_than_any(
+    wait: int, record: Record
+) -> None:
+    """Pauses end by the database's clock: put back by a day, it would be a day until this one ends."""
+    ended(record, placed(record, SHARP, EIGHT), wait=wait)
+    assert len(paused(record)) == 1
+    with record.engine.begin() as connection:
+        for table in ("lane", "model_limit"):
+            connection.exec_driver_sql(f"UPDATE {table} SET paused_until = '2999-01-01T00:00:00.000000Z'")
+    assert paused(record) == []
+
+    again = placed(record, SHARP, EIGHT)
+    ended(record, again, wait=600)
+    assert paused(record) == ["somewhere/sharp"], "a new limit is held as ever"
+    rest = asked(record, SHARP, EIGHT)
+    assert isinstance(rest, ModelPaused)
+    assert 590 < rest.seconds < 601

@@ -63,6 +63,7 @@ UNUSABLE = {
         "schemaless",
     ),
     *("uncounted", "usage-null", "usage-empty", "usage-negative", "usage-half", "odd-names"),
+    *("usage-fraction", "usage-echo", "usage-text"),
 }
 """Whose answers are taken, if only in part, and whose say nothing that could be; all others have failed."""
 

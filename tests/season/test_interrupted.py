@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from arena.cohorts.schedule import Schedule, next_of
+from arena.cohorts.schedule import Expected, Schedule, next_of
 from arena.config import load
 from arena.operations import jobs
 from arena.operations.progress import RunEvent
 from arena.operations.run import Run, run
+from arena.operations.status import read_status
 from arena.record.model.cohort import RoundReport
 from arena.record.record import Record
 from arena.rounds.round import play_round
@@ -82,13 +83,14 @@ def play(
     clock: JumpingClock,
     leaves_failed: bool = False,
     tell: Callable[[str], None] = lambda _words: None,
+    config: str = CONFIG,
 ) -> Run:
     """Run the folder's season until it ends, by a clock that stands long after it.
 
     `tell` hears of models that give no answer.
     """
     folder.mkdir(exist_ok=True)
-    (folder / "config.yaml").write_text(CONFIG.format(url=provider.url), "utf-8")
+    (folder / "config.yaml").write_text(config.format(url=provider.url), "utf-8")
     record = Record.open(str(folder / "arena.db"))
 
     def told(event: RunEvent) -> None:
@@ -148,6 +150,22 @@ def test_killed_as_rounds_are_played_it_changes_nothing(
     assert content(tmp_path / "broken") == whole
 
 
+SHORT = CONFIG.replace("weeks: 4", "weeks: 12").replace("rounds: 3, count: 2", "rounds: 1, count: 1")
+"""A season whose markets mostly end weeks after its last round."""
+
+
+@pytest.mark.parametrize("later", [timedelta(), timedelta(days=2, hours=7)])
+def test_what_is_open_after_the_last_round_is_settled_at_the_seasons_own_time(
+    later: timedelta, provider: FaultyProvider, tmp_path: Path
+) -> None:
+    play(tmp_path, provider, JumpingClock(NOVEMBER + later), config=SHORT)
+    looks = rows(tmp_path, "SELECT substr(at, 1, 16) FROM snapshot ORDER BY at")
+    first = datetime(2026, 1, 4, tzinfo=UTC)
+    assert looks == [(f"{first + timedelta(weeks=week):%Y-%m-%dT%H:%M}",) for week in range(len(looks))]
+    assert rows(tmp_path, "SELECT count(*) FROM resolution WHERE learnt_at > '2026-06'") == [(0,)]
+    assert content(tmp_path)["differences"] == []
+
+
 AWAY = {"reset": 4, "500": 4, "html": 7, "503": 17}
 """What a server does that is away, and how often: three times are one try."""
 
@@ -201,3 +219,16 @@ def test_while_a_model_is_away_every_try_says_who_is_waited_for_and_since_when(
     assert "no answer for eve since 2026-11-28 02:10 UTC (overloaded:" in lines[0]
     assert "next try at 2026-11-28 02:11 UTC" in lines[0]
     assert "--leave-failed goes on without these turns" in lines[-1]
+
+
+def test_status_names_the_model_that_a_season_waits_for_and_since_when(
+    provider: FaultyProvider, tmp_path: Path
+) -> None:
+    provider.script("eve", fails(503, "overloaded"))
+    assert play(tmp_path, provider, JumpingClock()).progress.gave_up
+    record = Record.open(str(tmp_path / "arena.db"))
+    status = record.read(read_status, NOVEMBER, Expected(live=False))
+    record.close()
+    [reason] = [reason for reason in status.reasons if reason.code == "failed_turns"]
+    assert reason.text.startswith("no answer for eve since 2026-11-28 02:10 UTC (overloaded: ")
+    assert "arena round --at 2026-01-04T00:00Z tries the failed turns again" in reason.text

@@ -1,6 +1,6 @@
 """The arena's own nouns: cohorts, entrants, rounds and turns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -159,6 +159,14 @@ class UnansweredTurn:
     message: str
     passing: bool
     since: datetime
+
+
+def unanswered_text(turns: Sequence[UnansweredTurn]) -> str:
+    """Say whose model gave no answer, since when, and why."""
+    return "; ".join(
+        f"no answer for {turn.agent} since {turn.since:%Y-%m-%d %H:%M} UTC ({turn.code}: {turn.message})"
+        for turn in turns
+    )
 
 
 @dataclass(frozen=True, slots=True)

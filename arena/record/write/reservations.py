@@ -12,12 +12,13 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, func, literal, true
+from sqlalchemy import ColumnElement, Connection, Table, between, bindparam, func, literal, true
 from sqlmodel import case
 
 from agents.model import CallError
 from arena.record.model.lease import Hold
 from arena.record.model.reservation import (
+    LONGEST_PAUSE,
     BudgetHeld,
     CallRefused,
     ModelPaused,
@@ -49,14 +50,32 @@ KNOWN_ROOM = case((col(ProviderRow.paused_until).is_(None), MOST_CALLS), else_=P
 WIDTH = case((KNOWN_ROOM < MOST_CALLS, KNOWN_ROOM), else_=MOST_CALLS)
 PAUSE_END = FromNow(bindparam("pause"))
 HALF = case((WIDTH > 2 * ONE, WIDTH // 2), else_=ONE)
+
+MOST_SECONDS_LEFT = LONGEST_PAUSE + 1.0
+"""Of a pause so many seconds may be left at most; SQLite rounds them."""
+
+
+def is_paused(until: Any) -> ColumnElement[bool]:
+    """Whether a pause goes on that ends at an instant.
+
+    One that has longer to go than any pause may last is over: the database's clock was put back.
+    """
+    return between(until, NOW, FromNow(literal(MOST_SECONDS_LEFT)))
+
+
+def later_end(until: Any) -> ColumnElement[datetime]:
+    """The later end of a pause that goes on and of the one that is asked for."""
+    return case((is_paused(until) & (until > PAUSE_END), until), else_=PAUSE_END)
+
+
 NARROW = (
     update(ProviderRow)
     .where(OF_PROVIDER)
     .values(
         room=case(
-            (ProviderRow.paused_until > NOW, ProviderRow.room), else_=HALF
+            (is_paused(ProviderRow.paused_until), ProviderRow.room), else_=HALF
         ),  # of many at once, the first halves
-        paused_until=case((ProviderRow.paused_until > PAUSE_END, ProviderRow.paused_until), else_=PAUSE_END),
+        paused_until=later_end(ProviderRow.paused_until),
     )
 )
 GROWN = WIDTH + literal(ONE * ONE) // WIDTH
@@ -76,11 +95,9 @@ NEW_MODEL_LIMIT = (
     .on_conflict_do_nothing()
 )
 PAUSE_MODEL = (
-    update(ModelLimitRow)
-    .where(*OF_MODEL, ModelLimitRow.paused_until < PAUSE_END)
-    .values(paused_until=PAUSE_END)
+    update(ModelLimitRow).where(*OF_MODEL).values(paused_until=later_end(ModelLimitRow.paused_until))
 )
-END_MODEL_LIMIT = delete(ModelLimitRow).where(*OF_MODEL, ModelLimitRow.paused_until <= NOW)
+END_MODEL_LIMIT = delete(ModelLimitRow).where(*OF_MODEL, ~is_paused(ModelLimitRow.paused_until))
 
 
 COST = func.coalesce(CallRow.cost, CallRow.worst, 0)
@@ -256,10 +273,10 @@ def free_reservation(connection: Connection, place: Reservation, error: CallErro
 
 
 PAUSED_PROVIDERS = select(ProviderRow.provider, SecondsUntil(ProviderRow.paused_until)).where(
-    ProviderRow.paused_until > NOW
+    is_paused(ProviderRow.paused_until)
 )
 PAUSED_MODELS = select(ModelLimitRow.model, SecondsUntil(ModelLimitRow.paused_until)).where(
-    ModelLimitRow.paused_until > NOW
+    is_paused(ModelLimitRow.paused_until)
 )
 
 
@@ -327,9 +344,9 @@ def _refusal(
     refusal = check_budget(terms.budget, request.worst, sight.spent, sight.held)
     if isinstance(refusal, CallRefused):
         return refusal
-    if terms.timed and sight.pause is not None and sight.pause > 0:
+    if terms.timed and sight.pause is not None and 0 < sight.pause <= MOST_SECONDS_LEFT:
         return ProviderBusy(sight.pause)
-    if terms.timed and sight.model_pause is not None and sight.model_pause > 0:
+    if terms.timed and sight.model_pause is not None and 0 < sight.model_pause <= MOST_SECONDS_LEFT:
         return ModelPaused(sight.model_pause)
     return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else refusal
 

@@ -27,7 +27,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def put_back(connection: Connection) -> None:
-    """Make the three tables what they were before, with rows that have expired and rows that have not."""
+    """Make the tables what they were before, with rows that have expired and rows that have not."""
     kind = TIME[connection.dialect.name]
     for table in ("claim", "lease", "reservation"):
         for column in ("beat", "renewed_at"):
@@ -36,6 +36,7 @@ def put_back(connection: Connection) -> None:
         connection.exec_driver_sql(
             f"ALTER TABLE {table} ADD COLUMN expires_at {kind} NOT NULL DEFAULT '{PAST}'"
         )
+    connection.exec_driver_sql("DROP TABLE model_limit")
     connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0009'")
     for entrant, until in ((1, PAST), (2, FUTURE)):
         connection.exec_driver_sql(
@@ -71,6 +72,7 @@ def test_what_had_expired_is_free_and_what_had_not_is_held(database: str) -> Non
     assert read(engine, "SELECT entrant_id, token, beat FROM claim ORDER BY 1") == [(1, 3, None), (2, 3, 0)]
     assert read(engine, "SELECT id, worst, beat FROM reservation ORDER BY 1") == [(1, 9, None), (2, 9, 0)]
     assert read(engine, "SELECT token, beat, renewed_at IS NOT NULL FROM lease") == [(7, 0, True)]
+    assert read(engine, "SELECT count(*) FROM model_limit") == [(0,)]
     with reading(engine) as connection:
         assert verify(connection) == []
     engine.dispose()
