@@ -23,6 +23,8 @@ agents:
 """
 PARTS = 3
 """Calls of a turn about 8 markets, two of a batch as far as they are of one event."""
+POLLS = 300
+"""How often a test looks for turns before it fails, a tenth of a second apart."""
 
 
 @pytest.fixture
@@ -90,8 +92,10 @@ def test_while_a_model_is_waited_for_the_others_turns_are_in_and_round_and_statu
     by_model(server, capped=limited(900))
     playing = loaded().start(tmp_path, "round", "--at", "2026-01-04T00:00Z")
     database = tmp_path / "arena.db"
-    while playing.runs and turns_in(database) < {"good", "other"}:
-        time.sleep(0.02)
+    for _ in range(POLLS):
+        if not playing.runs or turns_in(database) >= {"good", "other"}:
+            break
+        time.sleep(0.1)
     assert playing.runs
     assert turns_in(database) == {"good", "other"}
     waits = re.compile(r"waiting for openai/capped until \d\d:\d\d UTC \(rate limit\)")
