@@ -148,6 +148,28 @@ def test_how_long_a_provider_wants_to_be_left_alone_is_told(provider: FaultyProv
 
 
 @pytest.mark.parametrize(
+    ("words", "headers", "wait"),
+    [
+        ("Limit 100000, used 99000. Please try again in 9m38.4s. Visit our site", {}, 578.4),
+        ('{"error": {"details": [{"retryDelay": "38s"}]}}', {}, 38.0),
+        ("Rate limit reached: try again in 2 hours, 5 minutes", {}, 7_500.0),
+        ("Please try again in 850ms", {}, 0.85),
+        ("try again in 20s", {"retry-after": "7"}, 7.0),
+        ("slow down", {"Retry-After-Ms": "1500", "Retry-After": "2"}, 1.5),
+        ("try again in a while", {}, None),
+        ("try again in 3 requests", {}, None),
+    ],
+)
+def test_a_wait_is_read_from_headers_or_else_from_words(
+    words: str, headers: dict[str, str], wait: float | None
+) -> None:
+    error = RuntimeError(words)
+    vars(error).update(status_code=429, litellm_response_headers=headers)
+    found = call_error(error)
+    assert (found.code, found.wait) == ("rate_limit", wait)
+
+
+@pytest.mark.parametrize(
     "fields",
     [
         {"refusal": "I won't bet."},
