@@ -87,7 +87,7 @@ def test_over_a_leap_day_and_nights_of_23_hours_each_thing_is_done_once(
     rounds = [(1, 0), (1, 1), (2, 1), (2, 2)]
     cohorts: list[Done] = [("start", "start", (START + week * WEEK).isoformat()) for week in (0, 1)]
     cohorts += [("play", f"cohort {cohort}", (START + week * WEEK).isoformat()) for cohort, week in rounds]
-    cohorts += [("track", "cohort 1", (START + 2 * WEEK).isoformat())]
+    cohorts += [("track", f"cohort {cohort}", (START + (cohort + 1) * WEEK).isoformat()) for cohort in (1, 2)]
     cohorts += [("ended", f"cohort {cohort} has ended", None) for cohort in (1, 2)]
     told = Counter(tuple(json.loads(line)) for line in log.read_text("ascii").splitlines())
     assert told == Counter([*jobs, *cohorts])

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Table, between, bindparam, func, literal, true
+from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, func, literal, true
 from sqlmodel import case
 
 from agents.model import CallError
@@ -56,15 +56,15 @@ MOST_SECONDS_LEFT = LONGEST_PAUSE + 1.0
 
 
 def is_paused(until: Any) -> ColumnElement[bool]:
-    """Whether a pause goes on that ends at an instant.
+    """Return whether a pause goes on that ends at an instant.
 
     One that has longer to go than any pause may last is over: the database's clock was put back.
     """
-    return between(until, NOW, FromNow(literal(MOST_SECONDS_LEFT)))
+    return and_(until > NOW, until <= FromNow(literal(MOST_SECONDS_LEFT)))
 
 
 def later_end(until: Any) -> ColumnElement[datetime]:
-    """The later end of a pause that goes on and of the one that is asked for."""
+    """Return the later end of a pause that goes on and of the one that is asked for."""
     return case((is_paused(until) & (until > PAUSE_END), until), else_=PAUSE_END)
 
 
