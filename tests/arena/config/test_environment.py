@@ -49,7 +49,7 @@ def test_the_check_remarks_on_keys_that_others_can_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_would_choose_the_code_that_is_run_is_no_variable_of_a_folder(tmp_path: Path, name: str) -> None:
-    (tmp_path / ".env").write_text(f"OPENAI_API_KEY=sk-1\nexport {name}=/tmp/theirs\n", "utf-8")
+    (tmp_path / ".env").write_text(f"OPENAI_API_KEY=sk-1\nexport {name}=theirs\n", "utf-8")
     with pytest.raises(ConfigErrors, match=rf"\.env:2: {name} can't be set here"):
         environment(tmp_path, {})
 
