@@ -184,7 +184,7 @@ def played(guest: Newcomer, printed: str) -> None:
     """Hold that their own agent's turn was played, and say after how much."""
     round_1 = json.loads(printed[printed.index("{") :])["rounds"][0]
     turns = {turn["agent"]: turn for turn in round_1["turns"]}
-    if turns["mine"]["verdict"] != "played":
+    if turns["mine"]["status"] != "played":
         raise SystemExit(f"the turn of mine: {turns['mine']}\n{printed}")
     seconds = sum(step.seconds for step in guest.steps)
     guest.first_turn = f"{len(guest.steps)} commands and {seconds:.0f} s to the first turn of an own agent"

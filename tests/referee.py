@@ -139,11 +139,11 @@ for place, turn in TURNS.items():
     told = vars(parsed(PLAYED_BY[place[::2]].settings))  # a skip agrees with the price, if that was shown
     EARLY |= {place} if (told.get("released") or "") > ROUNDS[place[:2]].at[:10] else set()
     for item in LISTED[turn.cohort, ROUNDS[place[:2]].at]:
-        if item.shown and turn.verdict not in ("out", "waiting"):  # others saw nothing
+        if item.shown and turn.status not in ("out", "waiting"):  # others saw nothing
             market, later = item.market_id, AGAIN.get((*place, item.market_id))
             seen = [QUOTES.get((market, x.quote_hash)) for x in (later, item) if x is not None]
             mid = next((quote.mid for quote in seen if quote is not None and quote.mid is not None), ONE // 2)
-            own = SAID.get((*place, market, "final")) if turn.verdict in ("played", "partly") else None
+            own = SAID.get((*place, market, "final")) if turn.status in ("played", "partly") else None
             belief = own.probability if own else ONE // 2 if told.get("prices") == "hidden" else mid
             for name, p, said in ((turn.agent, belief, int(own is not None)), (PRICE, mid, 1)):
                 found = scored(market, p / ONE, mid, said=said, event_id=PAGES[market, item.page].event_id)
@@ -178,7 +178,7 @@ def line(agent: object, cohorts: Collection[int]) -> dict[str, Any]:
     played = [(cohort, agent) for cohort in cohorts if (cohort, agent) in ENTRANTS]
     kind = ENTRANTS[played[-1]].kind if played else "market"
     ranked = (kind == "market" and coverage is not None) or (coverage or 0) >= 0.8
-    verdicts = [turn.verdict for key, turn in TURNS.items() if key[::2] in played]
+    statuses = [turn.status for key, turn in TURNS.items() if key[::2] in played]
     costs = [call.cost for whose in played for call in CALLS[whose]]
     cost = None if None in costs else sum(costs) / ONE
     marked = [whose for whose in played if MARKS[whose]]
@@ -187,8 +187,8 @@ def line(agent: object, cohorts: Collection[int]) -> dict[str, Any]:
     sold = [key for key, fill in FILLS.items() if fill.action == "sell" and key[:3:2] in played]
     return {
         "kind": kind, "cohorts": len(played or cohorts),
-        "turns": len(verdicts), "malformed": sum(v in ("malformed", "declined") for v in verdicts),
-        "failed": verdicts.count("failed"), "late": verdicts.count("late"),
+        "turns": len(statuses), "malformed": sum(v in ("malformed", "declined") for v in statuses),
+        "failed": statuses.count("failed"), "late": statuses.count("late"),
         "bets": len(bets), "sold": len(sold), "resolved": len(done), "early": len(ended) - len(done),
         "unscored": [x.outcome for x in stated].count("unscored"), "brier_stated": own, "brier_market": price,
         "brier_implied": mean(x.brier for x in bets), "brier_anchored": mean(x.brier for x in anchored),

@@ -173,14 +173,14 @@ def cohorts_data(found: AgentDetails | None, config: Config | None, name: str) -
     every = [
         (
             attributes(stay, "cohort", "starts_at")
-            | {"verdicts": stay.statuses, "code_versions": versions_data(stay.versions)},
+            | {"statuses": stay.statuses, "code_versions": versions_data(stay.versions)},
             stay.setup,
         )
         for stay in (found.cohorts if found else ())
     ]
     if config is not None:
         cohort, _ = freeze_cohort(config, 1, now())
-        known: dict[str, Any] = {"cohort": PLANNED, "starts_at": None, "verdicts": {}, "code_versions": []}
+        known: dict[str, Any] = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
         kinds = config.extensions("kinds")
         every += [(known, agent_setup(cohort, x, kinds)) for x in cohort.entrants if x.name == name]
     told = list[dict[str, Any]]()
@@ -198,7 +198,7 @@ def details_data(found: AgentDetails) -> dict[str, Any]:
     whole = calls > 0 and found.unknown == 0 and found.forecasts > 0
     statuses = sum((Counter(stay.statuses) for stay in found.cohorts), Counter[str]())
     return attributes(found, "rungs", "errors", "forecasts", "median_ms", "changes") | {
-        "verdicts": {name: statuses[name] for stay in found.cohorts for name in stay.statuses},
+        "statuses": {name: statuses[name] for stay in found.cohorts for name in stay.statuses},
         "calls": calls,
         "tokens_in": sum(each.tokens_in for each in found.calls),
         "tokens_out": sum(each.tokens_out for each in found.calls),
@@ -399,7 +399,7 @@ def _which(stay: Mapping[str, Any]) -> str:
 
 
 def _say_stay(stay: Mapping[str, Any]) -> None:
-    turns = ", ".join(f"{count:,} {verdict}" for verdict, count in stay["verdicts"].items())
+    turns = ", ".join(f"{count:,} {status}" for status, count in stay["statuses"].items())
     start = f", from {minute(stay['starts_at'])}" if stay["starts_at"] else ""
     print(f"{_which(stay)}{start}: " + (f"turns: {turns}" if turns else "no turns yet"))
     if stay["code_versions"]:

@@ -213,7 +213,7 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
 
     return {
         "decision": {
-            "verdict": decision.status,
+            "status": decision.status,
             "note": decision.note,
             "repaired": list(decision.repaired),
             "forecasts": [
@@ -260,7 +260,7 @@ def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
     else:
         words = "of unknown cost" if cost is None else f"{_money(cost)} in all"
         print(f"{count_text(calls, 'call')}, {words}.")
-    vain = dry or told["decision"]["verdict"] == "failed"
+    vain = dry or told["decision"]["status"] == "failed"
     again = typed(f"agents try {told['agent']}") + ", or " if vain else ""
     print(f"Nothing was written to the record. Next: {again}{typed('round')}")
 
@@ -318,7 +318,7 @@ def _say_turn(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
         *({"order": "sale"} | sale for sale in decision["sales"]),
     ]
     note = f": {plain(decision['note'])}" if decision["note"] else ""
-    print(f"== The turn is {decision['verdict']}{note}")
+    print(f"== The turn is {decision['status']}{note}")
     if decision["repaired"]:
         print(f"Its answer had to be repaired: {', '.join(decision['repaired'])}")
     print(f"{count_text(len(decision['forecasts']), 'forecast')}, {len(orders):,} bets and sales, "

@@ -34,7 +34,7 @@ from markets.model import Snapshot
 
 ANSWERS = (
     TableColumn("agent", narrow="wrap"),
-    TableColumn("turn", value="verdict"),
+    TableColumn("turn", value="status"),
     TableColumn("forecasts", show=",d"),
     TableColumn("calls", show=",d", gives_way=1),
     TableColumn("tokens_in", "tokens in", ",d", gives_way=3),
@@ -302,7 +302,7 @@ def run_data(
         {
             "cohort": stored.cohort.number,
             **attributes(one, "agent", "forecasts", "calls", "tokens_in", "tokens_out"),
-            "verdict": one.status or "pending",
+            "status": one.status or "pending",
             "note": one.note or "",
             "usd": None if one.unknown else exact(one.cost),
             "usd_known": exact(one.cost),
@@ -330,7 +330,7 @@ def run_data(
 
 def unfinished_agents(data: Mapping[str, Any]) -> list[str]:
     """Return the agents whose turn is open or failed: running the command again asks them."""
-    return [agent["agent"] for agent in data["agents"] if agent["verdict"] in UNFINISHED]
+    return [agent["agent"] for agent in data["agents"] if agent["status"] in UNFINISHED]
 
 
 def silent_agents(data: Mapping[str, Any]) -> list[str]:
@@ -338,7 +338,7 @@ def silent_agents(data: Mapping[str, Any]) -> list[str]:
 
     Kinds without a model state what they have: the market, for example, nothing on data questions.
     """
-    finished = [agent for agent in data["agents"] if agent["verdict"] not in UNFINISHED]
+    finished = [agent for agent in data["agents"] if agent["status"] not in UNFINISHED]
     return [agent["agent"] for agent in finished if agent["calls"] and agent["forecasts"] < data["rows"]]
 
 

@@ -42,7 +42,7 @@ from arena.scores.refresh import refresh_leaderboards
 
 TURNS = (
     TableColumn("agent", narrow="wrap"),
-    TableColumn("turn", value=lambda turn: turn["stopped_by"] or turn["verdict"]),
+    TableColumn("turn", value=lambda turn: turn["stopped_by"] or turn["status"]),
     TableColumn("forecasts"),
     TableColumn("fills"),
     TableColumn("rejected", value=lambda turn: len(turn["rejections"])),
@@ -129,7 +129,7 @@ def _as_dict(report: RoundReport) -> dict[str, Any]:
         "turns": [
             {
                 "agent": turn.entrant,
-                "verdict": turn.decision.status,
+                "status": turn.decision.status,
                 "stopped_by": "budget" if turn.entrant in report.stopped else None,
                 "note": turn.decision.note,
                 "repaired": list(turn.decision.repaired),

@@ -36,8 +36,6 @@ __all__ = [
     "score_forecasts",
 ]
 N = TypeVar("N")
-FIELD_NAMES = {"verdict": "status", "wishes": "orders"}
-"""What columns of an export are called here, where that is another word."""
 
 
 def score_forecasts(columns: Mapping[str, Sequence[object]]) -> FileScores:
@@ -137,7 +135,7 @@ class Season:
 
     def _nouns(self, noun: Callable[..., N], table: str, cohort: int | None) -> Iterator[N]:
         select_cohorts(read_cohorts(self.connection), cohort)
-        names = [FIELD_NAMES.get(column.name, column.name) for column in FACT[table].sheet.columns]
+        names = [column.name for column in FACT[table].sheet.columns]
         rows = rows_of(self.connection, FACT[table], None if cohort is None else [cohort])
         return (noun(**dict(zip(names, row, strict=True))) for row in rows)
 

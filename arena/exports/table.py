@@ -24,7 +24,7 @@ class ExportColumn:
     """A column of a table: what it holds, in which unit, and what it means where it is empty.
 
     Without such a meaning it never is. `added` has the value that stands for it in exports of earlier
-    versions, which don't have the column.
+    versions, which don't have the column, and `former` the name that it has there, if it is another.
     """
 
     name: str
@@ -33,6 +33,7 @@ class ExportColumn:
     unit: str = ""
     empty: str = ""
     added: tuple[Any, ...] = ()
+    former: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> Ex
     stored = column_of(source)
     own, name = meaning_of(stored), name or stored.name
     unit, empty, added = own.unit, empty or own.empty, stored.info["added"]
-    column = ExportColumn(name, kind_of(stored), meaning or own.meaning, unit, empty, added)
+    former = stored.info["former"]
+    column = ExportColumn(name, kind_of(stored), meaning or own.meaning, unit, empty, added, former)
     return ExportField(stored, column)
 
 

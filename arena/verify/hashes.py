@@ -14,10 +14,10 @@ microseconds. It is taken over
 - call: cohort, round, entrant, and all columns but ids and the hash itself (in earlier versions also
   `made_at`), and those of thinking, citations, host, status, reasoning and cached tokens that say nothing;
   its `prompt_hash`: messages and seed;
-- turn: cohort, round, entrant, verdict, note, cash, wishes, the forecasts and the rejections, repairs if
-  there are any, where there are second quotes, of each the market, the hash of the quote, when it was true
-  and when it was read, and where the frozen settings were replaced, the hash of the text of those that it
-  was played by;
+- turn: cohort, round, entrant, status as `verdict`, note, cash, orders as `wishes`, the forecasts and the
+  rejections, repairs if there are any, where there are second quotes, of each the market, the hash of the
+  quote, when it was true and when it was read, and where the frozen settings were replaced, the hash of the
+  text of those that it was played by;
 - replacement: cohort, agent and all columns but ids;
 - fill: all columns but ids, and its levels; entry: all but ids, the hash before it included.
 """

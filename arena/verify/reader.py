@@ -218,7 +218,7 @@ def rows_query(
 BATCH = 500
 KNOWN = 20_000
 """So many rows that others refer to are remembered."""
-LONG = frozenset({"frozen", "settings", "wishes", "note", "text", "reason", "dropped"})
+LONG = frozenset({"frozen", "settings", "orders", "note", "text", "reason", "dropped"})
 """Columns with long texts, which are left out of rows that are remembered."""
 
 

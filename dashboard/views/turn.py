@@ -202,7 +202,7 @@ STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
 LISTED = {
     "agent": html.words("Agent", "Whose turn it was."),
     "at": html.time("Decided", "The round's decision time, in UTC."),
-    "verdict": html.words("Status", " ".join(MEANT.values())),
+    "status": html.words("Status", " ".join(MEANT.values())),
     "bought": html.number("Bets", "localized", "Purchases that were done, in full or in part."),
     "spent": html.number("Spent", "dollar", "What was paid for them, fees included."),
     "sold": html.number("Sales", "localized", "Sales that were done, in full or in part."),
@@ -219,7 +219,7 @@ def show_list(record: RecordSource) -> None:
     agents = season(record).agents
     named = {ANY: "All agents"} | {name: name for name, _ in agents}
     agent = choice("Agent", "agent", named, ANY, "list")
-    status = choice("Status", "verdict", STATUSES, ANY)
+    status = choice("Status", "status", STATUSES, ANY)
     whose, how = ("" if asked == ANY else asked for asked in (agent, status))
     found = kept(record, read_newest_turns, MOST + 1, whose, how)
     if not found:
@@ -243,7 +243,7 @@ def _listed(turn: TurnSummary) -> dict[str, object]:
     return {
         "at": turn.at,
         "agent": turn.agent,
-        "verdict": turn.status,
+        "status": turn.status,
         "bought": turn.bought,
         "spent": money(turn.spent),
         "sold": turn.sold,

@@ -113,10 +113,10 @@ class SmallRecord:
             keys = {"snapshot_id": snapshot, "position": position, "market_id": name, "shown": shown}
             self.add(SnapshotItemRow.__table__, **keys, version_id=self.versions[name], quote_id=quote)
 
-    def turn(self, cohort: int, number: int, agent: str, verdict: str = "played", **said: str) -> None:
+    def turn(self, cohort: int, number: int, agent: str, status: str = "played", **said: str) -> None:
         """A turn with its final forecasts: `turn(1, 1, "ann", rain="0.7")`."""
         keys = {"round_id": self.rounds[cohort, number], "entrant_id": self.entrants[cohort, agent]}
-        self.turns[cohort, number, agent] = self.add(TurnRow.__table__, **keys, verdict=verdict)
+        self.turns[cohort, number, agent] = self.add(TurnRow.__table__, **keys, status=status)
         for market, chance in said.items():
             self.forecast(cohort, number, agent, market, chance, "final")
 

@@ -22,7 +22,7 @@ PLACED = (
 """Turns with where they were played, and by whom."""
 PLACE = f"SELECT cohort.number, round.number, entrant.name FROM {PLACED} "
 TRADED = f"{PLACE} JOIN fill ON fill.turn_id = turn.id ORDER BY turn.id DESC LIMIT 1"
-FAILED = f"{PLACE} WHERE turn.verdict IN ('failed', 'malformed') ORDER BY turn.id DESC LIMIT 1"
+FAILED = f"{PLACE} WHERE turn.status IN ('failed', 'malformed') ORDER BY turn.id DESC LIMIT 1"
 ASKED = f"{PLACE} JOIN call USING (round_id, entrant_id) ORDER BY turn.id LIMIT 1"
 FIGURES = ("arena", "leaderboard", "cohort", "agent", "duel", "markets", "market", "turn", "operations")
 VIEWS = (*FIGURES, "how", "glossary")
@@ -75,7 +75,7 @@ def ways(record: Path) -> list[Address]:
     """An agent's forecasts parted in every way, and the lists of turns and markets."""
     first, second = busiest(record)
     parts = ({"agent": first, "part": "forecasts", "by": by} for by in ("horizon", "price", "cohort"))
-    lists = [("turn", {"verdict": "failed"}), ("turn", {"agent": second}), ("markets", {"show": "disputed"})]
+    lists = [("turn", {"status": "failed"}), ("turn", {"agent": second}), ("markets", {"show": "disputed"})]
     return [
         *(("agent", part) for part in parts),
         *lists,

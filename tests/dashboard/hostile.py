@@ -87,11 +87,11 @@ def _spoil_markets(plain: sqlite3.Connection) -> None:
 
 def _spoil_turns(plain: sqlite3.Connection) -> None:
     """Notes of turns, and the reasons of what they wished for."""
-    for row, wishes in plain.execute("SELECT id, wishes FROM turn").fetchall():
-        found = json.loads(wishes)
+    for row, orders in plain.execute("SELECT id, orders FROM turn").fetchall():
+        found = json.loads(orders)
         for wish, text in zip(_wishes(found), cycle(HOSTILE_TEXTS), strict=False):
             wish["reason"] = text
-        plain.execute("UPDATE turn SET note = ?, wishes = ? WHERE id = ?", (TOGETHER, json.dumps(found), row))
+        plain.execute("UPDATE turn SET note = ?, orders = ? WHERE id = ?", (TOGETHER, json.dumps(found), row))
 
 
 def _wishes(found: object) -> list[dict[str, str]]:

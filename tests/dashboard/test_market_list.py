@@ -44,7 +44,7 @@ PLAIN = f"""
         (SELECT CASE WHEN count(*) > 1 THEN max(probability) - min(probability) END
          FROM forecast JOIN turn ON turn.id = turn_id JOIN entrant ON entrant.id = entrant_id
          WHERE forecast.market_id = shown.market_id AND turn.round_id = shown.round_id AND stage = 'final'
-         AND verdict = 'played' AND kind NOT IN {NULLS})
+         AND status = 'played' AND kind NOT IN {NULLS})
     FROM shown LEFT JOIN price USING (market_id)
     JOIN market_version AS page ON page.market_id = shown.market_id
     WHERE version = (SELECT max(version) FROM market_version WHERE market_id = shown.market_id)

@@ -91,7 +91,7 @@ def test_failures_and_spending_are_those_of_plain_sql(
     plain = create_engine(f"sqlite:///{record}")
     engine = connect(record, read_only=True)
     with plain.connect() as sql, engine.connect() as connection:
-        failed = sql.execute(text("SELECT count(*) FROM turn WHERE verdict = 'failed'")).scalar_one()
+        failed = sql.execute(text("SELECT count(*) FROM turn WHERE status = 'failed'")).scalar_one()
         assert len(read_failed_turns(connection, 1_000)) == failed
         assert len(read_failed_turns(connection, 3)) == min(failed, 3)
         newest = "(SELECT max(number) FROM cohort)"

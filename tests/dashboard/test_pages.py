@@ -24,7 +24,7 @@ STATES = [
     ("empty", "operations", {}, "“arena db backup” makes one"),
     ("no_bets", "duel", {}, "A duel takes two agents"),
     ("raw", "duel", {"a": "oracle", "b": "random"}, "is being computed"),
-    ("season", "turn", {"verdict": "failed"}, "No turn matches"),
+    ("season", "turn", {"status": "failed"}, "No turn matches"),
     ("season", "turn", {"cohort": "9", "round": "1", "agent": "oracle"}, "holds no turn of `oracle`"),
     ("season", "turn", {"cohort": "1", "round": "x", "agent": "oracle"}, "in round `x` of cohort `1`"),
     ("season", "turn", {"cohort": "1", "round": "1", "agent": "nobody*"}, "holds no turn of `nobody*`"),

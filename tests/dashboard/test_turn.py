@@ -46,7 +46,7 @@ def test_turns_of_one_agent_can_be_looked_for(season: Path, show: Show) -> None:
     page.selectbox[0].select("oracle")
     assert set(tables(healthy(page.run()))[0]["agent"]) == {"oracle"}
     assert in_address(page, "agent") == "oracle"
-    again = show("turn", season, agent="oracle", verdict="played")
+    again = show("turn", season, agent="oracle", status="played")
     assert len(tables(again)[0]) == len(tables(page)[0])
 
 

@@ -61,7 +61,7 @@ def folder(whole: Path, tmp_path: Path) -> Iterator[Path]:
     shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     play_first_round(tmp_path, cohort=1, killed=True)
     yield tmp_path
-    assert rows(tmp_path, "SELECT verdict FROM turn WHERE verdict = 'failed'") == []
+    assert rows(tmp_path, "SELECT status FROM turn WHERE status = 'failed'") == []
     assert content(tmp_path)["hash"] == content(tmp_path, "whole.db")["hash"]
 
 

@@ -24,7 +24,7 @@ LINES = {
              JOIN article AS a ON x.article = a.hash
         WHERE g.round_id = :round ORDER BY x.position""",
     "turn": f"""
-        SELECT e.position, e.name, t.verdict, t.note, t.cash, t.wishes
+        SELECT e.position, e.name, t.status, t.note, t.cash, t.orders
         {OF_TURN} WHERE t.round_id = :round ORDER BY e.position""",
     "answer": """
         SELECT e.position, c.stage, c.sample, c.messages, c.seed, c.reply, c.finish, c.model, c.fingerprint

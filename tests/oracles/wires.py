@@ -195,7 +195,7 @@ def rows(agents: Sequence[tuple[str, str]]) -> Iterator[WireRow]:
         _write(folder, server, agents)
         played = arena(folder, "round", "--json")  # its exit status says that some declined
         turns = json.loads(played.stdout)["rounds"][0]["turns"]
-        statuses = {turn["agent"]: str(turn["verdict"]) for turn in turns}
+        statuses = {turn["agent"]: str(turn["status"]) for turn in turns}
         for wire, mode in agents:
             log = [asked for asked in server.log if asked.mode == f"{wire}-{mode}"]
             yield _row(wire, mode, statuses[f"{wire}-{mode}"], log, _calls(folder, f"{wire}-{mode}"))

@@ -25,7 +25,7 @@ agents:
   - kind: market
 {agents}
 """
-TURNS = """SELECT round.number, entrant.name, turn.verdict, turn.note FROM turn
+TURNS = """SELECT round.number, entrant.name, turn.status, turn.note FROM turn
     JOIN round ON round.id = turn.round_id JOIN entrant ON entrant.id = turn.entrant_id ORDER BY 1, 2"""
 AGENT = '  - {{name: {name}, model: openai/plays, base_url: "{url}"}}\n'
 PLACES = {
@@ -105,7 +105,7 @@ def test_a_moved_server_is_followed_by_a_running_cohort_and_no_address_is_in_a_h
         for _ in range(2):
             assert arena(stayed, "round").returncode == 0
         assert first_calls == 3
-        assert {verdict for _, _, verdict, _ in rows_in(moved / "arena.db", TURNS)} == {"played"}
+        assert {status for _, _, status, _ in rows_in(moved / "arena.db", TURNS)} == {"played"}
         assert rows_in(moved / "arena.db", TURNS) == rows_in(stayed / "arena.db", TURNS)
         assert state_of(moved / "arena.db") == state_of(stayed / "arena.db")
         data = (moved / "arena.db").read_bytes()
@@ -113,7 +113,7 @@ def test_a_moved_server_is_followed_by_a_running_cohort_and_no_address_is_in_a_h
     write(moved, ("a", "http://127.0.0.1:9/v1"))
     assert arena(moved, "round").returncode == 2
     third = [row for row in rows_in(moved / "arena.db", TURNS) if row[0] == 3]
-    failed = {name: note for _, name, verdict, note in third if verdict == "failed"}
+    failed = {name: note for _, name, status, note in third if status == "failed"}
     assert "asked at http://127.0.0.1:9/v1" in failed["a"]
     assert first.url in failed["b"]
 

@@ -100,7 +100,7 @@ def test_what_rounds_cost_and_what_answered(season: Path) -> None:
     }
     told = said(season, "agents", "show", "eve")["record"]
     assert told["cost_per_forecast_usd"] == pytest.approx(CALLS * COST / told["forecasts"])
-    assert (told["verdicts"], told["forecasts"], told["calls"]) == ({"played": 3}, 12, CALLS)
+    assert (told["statuses"], told["forecasts"], told["calls"]) == ({"played": 3}, 12, CALLS)
     assert (told["tokens_in"], told["tokens_out"], told["errors"]) == (CALLS * 1_001, CALLS * 200, {})
     assert sum(told["rungs"].values()) == CALLS
     ((model, fingerprint, count),) = ((x["model"], x["fingerprint"], x["answers"]) for x in told["reported"])
@@ -139,7 +139,7 @@ def test_errors_are_counted_by_code(tmp_path: Path, server: FaultyProvider) -> N
         said(tmp_path, "round", "--at", "2026-01-04", status=2)
     said(tmp_path, "round", "--at", "2026-01-04")
     told = said(tmp_path, "agents", "show", "eve")["record"]
-    assert (told["errors"], told["calls"], told["verdicts"]) == ({"auth": 2}, 3, {"played": 1})
+    assert (told["errors"], told["calls"], told["statuses"]) == ({"auth": 2}, 3, {"played": 1})
     assert "2 auth" in run(tmp_path, "agents", "show", "eve").stdout
 
 

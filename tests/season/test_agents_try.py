@@ -315,7 +315,7 @@ def test_a_key_that_is_refused_is_told_and_not_shown(
     monkeypatch.setenv("EVE_KEY", "canary-key-12345")
     write(tmp_path, asks("401", server, ", api_key_env: EVE_KEY"))
     found = tried(tmp_path, "eve", status=2)
-    assert found["decision"]["verdict"] == "failed"
+    assert found["decision"]["status"] == "failed"
     assert found["questions"][0]["answers"][0]["error"]["code"] == "auth"
     assert "canary-key-12345" not in json.dumps(found)
     assert "canary-key-12345" in server.key
@@ -345,7 +345,7 @@ def test_the_arenas_budget_knows_what_the_record_has_spent(played: Path, tmp_pat
     ((spent,),) = rows_in(tmp_path / "arena.db", "SELECT sum(cost) FROM call")
     worst = tried(played, "sharp", "--dry")["worst_usd"]
     write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst:.6f}, agent: {worst}}}")
-    assert tried(tmp_path, "sharp")["decision"]["verdict"] == "played"
+    assert tried(tmp_path, "sharp")["decision"]["status"] == "played"
     write(tmp_path, *PLAYERS, budget=f"{{arena: {spent / 1e6 + worst - 1e-6:.6f}}}")
     assert "of the arena's" in tried(tmp_path, "sharp", status=2)["decision"]["note"]
 

@@ -36,7 +36,7 @@ def players(provider: FaultyProvider, count: int, more: str = "") -> list[str]:
 def ways(played: Any) -> dict[str, str]:
     """How the turns of the agents with a model ended; `budget` for those that one stopped."""
     turns = [turn for turn in played["rounds"][0]["turns"] if turn["agent"] != "market"]
-    return {turn["agent"]: turn["stopped_by"] or turn["verdict"] for turn in turns}
+    return {turn["agent"]: turn["stopped_by"] or turn["status"] for turn in turns}
 
 
 def calls(folder: Path) -> list[tuple[str, int | None, str | None]]:
@@ -50,8 +50,8 @@ def test_past_the_budget_no_model_is_asked_and_the_turn_says_why(tmp_path: Path)
     (tmp_path / "config.yaml").write_text(HEAD.format(budget="call: 0.001") + DEMO, "utf-8")
     played = arena_json(tmp_path, "round", status=2)["rounds"][0]
     turns = {turn["agent"]: turn for turn in played["turns"]}
-    assert (turns["market"]["verdict"], turns["market"]["stopped_by"]) == ("played", None)
-    assert (turns["demo/sharp"]["verdict"], turns["demo/sharp"]["stopped_by"]) == ("failed", "budget")
+    assert (turns["market"]["status"], turns["market"]["stopped_by"]) == ("played", None)
+    assert (turns["demo/sharp"]["status"], turns["demo/sharp"]["stopped_by"]) == ("failed", "budget")
     assert "over the budget of $0.0010 a call" in turns["demo/sharp"]["note"]
     assert agents_of(arena_json(tmp_path, "leaderboard")["leaderboard"])["demo/sharp"]["cost_usd"] == 0
 
@@ -59,7 +59,7 @@ def test_past_the_budget_no_model_is_asked_and_the_turn_says_why(tmp_path: Path)
 def test_within_the_budget_all_play(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(HEAD.format(budget="call: 0.50, day: 20") + DEMO, "utf-8")
     played = arena_json(tmp_path, "round")["rounds"][0]
-    assert {turn["verdict"] for turn in played["turns"]} == {"played"}
+    assert {turn["status"] for turn in played["turns"]} == {"played"}
 
 
 @pytest.mark.parametrize("scope", ["round", "day", "arena"])
@@ -83,7 +83,7 @@ def test_samples_count_one_by_one_and_those_past_the_budget_are_not_asked_for(
     an_arena(tmp_path, "agent: 0.70", *players(provider, 2, ", samples: 5"))
     turns = arena_json(tmp_path, "round")["rounds"][0]["turns"]
     assert provider.requests == {"plays": 6}, "three for each agent"
-    assert [turn["verdict"] for turn in turns] == ["played"] * 3
+    assert [turn["status"] for turn in turns] == ["played"] * 3
     assert turns[1]["note"].count("budget: a call may cost $0.2000") == 2, "two of five were not made"
 
 

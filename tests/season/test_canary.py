@@ -134,7 +134,7 @@ def test_no_key_is_in_any_file_or_output_after_a_run_full_of_failures(
     assert tellers(tmp_path) == []
     assert {call.key for call in provider.log} == {f"Bearer {KEY}", f"Bearer {HOME_KEY}"}, "they were sent"
     assert b"[hidden]" in (tmp_path / "arena.db").read_bytes(), "and came back"
-    verdicts = {turn["agent"]: turn["verdict"] for turn in json.loads(first.stdout)["rounds"][0]["turns"]}
-    taken = {name for name, verdict in verdicts.items() if verdict in ("played", "partly")}
+    statuses = {turn["agent"]: turn["status"] for turn in json.loads(first.stdout)["rounds"][0]["turns"]}
+    taken = {name for name, status in statuses.items() if status in ("played", "partly")}
     assert taken == {*PLAYED, "market"}
-    assert {name for name, verdict in verdicts.items() if verdict in ("malformed", "declined")} == UNUSABLE
+    assert {name for name, status in statuses.items() if status in ("malformed", "declined")} == UNUSABLE

@@ -36,6 +36,6 @@ def test_two_processes_whose_clocks_differ_ask_each_question_once(
         second = start(**({CLOCK_AHEAD: str(step)} if step > 0 else {}))
         assert (second.wait(), first.wait()) == (2, 0), second.said() + first.said()
         assert len(provider.log) == 4
-    assert rows(tmp_path, "SELECT verdict, count(*) FROM turn GROUP BY verdict") == [("played", 4)]
+    assert rows(tmp_path, "SELECT status, count(*) FROM turn GROUP BY status") == [("played", 4)]
     assert rows(tmp_path, "SELECT count(*) FROM reservation") == [(0,)]
     assert arena_json(tmp_path, "verify")["differences"] == []

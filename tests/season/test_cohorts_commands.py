@@ -280,14 +280,14 @@ def test_an_agent_whose_file_is_gone_fails_and_the_others_play_on(tmp_path: Path
     write(tmp_path, MARKET)
     answer = said(tmp_path, "round", status=2)
     first, second = answer["rounds"]
-    assert [turn["verdict"] for turn in first["turns"]] == ["played", "failed"]
+    assert [turn["status"] for turn in first["turns"]] == ["played", "failed"]
     assert first["turns"][1]["note"].endswith(
         "put lucky.py back into extensions/kinds/ or extensions/ beside the config"
     )
     assert [turn["agent"] for turn in second["turns"]] == ["market"]
     removed = said(tmp_path, "cohorts", "diff", "1", "2")["agents"]["removed"]
     assert removed == [{"name": "lucky", "kind": "lucky"}]
-    assert said(tmp_path, "agents", "show", "lucky")["cohorts"][0]["verdicts"] == {"failed": 1, "played": 1}
+    assert said(tmp_path, "agents", "show", "lucky")["cohorts"][0]["statuses"] == {"failed": 1, "played": 1}
 
 
 def test_a_cohort_whose_venue_is_gone_waits_and_the_others_play_on(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_its_turns_are_played_and_say_what_was_wrong(folder: Path) -> None:
     turns = "turn JOIN entrant e ON e.id = entrant_id"
-    verdicts = rows(folder, f"SELECT verdict FROM {turns} ORDER BY name, turn.id", "demo.db")
-    assert [verdict for (verdict,) in verdicts] == [
+    statuses = rows(folder, f"SELECT status FROM {turns} ORDER BY name, turn.id", "demo.db")
+    assert [status for (status,) in statuses] == [
         *["played"] * 3, *["failed"] * 3, "played", "failed", "played", *["malformed"] * 3
     ]  # fmt: skip
     assert rows(folder, "SELECT count(*) FROM fill", "demo.db") == [(4,)]

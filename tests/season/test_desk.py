@@ -172,10 +172,10 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     assert "'accepted': True" in said
     assert round.status == 2, "one turn was late"
 
-    verdicts = [
-        of_agent(tmp_path, name, "verdict") for name in ("market", "sharp", "prog", "ann", "bob", "cat")
+    statuses = [
+        of_agent(tmp_path, name, "status") for name in ("market", "sharp", "prog", "ann", "bob", "cat")
     ]
-    assert verdicts == [[("played",)]] * 5 + [[("late",)]]
+    assert statuses == [[("played",)]] * 5 + [[("late",)]]
     assert len(of_agent(tmp_path, "sharp", "reply")) == asked, "nobody is asked anew"
     for name, view in (("ann", before), ("bob", told["view"]), ("cat", missed)):
         [(messages,)] = of_agent(tmp_path, name, "messages")
@@ -282,8 +282,8 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
     round.wait()
     assert (round.status, round.said().count("late")) == (0, 0)
     names = ("market", "sharp", "prog", "ann", "bob")
-    verdicts = [of_agent(tmp_path, name, "verdict", address) for name in names]
-    assert verdicts == [[("played",)]] * 5
+    statuses = [of_agent(tmp_path, name, "status", address) for name in names]
+    assert statuses == [[("played",)]] * 5
     assert len(of_agent(tmp_path, "sharp", "reply", address)) == asked
     second.kill()
     assert arena_json(tmp_path, "verify", *here).items() >= AGREES.items()

@@ -72,8 +72,8 @@ def test_everyone_plays_the_first_round(
     clock_at(tmp_path)
     rehearse(tmp_path, once=True)
     found = content(tmp_path)
-    turns = rows(tmp_path, "SELECT verdict, note FROM turn")
-    assert [note for verdict, note in turns if verdict != "played"] == []
+    turns = rows(tmp_path, "SELECT status, note FROM turn")
+    assert [note for status, note in turns if status != "played"] == []
     assert (len(turns), found["differences"]) == (len(config.agents), [])
     assert found["calls"] == len(provider.log) >= sum(agent.model is not None for agent in config.agents)
     assert found["fills"] > 0

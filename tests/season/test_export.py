@@ -208,7 +208,7 @@ def test_the_referee_finds_no_difference_where_there_are_refunds_halves_and_corr
         ("leaderboard", 0, {"skill": 0.2}, "leaderboard (None, 'market'): skill is 0.2 and should be"),
         ("leaderboard", 1, {"turns": 4}, "leaderboard (None, 'ann'): turns is 4 and should be 6"),
         ("calls", 0, {"cost": 5}, "leaderboard (None, 'ann'): cost_usd is None and should be 0.000485"),
-        ("turns", 0, {"verdict": "failed"}, "leaderboard (None, 'ann'): failed is 0 and should be 1"),
+        ("turns", 0, {"status": "failed"}, "leaderboard (None, 'ann'): failed is 0 and should be 1"),
     ],
 )
 def test_the_referee_finds_what_was_changed(

@@ -83,7 +83,7 @@ def test_a_storm_is_waited_out_and_other_providers_are_not_held_up(tmp_path: Pat
         )
         (tmp_path / "config.yaml").write_text(text, "utf-8")
         turns = arena_json(tmp_path, "round")["rounds"][0]["turns"]
-        assert {turn["verdict"] for turn in turns} == {"played"}
+        assert {turn["status"] for turn in turns} == {"played"}
         order = [asked.model for asked in provider.log]
     assert refused["refused"] == 2 * AGENTS
     assert order.index("plays") < len(order) - AGENTS / 2, "asked in its turn"

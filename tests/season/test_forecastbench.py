@@ -170,7 +170,7 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     agents = {one["agent"]: one for one in found["agents"]}
     assert agents.pop("market")["forecasts"] == 10  # data questions have no price
     assert {one["forecasts"] for one in agents.values()} == {ROWS}
-    assert {one["verdict"] for one in agents.values()} == {"played"}
+    assert {one["status"] for one in agents.values()} == {"played"}
     for number in range(1, AGENTS + 1):
         one = agents[f"a{number}"]
         assert (one["calls"], one["usd_known"]) == (QUESTION_COUNT, round(QUESTION_COUNT * CENTS, 6))
@@ -257,8 +257,8 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: Faul
     short = arena_json(*only, status=2)
     assert 0.015 < short["total"]["usd"] <= 0.03
     a1, a2, *baselines = short["agents"]
-    assert (a1["verdict"], a2["verdict"], "budget" in a1["note"]) == ("failed", "failed", True)
-    assert {one["verdict"] for one in baselines} == {"played"}
+    assert (a1["status"], a2["status"], "budget" in a1["note"]) == ("failed", "failed", True)
+    assert {one["status"] for one in baselines} == {"played"}
     world(tmp_path, provider)
     found = arena_json(*only)
     assert found["total"]["usd"] == pytest.approx(2 * QUESTION_COUNT * CENTS, abs=1e-9)

@@ -177,7 +177,7 @@ def test_a_model_that_is_away_for_a_while_is_waited_for(
     provider.script("eve", *[BEHAVIOURS[fault]] * times, BEHAVIOURS["plays"])
     done = play(tmp_path / "broken", provider, JumpingClock())
     assert not done.progress.gave_up
-    assert rows(tmp_path / "broken", "SELECT count(*) FROM turn WHERE verdict <> 'played'") == [(0,)]
+    assert rows(tmp_path / "broken", "SELECT count(*) FROM turn WHERE status <> 'played'") == [(0,)]
     assert content(tmp_path / "broken")["hash"] == whole["hash"]
     assert content(tmp_path / "broken")["differences"] == []
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def statuses(played: dict[str, Any]) -> dict[str, str]:
-    return {turn["agent"]: turn["verdict"] for turn in played["rounds"][0]["turns"]}
+    return {turn["agent"]: turn["status"] for turn in played["rounds"][0]["turns"]}
 
 
 def test_a_config_without_keys_is_valid_and_warned_of(folder: Path) -> None:

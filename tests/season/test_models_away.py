@@ -29,11 +29,11 @@ def folder(tmp_path: Path, provider: FaultyProvider) -> Path:
     return tmp_path
 
 
-def verdicts(folder: Path, *words: str, status: int) -> list[tuple[str, str, str]]:
+def statuses(folder: Path, *words: str, status: int) -> list[tuple[str, str, str]]:
     """When a round was played, and how the turns of this call ended."""
     told = arena_json(folder, *words, status=status)
     return [
-        (one["at"][:10], turn["agent"], turn["verdict"]) for one in told["rounds"] for turn in one["turns"]
+        (one["at"][:10], turn["agent"], turn["status"]) for one in told["rounds"] for turn in one["turns"]
     ]
 
 
@@ -42,16 +42,16 @@ def test_a_round_is_played_again_until_its_model_has_answered(
     fault: str, folder: Path, provider: FaultyProvider
 ) -> None:
     provider.script("eve", BEHAVIOURS[fault])
-    assert ("2026-01-04", "eve", "failed") in verdicts(folder, "round", status=2)
-    assert verdicts(folder, "round", status=2) == [("2026-01-04", "eve", "failed")]
+    assert ("2026-01-04", "eve", "failed") in statuses(folder, "round", status=2)
+    assert statuses(folder, "round", status=2) == [("2026-01-04", "eve", "failed")]
     refused = arena(folder, *NEXT)
     assert refused.returncode == 2
     assert "cohort 1, round 1 still waits: no answer for eve since" in refused.stderr
     assert "--leave-failed goes on without these turns" in refused.stderr
 
     provider.script("eve", BEHAVIOURS["plays"])
-    assert verdicts(folder, "round", status=0) == [("2026-01-04", "eve", "played")]
-    assert {at for at, _, _ in verdicts(folder, "round", status=0)} == {"2026-01-11"}
+    assert statuses(folder, "round", status=0) == [("2026-01-04", "eve", "played")]
+    assert {at for at, _, _ in statuses(folder, "round", status=0)} == {"2026-01-11"}
     assert arena_json(folder, "verify").items() >= AGREES.items()
 
 
@@ -62,7 +62,7 @@ def test_who_says_so_goes_on_without_the_model(
     provider.script("eve", fails(503))
     arena(folder, "round")
     provider.script("eve", BEHAVIOURS["plays"])
-    assert {at for at, _, _ in verdicts(folder, *words, status=0)} == {"2026-01-11"}
+    assert {at for at, _, _ in statuses(folder, *words, status=0)} == {"2026-01-11"}
     assert arena_json(folder, "verify").items() >= AGREES.items()
 
 

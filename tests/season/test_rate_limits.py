@@ -75,7 +75,7 @@ def test_a_quota_that_is_used_up_fails_one_turn_at_once_and_delays_no_other(
     by_model(server, capped=limited(72_000))
     for passes in (1, 2):
         played = json.loads(arena(tmp_path, "round", "--at", "2026-01-04T00:00Z", "--json").stdout)
-        turns = {turn["agent"]: turn["verdict"] for turn in played["rounds"][0]["turns"]}
+        turns = {turn["agent"]: turn["status"] for turn in played["rounds"][0]["turns"]}
         assert turns == ({"capped": "failed", "good": "played"} if passes == 1 else {"capped": "failed"})
         assert asked_of(server, "good") == [200] * PARTS
         assert asked_of(server, "capped") == [429] * passes, (
@@ -120,7 +120,7 @@ def turns_in(database: Path) -> set[str]:
     """Whose turns are in the record."""
     if not database.exists():
         return set()
-    query = "SELECT name FROM turn JOIN entrant ON entrant.id = entrant_id WHERE verdict = 'played'"
+    query = "SELECT name FROM turn JOIN entrant ON entrant.id = entrant_id WHERE status = 'played'"
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as reader:
         try:
             return {name for (name,) in reader.execute(query)}

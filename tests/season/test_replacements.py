@@ -56,7 +56,7 @@ def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, 
         {"cohort": 1, "changed": ["ann"], "unchanged": []}
     ]
     (second,) = arena_json(tmp_path, "round", "--leave-failed", **KEY)["rounds"]
-    assert {turn["agent"]: turn["verdict"] for turn in second["turns"]} == dict.fromkeys(
+    assert {turn["agent"]: turn["status"] for turn in second["turns"]} == dict.fromkeys(
         ("market", "ann", "bob", "kelly"), "played"
     )
     (line,) = second["replaced"]
@@ -71,7 +71,7 @@ def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, 
     write(tmp_path, url, ann=url, tokens=8_000)  # both have had good turns by now
     (third,) = arena_json(tmp_path, "round", **KEY)["rounds"]
     assert third["replaced"] == []
-    assert {turn["verdict"] for turn in third["turns"]} == {"played"}
+    assert {turn["status"] for turn in third["turns"]} == {"played"}
     assert arena_json(tmp_path, "verify").items() >= AGREES.items()
 
 
@@ -87,7 +87,7 @@ def test_a_record_with_a_replacement_comes_back_whole_and_a_forged_one_is_seen(
     assert arena_json(tmp_path, "verify", "--database", "back.db").items() >= AGREES.items()
     for statement, column in (
         ("DELETE FROM replacement", ("turn", "hash")),
-        ("UPDATE turn SET verdict = 'played' WHERE verdict = 'failed'", ("replacement", "round")),
+        ("UPDATE turn SET status = 'played' WHERE status = 'failed'", ("replacement", "round")),
     ):
         copy = tmp_path / "copy.db"
         copy.write_bytes((tmp_path / "back.db").read_bytes())

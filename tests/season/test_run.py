@@ -250,8 +250,8 @@ def test_a_first_week_of_holds_or_of_failures_alone_leaves_the_cohort_open(
         assert (row["pnl"], row["return_pct"]) == (0, 0), (
             "nothing was risked, and its bankroll is still there"
         )
-    verdict = "failed" if all_fail else "played"
-    assert rows(tmp_path, "SELECT verdict FROM turn") == [(verdict,)] * 2
+    status = "failed" if all_fail else "played"
+    assert rows(tmp_path, "SELECT status FROM turn") == [(status,)] * 2
     assert [ended is not None for _, ended in content(tmp_path)["ended"]] == [True]
 
 
@@ -266,7 +266,7 @@ def test_a_claimed_but_unfinished_last_round_leaves_the_cohort_open(tmp_path: Pa
     row = leaderboard(tmp_path)["market"]
     assert (row["cohorts"], row["turns"], row["pnl"]) == (1, 0, None), "of what isn't there nothing is said"
     rehearse(tmp_path)
-    assert rows(tmp_path, "SELECT verdict FROM turn") == [("played",)]
+    assert rows(tmp_path, "SELECT status FROM turn") == [("played",)]
     assert content(tmp_path)["ended"] == [(1, SUNDAY)]
     assert leaderboard(tmp_path)["market"]["turns"] == 1
 

@@ -99,12 +99,12 @@ def between(begin: datetime, length: timedelta) -> Down:
     return lambda at: begin <= at < begin + length
 
 
-def verdicts(folder: Path) -> list[tuple[int, str]]:
+def statuses(folder: Path) -> list[tuple[int, str]]:
     query = (
-        "SELECT number, verdict FROM turn JOIN round ON round.id = turn.round_id "
+        "SELECT number, status FROM turn JOIN round ON round.id = turn.round_id "
         "JOIN entrant ON entrant.id = turn.entrant_id WHERE name = 'eve' ORDER BY number"
     )
-    return [(number, verdict) for number, verdict in rows(folder, query)]
+    return [(number, status) for number, status in rows(folder, query)]
 
 
 def looked(folder: Path) -> list[tuple[int, datetime]]:
@@ -119,7 +119,7 @@ def test_a_live_season_is_played_settled_and_ended(
     an_arena(tmp_path, venue, provider, every, looks="1d")
     board, _ = rehearse(tmp_path)
     found = content(tmp_path)
-    assert (board.failed, verdicts(tmp_path)) == (0, [(1, "played"), (2, "played")])
+    assert (board.failed, statuses(tmp_path)) == (0, [(1, "played"), (2, "played")])
     assert found["differences"] == []
     assert found["settlements"] > 0
     assert found["ended"] == [(1, SUNDAY + 2 * every)]
@@ -144,7 +144,7 @@ def test_a_venue_that_is_down_delays_its_round_and_loses_nothing(
     assert [int(pause.total_seconds()) // 60 for pause in pauses] == [0, 1, 3, 7, 15, 31, 63]
     assert board.failed > 7, "other jobs could not reach it either"
     assert [one for one in events if one.kind == "missed"] == []
-    assert verdicts(tmp_path) == [(1, "played"), (2, "played")]
+    assert statuses(tmp_path) == [(1, "played"), (2, "played")]
     found = content(tmp_path)
     assert (found["differences"], found["ended"]) == ([], [(1, SUNDAY + 2 * every)])
 
@@ -186,7 +186,7 @@ def test_a_turn_that_failed_is_tried_again_for_six_hours_and_then_is_over(
     times = between(SUNDAY, 3 * HOUR), between(SUNDAY + every, 7 * HOUR)
     provider.script("eve", lambda _: fails(403) if any(x(time_of(tmp_path)) for x in times) else says(GOOD))
     rehearse(tmp_path)
-    assert verdicts(tmp_path) == [(1, "played"), (2, "failed")]
+    assert statuses(tmp_path) == [(1, "played"), (2, "failed")]
     tries = [at for (at,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY made_at")]
     hours, day = [at[:13] for at in tries], f"{SUNDAY + every:%Y-%m-%d}"
     assert hours.count(f"{day}T00") > hours.count(f"{day}T04") == 1

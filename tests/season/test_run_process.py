@@ -180,7 +180,7 @@ def test_told_to_stop_it_lets_calls_end_and_keeps_their_turns(
     stops.join()
     assert (ran.stop.asked.is_set(), ran.stop.hurry.is_set()) == (True, False)
     assert [code for code, _, _ in rows(folder, CALLS)] == [None]
-    assert sorted(rows(folder, "SELECT verdict FROM turn")) == [("played",), ("played",)]
+    assert sorted(rows(folder, "SELECT status FROM turn")) == [("played",), ("played",)]
     assert rows(folder, "SELECT count(*) FROM lease WHERE beat IS NOT NULL") == [(0,)]
 
 
@@ -193,11 +193,11 @@ def test_a_second_signal_breaks_calls_off_and_no_turn_is_half_there(
     stops.join()
     assert ran.stop.hurry.is_set()
     assert rows(folder, CALLS) == [("other", 1, None)], "it may have to be paid, at its worst"
-    assert rows(folder, "SELECT count(*) FROM turn WHERE verdict IS NULL") == [(0,)]
+    assert rows(folder, "SELECT count(*) FROM turn WHERE status IS NULL") == [(0,)]
     assert rows(folder, "SELECT done FROM round") == [(0,)]
     provider.script("eve", says(GOOD))
     run_here(folder, tmp_path / "log")
-    assert sorted(rows(folder, "SELECT verdict FROM turn")) == [("played",), ("played",)]
+    assert sorted(rows(folder, "SELECT status FROM turn")) == [("played",), ("played",)]
     assert content(folder)["differences"] == []
 
 
@@ -242,7 +242,7 @@ def test_ctrl_c_keeps_what_was_played_sums_it_up_and_the_next_start_plays_the_re
     assert content(folder)["differences"] == []
     provider.script("eve", says(GOOD))
     assert arena(folder, *words.split(), *here).returncode == 0
-    assert sorted(rows(folder, "SELECT verdict FROM turn")) == [("played",), ("played",)]
+    assert sorted(rows(folder, "SELECT status FROM turn")) == [("played",), ("played",)]
     assert content(folder)["differences"] == []
 
 

@@ -117,8 +117,8 @@ def told(database: Path, tool: str) -> list[str]:
 
 def test_a_model_searches_reads_notes_and_bets_and_the_record_agrees(folder: Path) -> None:
     record = folder / "first.db"
-    verdicts = rows_in(record, "SELECT DISTINCT verdict FROM turn")
-    assert verdicts == [("played",)]
+    statuses = rows_in(record, "SELECT DISTINCT status FROM turn")
+    assert statuses == [("played",)]
     assert rows_in(record, "SELECT count(*) FROM fill")[0][0] > 0
     counts = dict(rows_in(record, "SELECT tool, count(*) FROM tool_result GROUP BY tool"))
     rounds = rows_in(record, "SELECT count(*) FROM round WHERE done = 1")[0][0]

@@ -44,7 +44,7 @@ def test_nonsense_is_booked_at_the_worst_case_and_told_and_the_others_play(
         simulated_config(tmp_path, *agents, cohorts="rounds: 2, count: 1", more="budget: {day: 20}\n")
         for _ in range(2):
             [played] = arena_json(tmp_path, "round")["rounds"]
-            assert {turn["agent"]: turn["verdict"] for turn in played["turns"]} == dict.fromkeys(
+            assert {turn["agent"]: turn["status"] for turn in played["turns"]} == dict.fromkeys(
                 ("liar", "good"), "played"
             )
 

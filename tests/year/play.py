@@ -225,9 +225,9 @@ def _turn(
     for position, market in enumerate(wanted):
         spent = _buy(world, pages, key, account, look, market, (position, cash, place["round"]))
         bets.append({"amount": spent, "market_id": world.names[market], "reason": WHY, "side": "YES"})
-    wishes = json.dumps({"bets": bets, "sales": []}, separators=(",", ":"))
-    sealed = place | {"note": "", "cash": cash, "wishes": wishes, "forecasts": sorted(said), "rejections": []}
-    row = place["verdict"], "", cash, wishes, "0.1.0", digest(sealed)
+    orders = json.dumps({"bets": bets, "sales": []}, separators=(",", ":"))
+    sealed = place | {"note": "", "cash": cash, "wishes": orders, "forecasts": sorted(said), "rejections": []}
+    row = place["verdict"], "", cash, orders, "0.1.0", digest(sealed)
     pages.rows["turn"].append((key, round, account.id, *row))
     pages.rows["claim"].append((round, account.id, 1, "host/1/1", text(0)))
     pages.rows["forecast"] += [(key, *forecast) for forecast in said]

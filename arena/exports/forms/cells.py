@@ -104,6 +104,12 @@ def reader(column: ExportColumn) -> Callable[[str], Any]:
     return read_cell
 
 
+def current_names(names: Collection[str], columns: Sequence[ExportColumn]) -> list[str]:
+    """Return the names of a file's columns, the former name of a column replaced by its present one."""
+    renamed = {column.former: column.name for column in columns if column.former and column.name not in names}
+    return [renamed.get(name, name) for name in names]
+
+
 def columns_in(names: Collection[str], columns: Sequence[ExportColumn]) -> list[ExportColumn]:
     """The columns that a file with these names should have: an earlier version's lacks what was added."""
     return [column for column in columns if column.name in names or not column.added]

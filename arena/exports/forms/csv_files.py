@@ -6,7 +6,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from arena.exports.forms.cells import BadCell, bad_file, bad_row, bad_text, columns_in, filled, reader, writer
+from arena.exports.forms.cells import (
+    BadCell,
+    bad_file,
+    bad_row,
+    bad_text,
+    columns_in,
+    current_names,
+    filled,
+    reader,
+    writer,
+)
 from arena.exports.table import ExportColumn, Row
 
 LONGEST = 2**31 - 1
@@ -34,7 +44,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     """The rows of a file, one at a time."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = _lines(path.name, file)
-        heading = next(lines, [])
+        heading = current_names(next(lines, []), columns)
         there = columns_in(heading, columns)
         if heading != [column.name for column in there]:
             raise bad_file(path.name, f"its heading must be {','.join(column.name for column in columns)}")

@@ -6,7 +6,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from arena.exports.forms.cells import MOST, BadCell, bad_file, bad_row, bad_text, columns_in, filled, instant
+from arena.exports.forms.cells import (
+    MOST,
+    BadCell,
+    bad_file,
+    bad_row,
+    bad_text,
+    columns_in,
+    current_names,
+    filled,
+    instant,
+)
 from arena.exports.table import ExportColumn, Kind, Row
 from markets.hashes import keys_once, timestamp_text
 
@@ -35,11 +45,13 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
                 raise bad_file(path.name, f"row {number} is not JSON: {error}") from error
             if not isinstance(row, dict):
                 raise bad_row(path.name, number, "all", row, "is not an object")
-            there = columns_in(row, columns)
-            if list(row) != [column.name for column in there]:
-                names = ", ".join(column.name for column in columns)
-                raise bad_row(path.name, number, "all", list(row), f"must be {names}")
-            values = [_value(path.name, number, column, row[column.name]) for column in there]
+            names = current_names(row, columns)
+            there = columns_in(names, columns)
+            if names != [column.name for column in there]:
+                expected = ", ".join(column.name for column in columns)
+                raise bad_row(path.name, number, "all", list(row), f"must be {expected}")
+            cells = zip(there, row.values(), strict=True)
+            values = [_value(path.name, number, column, cell) for column, cell in cells]
             yield from filled([values], there, columns)
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, filled
+from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, current_names, filled
 from arena.exports.table import ExportColumn, Kind, Row
 
 if TYPE_CHECKING:
@@ -70,8 +70,10 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
 
     try:
         with ParquetFile(path) as file:
-            there = columns_in(file.schema_arrow.names, columns)
-            if not file.schema_arrow.equals(_schema(there)):
+            names = current_names(file.schema_arrow.names, columns)
+            schema = pa.schema(map(pa.Field.with_name, file.schema_arrow, names))
+            there = columns_in(names, columns)
+            if not schema.equals(_schema(there)):
                 raise bad_file(path.name, f"its columns must be {', '.join(x.name for x in columns)}")
             start = 1
             for batch in file.iter_batches(batch_size=READ_ROWS):

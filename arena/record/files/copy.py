@@ -7,14 +7,14 @@ whole or not at all, however its making ends.
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from datetime import datetime
 from glob import escape
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Integer, MetaData, Table, func, inspect, text
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, func, inspect, text
 
 from arena.errors import ArenaError
 from arena.record.schema.cohort import PromptRow
@@ -67,14 +67,15 @@ def _copy_to_new_file(source: Connection, path: Path, progress: ProgressCallback
 
 
 def copy_rows(source: Connection, target: Connection, progress: ProgressCallback = no_progress) -> None:
-    """Every row of a record into an empty one of the same schema."""
+    """Copy every row of a record into an empty one of the same schema."""
     tables = _tables(source, target)
     counts = {table: source.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
     done, whole = 0, sum(counts.values())
     for table in tables:
-        names = [column.name for column in table.columns]
-        for lines in _batches(source, table):
-            insert_lines(target, table, names, _as_text(lines) if _is_sqlite(target) else lines)
+        columns = _columns(table)
+        made = Table(table.name, MetaData(), *(Column(name, x.type) for name, x in columns.items()))
+        for lines in _batches(source, table, columns.values()):
+            insert_lines(target, made, list(columns), _as_text(lines) if _is_sqlite(target) else lines)
             done += len(lines)
             progress("copying", done, whole)
     if not _is_sqlite(target):
@@ -100,8 +101,20 @@ def _tables(source: Connection, target: Connection) -> list[Table]:
     return [table for table in metadata.sorted_tables if table.name in there]
 
 
-def _batches(source: Connection, table: Table) -> Iterator[list[TableLine]]:
-    query = select(table).order_by(*table.primary_key.columns)
+def _columns(table: Table) -> dict[str, Column[Any]]:
+    """Return the columns of a record's table to be copied, by the names that they have today.
+
+    The tables of an older schema are made as today's are: a column that has been renamed since goes where its
+    values belong, and one that there is no more is left out.
+    """
+    ours = PromptRow.__table__.metadata.tables[table.name].columns
+    renamed = {column.info["former"]: column.name for column in ours}
+    columns = {renamed.get(column.name, column.name): column for column in table.columns}
+    return {name: column for name, column in columns.items() if name in ours}
+
+
+def _batches(source: Connection, table: Table, columns: Iterable[Column[Any]]) -> Iterator[list[TableLine]]:
+    query = select(*columns).order_by(*table.primary_key.columns)
     rows = source.execute(query, execution_options={"yield_per": BATCH})
     for part in rows.partitions():
         yield [tuple(row) for row in part]

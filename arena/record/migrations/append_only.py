@@ -2,6 +2,12 @@
 
 from alembic import op
 
+REPLACEABLE_TURN = (
+    "OLD.status = 'failed' AND NEW.id = OLD.id AND NEW.round_id = OLD.round_id "
+    "AND NEW.entrant_id = OLD.entrant_id"
+)
+"""A turn that failed may be played again; no other one may be changed."""
+
 
 def guard(table: str, action: str, allowed: str | None = None) -> None:
     """Refuse to change or to delete the table's rows, but where a condition allows it."""

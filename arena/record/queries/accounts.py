@@ -53,7 +53,7 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
     turns: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     ways = (TurnRow.entrant_id, TurnRow.status)
     for row in connection.execute(select(*ways, func.count().label("turns")).group_by(*ways)):
-        turns[row.entrant_id][row.verdict] = row.turns
+        turns[row.entrant_id][row.status] = row.turns
     sales = select(TurnRow.entrant_id, func.count()).select_from(joined(TurnRow, FillRow))
     sales = sales.where(FillRow.action == "sell").group_by(TurnRow.entrant_id)
     costs, sold = _call_costs(connection), dict(connection.execute(sales).all())

@@ -89,12 +89,12 @@ def read_turns(connection: Connection, round_id: int, entrant_ids: Collection[in
     for row in stored:
         if row.entrant_id not in entrant_ids:
             continue
-        bets, sales = orders_of(row.wishes)
+        bets, sales = orders_of(row.orders)
         decision = Decision(
             tuple(forecasts[row.id]),
             bets,
             sales,
-            status=row.verdict,
+            status=row.status,
             note=row.note,
             repaired=tuple(json.loads(row.repaired)),
         )
@@ -116,9 +116,9 @@ PLACED_TURNS = joined(TurnRow, RoundRow, EntrantRow)
 
 @dataclass(frozen=True, slots=True)
 class ReplayDecision:
-    """A turn's wishes and final probabilities, less the wishes for markets that had closed meanwhile.
+    """A turn's orders and final probabilities, less the orders for markets that had closed meanwhile.
 
-    `late` are those markets, and `shut` counts the wishes that came too late. `again_at` and `second` are
+    `late` are those markets, and `shut` counts the orders that came too late. `again_at` and `second` are
     as in `WhatIfStep`.
     """
 
@@ -146,7 +146,7 @@ SECOND_QUOTES = (
 def read_replay_decisions(
     connection: Connection, cohort_id: int, too_late: str
 ) -> dict[str, dict[datetime, ReplayDecision]]:
-    """Every turn of a cohort, by entrant and time; `too_late` is the code that late wishes were given."""
+    """Every turn of a cohort, by entrant and time; `too_late` is the code that late orders were given."""
     shut, beliefs = _closed_markets(connection, cohort_id, too_late), _final_forecasts(connection, cohort_id)
     again_at, second = dict[int, datetime](), defaultdict[int, dict[MarketId, Quote | None]](dict)
     for row in connection.execute(SECOND_QUOTES, {"cohort_id": cohort_id}):
@@ -156,7 +156,7 @@ def read_replay_decisions(
     rows = connection.execute(select(*keys).select_from(PLACED_TURNS).where(RoundRow.cohort_id == cohort_id))
     found: dict[str, dict[datetime, ReplayDecision]] = defaultdict(dict)
     for row in rows:
-        bets, sales = orders_of(row.wishes)
+        bets, sales = orders_of(row.orders)
         late = frozenset(shut[row.id])
         in_time = tuple(bet for bet in bets if bet.market_id not in late)
         kept = tuple(sale for sale in sales if sale.market_id not in late)
@@ -201,7 +201,7 @@ def _final_forecasts(connection: Connection, cohort_id: int) -> dict[int, dict[M
 
 @dataclass(frozen=True, slots=True)
 class EntrantSeason:
-    """One entrant's season: its ledger, the steps that led to it, and how many wishes came too late.
+    """One entrant's season: its ledger, the steps that led to it, and how many orders came too late.
 
     `stated` says whether it ever gave a probability.
     """
@@ -217,7 +217,7 @@ class EntrantSeason:
 def read_entrant_seasons(
     connection: Connection, stored: StoredCohort, too_late: str
 ) -> Iterator[EntrantSeason]:
-    """Every entrant of a cohort, in line-up order; `too_late` is the code that late wishes were given."""
+    """Every entrant of a cohort, in line-up order; `too_late` is the code that late orders were given."""
     ledgers = read_ledgers(connection, stored.id)
     scenes = _steps_without_decisions(connection, stored, ledgers.values())
     decided = read_replay_decisions(connection, stored.id, too_late)

@@ -1,4 +1,4 @@
-"""The texts in the record that are more than text: frozen cohorts, wishes, books."""
+"""The texts in the record that are more than text: frozen cohorts, orders, books."""
 
 import json
 from dataclasses import fields
@@ -69,9 +69,9 @@ def orders_text(decision: Decision) -> str:
 
 
 def orders_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
-    """The bets and sales behind a turn's wishes."""
-    wishes = json.loads(text)
-    return tuple(Bet(**bet) for bet in wishes["bets"]), tuple(Sale(**sale) for sale in wishes["sales"])
+    """Return the bets and sales behind the text of a turn's orders."""
+    orders = json.loads(text)
+    return tuple(Bet(**bet) for bet in orders["bets"]), tuple(Sale(**sale) for sale in orders["sales"])
 
 
 def book_text(quote: Quote) -> str:
@@ -90,8 +90,11 @@ def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
     return bids, asks
 
 
-def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
-    """What a turn's hash is taken over; its fills and entries carry hashes of their own."""
+def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
+    """Return the text that a turn's hash is taken over; its fills and entries carry hashes of their own.
+
+    Status and orders have in it the names that their columns had first, so that hashes stay what they were.
+    """
     decision = turn.decision
     fact = {
         "cohort": cohort,
@@ -100,7 +103,7 @@ def turn_text(cohort: int, number: int, turn: Turn, wishes: str) -> str:
         "verdict": decision.status,
         "note": decision.note,
         "cash": turn.cash,
-        "wishes": wishes,
+        "wishes": orders,
         "forecasts": sorted([f.market_id, f.stage, f.millionths, f.reason] for f in decision.forecasts),
         "rejections": [[r.code, r.message, r.market_id] for r in turn.rejections],
     }

@@ -111,21 +111,20 @@ def _field(
     sa_type: Any,
     meaning: ColumnMeaning,
     *,
-    name: str = "",
+    former: str = "",
     hashed: bool = True,
     added: tuple[Any, ...] = (),
     **more: Any,
 ) -> Any:
-    """A column; its attribute may have another `name` in the database.
+    """A column, and its `former` name in records and exports of earlier versions, if it had another.
 
     Not `hashed` is what follows from other columns or doesn't matter to what happened. `added` is the value
     that stands for a column which exports of earlier versions don't have: with it, the row's own hash is
     taken as if there were no such column.
     """
     description = f"{meaning.meaning} [{meaning.unit}]" if meaning.unit else meaning.meaning
-    column: dict[str, Any] = {"info": {"meaning": meaning, "hashed": hashed, "added": added}} | (
-        {"name": name} if name else {}
-    )
+    info = {"meaning": meaning, "former": former, "hashed": hashed, "added": added}
+    column: dict[str, Any] = {"info": info}
     if added and added[0] is not None:
         column["server_default"] = added[0] if isinstance(added[0], str) else text(str(added[0]))
     nullable = bool(meaning.empty)

@@ -76,7 +76,7 @@ class CallRow(TableRow, table=True):
 class TurnRow(TableRow, table=True):
     """Each agent's part of each round."""
 
-    __table_args__ = (UniqueConstraint("round_id", "entrant_id"), Index("ix_turn_verdict", "verdict"), STRICT)
+    __table_args__ = (UniqueConstraint("round_id", "entrant_id"), Index("ix_turn_status", "status"), STRICT)
 
     id: int = id_field()
     round_id: int = parent_field("round.id")
@@ -84,11 +84,11 @@ class TurnRow(TableRow, table=True):
     status: str = text_field(
         "played, partly (less than was asked for), malformed (no answer could be read), declined (the model "
         "refused), failed, late (after its window), out, or waiting for a key",
-        name="verdict",
+        former="verdict",
     )
     note: str = text_field("why it is not played, or nothing")
     cash: int = whole_field("the cash before it", DOLLARS)
-    orders: str = text_field("bets and sales, as submitted", JSON, name="wishes")
+    orders: str = text_field("bets and sales, as submitted", JSON, former="wishes")
     repaired: str = text_field("repairs of answers of another form", JSON, hashed=False, added=("[]",))
     reader: int = whole_field(
         "the version of the code that read its answers; 0 is unknown",

@@ -294,9 +294,9 @@ def _round_end(rows: Sequence[Any]) -> RoundEnd:
         number=one.number,
         at=one.at,
         done=bool(one.done),
-        statuses={row.name: row.verdict for row in rows},
+        statuses={row.name: row.status for row in rows},
         models=frozenset(row.name for row in rows if json.loads(row.settings).get("model")),
         refused={row.name: row.error_message for row in rows if row.error_message},
-        waiting={row.name: row.note for row in rows if row.verdict == "waiting"},
+        waiting={row.name: row.note for row in rows if row.status == "waiting"},
         unpriced=frozenset(row.name for row in rows if row.unpriced),
     )

@@ -141,7 +141,7 @@ def renew_claims(connection: Connection, round_id: int, tokens: Mapping[int, int
 
 
 FILL_FIELDS = tuple(name for name in Fill.__dataclass_fields__ if name != "levels")
-TURN_COLUMNS = ("verdict", "note", "cash", "wishes", "repaired", "reader", "code_version", "hash")
+TURN_COLUMNS = ("status", "note", "cash", "orders", "repaired", "reader", "code_version", "hash")
 
 OF_TURN = ("turn_id", "position")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
@@ -251,10 +251,10 @@ def _without_failed(turn: Turn) -> Turn:
 
 
 def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
-    decision, wishes = turn.decision, orders_text(turn.decision)
-    hash = sha256(turn_text(*place, turn, wishes))
+    decision, orders = turn.decision, orders_text(turn.decision)
+    hash = sha256(turn_text(*place, turn, orders))
     repaired = canonical(decision.repaired)
-    return decision.status, decision.note, turn.cash, wishes, repaired, turn.reader, version, hash
+    return decision.status, decision.note, turn.cash, orders, repaired, turn.reader, version, hash
 
 
 TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(

@@ -64,7 +64,7 @@ kind_of = cache(kind)
 
 READERS = rows_query(
     joined(TurnRow, RoundRow),
-    RowPart(TurnRow, "id", "round_id", "entrant_id", "verdict", "reader"),
+    RowPart(TurnRow, "id", "round_id", "entrant_id", "status", "reader"),
     RowPart(RoundRow, "id", "cohort_id", "at"),
     order=(RoundRow.at, RoundRow.id),
     again=True,
@@ -78,7 +78,7 @@ def check_readers(facts: RecordReader) -> Found:
     newest, of_cohort = 0, dict[int, tuple[datetime, int, int]]()
     since: deque[tuple[datetime, int]] = deque()
     for turn, round in facts.read(READERS):
-        if round is None or turn["verdict"] not in DECIDED:
+        if round is None or turn["status"] not in DECIDED:
             continue
         at, cohort, version = datetime.fromisoformat(round["at"]), round["cohort_id"], turn["reader"]
         while since and at - since[0][0] > LONGEST:
@@ -191,7 +191,7 @@ class CohortReplay:
         """A turn that its answers, or its agent's rule, do not make so."""
         row = turn.row
         entrant = self.checked.entrants.get(row["entrant_id"])
-        if entrant is None or row["verdict"] not in DECIDED:
+        if entrant is None or row["status"] not in DECIDED:
             return
         if not 0 <= row["reader"] <= READER_VERSION:
             most = f"0 to {READER_VERSION}"
@@ -203,7 +203,7 @@ class CohortReplay:
             found = (self._otherwise_refused if is_own else self._differences)(shown, turn, entrant)
         except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
             words = f"{type(error).__name__}: {error}"[:200]
-            found = [row.differs("verdict", "what can be decided again", words)]
+            found = [row.differs("status", "what can be decided again", words)]
         if found and row["reader"] < READER_VERSION:
             self.facts.unproved["turns that an older reader has read"] += 1
         else:
@@ -211,7 +211,7 @@ class CohortReplay:
 
     def _otherwise_refused(self, shown: CheckedRound, turn: CheckedTurn, entrant: Row) -> list[AnyDifference]:
         """What the market didn't refuse so, of a turn of which no more can be computed: that comes last."""
-        bets, sales = orders_of(turn.row["wishes"])
+        bets, sales = orders_of(turn.row["orders"])
         expected = self._refused(turn, self._view(shown, entrant["name"], {}), bets, sales)
         found = [(x["code"], x["message"], x["market_id"]) for x in turn.rejections]
         return list(self._compared_refusals(turn, found[len(found) - len(expected) :], expected))
@@ -319,9 +319,9 @@ class CohortReplay:
         """What a turn keeps beside what was decided."""
         row, facts = turn.row, self.facts
         orders = {"bets": list(map(asdict, decision.bets)), "sales": list(map(asdict, decision.sales))}
-        if json_in(row["wishes"]) != orders:
-            yield row.differs("wishes", json_of(orders), why)
-        plain = {"verdict": decision.status, "note": decision.note, "repaired": json_of(decision.repaired)}
+        if json_in(row["orders"]) != orders:
+            yield row.differs("orders", json_of(orders), why)
+        plain = {"status": decision.status, "note": decision.note, "repaired": json_of(decision.repaired)}
         yield from row.check({name: (value, why) for name, value in plain.items()})
         stated = {(x.market_id, x.stage): x for x in decision.forecasts}
         for kept in turn.forecasts:

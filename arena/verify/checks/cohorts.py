@@ -97,7 +97,7 @@ def _line_up(key: str, frozen: FrozenCohort, rows: list[Row]) -> Found:
 GOOD = ("played", "partly", "out")
 ITS_TURNS = rows_query(
     joined(TurnRow, RoundRow),
-    RowPart(TurnRow, "id", "entrant_id", "round_id", "verdict"),
+    RowPart(TurnRow, "id", "entrant_id", "round_id", "status"),
     RowPart(RoundRow, "id", "number"),
     where=TurnRow.entrant_id == bindparam("entrant"),
     order=[RoundRow.number],
@@ -118,7 +118,7 @@ def check_replacements(facts: RecordReader, cohort: CheckedCohort) -> Found:
             yield from row.check({"before": (sha256_of(before), why)})
             if row["round"] not in rounds:
                 yield row.differs("round", "one that has begun", "they are taken as it begins")
-            earlier = [turn["verdict"] for turn, round in turns if round and round["number"] < row["round"]]
+            earlier = [turn["status"] for turn, round in turns if round and round["number"] < row["round"]]
             if not earlier or not set(earlier).isdisjoint(GOOD):
                 words = "turns, and none of them good"
                 yield row.differs("round", words, "a good turn keeps the settings")
@@ -223,23 +223,23 @@ def _round(
 ) -> Found:
     """A round, its turns one after the other, and its evidence."""
     yield from check_round(shown)
-    silent, verdicts = set(shown.cohort.entrants), set[str]()
+    silent, statuses = set(shown.cohort.entrants), set[str]()
     for turn in read_turns(facts, shown.round):
         yield from _turn(facts, shown, turn, books.get(turn.row["entrant_id"]))
         yield from replay.check(shown, turn)
         silent.discard(turn.row["entrant_id"])
-        verdicts.add(turn.row["verdict"])
-    yield from check_evidence(facts, shown, not verdicts.isdisjoint(DECIDED))
+        statuses.add(turn.row["status"])
+    yield from check_evidence(facts, shown, not statuses.isdisjoint(DECIDED))
     unmarked = len(marked.unmarked(shown.round["snapshot_id"]))
-    yield from check_done(shown.round, len(silent), unmarked, "failed" in verdicts)
+    yield from check_done(shown.round, len(silent), unmarked, "failed" in statuses)
 
 
 def _turn(facts: RecordReader, shown: CheckedRound, turn: CheckedTurn, books: LedgerSums | None) -> Found:
-    wishes, together = json_in(turn.row["wishes"]), checked_fills(shown, turn)
+    orders, together = json_in(turn.row["orders"]), checked_fills(shown, turn)
     number = shown.round["number"]
     replaced = shown.cohort.newest_replacement(turn.row["entrant_id"], number)
     settings = sha256_of(replaced["settings"]) if replaced else None
-    yield from check_turn(facts, turn, wishes, number, books, settings)
+    yield from check_turn(facts, turn, orders, number, books, settings)
     yield from check_forecasts(turn.forecasts, shown.by_market)
     yield from check_second_quotes(shown, turn)
     yield from check_fills(together)
@@ -247,4 +247,4 @@ def _turn(facts: RecordReader, shown: CheckedRound, turn: CheckedTurn, books: Le
     yield from check_room(together, books)
     yield from check_quotes(together)
     yield from check_sizes(together)
-    yield from check_orders(turn, together, wishes, books)
+    yield from check_orders(turn, together, orders, books)

@@ -295,12 +295,12 @@ class OrderSize:
 
 
 def check_orders(
-    turn: CheckedTurn, deals: Sequence[CheckedFill], wishes: Any, books: LedgerSums | None
+    turn: CheckedTurn, deals: Sequence[CheckedFill], orders: Any, books: LedgerSums | None
 ) -> Found:
     """Fills of a size that nobody ordered, or past its price, and orders that came to nothing at all."""
     legs = defaultdict[Ordered, list[Leg]](list)
     for action, name in (("buy", "bets"), ("sell", "sales")):
-        stated = wishes.get(name) if isinstance(wishes, dict) else None
+        stated = orders.get(name) if isinstance(orders, dict) else None
         for leg in stated if isinstance(stated, list) else ():
             if isinstance(leg, dict) and _is_limit(leg.get("limit")):
                 legs[action, str(leg.get("market_id")), str(leg.get("side"))].append(leg)
@@ -308,7 +308,7 @@ def check_orders(
     for action, market, side in legs:
         if market not in answered:
             why = f"to {action} {side} in {market} was neither filled nor refused"
-            yield turn.row.differs("wishes", "orders with a fill or a refusal", why)
+            yield turn.row.differs("orders", "orders with a fill or a refusal", why)
     for deal in deals:
         ref = f"fill:{deal.round['number']}:{deal.fill['position']}"
         held = books.held.get(ref, 0) if books else 0
@@ -327,7 +327,7 @@ def _ordered_size(deal: CheckedFill, asked: Sequence[OrderSize]) -> Found:
 
 
 def _orders_of(deal: CheckedFill, legs: Mapping[Ordered, list[Leg]], held: int) -> list[OrderSize]:
-    """What was asked on the lot of a fill; in one sum where wishes are merged, as sales always are."""
+    """What was asked on the lot of a fill; in one sum where orders are merged, as sales always are."""
     key = deal.fill["action"], deal.fill["market_id"], deal.fill["side"]
     sizes = [(leg, leg.get("amount") if deal.buys else _shares(leg, held)) for leg in legs.get(key, ())]
     asked = [OrderSize(size, leg.get("limit")) for leg, size in sizes if type(size) is int and size > 0]

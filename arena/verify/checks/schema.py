@@ -19,8 +19,8 @@ GUARD = re.compile(r"\w+_no_(update|delete|replace)")
 """The name of a trigger by which the arena keeps facts as they are."""
 WRITES = re.compile(r"\bBEGIN\b.*\b(RAISE|INSERT|UPDATE|DELETE|REPLACE)\b", re.DOTALL | re.IGNORECASE)
 GUARDS = {
-    "sqlite": "2f57bc6c5e655286e39e7787945cf27c4862c2039be2342363acff3626fb934b",
-    "postgresql": "0180742fe1348da223defa6a9a76dfaf440189b4bf5f9b138033cbaf8efead62",
+    "sqlite": "8ea3a51cc5b3abe052e70df67aa5178ca125e71843124caa92d1a880cbe9417e",
+    "postgresql": "d22566fe19f5a3ffffebc348c809aee4005e6d6d7d663ba0cd184b03139aec3a",
 }
 """The hash of all guards: of each its name, table and words."""
 TABLES = {

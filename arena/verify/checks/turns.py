@@ -89,18 +89,18 @@ EMPTY = {
     "late": ("fill", "second_quote", "forecast", "rejection"),
     "waiting": ("fill", "second_quote", "forecast", "rejection"),
 }
-"""Verdicts, and the tables in which turns of that verdict have no row."""
+"""Statuses, and the tables in which turns of that status have no row."""
 
 
 def check_turn(
     facts: RecordReader,
     turn: CheckedTurn,
-    wishes: Any,
+    orders: Any,
     number: int,
     books: LedgerSums | None,
     settings: str | None = None,
 ) -> Found:
-    """A turn of a stranger, with a wrong cash, or with more behind it than its verdict allows.
+    """A turn of a stranger, with a wrong cash, or with more behind it than its status allows.
 
     `settings` is the hash of those that it was played by, where they replaced the frozen ones.
     """
@@ -109,19 +109,19 @@ def check_turn(
     yield from of_the_cohort(facts, row)
     if books is not None:
         yield from row.check({"cash": (books.cash[number], "it is the balance before its fills")})
-    if not _are_orders(wishes):
-        yield row.differs("wishes", "bets and sales", "it is JSON of two lists")
-    if row["verdict"] not in EMPTY:
-        yield row.differs("verdict", " or ".join(EMPTY), "there is no other")
+    if not _are_orders(orders):
+        yield row.differs("orders", "bets and sales", "it is JSON of two lists")
+    if row["status"] not in EMPTY:
+        yield row.differs("status", " or ".join(EMPTY), "there is no other")
     behind = {
         "fill": turn.fills,
         "second_quote": turn.second,
         "forecast": turn.forecasts,
         "rejection": turn.rejections,
     }
-    for table in EMPTY.get(row["verdict"], ()):
+    for table in EMPTY.get(row["status"], ()):
         if behind[table]:
-            yield row.differs("verdict", "played", f"there is a {table} of it")
+            yield row.differs("status", "played", f"there is a {table} of it")
     yield from check_numbers(turn.rejections, "position", 0)
 
 
@@ -130,6 +130,9 @@ def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Fou
     said = [[f["market_id"], f["stage"], f["probability"], f["reason"]] for f in turn.forecasts]
     refused = [[r["code"], r["message"], r["market_id"]] for r in turn.rejections]
     content = without(row, "id", "round_id", "entrant_id", "code_version", "hash") | place_of(facts, row)
+    # The text that is hashed has kept the names that these two columns had first.
+    content["verdict"] = content.pop("status")
+    content["wishes"] = content.pop("orders")
     if row["repaired"] == "[]":
         del content["repaired"]
     if not row["reader"]:
@@ -154,11 +157,11 @@ def check_second_quotes(shown: CheckedRound, turn: CheckedTurn) -> Found:
     second, frozen = turn.second, shown.cohort.frozen
     entrant = shown.cohort.entrants.get(turn.row["entrant_id"])
     wanted = frozen is not None and (frozen.fill_at, frozen.stamp) == ("answer", "live")
-    wanted = wanted and turn.row["verdict"] in ("played", "partly")
+    wanted = wanted and turn.row["status"] in ("played", "partly")
     wanted = wanted and entrant is not None and entrant["kind"] != "market"
     if wanted and not second and any(item["shown"] for item, *_ in shown.places):
         why = "its rules fill at the prices of when the answer is in, and there are none"
-        yield turn.row.differs("verdict", "failed", why)
+        yield turn.row.differs("status", "failed", why)
     for row, quote in second:
         if row["market_id"] not in shown.by_market:
             yield row.differs("market_id", "one of the snapshot", "nobody was shown others")

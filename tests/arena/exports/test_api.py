@@ -11,7 +11,7 @@ import pytest
 
 import arena
 from arena.errors import ArenaError
-from arena.exports.api import FIELD_NAMES, RecordedFill, RecordedForecast, RecordedTurn
+from arena.exports.api import RecordedFill, RecordedForecast, RecordedTurn
 from arena.exports.fact_tables import FACT
 from tests.records.full_record import build
 
@@ -48,7 +48,7 @@ def test_rows_have_the_columns_of_an_export() -> None:
         (RecordedTurn, FACT["turns"]),
         (RecordedFill, FACT["fills"]),
     ):
-        names = [FIELD_NAMES.get(column.name, column.name) for column in each.sheet.columns]
+        names = [column.name for column in each.sheet.columns]
         assert [field.name for field in fields(row)] == names
 
 

@@ -8,6 +8,7 @@ import stat
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from pyarrow import parquet
 
 from arena.errors import ArenaError
 from arena.exports import FORMS
-from arena.exports.fact_tables import FACTS
+from arena.exports.fact_tables import FACT, FACTS
 from arena.exports.forms import form_of
 from arena.exports.manifest import NAME
 from arena.exports.restore import _ParentIds, restore
@@ -82,6 +83,24 @@ def test_a_season_comes_back_as_it_was(
     with closing(sqlite3.connect(built)) as old, closing(sqlite3.connect(new)) as made:
         words = "SELECT messages, reply, hash FROM call ORDER BY id"
         assert made.execute(words).fetchall() == old.execute(words).fetchall()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_export_from_before_columns_of_turns_were_renamed_comes_back_as_it_was(
+    exports: Path, new: Path, tmp_path: Path, form: str
+) -> None:
+    folder = Path(shutil.copytree(exports / form, tmp_path / "in"))
+    columns = FACT["turns"].sheet.columns
+    former = [replace(column, name=column.former or column.name) for column in columns]
+    assert [column.name for column in former if column.former] == ["verdict", "wishes"]
+    path = folder / f"turns{FORMS[form].ending}"
+    FORMS[form].write(path, former, list(FORMS[form].read(path, columns)))
+    seal(folder)
+    assert contents(folder) != contents(exports / form)
+
+    restore(folder, str(new))
+    exported(new, tmp_path / "again", form)
+    assert contents(tmp_path / "again") == contents(exports / form)
 
 
 def test_no_table_is_read_whole_to_find_what_its_rows_belong_to(built: Path) -> None:
@@ -374,6 +393,11 @@ BENT: list[tuple[str, Change, str]] = [
     ("csv", table(lambda rows: rows[2].append("x")), "marks.csv, row 2, all: "),
     ("csv", table(lambda rows: rows[0].reverse()), "marks.csv: its heading must be cohort,agent,at,"),
     ("csv", table(lambda rows: rows.clear()), "marks.csv: its heading must be"),
+    (
+        "csv",
+        cell("turns.csv", "cash", "verdict", row=0),
+        "turns.csv: its heading must be cohort,round,agent,status,",
+    ),
     ("csv", table(lambda rows: rows.pop()), "marks.csv: it has 22 rows"),
     ("csv", end(b'1,"ann"x,'), "is not CSV in UTF-8"),
     ("csv", end(b"\xff\xfe\n"), "is not CSV in UTF-8"),

@@ -206,7 +206,7 @@ def test_a_cohort_that_has_ended_counts_with_the_rounds_it_played(record: Record
 
 SMALL = {
     *("cohort", "replacement", "round", "lease", "job", "incident", "reservation", "CONSTANT"),
-    "turn",  # by its index on verdicts
+    "turn",  # by its index on statuses
     "anon_1",
     "publication",
 }

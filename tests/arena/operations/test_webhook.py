@@ -356,9 +356,9 @@ NOTHING_YET = LeaderboardRow(**UNKNOWN)
 def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
     """The example and the table of docs/watching.md, beside what makes the messages."""
     due = datetime(2026, 1, 11, tzinfo=UTC)
-    verdicts = {"sharp": "failed", "hasty": "failed", "market": "played"}
+    statuses = {"sharp": "failed", "hasty": "failed", "market": "played"}
     budget = "a call may cost $0.0420, and $19.9700 of today's $20.0000 is spent"
-    end = RoundEnd(1, 2, due, True, verdicts, frozenset({"sharp", "hasty"}), {"hasty": budget})
+    end = RoundEnd(1, 2, due, True, statuses, frozenset({"sharp", "hasty"}), {"hasty": budget})
     told: dict[IncidentKind, str] = {
         "agent_waiting": " is waiting for ANTHROPIC_API_KEY",
         "agent_failing": f": {FAILING}",

@@ -54,9 +54,9 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
     with reading(engine) as connection:
         known = agent_details(connection, name)
         answers = read_call_sums(connection, own)
-        verdicts, stages = read_counts(connection, "turns", own), read_counts(connection, "forecasts", own)
+        statuses, stages = read_counts(connection, "turns", own), read_counts(connection, "forecasts", own)
     assert known is not None
-    assert [verdicts.get(key, {}) for key in own] == [stay.statuses for stay in known.cohorts]
+    assert [statuses.get(key, {}) for key in own] == [stay.statuses for stay in known.cohorts]
     assert sum(each.get("final", 0) for each in stages.values()) == known.forecasts
     assert sum(each.calls for each in answers) == sum(each.calls for each in known.calls)
     assert sum(each.cost for each in answers) == known.cost

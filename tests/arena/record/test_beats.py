@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, Engine
 
+from arena.record.files.backup import backup
 from arena.record.record import Record
-from arena.record.schema.database import connect, reading, upgrade
+from arena.record.schema.database import connect, open_read_only, reading, upgrade
 from arena.verify import verify
+from arena.verify.content import verified_content
 from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.records.full_record import SUN, Season, a_cohort, the_book
@@ -58,7 +60,7 @@ def read(engine: Engine, query: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in connection.exec_driver_sql(query)]
 
 
-def test_what_had_expired_is_free_and_what_had_not_is_held(database: str) -> None:
+def test_what_had_expired_is_free_and_what_had_not_is_held(database: str, tmp_path: Path) -> None:
     record = Record.open(database)
     season = Season(record)
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
@@ -66,6 +68,8 @@ def test_what_had_expired_is_free_and_what_had_not_is_held(database: str) -> Non
     with record.engine.begin() as connection:
         put_back(connection)
     record.close()
+    with open_read_only(database, older=True) as older:
+        assert backup(older, tmp_path / "saved", 3, NOW, verified_content).content.schema == "0009"
 
     engine = connect(database)
     upgrade(engine)

@@ -42,7 +42,7 @@ ONCE = {("cohort", "ended_at"), ("round", "done")}
 @pytest.mark.parametrize("table", FACTS)
 def test_no_column_of_a_fact_is_changed(table: str, connection: Connection) -> None:
     """Not even to what it was."""
-    played = "verdict <> 'failed'" if table == "turn" else "1"
+    played = "status <> 'failed'" if table == "turn" else "1"
     for column in (column.name for column in METADATA.tables[table].c):
         if (table, column) not in ONCE:
             with pytest.raises(IntegrityError, match="append-only"):
@@ -139,10 +139,10 @@ def test_what_was_set_aside_is_only_seen_again(connection: Connection) -> None:
 
 
 def test_only_a_failed_turn_may_be_played_again(connection: Connection) -> None:
-    played = connection.execute(text("UPDATE turn SET verdict = 'played' WHERE verdict = 'failed'"))
+    played = connection.execute(text("UPDATE turn SET status = 'played' WHERE status = 'failed'"))
     assert played.rowcount == 1
     with pytest.raises(IntegrityError, match="append-only"):
-        connection.execute(text("UPDATE turn SET note = 'better' WHERE verdict = 'played'"))
+        connection.execute(text("UPDATE turn SET note = 'better' WHERE status = 'played'"))
 
 
 def test_a_read_only_engine_cannot_write(copy: Path) -> None:

@@ -79,7 +79,7 @@ def test_rows_have_the_types_of_their_columns(connection: Connection) -> None:
 def test_a_comparison_of_values_is_a_condition_of_the_question() -> None:
     asked = select(TurnRow.id).where(TurnRow.status == "played", (TurnRow.cash > 3) | (TurnRow.note == ""))
     said = str(asked.compile(dialect=sqlite.dialect()))
-    assert said.endswith("WHERE turn.verdict = ? AND (turn.cash > ? OR turn.note = ?)")
+    assert said.endswith("WHERE turn.status = ? AND (turn.cash > ? OR turn.note = ?)")
     assert str(update(TurnRow).where(TurnRow.id == 1)).endswith("WHERE turn.id = :id_1")
     assert (
         str(delete(MarkRow).where(MarkRow.entrant_id == 1))

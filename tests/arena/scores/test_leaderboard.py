@@ -246,9 +246,9 @@ def a_random_record(seed: int) -> SmallRecord:
             listed: dict[str, Any] = {k: v for k, v in shown.items() if chance.random() < 0.7}
             record.round(cohort, turn, **listed)
             for agent in ("ann", "bob", "price"):
-                verdict = chance.choice(["played", "played", "played", "malformed", "failed", "out"])
+                status = chance.choice(["played", "played", "played", "malformed", "failed", "out"])
                 said = {name: number() for name in names if chance.random() < 0.6}
-                record.turn(cohort, turn, agent, verdict, **said)
+                record.turn(cohort, turn, agent, status, **said)
                 for name in chance.sample(names, chance.randint(0, 3)):
                     paid = [(f"0.{chance.randint(1, 9)}", f"{chance.randint(1, 900)}") for _ in range(2)]
                     side, action = chance.choice(["YES", "NO"]), chance.choice(["buy", "buy", "sell"])

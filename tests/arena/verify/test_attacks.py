@@ -200,17 +200,17 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "the question of a call": one("call", "messages = replace(messages, 'market', 'fair')", of("sharp")),
     "what a call cost": one("call", "cost = 0, tokens_out = 1"),
     "a note": one("turn", "note = 'the provider was down'", of("sharp")),
-    "a turn that was played called malformed": one("turn", "verdict = 'malformed'", of("sharp")),
+    "a turn that was played called malformed": one("turn", "status = 'malformed'", of("sharp")),
     "a turn that was played called out": (
-        *one("turn", "verdict = 'out', wishes = '{\"bets\":[],\"sales\":[]}'", of("market")),
+        *one("turn", "status = 'out', orders = '{\"bets\":[],\"sales\":[]}'", of("market")),
         f"DELETE FROM forecast WHERE turn_id = (SELECT min(id) FROM turn WHERE {of('market')})",
     ),
-    "an order enlarged": one("turn", "wishes = replace(wishes, '\"amount\":', '\"amount\":1')", of("sharp")),
+    "an order enlarged": one("turn", "orders = replace(orders, '\"amount\":', '\"amount\":1')", of("sharp")),
     "an order's reason": one(
-        "turn", 'wishes = replace(wishes, \'"reason":"\', \'"reason":"no \')', of("random")
+        "turn", 'orders = replace(orders, \'"reason":"\', \'"reason":"no \')', of("random")
     ),
-    "all orders of a turn gone": one("turn", 'wishes = \'{"bets":[],"sales":[]}\'', of("sharp")),
-    "the dice's orders": one("turn", "wishes = replace(wishes, 'YES', 'NO')", of("random")),
+    "all orders of a turn gone": one("turn", 'orders = \'{"bets":[],"sales":[]}\'', of("sharp")),
+    "the dice's orders": one("turn", "orders = replace(orders, 'YES', 'NO')", of("random")),
     "a refusal in other words": one("rejection", "message = 'the venue was closed'"),
     "a refusal of another kind": one("rejection", "code = 'closed_since'"),
     "a refusal deleted": drop("rejection"),
@@ -365,7 +365,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "a prompt's spaces": one("prompt", "text = replace(text, ' ', char(160))"),
     "a time in another form": one("snapshot", "at = replace(at, 'Z', '+00:00')"),
     "orders that can be read in two ways": one(
-        "turn", 'wishes = replace(wishes, \'{"bets"\', \'{"bets":[],"bets"\')', of("sharp")
+        "turn", 'orders = replace(orders, \'{"bets"\', \'{"bets":[],"bets"\')', of("sharp")
     ),
     "a market in capitals": one("market", "id = upper(id)"),
     "a link of an event": one("market_version", "event_slug = 'x', tags = 'y'", "event_slug = ''"),
@@ -387,7 +387,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "what a model thought": one("call", "thinking = 'It has ended already.'"),
     "orders of another agent": (
         (
-            "UPDATE turn SET wishes = (SELECT x.wishes FROM turn AS x WHERE x.round_id = turn.round_id "
+            "UPDATE turn SET orders = (SELECT x.orders FROM turn AS x WHERE x.round_id = turn.round_id "
             f"AND x.{of('random')}) WHERE {of('sharp')}"
         ),
     ),

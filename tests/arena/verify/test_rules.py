@@ -138,7 +138,7 @@ def test_where_the_rules_fill_at_the_answer_every_usable_turn_has_second_quotes(
     season.look(1, NOW, *listings)
     again = Snapshot(NOW, tuple(listings), (), NOW + timedelta(minutes=1))
     season.turn(1, "ann", decides(a_bet(100, market=SUN)), second=again if looks_again else None)
-    assert (("turn", "verdict") in fields(season)) == (not looks_again)
+    assert (("turn", "status") in fields(season)) == (not looks_again)
 
 
 CAPPED = {"max_of_volume": 20_000, "max_of_volume_cohort": 100_000}
@@ -254,11 +254,11 @@ def test_the_wrong_cash_before_a_turn(season: Season) -> None:
     assert fields(season) == {("turn", "cash")}
 
 
-@pytest.mark.parametrize("verdict", ["malformed", "out", "gone"])
-def test_a_verdict_that_the_turn_belies(verdict: Any, season: Season) -> None:
+@pytest.mark.parametrize("status", ["malformed", "out", "gone"])
+def test_a_status_that_the_turn_belies(status: Any, season: Season) -> None:
     bet = decides(a_bet(100), rain="0.4")
-    season.turn(1, "bob", bet, bent=lambda turn: replace(turn, decision=replace(bet, status=verdict)))
-    assert ("turn", "verdict") in fields(season)
+    season.turn(1, "bob", bet, bent=lambda turn: replace(turn, decision=replace(bet, status=status)))
+    assert ("turn", "status") in fields(season)
 
 
 def test_a_forecast_of_a_market_that_was_not_there(season: Season) -> None:

@@ -79,7 +79,7 @@ TOUCHED = {
     ),
     "texts that are alike in capitals, and an index that leaves rows out": (
         (
-            "CREATE INDEX bold ON turn (id) WHERE verdict = 'failed'",
+            "CREATE INDEX bold ON turn (id) WHERE status = 'failed'",
             "PRAGMA writable_schema = ON",
             "UPDATE sqlite_master SET sql = substr(sql, 1, instr(sql, ' WHERE')) WHERE name = 'bold'",
             "UPDATE sqlite_master SET sql = replace(sql, 'stage TEXT', 'stage TEXT COLLATE NOCASE')",

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from arena.record.migrations.append_only import guard
+from arena.record.migrations.append_only import REPLACEABLE_TURN, guard
 from arena.record.schema.tables import METADATA
 
 revision = "0005"
@@ -41,8 +41,7 @@ GUARDED = {
     "AND (OLD.stopped_at IS NULL OR (NEW.stopped_at IS NOT NULL AND NEW.stopped_at = OLD.stopped_at))",
     "round": "OLD.done = 0 AND NEW.id = OLD.id AND NEW.cohort_id = OLD.cohort_id "
     "AND NEW.number = OLD.number AND NEW.at = OLD.at AND NEW.snapshot_id = OLD.snapshot_id",
-    "turn": "OLD.verdict = 'failed' AND NEW.id = OLD.id AND NEW.round_id = OLD.round_id "
-    "AND NEW.entrant_id = OLD.entrant_id",
+    "turn": REPLACEABLE_TURN,
     "set_aside": "NEW.id = OLD.id AND NEW.venue = OLD.venue AND NEW.record = OLD.record "
     "AND NEW.kind = OLD.kind AND NEW.code = OLD.code AND NEW.first_seen_at = OLD.first_seen_at "
     "AND NEW.last_seen_at >= OLD.last_seen_at AND NEW.times > OLD.times",

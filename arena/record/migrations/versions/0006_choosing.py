@@ -19,6 +19,7 @@ def upgrade() -> None:
     METADATA.create_all(connection, list(lacking.values()), checkfirst=False)
     for table in METADATA.sorted_tables:
         for column in table.columns:
-            if table.name not in lacking and (table.name, column.name) not in there:
+            names = {(table.name, column.name), (table.name, column.info["former"])}
+            if table.name not in lacking and names.isdisjoint(there):
                 made = CreateColumn(column).compile(dialect=connection.dialect)
                 op.execute(f'ALTER TABLE "{table.name}" ADD COLUMN {made}')
