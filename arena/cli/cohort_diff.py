@@ -49,7 +49,8 @@ def diff(
 
     Next: arena check says who would play in the next cohort, and what that would cost.
     """
-    with prints_aside(), chosen.planned() as (config, connection):
+    plans = PLANNED in (before, after)
+    with prints_aside(), chosen.planned(extensions=plans) as (config, connection):
         sides = [side(connection, config, which) for which in (before, after)]
         kinds = config.extensions("kinds") if config is not None else ()
         found = cohort_changes(sides[0][0], sides[1][0], kinds)
@@ -76,7 +77,7 @@ def diff_data(found: CohortChanges) -> dict[str, Any]:
     """The changes for JSON."""
     was, now = found.config
     return {
-        "same": not found,
+        "same": not found and not found.not_compared,
         "config_hash": {"was": was or None, "is": now or None},
         "frozen": {section: moved_data(moved) for section, moved in found.parts.items()},
         "prompts": moved_data(found.prompts),
@@ -86,6 +87,7 @@ def diff_data(found: CohortChanges) -> dict[str, Any]:
             "changed": {name: moved_data(moved) for name, moved in found.changed.items()},
             "reordered": found.reordered,
         },
+        "not_compared": found.not_compared,
     }
 
 

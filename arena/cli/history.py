@@ -87,7 +87,7 @@ def checked(names: list[str]) -> tuple[str, ...]:
 
 def past_of(chosen: Options, venue: str, quarantined: list[QuarantinedRecord]) -> Open:
     """How to open a venue's past, with the settings of the config where it names this venue."""
-    config = chosen.load() if chosen.config is not None or DEFAULT.exists() else None
+    config = chosen.load_if_trusted() if chosen.config is not None or DEFAULT.exists() else None
     try:
         module = load("markets.venues", venue, config.extensions("venues") if config else ())
     except UnknownExtension as error:

@@ -52,7 +52,7 @@ def sync(
 
     Next: arena markets list
     """
-    settings = chosen.load()
+    settings = chosen.load_if_trusted()
     with prints_aside():
         found = read_venue(settings, ends, at)
     chosen.answer(_as_dict(settings, found), _say, settings.markets.venue, found)
@@ -179,7 +179,7 @@ def record_markets(
 
     quarantined: list[QuarantinedRecord] = []
     if fresh:
-        quarantined += read_venue(chosen.load()).quarantined
+        quarantined += read_venue(chosen.load_if_trusted()).quarantined
     first = BEGINNING if since is None else since.replace(tzinfo=UTC)
     last = now() if until is None else until.replace(tzinfo=UTC)
     try:

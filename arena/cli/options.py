@@ -45,12 +45,21 @@ class Options:
     ) -> "Config":
         """Return the config to read it, with the database of `--database` in place of its own.
 
-        Nothing beside it is run unless its folder is trusted; extensions are otherwise left unloaded.
+        Nothing beside it is run, and extensions are left unloaded.
+        """
+        from arena.config import load
+
+        return load(self.config or default, environ, beside, self.database)
+
+    def load_if_trusted(self) -> "Config":
+        """Return the config with its extensions if its folder is trusted, and else without; nobody is asked.
+
+        For commands that read a venue, or plan a cohort, where either may need an extension.
         """
         from arena.cli.trust import already_trusted
         from arena.config import load
 
-        return load(self.config or default, environ, beside, self.database, already_trusted)
+        return load(self.config or DEFAULT, None, False, self.database, already_trusted)
 
     def load_to_play(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
@@ -62,10 +71,12 @@ class Options:
         allow = partial(asked_trust, self.trust, not self.json)
         return load(self.config or default, environ, beside, self.database, allow)
 
-    def known(self) -> "Config | None":
-        """The config, where there is one; a record that is named can be read without."""
+    def known(self, extensions: bool = False) -> "Config | None":
+        """Return the config, or None if only a record is named; with `extensions` as `load_if_trusted`."""
         if self.config is None and self.database is not None and not DEFAULT.exists():
             return None
+        if extensions:
+            return self.load_if_trusted()
         return self.load()
 
     def again(self) -> str:
@@ -100,12 +111,12 @@ class Options:
             yield connection
 
     @contextmanager
-    def planned(self) -> "Iterator[tuple[Config | None, Connection]]":
-        """The config, where there is one, and the record, which is empty where nobody has played."""
+    def planned(self, extensions: bool = False) -> "Iterator[tuple[Config | None, Connection]]":
+        """Yield the config that `known` returns, and the record, which is empty if nobody has played."""
         from arena.record.dry_run import open_or_empty
         from arena.record.schema.database import reading
 
-        config = self.known()
+        config = self.known(extensions)
         address = config.database if config else self.record()
         with open_or_empty(address) as engine, reading(engine) as connection:
             yield config, connection

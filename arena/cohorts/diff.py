@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.registry import kind, prompt_names
 from agents.secrets import without_credentials
+from arena.config.code import UNLOADED
 from arena.record.model.calendar import written_duration
 from arena.record.model.cohort import Cohort, Entrant
 from markets.millionths import ONE
@@ -119,7 +120,8 @@ class CohortChanges:
 
     `config` has the hashes of both configs. `parts` has what was frozen beside prompts and agents, by its
     section. `added`, `removed` and `changed` are agents, and `reordered` says whether those in both line-ups
-    are in another order.
+    are in another order. `not_compared` names the agents and sections that are extensions whose code was not
+    loaded: only their blocks are known, without defaults and units.
     """
 
     config: tuple[str, str]
@@ -129,6 +131,7 @@ class CohortChanges:
     removed: tuple[Entrant, ...]
     changed: Mapping[str, ChangedValues]
     reordered: bool
+    not_compared: tuple[str, ...] = ()
 
     @property
     def edited(self) -> tuple[str, ...]:
@@ -148,14 +151,23 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
     Number, start and seed differ between any two cohorts and are left out.
     """
     folders = tuple(extra)
+    old_parts = _parts(before)
     new_parts = _parts(after)
     old_entrants = _entrants_by_name(before)
     new_entrants = _entrants_by_name(after)
     stayed = [name for name in old_entrants if name in new_entrants]
 
+    not_compared = []
     parts = {}
-    for section, old_values in _parts(before).items():
-        differences = _changed_values(old_values, new_parts[section])
+    for section in old_parts:
+        old_values = old_parts[section]
+        new_values = new_parts[section]
+        if UNLOADED in old_values or UNLOADED in new_values:
+            not_compared.append(section)
+            old_values = _only_name(old_values)
+            new_values = _only_name(new_values)
+
+        differences = _changed_values(old_values, new_values)
         if differences:
             parts[section] = differences
 
@@ -163,19 +175,36 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
     for name in stayed:
         old_setup = agent_setup(before, old_entrants[name], folders)
         new_setup = agent_setup(after, new_entrants[name], folders)
+        if UNLOADED in old_setup.settings or UNLOADED in new_setup.settings:
+            not_compared.append(name)
+            old_setup = AgentSetup(old_setup.kind, {}, {})
+            new_setup = AgentSetup(new_setup.kind, {}, {})
+
         differences = setup_differences(old_setup, new_setup)
         if differences:
             changed[name] = differences
 
+    prompts = _changed_values(before.prompts, after.prompts)
+    if not_compared:
+        # Which prompts an extension uses is not known either: only texts of both sides can be compared.
+        prompts = {name: hashes for name, hashes in prompts.items() if all(hashes)}
+
     return CohortChanges(
         config=(before.config_hash, after.config_hash),
         parts=parts,
-        prompts=_changed_values(before.prompts, after.prompts),
+        prompts=prompts,
         added=tuple(entrant for name, entrant in new_entrants.items() if name not in old_entrants),
         removed=tuple(entrant for name, entrant in old_entrants.items() if name not in new_entrants),
         changed=changed,
         reordered=stayed != [name for name in new_entrants if name in old_entrants],
+        not_compared=tuple(not_compared),
     )
+
+
+def _only_name(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of a section that names the extension in use."""
+    key = "venue" if "venue" in section else "from"
+    return {key: section[key]}
 
 
 def _entrants_by_name(cohort: Cohort) -> dict[str, Entrant]:
@@ -235,6 +264,14 @@ def _change_lines(changes: CohortChanges) -> Iterator[str]:
     for name in changes.edited:
         yield f"prompt {name}: edited"
 
+    yield from _section_lines(changes)
+
+    if changes.not_compared:
+        names = ", ".join(changes.not_compared)
+        yield f"not compared, because the config's folder is not trusted to run its extensions: {names}"
+
+
+def _section_lines(changes: CohortChanges) -> Iterator[str]:
     for section, differences in changes.parts.items():
         values = "; ".join(_value_change(key, was, now) for key, (was, now) in differences.items())
         yield f"{section}: {values}"

@@ -1,8 +1,14 @@
 """Opening somebody else's folder runs none of its code; playing there asks once, by path and content."""
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -39,8 +45,8 @@ WORDS = {
     "duel": ["market", "naive"],
     "init": ["elsewhere", "--yes"],
     "config": [],
-    "score": ["none.csv"],
-    "tournament": ["none.csv"],
+    "score": ["forecasts.csv"],
+    "tournament": ["forecasts.csv"],
     "whatif": ["market"],
     "schema": ["view"],
     "desk": ["key", "market"],
@@ -80,15 +86,25 @@ def every_command() -> Iterator[str]:
 READING = sorted(set(every_command()) - PLAYING)
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the record of one round."""
+    path = tmp_path_factory.mktemp("played")
+    (path / "config.yaml").write_text(PLAYED, "utf-8")
+    done = CliRunner().invoke(app, ["round", "--config", str(path / "config.yaml")])
+    assert done.exit_code == 0, done.output
+    return path
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Somebody else's folder, whose extensions leave a trace, and a record of one round."""
+    copytree(played, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
-    (tmp_path / "config.yaml").write_text(PLAYED, "utf-8")
-    assert CliRunner().invoke(app, ["round"]).exit_code == 0
     monkeypatch.delenv("ARENA_TRUST_EXTENSIONS")
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    (tmp_path / "forecasts.csv").write_text("question,agent,probability,outcome\nq1,me,0.7,yes\n", "utf-8")
     (tmp_path / "extensions" / "kinds").mkdir(parents=True)
     evil = EVIL.format(canary=str(tmp_path / "canary"))
     shadows = ("json.py", "streamlit.py", "dashboard.py", "sitecustomize.py")
@@ -136,6 +152,21 @@ def good(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 64), ("\n", 64)])
+def test_a_terminal_is_asked(folder: Path, answer: str, status: int) -> None:
+    ours, theirs = pty.openpty()
+    os.write(ours, answer.encode())
+    words = [sys.executable, "-P", "-m", "arena.cli.main", "check"]
+    done = subprocess.run(words, cwd=good(folder), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert done.returncode == status, shown
+    assert "file extensions/evil.py" in shown
+    assert "Run it from now on, until it changes?" in shown
+    assert trusted(folder) == status
+
+
 def test_trust_is_kept_by_path_and_content(folder: Path) -> None:
     good(folder)
     assert [trusted(folder), trusted(folder, "--trust-extensions"), trusted(folder)] == [64, 0, 0]
@@ -147,6 +178,81 @@ def test_trust_is_kept_by_path_and_content(folder: Path) -> None:
     link = moved.with_name(f"{folder.name}")
     link.symlink_to(moved)
     assert trusted(link) == 64  # by where it really is
+
+
+LOUD = (
+    f"from pathlib import Path\nPath({{canary!r}}).write_text('it ran')\n{GOOD}\ndef decide(view, ask): ...\n"
+)
+VENUE_READERS = {"history", "markets sync", "markets record"}
+"""The commands that ask a venue, which may be an extension of a trusted folder."""
+
+
+@pytest.fixture(scope="module")
+def begun(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The record in which a second cohort has started, with extensions that work."""
+    path = tmp_path_factory.mktemp("begun")
+    copytree(played, path, dirs_exist_ok=True)
+    add_loud_code(path)
+    done = CliRunner().invoke(app, ["cohorts", "start", "--config", str(path / "config.yaml")])
+    assert done.exit_code == 0, done.output
+    return path
+
+
+def add_loud_code(path: Path) -> None:
+    """Write a config with extensions that work, and leave a trace where they are loaded."""
+    (path / "config.yaml").write_text(CONFIG, "utf-8")
+    (path / "extensions").mkdir(exist_ok=True)
+    for name in ("extensions/evil.py", "own.py"):
+        (path / name).write_text(LOUD.format(canary=str(path / "canary")), "utf-8")
+
+
+@pytest.fixture
+def loud(folder: Path, begun: Path) -> Path:
+    """A trusted folder whose extensions work and leave a trace, with a record in which they have played."""
+    copytree(begun, folder, dirs_exist_ok=True)
+    add_loud_code(folder)
+    assert trusted(folder, "--trust-extensions") == 0
+    (folder / "canary").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("name", [name for name in READING if name not in VENUE_READERS])
+def test_reading_in_a_trusted_folder_runs_nothing_either(
+    loud: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.cli.dashboard.serve", lambda *_: None)  # it serves until it is stopped
+    words = ["1", "2"] if name == "cohorts diff" else WORDS.get(name, [])
+    done = CliRunner().invoke(app, [*name.split(), *words])
+    assert not (loud / "canary").exists(), done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+
+
+def compared() -> tuple[dict[str, Any], str]:
+    """How the second cohort differs from the next, as JSON and in words."""
+    command = ["cohorts", "diff", "2", "next"]
+    data = CliRunner().invoke(app, [*command, "--json"])
+    text = CliRunner().invoke(app, command)
+    assert (data.exit_code, text.exit_code) == (0, 0)
+    return json.loads(data.stdout), text.stdout
+
+
+def test_settings_of_extensions_are_compared_where_they_may_be_loaded(loud: Path) -> None:
+    same, text = compared()
+    assert (same["same"], same["not_compared"]) == (True, [])
+    assert "nothing has changed" in text
+
+    changed = (loud / "config.yaml").read_text("utf-8").replace("secret: 3", "secret: 4")
+    (loud / "config.yaml").write_text(changed, "utf-8")
+    assert "evil: secret: 4, was 3" in compared()[1]
+
+
+def test_settings_of_extensions_are_not_guessed_where_they_may_not(loud: Path) -> None:
+    (loud / "extensions" / "evil.py").write_text(EVIL.format(canary=str(loud / "canary")), "utf-8")
+    changes, text = compared()
+    assert changes["not_compared"] == ["evil"]
+    assert (changes["same"], changes["agents"]["changed"], changes["prompts"]) == (False, {}, {})
+    assert "not trusted to run its extensions: evil" in " ".join(text.split())
+    assert not (loud / "canary").exists()
 
 
 CHANGES = {
