@@ -187,7 +187,11 @@ def match_levels(size: int, offered: Offers, limit: int | None = None) -> OrderM
     if rest and more and (part := _partial_level(rest, near.levels[count].price, near)).shares:
         levels.append(part)
         rest = 0
-    left = unmatched_text(rest, near, "too little for another share" if more else near.end) if rest else ""
+    left = (
+        unmatched_text(rest, near.action, "too little for another share" if more else near.end)
+        if rest
+        else ""
+    )
     shares, paid = sum(level.shares for level in levels), sum(level.amount for level in levels)
     filled = OrderMatch(shares, paid, sum(level.fee for level in levels), tuple(levels), left)
     return _reject_too_little(filled, near) or filled
@@ -201,9 +205,9 @@ def _partial_level(size: int, price: int, near: Offers) -> FillLevel:
     return FillLevel(price, shares, size, fee(shares, price, near.rate))
 
 
-def unmatched_text(rest: int, near: Offers, why: str) -> str:
+def unmatched_text(rest: int, action: Action, why: str) -> str:
     """What was left of an order, and why."""
-    if near.action == "buy":
+    if action == "buy":
         return f"{dollars(rest)} was not spent: {why}"
     return f"{number(rest)} shares were not sold: {why}"
 
