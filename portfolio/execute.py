@@ -10,7 +10,15 @@ from typing import TypeVar
 
 from markets.millionths import ONE
 from markets.model import Level, MarketId, Snapshot
-from portfolio.matching import Offers, OrderMatch, SnapshotOffers, match_levels, unmatched_text, whole_levels
+from portfolio.matching import (
+    Offers,
+    OrderMatch,
+    Room,
+    SnapshotOffers,
+    match_levels,
+    unmatched_text,
+    whole_levels,
+)
 from portfolio.model import Action, Bet, Fill, Holdings, Lot, LotKey, Rejection, Sale, Side
 from portfolio.money import LARGEST, ceil_div, dollars, number, percent, worth
 from portfolio.rules import Rules
@@ -61,19 +69,21 @@ class Trader:
         if isinstance(offered, Rejection):
             return offered
 
-        size = self._size_in_room(order, offered)
-        if not size:
-            return Rejection("no_depth", self.offers.room_text(order.market_id), order.market_id)
+        size = order.size
+        room = self.offers.room(order.market_id)
+        if room is not None:
+            size = self._size_in_room(order, offered, room)
+            if not size:
+                return Rejection("no_depth", room.text, order.market_id)
 
         match = match_levels(size, self._untaken(offered, order), order.limit)
         if isinstance(match, Rejection):
             return match
 
         left = match.left
-        if size < order.size:
+        if room is not None and size < order.size:
             matched = match.amount if order.action == "buy" else match.shares
-            why = left or self.offers.room_text(order.market_id)
-            left = unmatched_text(order.size - matched, order.action, why)
+            left = unmatched_text(order.size - matched, order.action, left or room.text)
 
         if order.action == "buy" and match.shares > self._spare:
             most = f"an account holds at most {number(LARGEST)} dollars and shares"
@@ -98,10 +108,9 @@ class Trader:
             reason=order.reason,
         )
 
-    def _size_in_room(self, order: Order, offered: Offers) -> int:
+    def _size_in_room(self, order: Order, offered: Offers, room: Room) -> int:
         """Return how much of an order the caps by the market's volume and book allow."""
-        room = self.offers.room(order.market_id)
-        if room is None or not offered.levels:
+        if not offered.levels:
             return order.size
 
         # The cohort's cap also counts earlier decisions; what this decision traded counts against both.
