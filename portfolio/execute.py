@@ -177,7 +177,9 @@ def _book_side(order: Order) -> BookSide:
 
 def _yes_price(price: int, side: Side) -> int:
     """Return the price of a YES share that goes with a price of the side's own share."""
-    return price if side == "YES" else ONE - price
+    if side == "YES":
+        return price
+    return ONE - price
 
 
 def execute(
@@ -456,19 +458,25 @@ def _shares_to_sell(sale: Sale, lot: Lot) -> int | str:
 
 
 def _reason_text(reason: object) -> str:
-    return reason if isinstance(reason, str) else _value_text(reason)
+    if isinstance(reason, str):
+        return reason
+    return _value_text(reason)
 
 
 def _figure_text(value: object, text_of: Callable[[int], str]) -> str:
     """Return a figure as text, or a description of a value that is none or too large to write out."""
     if type(value) is not int:
         return _value_text(value)
-    return text_of(value) if abs(value) <= LARGEST else "one of that size"
+    if abs(value) > LARGEST:
+        return "one of that size"
+    return text_of(value)
 
 
 def _value_text(value: object) -> str:
     """Return a value of an agent's answer, short enough for a sentence."""
-    return repr(value[:80]) if isinstance(value, str) else f"a {type(value).__name__}"
+    if isinstance(value, str):
+        return repr(value[:80])
+    return f"a {type(value).__name__}"
 
 
 def _is_listed(market_id: object, listed: Collection[MarketId]) -> bool:

@@ -290,7 +290,9 @@ def _kind_fault(entry: Entry, lot: Lot, settled: Settlement | None) -> str:
         case _:
             fits = False
 
-    return "" if fits else f"is not a {entry.kind}"
+    if fits:
+        return ""
+    return f"is not a {entry.kind}"
 
 
 def _ledger_error(entry: Entry, fault: str) -> LedgerError:

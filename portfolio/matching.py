@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import accumulate
 from typing import TypeVar
 
 from markets.hashes import quote_hash
@@ -176,7 +175,9 @@ class WorseOffers(SnapshotOffers):
 
         rise = stored.levels[0].price - fresh.levels[0].price
         stored_is_worse = rise > 0 if action == "buy" else rise < 0
-        return stored if stored_is_worse else fresh
+        if stored_is_worse:
+            return stored
+        return fresh
 
     def quote_hash(self, market_id: MarketId, quoted_at: datetime) -> str:
         """Return the hash of the quote of that time, the later or the earlier one."""
@@ -293,14 +294,21 @@ def find_offers(action: Action, side: Side, listing: Listing, rules: Rules) -> O
 
 def whole_levels(action: Action, levels: Iterable[Level], rate: int) -> tuple[list[FillLevel], list[int]]:
     """Return levels as they are when taken whole, and what they come to up to each one."""
-    if action == "buy":
-        wholes = [_bought_level(level, rate) for level in levels]
-        sizes = [level.amount for level in wholes]
-    else:
-        wholes = [_sold_level(level.shares, level.price, rate) for level in levels]
-        sizes = [level.shares for level in wholes]
+    wholes = []
+    totals = []
+    total = 0
 
-    return wholes, list(accumulate(sizes))
+    for level in levels:
+        if action == "buy":
+            whole = _bought_level(level, rate)
+            total += whole.amount
+        else:
+            whole = _sold_level(level.shares, level.price, rate)
+            total += whole.shares
+        wholes.append(whole)
+        totals.append(total)
+
+    return wholes, totals
 
 
 def _bought_level(level: Level, rate: int) -> FillLevel:

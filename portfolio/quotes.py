@@ -106,8 +106,8 @@ def _odd_figure_text(figure: object) -> str:
     if type(figure) is not int:
         return f"the {type(figure).__name__} {str(figure)[:20]!r}"
 
-    # The decimal digits follow from the binary ones, of which each counts for log10(2), about 0.30103. To
-    # write out a number of millions of digits would take minutes.
+    # Python refuses to write out a number of very many digits. Their count follows from that of the binary
+    # digits, each of which is worth log10(2) decimal ones, about 0.30103.
     digits = figure.bit_length() * 30_103 // 100_000 + 1
     return f"a figure of about {digits} digits"
 
