@@ -40,17 +40,17 @@ class WhatIfStep:
         if self.again_at is None:
             return snapshot
 
-        shown = tuple(self._read_again(listing) for listing in snapshot.shown)
-        held = tuple(self._read_again(listing) for listing in snapshot.held)
+        shown = tuple(self._with_second_quote(listing) for listing in snapshot.shown)
+        held = tuple(self._with_second_quote(listing) for listing in snapshot.held)
         return Snapshot(snapshot.at, shown, held, self.again_at)
 
-    def _read_again(self, listing: Listing) -> Listing:
+    def _with_second_quote(self, listing: Listing) -> Listing:
         """Return a listing with its second quote, if it has one."""
         return replace(listing, quote=self.second.get(listing.market.id, listing.quote))
 
 
 Sizing = Callable[[WhatIfStep, Holdings, Rules], tuple[Sequence[Bet], Sequence[Sale]]]
-"""Returns what an entrant orders at a step, by what it holds now and the rules it plays by now."""
+"""A function that returns the orders of a step, by what is held now and the rules that hold now."""
 
 
 @dataclass(frozen=True, slots=True)
