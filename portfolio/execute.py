@@ -55,7 +55,9 @@ class Trader:
         self.offers = offers
         # Each share may come to pay $1.00, so cash and shares together have to fit into an account.
         self._spare = LARGEST - holdings.cash - sum(lot.shares for lot in holdings.lots.values())
+        # The shares that are taken from a side of a book, by their price in YES.
         self._taken: dict[BookSide, dict[int, int]] = {}
+        # The cash and the shares that count against the caps of a market.
         self._traded_before = holdings.traded
         self._traded: dict[MarketId, int] = {}
         self._shares: dict[MarketId, int] = {}

@@ -20,11 +20,12 @@ AnyLevel = TypeVar("AnyLevel", Level, FillLevel)
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """Levels as they are when taken whole, best first, one a price, in prices of the side's own share.
+    """The levels that orders may take, best first, one a price, in prices of the side's own share.
 
-    `totals` is what the levels up to each one come to: dollars on a buy, shares on a sale. `reach` is the
-    worst price that may be traded at, `beyond` the next price past it, None where the book is exhausted.
-    `limited` tells whether an agent's own limit sets the reach, and not the rules. `rate` is that of the fee.
+    Each level says what all of it costs or brings, and `totals` what the levels up to each one come to:
+    dollars on a buy, shares on a sale. `reach` is the worst price that may be traded at, `beyond` the next
+    price past it, None where the book is exhausted. `limited` tells whether an agent's own limit sets the
+    reach, and not the rules. `rate` is that of the fee.
     """
 
     action: Action
@@ -293,7 +294,7 @@ def find_offers(action: Action, side: Side, listing: Listing, rules: Rules) -> O
 
 
 def whole_levels(action: Action, levels: Iterable[Level], rate: int) -> tuple[list[FillLevel], list[int]]:
-    """Return levels as they are when taken whole, and what they come to up to each one."""
+    """Return each level with what all of it costs or brings, and the totals up to each level."""
     wholes = []
     totals = []
     total = 0
