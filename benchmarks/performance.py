@@ -47,7 +47,7 @@ class Promise:
 PROMISES = (
     Promise("fills, marks, ledger persisted", "0.30 of sqlite3, same rows", "store", r"^turns"),
     Promise("`arena status`, a tenth of a year", "0.1 s", "store", r"^arena status", by_cpu=True),
-    Promise("marks in columns", "50 × a loop", "portfolio", r"^a lot marked, of a million"),
+    Promise("marks of all accounts at once", "3 × a loop", "portfolio", r"^a lot marked"),
     Promise("bets on disk", "10 × the reference", "portfolio", r"^bets on disk", by_cpu=True),
     Promise("marks on disk", "50 × the reference", "portfolio", r"^marks on disk", by_cpu=True),
     Promise("settlements on disk", "20 × the reference", "portfolio", r"^settlements on disk", by_cpu=True),

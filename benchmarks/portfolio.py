@@ -14,14 +14,14 @@ from pathlib import Path
 from benchmarks import workload
 from benchmarks.measure import Measurement, options, report, row, timed
 from markets.millionths import ONE
-from markets.model import Level, Listing, Market, MarketId, Quote, Snapshot
+from markets.model import Level, Listing, Market, MarketId, Quote
 from portfolio.execute import execute_at
 from portfolio.ledger import fold, open_account, post
-from portfolio.marks import Column, PositionColumns, position_columns, price_columns, value_columns
+from portfolio.marks import mark_all
 from portfolio.matching import Offers, SnapshotOffers, find_offers, match_levels, match_listing
 from portfolio.model import Bet, Holdings, Lot
 from portfolio.rules import REALISTIC, SEED
-from portfolio.value import mark, quotes_of
+from portfolio.value import mark
 
 NOW = datetime(2026, 1, 4, tzinfo=UTC)
 TRADER = {"walks": 66_000, "buys": 4_100}
@@ -107,29 +107,19 @@ def a_lot(rng: random.Random) -> Lot:
     return Lot(rng.randint(1, 5_000 * ONE), rng.randint(1, 2_500 * ONE))
 
 
-def seen_at(snapshot: Snapshot, positions: PositionColumns) -> tuple[Column, ...]:
-    """What all lots are worth at a snapshot."""
-    return value_columns(positions, price_columns(snapshot.at, quotes_of(snapshot), positions.keys))
-
-
 def marks() -> list[Measurement]:
-    """A million lots at one snapshot: by columns, and by the loop that says what is right."""
-    accounts, snapshot = many_accounts(LOTS), workload.snapshot(1)
-    positions = position_columns(accounts)
-    seen = seen_at(snapshot, positions)
-    looped = [mark(account, snapshot) for account in accounts[:100]]
-    assert [one.value for one in looped] == seen[0][:100].tolist()
-    loop = timed(lambda: [mark(account, snapshot) for account in accounts[:200]], 200 * 500)
-    columns = timed(lambda: seen_at(snapshot, positions), LOTS, repeat=5)
-    whole = timed(lambda: seen_at(snapshot, position_columns(accounts)), LOTS)
-    return [
-        row("a lot marked, of a million in columns", columns, "the loop, this run", loop.per_second, 50),
-        row("a lot marked, its column made first", whole, "the loop, this run", loop.per_second, 1),
-    ]
+    """A million lots at one snapshot: of all accounts at once, and account by account."""
+    accounts = dict(enumerate(many_accounts(LOTS)))
+    snapshot = workload.snapshot(1)
+    first = [accounts[number] for number in range(200)]
+    assert [mark(account, snapshot) for account in first] == list(mark_all(accounts, snapshot).values())[:200]
+    loop = timed(lambda: [mark(account, snapshot) for account in first], 200 * 500)
+    together = timed(lambda: mark_all(accounts, snapshot), LOTS)
+    return [row("a lot marked, all accounts at once", together, "the loop, this run", loop.per_second, 3)]
 
 
 def memory() -> str:
-    """The peak memory of a process that marks a million lots held in columns."""
+    """The peak memory of a process that marks a million lots."""
     script = "from benchmarks.portfolio import peak; print(peak())"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     most = f"{float(done.stdout):,.0f} MiB"
@@ -140,8 +130,7 @@ def peak() -> float:
     """Mark a million lots; the peak of this process in MiB."""
     import resource
 
-    positions = position_columns(many_accounts(LOTS))
-    seen_at(workload.snapshot(1), positions)
+    mark_all(dict(enumerate(many_accounts(LOTS))), workload.snapshot(1))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

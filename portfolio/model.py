@@ -1,4 +1,4 @@
-"""What money is made of here: orders, fills, ledger entries, holdings and marks."""
+"""The nouns of the money: orders, fills, ledger entries, holdings and marks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class FillLevel:
-    """One price at which part of a fill was done. `price` is that of the side's own share."""
+    """The part of a fill at one price. `price` is that of the side's own share."""
 
     price: int
     shares: int
@@ -57,7 +57,7 @@ class FillLevel:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """What an agent got for one order.
+    """What an order bought or sold.
 
     `amount` is all the cash that moved, fee included: paid on a buy, received on a sale.
     `wanted` is what the accepted order asked for: dollars on a buy, shares on a sale.
@@ -140,7 +140,7 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Holdings valued at one snapshot: at mid for the curve, at the bid for what a sale would bring.
+    """The value of holdings at one snapshot: at mid for the curve, at the bid for what a sale would bring.
 
     `stale` counts the lots whose price is old or missing; `age` is that of the oldest price used, in
     whole seconds: 0 when nothing is held, or nothing that is held has a price.
@@ -157,5 +157,5 @@ class Mark:
 
     @property
     def total(self) -> int:
-        """Cash and open lots at mid."""
+        """Return the cash and the open lots at mid."""
         return self.cash + self.value

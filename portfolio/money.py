@@ -1,63 +1,78 @@
-"""Exact money: what is received is rounded down and what is paid rounded up, so rounding never makes any."""
+"""Exact money in whole millionths.
+
+What is received is rounded down and what is paid is rounded up, so rounding never makes money.
+"""
 
 from markets.millionths import ONE
 
 LARGEST = 10**12 * ONE
-"""A figure beyond any account and any market: refused before it is put into words."""
+"""More than any account or market holds. A larger figure is refused before it is written into a message."""
 
 
 def ceil_div(value: int, by: int) -> int:
-    """The quotient rounded up."""
+    """Return the quotient rounded up."""
     return -(-value // by)
 
 
 def worth(shares: int, price: int) -> int:
-    """What is received for shares at a price: rounded down."""
+    """Return what is received for shares at a price, rounded down."""
     return shares * price // ONE
 
 
 def cost(shares: int, price: int) -> int:
-    """What is paid for shares at a price: rounded up."""
+    """Return what is paid for shares at a price, rounded up."""
     return ceil_div(shares * price, ONE)
 
 
 def fee(shares: int, price: int, rate: int) -> int:
-    """The fee on shares at a price, rate · shares · p · (1 − p), rounded up."""
+    """Return the fee on shares at a price, rate · shares · p · (1 − p), rounded up as it is paid."""
     return ceil_div(rate * shares * price * (ONE - price), ONE**3)
 
 
 def affordable(amount: int, price: int, rate: int = 0) -> int:
-    """The most shares that an amount buys, with their fee paid out of it.
+    """Return the most shares that an amount buys, with their fee paid out of it.
 
     >>> affordable(500_000_000, 400_000)
     1250000000
     >>> affordable(100_000_000, 500_000, 40_000)
     196078430
     """
-    charge = rate * price * (ONE - price)
-    most = amount * ONE**3 // (price * ONE**2 + charge)
-    if not charge:
+    # If fees were not rounded, the amount would buy so many. Rounded down, they never cost more than it.
+    fee_of_share = rate * price * (ONE - price)
+    most = amount * ONE**3 // (price * ONE**2 + fee_of_share)
+    if not fee_of_share:
         return most
-    # Fees are rounded up, so the best of the few that can be: so much is paid for shares, so many it covers.
-    high = fee(most, price, rate)
-    low = min(high, fee(max((amount - high) * ONE // price, 0), price, rate))
-    return max(min((amount - f) * ONE // price, f * ONE**3 // charge) for f in range(low, high + 1))
+
+    # A fee is rounded up, so it may take up to a millionth more, and `most` may be a few shares too many. The
+    # fee is at most that of `most`, and at least that of the shares which the highest fee leaves money for.
+    highest = fee(most, price, rate)
+    lowest = min(highest, fee((amount - highest) * ONE // price, price, rate))
+
+    # With each possible fee, the amount pays for so many shares, and the fee is enough for so many.
+    best = 0
+    for charged in range(lowest, highest + 1):
+        paid_for = (amount - charged) * ONE // price
+        covered = charged * ONE**3 // fee_of_share
+        best = max(best, min(paid_for, covered))
+
+    return best
 
 
 def number(value: int) -> str:
-    """Millionths in figures, with no more decimals than needed."""
+    """Return millionths in figures, with no more decimals than needed."""
     whole, rest = divmod(abs(value), ONE)
-    decimals = f"{rest:06d}".rstrip("0")
-    return f"{'-' * (value < 0)}{whole:,}{'.' * bool(decimals)}{decimals}"
+    figures = f"{whole:,}.{rest:06d}".rstrip("0").rstrip(".")
+    return f"-{figures}" if value < 0 else figures
 
 
 def dollars(amount: int) -> str:
-    """Dollars and cents; more digits only where they are needed."""
+    """Return an amount in dollars and cents, with more decimals only where they are needed."""
     whole, rest = divmod(abs(amount), ONE)
     decimals = f"{rest:06d}".rstrip("0").ljust(2, "0")
-    return f"{'-' * (amount < 0)}${whole:,}.{decimals}"
+    sign = "-" if amount < 0 else ""
+    return f"{sign}${whole:,}.{decimals}"
 
 
 def percent(fraction: int) -> str:
-    """A fraction as a percentage."""
+    """Return a fraction as a percentage."""
     return f"{number(fraction * 100)}%"

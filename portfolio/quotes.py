@@ -11,12 +11,15 @@ from portfolio.rules import Rules
 
 
 def mirror_price(price: int | None) -> int | None:
-    """The price of the other side; none for none."""
+    """Return the price of the other side's share, None for None."""
     return None if price is None else ONE - price
 
 
 def side_quote(quote: Quote, side: Side) -> Quote:
-    """The quote in prices of the side's own share: who sells YES offers to buy NO."""
+    """Return the quote in prices of the side's own share.
+
+    Buying NO is selling YES, so the asks of NO are the bids for YES, each at a dollar less the price.
+    """
     if side == "YES":
         return quote
     return replace(
@@ -35,65 +38,82 @@ def _mirror_levels(levels: tuple[Level, ...]) -> tuple[Level, ...]:
 
 
 def reject(code: str, message: str, market: Market) -> Rejection:
-    """A refusal that names its market."""
+    """Return a rejection that names its market."""
     return Rejection(code, message, market.id)
 
 
 def check_time(listing: Listing, at: datetime, rules: Rules) -> Rejection | None:
-    """Refuse a market that has closed, or whose quote is stale at an instant or from after it."""
-    market, quote = listing.market, listing.quote
+    """Refuse a market that has closed, or whose quote is older than allowed or from after the instant."""
+    market = listing.market
+    quote = listing.quote
     if at >= market.closes_at:
         closed = market.closes_at.astimezone(UTC)
         return reject("closed", f"the market closed at {closed:%Y-%m-%d %H:%M} UTC", market)
     if quote is None:
         return reject("no_quote", "the market has no quote", market)
+
     age = at - quote.at
     if age < timedelta():
         return reject("late_quote", f"the quote is {duration_text(-age)} later than the snapshot", market)
-    if age > (most := timedelta(seconds=rules.max_quote_age)):
+    if age > rules.quote_age:
+        most = duration_text(rules.quote_age)
         return reject(
-            "stale_quote",
-            f"the quote is {duration_text(age)} old; at most {duration_text(most)} is allowed",
-            market,
+            "stale_quote", f"the quote is {duration_text(age)} old; at most {most} is allowed", market
         )
+
     return None
 
 
 def duration_text(time: timedelta) -> str:
-    """A length of time in its two largest units."""
+    """Return a length of time in its two largest units."""
     if time < timedelta(minutes=1):
         return f"{time.total_seconds():g} s"
-    seconds, parts = time // timedelta(seconds=1), list[str]()
+
+    rest = time // timedelta(seconds=1)
+    parts: list[str] = []
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
-        count, seconds = divmod(seconds, size)
-        if parts or count:
-            parts.append(f"{count:,} {unit}" if count else "")
-    return " ".join(part for part in parts[:2] if part)
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count:,} {unit}")
+        elif parts:
+            parts.append("")  # a unit of which there is none counts as one of the two
+
+    return " ".join(filter(None, parts[:2]))
 
 
 def check_figures(quote: Quote, market: Market) -> Rejection | None:
     """Refuse a quote of another market, or one with anything but whole numbers in it."""
     if quote.market_id != market.id:
         return reject("other_quote", f"the quote is for {quote.market_id}", market)
+
     levels = quote.bids + quote.asks
-    figures = [level.price for level in levels] + [level.shares for level in levels]
-    known = (quote.volume, quote.bid, quote.ask, quote.mid, quote.last)
-    figures += [figure for figure in known if figure is not None]
+    figures = [level.price for level in levels]
+    figures += [level.shares for level in levels]
+    for figure in (quote.volume, quote.bid, quote.ask, quote.mid, quote.last):
+        if figure is not None:
+            figures.append(figure)
+
     for figure in figures:
         if type(figure) is not int or abs(figure) > LARGEST:
             message = f"the quote has {_odd_figure_text(figure)}, which is neither a price nor a size"
             return reject("bad_quote", message, market)
+
     return None
 
 
 def _odd_figure_text(figure: object) -> str:
-    if type(figure) is int:
-        return f"a figure of about {figure.bit_length() * 30_103 // 100_000 + 1} digits"
-    return f"the {type(figure).__name__} {str(figure)[:20]!r}"
+    """Describe a figure that is too large or no whole number, without writing all of it."""
+    if type(figure) is not int:
+        return f"the {type(figure).__name__} {str(figure)[:20]!r}"
+
+    # Python refuses to write out a number of very many digits. Their count follows from that of the binary
+    # digits, each of which is worth log10(2) decimal ones, about 0.30103.
+    digits = figure.bit_length() * 30_103 // 100_000 + 1
+    return f"a figure of about {digits} digits"
 
 
 def check_price(price: int | None, name: str, market: Market) -> int | Rejection:
-    """A price to trade at: it is there, and inside (0, 1)."""
+    """Return a price to trade at, or a rejection if there is none or it is not inside (0, 1)."""
     if price is None:
         use = {"ask": " to buy at", "bid": " to sell at"}.get(name, "")
         return reject("no_price", f"the quote has no {name}{use}", market)
@@ -103,42 +123,57 @@ def check_price(price: int | None, name: str, market: Market) -> int | Rejection
 
 
 def check_mid(mid: int | None, action: Action, market: Market, rules: Rules) -> int | Rejection:
-    """A mid to trade at. With `extremes` a share may cost $1.00, and be sold for it or for nothing."""
+    """Return a mid to trade at, or a rejection.
+
+    With `extremes` a share may cost $1.00, and be sold for that or for nothing.
+    """
     if rules.extremes and (mid == ONE or (mid == 0 and action == "sell")):
         return mid
     return check_price(mid, "mid", market)
 
 
 def check_spread(quote: Quote, market: Market, rules: Rules) -> Rejection | None:
-    """Refuse one side alone, crossed or wide sides, and a mid that lies elsewhere; a lone price passes."""
+    """Refuse bid or ask alone, crossed or too far apart, or with the mid elsewhere; a mid alone passes."""
     if quote.bid is None and quote.ask is None:
         return None
-    if quote.bid is None or quote.ask is None:
-        return _reject_one_sided(quote, market)
-    bid, ask = check_price(quote.bid, "bid", market), check_price(quote.ask, "ask", market)
+    if quote.bid is None:
+        return _reject_one_sided("bid", "ask", quote.ask, market)
+    if quote.ask is None:
+        return _reject_one_sided("ask", "bid", quote.bid, market)
+
+    bid = check_price(quote.bid, "bid", market)
     if isinstance(bid, Rejection):
         return bid
+    ask = check_price(quote.ask, "ask", market)
     if isinstance(ask, Rejection):
         return ask
+
     return _check_bid_and_ask(bid, ask, quote.mid, market, rules)
 
 
-def _reject_one_sided(quote: Quote, market: Market) -> Rejection:
-    missing, (name, price) = ("bid", ("ask", quote.ask)) if quote.bid is None else ("ask", ("bid", quote.bid))
-    message = f"the quote has no {missing}, only the {name} {dollars(price or 0)}: both are needed"
-    return reject("one_sided", message, market)
+def _reject_one_sided(missing: str, present: str, price: int | None, market: Market) -> Rejection:
+    only = f"only the {present} {dollars(price or 0)}"
+    return reject("one_sided", f"the quote has no {missing}, {only}: both are needed", market)
 
 
 def _check_bid_and_ask(bid: int, ask: int, mid: int | None, market: Market, rules: Rules) -> Rejection | None:
+    """Refuse a bid over the ask, a wide spread, or a mid that is far from the middle."""
     if bid > ask:
         message = f"the quote is crossed: its bid {dollars(bid)} is over its ask {dollars(ask)}"
         return reject("crossed", message, market)
+
     if ask - bid > rules.max_spread:
-        message = f"bid {dollars(bid)} and ask {dollars(ask)} are {dollars(ask - bid)} apart"
-        return reject("wide", f"{message}; at most {dollars(rules.max_spread)} is allowed", market)
-    if mid is not None and (gap := abs(bid + ask - 2 * mid)) > 2 * rules.max_gap:
-        message = (
-            f"the mid {dollars(mid)} is {dollars(gap // 2)} from the middle of bid {dollars(bid)} and ask"
-        )
-        return reject("gap", f"{message} {dollars(ask)}; at most {dollars(rules.max_gap)} is allowed", market)
+        apart = f"bid {dollars(bid)} and ask {dollars(ask)} are {dollars(ask - bid)} apart"
+        return reject("wide", f"{apart}; at most {dollars(rules.max_spread)} is allowed", market)
+
+    if mid is None:
+        return None
+
+    # Twice the distance of the mid from the middle, for half a millionth can't be written exactly.
+    double_gap = abs(bid + ask - 2 * mid)
+    if double_gap > 2 * rules.max_gap:
+        middle = f"the middle of bid {dollars(bid)} and ask {dollars(ask)}"
+        gap = f"the mid {dollars(mid)} is {dollars(double_gap // 2)} from {middle}"
+        return reject("gap", f"{gap}; at most {dollars(rules.max_gap)} is allowed", market)
+
     return None

@@ -9,13 +9,15 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 from markets.millionths import ONE
 
 BOOK = "book"
-"""The fill rule that reads from the quote itself how much there is."""
+"""The fill rule by which the quote's own book limits sizes."""
 MAX_OF_VOLUME = ONE // 50
-"""What one decision may trade in a market, as a part of its volume, under rules without a book."""
+"""The part of a market's volume that one decision may trade there, under rules without a book."""
 COHORT_DECISIONS = 5
-"""How many such decisions a cohort may come to in one market."""
-UNLIMITED, DEPTH_UNKNOWN = "fills are unlimited", "depth unknown"
-"""What is said beside money that was made at any size, or where no volume was known."""
+"""How many decisions at that cap a cohort may make in one market."""
+UNLIMITED = "fills are unlimited"
+"""The note beside money that was made where orders of any size are filled."""
+DEPTH_UNKNOWN = "depth unknown"
+"""The note beside money that was made where no volume was known."""
 
 
 class Rules(BaseModel):
@@ -48,18 +50,20 @@ class Rules(BaseModel):
 
     @model_serializer(mode="wrap")
     def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out rules that are off: rules frozen before there were such then have the same text."""
         values: dict[str, Any] = handler(self)
-        off = {"fill_at": "snapshot"}
-        return {key: value for key, value in values.items() if value is not None and value != off.get(key)}
+        if values.get("fill_at") == "snapshot":
+            del values["fill_at"]
+        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def unlimited(self) -> bool:
-        """Whether orders of any size are filled."""
+        """Tell whether orders of any size are filled."""
         return self.fill != BOOK and self.max_of_volume is None
 
     @property
     def quote_age(self) -> timedelta:
-        """How old a quote may be before what it values counts as stale."""
+        """Return how old a quote may be before what it values counts as stale."""
         return timedelta(seconds=self.max_quote_age)
 
 
@@ -80,10 +84,14 @@ NAMED: Mapping[str, Rules] = {rules.name: rules for rules in (REALISTIC, REPLAY,
 
 
 def changed_rules(rules: Rules, changes: Mapping[str, Any]) -> Rules:
-    """Rules with values changed. In place of a book, a part of the volume says how much there is."""
+    """Return rules with values changed.
+
+    Where a book is given up, a part of the volume limits sizes in its place.
+    """
     values = dict(changes)
     if rules.fill == BOOK and values.get("fill", BOOK) != BOOK:
-        values = {"max_of_volume": MAX_OF_VOLUME} | values
+        values.setdefault("max_of_volume", MAX_OF_VOLUME)
     if "max_of_volume" in values:
         values["max_of_volume_cohort"] = COHORT_DECISIONS * values["max_of_volume"]
+
     return rules.model_copy(update=values)

@@ -1,25 +1,26 @@
 """What holdings are worth at a snapshot, and what each lot has earned.
 
-This is the loop, lot by lot; `portfolio.marks` values many accounts at once, to the same millionth.
+The values of lots are worked out one by one here; `portfolio.marks` adds up those of many accounts at once.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from markets.millionths import ONE
 from markets.model import MarketId, Quote, Snapshot
 from portfolio.ledger import lot_key
-from portfolio.model import Entry, Holdings, Lot, LotKey, Mark, Side
+from portfolio.model import Entry, Holdings, LotKey, Mark, Side
 from portfolio.money import worth
 from portfolio.quotes import mirror_price
 
 StaleReason = Literal["", "no_price", "last_trade", "old"]
 """Why a price can't be relied on: there is none, it is that of the last trade, or its quote is too old."""
 
-NOTHING, SECOND = timedelta(), timedelta(seconds=1)
+NO_TIME = timedelta()
+SECOND = timedelta(seconds=1)
 
 
 class SharePrice(NamedTuple):
@@ -50,7 +51,7 @@ class LotValue:
 
 
 def mark(holdings: Holdings, snapshot: Snapshot, max_age: timedelta | None = None) -> Mark:
-    """Value every lot at one snapshot: the sum of what `lot_values` says of each."""
+    """Return what holdings are worth at one snapshot: the sum of their `lot_values`."""
     lots = lot_values(holdings, snapshot, max_age)
     return Mark(
         at=snapshot.at,
@@ -60,59 +61,80 @@ def mark(holdings: Holdings, snapshot: Snapshot, max_age: timedelta | None = Non
         cost=sum(lot.cost for lot in lots),
         realised=holdings.realised,
         stale=sum(lot.stale != "" for lot in lots),
-        age=max((lot.age for lot in lots if lot.age is not None), default=0),
+        age=max((lot.age or 0 for lot in lots), default=0),
     )
 
 
 def lot_values(holdings: Holdings, snapshot: Snapshot, max_age: timedelta | None = None) -> list[LotValue]:
-    """Every lot with its price, how old that is, and why it is stale if it is.
+    """Return every lot with its value and its price, how old that is, and why it is stale if it is.
 
-    A lot is worth its shares at the mid, where the quote has none at the last trade, without any price its
-    cost. A quote older than `max_age`, or one without a mid, makes it stale. A price of 0 is a price. The
-    liquidation value is at the bid, before fees and whatever the depth.
+    A lot is worth its shares at the mid, at the last trade where the quote has no mid, and its cost where
+    there is no price at all. A quote older than `max_age`, or one without a mid, makes it stale. A price of 0
+    is a price. The liquidation value is at the bid, before fees and whatever the depth.
     """
     quotes = quotes_of(snapshot)
-    return [
-        _lot_value(key, lot, price_of(quotes.get(key[0]), key[1], snapshot.seen_at, max_age))
-        for key, lot in holdings.lots.items()
-    ]
+    values = []
+
+    for key, lot in holdings.lots.items():
+        market_id, side = key
+        price = price_of(quotes.get(market_id), side, snapshot.seen_at, max_age)
+
+        # Rounded down like what a sale brings, so that shares never count for more than they would bring.
+        value = lot.cost if price.value is None else worth(lot.shares, price.value)
+        values.append(
+            LotValue(
+                market_id=market_id,
+                side=side,
+                shares=lot.shares,
+                cost=lot.cost,
+                price=price.value,
+                value=value,
+                liquidation=worth(lot.shares, price.bid),
+                age=price.age,
+                stale=price.stale,
+            )
+        )
+
+    return values
 
 
 def quotes_of(snapshot: Snapshot) -> dict[MarketId, Quote | None]:
-    """The quote of each market; of a market that is listed twice, the first."""
+    """Return the quote of each market; of a market that is listed twice, the first."""
     return {listing.market.id: listing.quote for listing in reversed(tuple(snapshot))}
 
 
 def price_of(quote: Quote | None, side: Side, at: datetime, max_age: timedelta | None) -> SharePrice:
-    """The price of a share of one side by a quote that is looked at later."""
+    """Return the price of a share of one side, by a quote that is looked at later."""
     if quote is None:
         return SharePrice(None, 0, None, "no_price")
-    value, bid = (
-        (quote.price, quote.bid) if side == "YES" else (mirror_price(quote.price), mirror_price(quote.ask))
-    )
+
+    value = quote.price
+    bid = quote.bid
+    if side == "NO":
+        value = mirror_price(quote.price)
+        bid = mirror_price(quote.ask)
     if value is None:
         return SharePrice(None, bid or 0, None, "no_price")
-    past = at - quote.at
+
+    age = at - quote.at
+    stale: StaleReason = ""
     if quote.mid is None:
-        stale: StaleReason = "last_trade"
-    else:
-        stale = "old" if max_age is not None and past > max_age else ""
-    return SharePrice(value, bid or 0, past // SECOND if past > NOTHING else 0, stale)
+        stale = "last_trade"
+    elif max_age is not None and age > max_age:
+        stale = "old"
 
-
-def _lot_value(key: LotKey, lot: Lot, price: SharePrice) -> LotValue:
-    value = lot.cost if price.value is None else worth(lot.shares, price.value)
-    liquidation = worth(lot.shares, price.bid)
-    return LotValue(*key, lot.shares, lot.cost, price.value, value, liquidation, price.age, price.stale)
+    # A quote may be from shortly after; its age is none.
+    seconds = age // SECOND if age > NO_TIME else 0
+    return SharePrice(value, bid or 0, seconds, stale)
 
 
 @dataclass(frozen=True, slots=True)
 class Profit:
-    """Money that went into lots, came out of them, and stands in them.
+    """Money that went into lots, that came out of them, and that is still in them.
 
-    `received` is from sales, settlements and refunds, less what corrections took back; `released` is
-    the cost that was given up for it; `cost` and `value` are of the shares that are still held.
-    `paid` is always `released` + `cost`, and `realised` is `received` − `released`.
+    `received` is from sales, settlements and refunds, less what corrections took back; `released` is the cost
+    that was given up for it; `cost` and `value` are of the shares that are still held. `paid` is always
+    `released` + `cost`, and `realised` is `received` − `released`.
     """
 
     paid: int = 0
@@ -124,23 +146,30 @@ class Profit:
 
     @property
     def unrealised(self) -> int:
-        """What would be realised if the shares were worth their value."""
+        """Return what would be realised if the shares were sold for their value."""
         return self.value - self.cost
 
     @property
     def total(self) -> int:
-        """Realised or not."""
+        """Return the profit, realised or not."""
         return self.realised + self.unrealised
 
     def __add__(self, other: "Profit") -> "Profit":
-        return Profit(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+        return Profit(
+            paid=self.paid + other.paid,
+            received=self.received + other.received,
+            released=self.released + other.released,
+            realised=self.realised + other.realised,
+            cost=self.cost + other.cost,
+            value=self.value + other.value,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class LotProfit:
     """The life of a lot: shares bought, sold, settled and still held, and the money behind them.
 
-    One that was opened again is one life; shares that a correction gives back count as settled once.
+    A lot that was closed and opened again is one; shares that a correction gives back count as settled once.
     """
 
     bought: int
@@ -151,41 +180,62 @@ class LotProfit:
 
     @property
     def average_cost(self) -> int | None:
-        """What a share that is still held cost on average, fees included; None where none is."""
+        """Return what a share that is still held cost on average, fees included; None if none is held."""
         return average_price(self.money.cost, self.shares)
 
 
 def average_price(cost: int, shares: int) -> int | None:
-    """What one share cost on average, a half rounded up: for display, nothing is worked out from it."""
-    return (2 * cost * ONE + shares) // (2 * shares) if shares else None
+    """Return what one share cost on average; None for no shares."""
+    if not shares:
+        return None
+
+    # A half is rounded up, neither in favour of anybody nor against: the price is only shown, no money is
+    # worked out from it.
+    return (2 * cost * ONE + shares) // (2 * shares)
 
 
 def profit_by_lot(entries: Iterable[Entry], values: Mapping[LotKey, int]) -> dict[LotKey, LotProfit]:
-    """The profit of every lot of a whole ledger; `values` says what each that is still held is worth."""
-    lots = defaultdict[LotKey, list[Entry]](list)
+    """Return the profit of every lot of a whole ledger.
+
+    `values` says what each lot that is still held is worth.
+    """
+    by_lot = defaultdict[LotKey, list[Entry]](list)
     for entry in entries:
         if entry.kind != "deposit":
-            lots[lot_key(entry)].append(entry)
-    return {key: _lot_profit(lots[key], key, values) for key in sorted(lots)}
+            by_lot[lot_key(entry)].append(entry)
+
+    return {key: _lot_profit(by_lot[key], key, values) for key in sorted(by_lot)}
 
 
 def _lot_profit(entries: list[Entry], key: LotKey, values: Mapping[LotKey, int]) -> LotProfit:
-    bought = [entry for entry in entries if entry.kind == "buy"]
-    sold = [entry for entry in entries if entry.kind == "sell"]
-    ended = [entry for entry in entries if entry.kind not in ("buy", "sell")]
-    shares = sum(entry.shares for entry in entries)
+    """Return the profit of one lot by all of its entries."""
+    bought = 0
+    sold = 0
+    settled = 0
+    paid = 0
+    received = 0
+    released = 0
+
+    for entry in entries:
+        if entry.kind == "buy":
+            bought += entry.shares
+            paid -= entry.cash
+            continue
+
+        received += entry.cash
+        released -= entry.cost
+        if entry.kind == "sell":
+            sold -= entry.shares
+        else:  # a settlement or a refund, or the reversal of one, which gives shares back
+            settled -= entry.shares
+
+    shares = bought - sold - settled
     money = Profit(
-        paid=-sum(entry.cash for entry in bought),
-        received=sum(entry.cash for entry in sold + ended),
-        released=-sum(entry.cost for entry in sold + ended),
+        paid=paid,
+        received=received,
+        released=released,
         realised=sum(entry.realised for entry in entries),
         cost=sum(entry.cost for entry in entries),
         value=values[key] if shares else 0,
     )
-    return LotProfit(
-        bought=sum(entry.shares for entry in bought),
-        sold=-sum(entry.shares for entry in sold),
-        settled=-sum(entry.shares for entry in ended),
-        shares=shares,
-        money=money,
-    )
+    return LotProfit(bought, sold, settled, shares, money)

@@ -1,9 +1,9 @@
-"""An entrant's decisions over again, under other rules or with other stakes: what would it have now?"""
+"""An entrant's decisions played again under other rules or with other stakes: what would it have now?"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
@@ -18,11 +18,11 @@ from portfolio.value import mark
 
 @dataclass(frozen=True, slots=True)
 class WhatIfStep:
-    """One snapshot of a cohort, and what an entrant wished for at it, as the record has it.
+    """One snapshot of a cohort, and what an entrant ordered at it, as the record has it.
 
-    `resolutions` are those known by then, `beliefs` the stated probabilities of YES, and `held` the
-    shares that stood in the account before the decision. A step without a decision has no orders. Where
-    markets were read again once it was in, `again_at` says when, and `second` has their quotes by then.
+    `resolutions` are those known by then, `beliefs` the stated probabilities of YES, and `held` the shares in
+    the account before the decision. A step without a decision has no orders. Where markets were read again
+    after the decision, `again_at` says when, and `second` has their quotes by then.
     """
 
     snapshot: Snapshot
@@ -36,18 +36,21 @@ class WhatIfStep:
     second: Mapping[MarketId, Quote | None] = field(default_factory=dict)
 
     def traded(self, snapshot: Snapshot) -> Snapshot:
-        """The snapshot as orders are filled on it."""
+        """Return the snapshot as orders are filled on it."""
         if self.again_at is None:
             return snapshot
-        shown, held = (
-            tuple(replace(x, quote=self.second.get(x.market.id, x.quote)) for x in part)
-            for part in (snapshot.shown, snapshot.held)
-        )
+
+        shown = tuple(self._with_second_quote(listing) for listing in snapshot.shown)
+        held = tuple(self._with_second_quote(listing) for listing in snapshot.held)
         return Snapshot(snapshot.at, shown, held, self.again_at)
+
+    def _with_second_quote(self, listing: Listing) -> Listing:
+        """Return a listing with its second quote, if it has one."""
+        return replace(listing, quote=self.second.get(listing.market.id, listing.quote))
 
 
 Sizing = Callable[[WhatIfStep, Holdings, Rules], tuple[Sequence[Bet], Sequence[Sale]]]
-"""What an entrant orders at a step, given what it holds now and the rules it plays by now."""
+"""A function that returns the orders of a step, by what is held now and the rules that hold now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +65,28 @@ class WhatIfOutcome:
 
     @property
     def profit(self) -> int:
-        """Cash and open lots at the last mark, less the bankroll; 0 before there is one."""
-        return self.marks[-1].total - self.entries[0].cash if self.marks else 0
+        """Return the cash and open lots at the last mark, less the bankroll; 0 before there is a mark."""
+        if not self.marks:
+            return 0
+        return self.marks[-1].total - self.entries[0].cash
 
 
 def as_recorded(step: WhatIfStep, holdings: Holdings, _rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
-    """The orders as they were; a sale of so many shares sells the part of the lot that they then were."""
-    return step.bets, _in_proportion(step, holdings)
+    """Return the orders as they were; a sale of a number of shares sells the same part of the lot."""
+    return step.bets, _sales_in_proportion(step, holdings)
 
 
 def flat_stake(stake: int) -> Sizing:
-    """Every bet is this amount, its merged legs together, every sale the part of the lot that it was."""
+    """Return a sizing by which every bet is this amount, and every sale the part of the lot that it was."""
 
     def sizing(step: WhatIfStep, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
-        return _bets_at_stake(step.bets, stake, rules), _in_proportion(step, holdings)
+        return _bets_at_stake(step.bets, stake, rules), _sales_in_proportion(step, holdings)
 
     return sizing
 
 
 def kelly_stake(step: WhatIfStep, holdings: Holdings, rules: Rules) -> tuple[Sequence[Bet], Sequence[Sale]]:
-    """Bets placed anew: a quarter of the Kelly stake on what was stated, and no sales."""
+    """Return new bets of a quarter of the Kelly stake on what was stated, and no sales."""
     return quarter_kelly(step.beliefs, holdings, step.snapshot, rules), ()
 
 
@@ -92,67 +97,107 @@ def replay(
     rules: Rules,
     sizing: Sizing = as_recorded,
 ) -> WhatIfOutcome:
-    """Play the steps again: settle, execute, post, mark. By its own rules, as bet, it is the same ledger.
+    """Play the steps again: settle, execute, post, mark.
 
-    Nobody moves a price. What is held only here keeps its last known quote, which then counts as stale.
+    Under the rules of the record and with the orders as they were, the outcome is the same ledger. Nobody
+    moves a price. A market that is held only here keeps its last known quote, which then counts as stale.
     """
     opening = open_account(bankroll, opened_at)
-    entries, holdings, seen = [opening], fold([opening]), dict[MarketId, Listing]()
-    fills, rejections, marks = list[tuple[Fill, ...]](), list[tuple[Rejection, ...]](), list[Mark]()
+    entries = [opening]
+    holdings = fold([opening])
+    last_seen: dict[MarketId, Listing] = {}
+    fills: list[tuple[Fill, ...]] = []
+    rejections: list[tuple[Rejection, ...]] = []
+    marks: list[Mark] = []
+
     for step in steps:
-        paid = settle(holdings, step.resolutions, step.snapshot.at)
-        holdings = fold(paid, holdings)
-        snapshot = _with_all_held(step.snapshot, holdings, seen)
-        orders = sizing(step, holdings, rules)
-        fills_made, refused = execute(*orders, holdings, step.traded(snapshot), rules, snapshot)
-        posted = post(fills_made, holdings, snapshot.at, step.label)
+        settlements = settle(holdings, step.resolutions, step.snapshot.at)
+        holdings = fold(settlements, holdings)
+
+        snapshot = _with_all_held(step.snapshot, holdings, last_seen)
+        bets, sales = sizing(step, holdings, rules)
+        filled, refused = execute(bets, sales, holdings, step.traded(snapshot), rules, snapshot)
+        posted = post(filled, holdings, snapshot.at, step.label)
         holdings = fold(posted, holdings)
-        entries += paid + posted
-        fills.append(tuple(fills_made))
+
+        entries += settlements + posted
+        fills.append(tuple(filled))
         rejections.append(tuple(refused))
-        marks.append(mark(holdings, snapshot, timedelta(seconds=rules.max_quote_age)))
+        marks.append(mark(holdings, snapshot, rules.quote_age))
+
     return WhatIfOutcome(tuple(entries), holdings, tuple(fills), tuple(rejections), tuple(marks))
 
 
-def _with_all_held(snapshot: Snapshot, holdings: Holdings, seen: dict[MarketId, Listing]) -> Snapshot:
-    """The snapshot with what is held and not in it, as it was last seen."""
-    held, here = {market for market, _ in holdings.lots}, {listing.market.id for listing in snapshot}
-    shown = tuple(_priced(listing, held, seen) for listing in snapshot.shown)
-    kept = tuple(_priced(listing, held, seen) for listing in snapshot.held)
-    seen |= {x.market.id: x.priced(seen.get(x.market.id)) for x in snapshot}
-    return replace(snapshot, shown=shown, held=(*kept, *(seen[market] for market in sorted(held - here))))
+def _with_all_held(snapshot: Snapshot, holdings: Holdings, last_seen: dict[MarketId, Listing]) -> Snapshot:
+    """Return the snapshot with every market that is held, as it was last seen where it is not in there.
+
+    Remember how each market of the snapshot was seen in `last_seen`.
+    """
+    held = {market_id for market_id, _ in holdings.lots}
+    missing = held - {listing.market.id for listing in snapshot}
+
+    # A market that is held is valued by its last known price where the snapshot has none.
+    shown = tuple(_priced_if_held(listing, held, last_seen) for listing in snapshot.shown)
+    kept = [_priced_if_held(listing, held, last_seen) for listing in snapshot.held]
+    kept += [last_seen[market_id] for market_id in sorted(missing)]
+
+    last_seen.update({x.market.id: x.priced(last_seen.get(x.market.id)) for x in snapshot})
+
+    return replace(snapshot, shown=shown, held=tuple(kept))
 
 
-def _priced(listing: Listing, held: Set[MarketId], seen: Mapping[MarketId, Listing]) -> Listing:
-    return listing.priced(seen.get(listing.market.id)) if listing.market.id in held else listing
+def _priced_if_held(listing: Listing, held: Set[MarketId], last_seen: Mapping[MarketId, Listing]) -> Listing:
+    """Return a listing, if it is held with its last known price where it has none."""
+    if listing.market.id not in held:
+        return listing
+    return listing.priced(last_seen.get(listing.market.id))
 
 
 def _bets_at_stake(bets: Sequence[Bet], stake: int, rules: Rules) -> list[Bet]:
-    """These bets at one stake; what was no bet stays none."""
-    good, level = [bet for bet in bets if _is_sound_bet(bet)], [bet for bet in bets if not _is_sound_bet(bet)]
-    legs, placed = Counter(_lot_of(bet) for bet in good), Counter[LotKey]()
-    for bet in good:
-        count, place = (legs[_lot_of(bet)], placed[_lot_of(bet)]) if rules.merge else (1, 0)
-        placed[_lot_of(bet)] += 1
-        level.append(replace(bet, amount=stake * (place + 1) // count - stake * place // count))
-    return level
+    """Return these bets at one stake; bets that were refused for what they say stay as they were.
+
+    Bets on one lot that the rules merge come to the stake together.
+    """
+    sound = [bet for bet in bets if _is_sound_bet(bet)]
+    legs = Counter(_lot_of(bet) for bet in sound)
+    placed = Counter[LotKey]()
+    sized = [bet for bet in bets if not _is_sound_bet(bet)]
+
+    for bet in sound:
+        lot = _lot_of(bet)
+        if not rules.merge:
+            amount = stake
+        else:
+            # The stake up to this leg less the stake before it, each rounded down: so the legs differ by at
+            # most a millionth and add up to the stake exactly.
+            before = stake * placed[lot] // legs[lot]
+            placed[lot] += 1
+            amount = stake * placed[lot] // legs[lot] - before
+        sized.append(replace(bet, amount=amount))
+
+    return sized
 
 
 def _is_sound_bet(bet: Bet) -> bool:
     return bet.amount > 0 and (bet.limit is None or 0 < bet.limit <= ONE)
 
 
-def _in_proportion(step: WhatIfStep, holdings: Holdings) -> list[Sale]:
+def _sales_in_proportion(step: WhatIfStep, holdings: Holdings) -> list[Sale]:
     return [_same_part(sale, step.held, holdings) for sale in step.sales]
 
 
 def _same_part(sale: Sale, held: Mapping[LotKey, int], holdings: Holdings) -> Sale:
-    """A sale in shares as the same part of a lot that is another now; too many stay too many."""
-    before, lot = held.get(_lot_of(sale), 0), holdings.lots.get(_lot_of(sale))
+    """Return a sale of a number of shares as one of the same part of the lot that is held now."""
+    before = held.get(_lot_of(sale), 0)
+    lot = holdings.lots.get(_lot_of(sale))
     if lot is None or before == 0 or sale.fraction is not None or sale.shares is None or sale.shares <= 0:
         return sale
+
+    # A sale of more than was held is rounded up, so that it stays one of more than is held and is refused.
     if sale.shares > before:
         return replace(sale, shares=ceil_div(sale.shares * lot.shares, before))
+
+    # Any other is rounded down, so that it never sells more than its part; but it sells something.
     return replace(sale, shares=max(1, sale.shares * lot.shares // before))
 
 

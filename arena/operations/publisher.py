@@ -1,7 +1,8 @@
-"""The heads of the record leave the machine by themselves: to a file, or by a program of the operator's.
+"""Publish the heads of the record outside of it: in a file, or by a program of the operator's.
 
-They go in order, each as a line of JSON, and again until they have gone: the record keeps how far. A line may
-come twice, when the arena was killed between publishing and noting that. Nothing of this holds a round up.
+They go in order, each as a line of JSON, and are tried until they have gone; the record keeps how far that
+is. A line may come twice, if the arena was killed between publishing it and writing that down. No round waits
+for any of this.
 """
 
 import asyncio
@@ -30,19 +31,21 @@ from arena.rounds.error_text import redact_keys
 from markets.hashes import canonical_bytes, digest
 
 EVERY = timedelta(seconds=5)
-"""Between two looks at what is to be published."""
+"""The time between two looks at what is to be published."""
 AT_ONCE = 1_000
-"""So many heads go at a time."""
+"""The most heads that are published at a time."""
 TIMEOUT = LEASE_LENGTH.total_seconds() / 2
 """Seconds that the file or the program may take."""
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(minutes=30)
+FIRST_PAUSE = timedelta(seconds=15)
+LONGEST_PAUSE = timedelta(minutes=30)
 PATIENCE = timedelta(hours=1)
-"""After so long the operator hears that nothing is published."""
-DUTY, LONGEST_ERROR = "heads", 300
+"""How long publishing fails before there is an incident of it."""
+DUTY = "heads"
+LONGEST_ERROR = 300
 
 
 class PublishError(Exception):
-    """Why heads could not be published, in words."""
+    """Why heads could not be published, as a sentence."""
 
 
 async def keep_publishing(
@@ -52,107 +55,154 @@ async def keep_publishing(
     stop: asyncio.Event,
     say: Callable[[str], None],
 ) -> None:
-    """Publish heads as they come, until told to stop, and then what is left; without a target, nothing."""
+    """Publish heads as they come until `stop` is set, then those that are left.
+
+    Do nothing if the config names neither a file nor a command.
+    """
     if config.heads.file is None and config.heads.command is None:
         return
-    me = holder_name()
+
+    holder = holder_name()
     record = replace(record, watch=Watch(record.watch.timer))
+
     while True:
-        last = stop.is_set()
+        stopped = stop.is_set()
         try:
-            if words := await publish_due(config, record, now(), me):
-                say(words)
+            failure = await publish_due(config, record, now(), holder)
+            if failure:
+                say(failure)
         except ArenaError as error:
             say(f"heads could not be published: {error.message}")
-        if last and not record.watch.is_in_doubt():
+
+        # Even when stopped, wait for a lease that a process elsewhere may have left behind as it died: it may
+        # not have published all.
+        if not stopped:
+            await sleep_unless_stopped(EVERY, stop)
+        elif record.watch.is_in_doubt():
+            await sleep_unless_stopped(EVERY, asyncio.Event())
+        else:
             return
-        # The last look is repeated for a lease where a process elsewhere may have died as it published.
-        await sleep_unless_stopped(EVERY, asyncio.Event() if last else stop)
 
 
 async def publish_due(config: Config, record: Record, now: datetime, holder: str) -> str:
-    """Publish what is due, unless another process is at it; return what went wrong, in words."""
+    """Publish what is due, unless another process is publishing; return what went wrong, or ""."""
     if not _is_due(config, record, now):
         return ""
+
     token = record.write_unfenced(take_lease, DUTY, holder, record.watch.is_over)
     if token is None:
         return ""
-    try:  # another process may have published them meanwhile
-        return await _publish(config, record, now) if _is_due(config, record, now) else ""
+
+    try:
+        # Before this process had the lease, another one may have published the same heads.
+        if not _is_due(config, record, now):
+            return ""
+        return await _publish(config, record, now)
     finally:
         record.write_unfenced(release_lease, DUTY, token)
 
 
 def _state(config: Config, record: Record) -> Publication:
-    """How far the heads went to where the config wants them."""
-    target = digest([config.heads.file and str(config.folder / config.heads.file), config.heads.command])
+    """Return up to which head the file or the command of the config has them."""
+    file = config.heads.file and str(config.folder / config.heads.file)
+    target = digest([file, config.heads.command])
+
     state = record.read(read_publication)
-    return state if state is not None and state.target == target else Publication(target)
+    if state is None or state.target != target:
+        return Publication(target)
+    return state
 
 
 def _is_due(config: Config, record: Record, now: datetime) -> bool:
+    """Tell whether there are heads to publish, and no pause after a failure."""
     state = _state(config, record)
-    return record.read(read_newest_head) > state.number and (state.next_try_at or now) <= now
+    has_news = record.read(read_newest_head) > state.number
+    return has_news and (state.next_try_at is None or state.next_try_at <= now)
 
 
 async def _publish(config: Config, record: Record, now: datetime) -> str:
-    """All that is due, some at a time."""
+    """Publish all heads that are due, some at a time; return what went wrong, or ""."""
     state = _state(config, record)
-    while heads := record.read(read_heads_after, state.number, AT_ONCE):
+
+    heads = record.read(read_heads_after, state.number, AT_ONCE)
+    while heads:
+        lines = "".join(f"{canonical_bytes(head)}\n" for head in heads)
         try:
-            lines = "".join(f"{canonical_bytes(head)}\n" for head in heads)
             async with asyncio.timeout(TIMEOUT):
                 if config.heads.file:
                     await asyncio.to_thread(_append, config.folder / config.heads.file, lines.encode())
                 else:
-                    await _hand_over(config, lines)
+                    await _run_command(config, lines)
         except (PublishError, OSError, TimeoutError) as error:
             return _put_off(record, state, error, now)
+
         state = Publication(state.target, heads[-1]["number"], now)
         record.write_unfenced(put_publication, state)
+        heads = record.read(read_heads_after, state.number, AT_ONCE)
+
     end_incidents(record.engine, "heads_unpublished", now)
     return ""
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Lines at the end of a file, on the disk; what an attempt that broke off has left of one is ended."""
+    """Append lines to a file, and wait until they are on the disk."""
     with path.open("ab+") as file:
-        if file.tell() and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
-            data = b"\n" + data
+        # An earlier attempt may have broken off within a line: end that line first.
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                data = b"\n" + data
+
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
-async def _hand_over(config: Config, lines: str) -> None:
-    """Run the operator's program, with the lines on its standard input."""
+async def _run_command(config: Config, lines: str) -> None:
+    """Run the operator's program with the lines on its standard input; raise `PublishError` if it fails."""
     command = config.heads.command or []
-    pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
-        *command, cwd=config.folder, stdin=pipe, stdout=nowhere, stderr=pipe
+        *command,
+        cwd=config.folder,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
     )
+
     try:
         _, errors = await process.communicate(lines.encode())
     except asyncio.CancelledError:
         process.kill()
         await process.wait()
         raise
+
     if process.returncode:
-        said = errors.decode(errors="replace").strip().rpartition("\n")[2]
-        raise PublishError(f"{command[0]} ended with {process.returncode}{': ' if said else ''}{said}")
+        failure = f"{command[0]} ended with {process.returncode}"
+        last_line = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        raise PublishError(f"{failure}: {last_line}" if last_line else failure)
 
 
 def _put_off(record: Record, state: Publication, error: Exception, now: datetime) -> str:
-    """Note that heads did not leave, and when that is tried again; after long the operator hears of it."""
-    known = isinstance(error, PublishError | OSError) and not isinstance(error, TimeoutError)
-    words = (
-        one_line(redact_keys(str(error)), LONGEST_ERROR) if known else f"not finished within {TIMEOUT:g} s"
-    )
+    """Record that heads were not published and when that is tried again; return this as a sentence.
+
+    Add an incident if it has failed for long.
+    """
+    # A timeout is an OSError too, but says nothing.
+    if isinstance(error, TimeoutError):
+        reason = f"not finished within {TIMEOUT:g} s"
+    else:
+        reason = one_line(redact_keys(str(error)), LONGEST_ERROR)
+
     pause = min(FIRST_PAUSE * 2 ** min(state.tries, 16), LONGEST_PAUSE)
-    since = state.failing_since or now
-    failed = Publication(state.target, state.number, state.at, state.tries + 1, now + pause, since, words)
-    record.write_unfenced(put_publication, failed)
+    failing_since = state.failing_since or now
+    put_off = replace(
+        state, tries=state.tries + 1, next_try_at=now + pause, failing_since=failing_since, error=reason
+    )
+    record.write_unfenced(put_publication, put_off)
+
     left = record.read(read_newest_head) - state.number
-    if now - since >= PATIENCE:
-        add_incidents(record.engine, [heads_unpublished(now, since, left, words)], unless="heads@")
-    return f"{count_text(left, 'head')} not published: {words}; retrying in {pause}"
+    if now - failing_since >= PATIENCE:
+        incident = heads_unpublished(now, failing_since, left, reason)
+        add_incidents(record.engine, [incident], unless="heads@")
+
+    return f"{count_text(left, 'head')} not published: {reason}; retrying in {pause}"

@@ -1,4 +1,4 @@
-"""At which prices an order is filled: one rule a file, found by its file name.
+"""The prices at which an order is filled: one rule a file, found by its file name.
 
 Limits, fees, minimum sizes and rounding are the same for all rules: `portfolio/matching.py`.
 """
@@ -19,7 +19,7 @@ BOTTOMLESS = 10**30
 
 @dataclass(frozen=True, slots=True)
 class FillRequest:
-    """What a rule is asked. The quote was checked, and is in prices of the side's own share."""
+    """An order as a fill rule sees it. The quote was checked, and has the prices of the side's own share."""
 
     action: Action
     quote: Quote
@@ -28,14 +28,14 @@ class FillRequest:
 
 
 class FillRule(Protocol):
-    """What each file in this folder is."""
+    """A module of this folder: the prices at which it fills orders."""
 
     def levels(self, order: FillRequest) -> Sequence[Level] | Rejection:
-        """What is offered to an order, in any order of prices, or why nothing is."""
+        """Return the levels that are offered to an order, sorted or not, or why none is."""
         ...
 
 
 @cache
 def fill_rule(name: str) -> FillRule:
-    """The rule of that name."""
+    """Return the fill rule of that name."""
     return cast(FillRule, load(__name__, name))

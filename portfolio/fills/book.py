@@ -11,22 +11,28 @@ from portfolio.quotes import check_price, check_spread, reject
 
 
 def levels(order: FillRequest) -> Sequence[Level] | Rejection:
-    """One side of the book, when the whole of it makes sense."""
-    quote, market = order.quote, order.market
-    whole = quote.bids + quote.asks
-    if not whole:
+    """Return the side of the book that an order takes from, if the whole book makes sense."""
+    quote = order.quote
+    both_sides = quote.bids + quote.asks
+    if not both_sides:
         message = "the quote has no order book, which these rules need to fill orders"
-        return reject("no_book", message, market)
-    prices = [level.price for level in whole]
-    for price in (min(prices), max(prices)):
-        if isinstance(bad := check_price(price, "price of a level", market), Rejection):
-            return bad
-    if (least := min(whole, key=lambda level: level.shares)).shares <= 0:
+        return reject("no_book", message, order.market)
+
+    prices = [level.price for level in both_sides]
+    for extreme in (min(prices), max(prices)):
+        price = check_price(extreme, "price of a level", order.market)
+        if isinstance(price, Rejection):
+            return price
+
+    least = min(both_sides, key=lambda level: level.shares)
+    if least.shares <= 0:
         message = f"the book has a level of {number(least.shares)} shares at {dollars(least.price)}"
-        return reject("bad_book", message, market)
-    best = replace(
-        quote,
-        bid=max(prices[: len(quote.bids)], default=None),
-        ask=min(prices[len(quote.bids) :], default=None),
-    )
-    return check_spread(best, market, order.rules) or (quote.asks if order.action == "buy" else quote.bids)
+        return reject("bad_book", message, order.market)
+
+    # The quote's own bid and ask were checked before; the best prices of the book have to be as sound.
+    best_bid = max(prices[: len(quote.bids)], default=None)
+    best_ask = min(prices[len(quote.bids) :], default=None)
+    fault = check_spread(replace(quote, bid=best_bid, ask=best_ask), order.market, order.rules)
+    if fault is not None:
+        return fault
+    return quote.asks if order.action == "buy" else quote.bids

@@ -7,6 +7,8 @@ from portfolio.quotes import check_mid
 
 
 def levels(order: FillRequest) -> list[Level] | Rejection:
-    """One price, the mid."""
+    """Return one price, the mid."""
     price = check_mid(order.quote.mid, order.action, order.market, order.rules)
-    return price if isinstance(price, Rejection) else [Level(price, BOTTOMLESS)]
+    if isinstance(price, Rejection):
+        return price
+    return [Level(price, BOTTOMLESS)]

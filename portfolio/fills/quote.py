@@ -7,7 +7,12 @@ from portfolio.quotes import check_price
 
 
 def levels(order: FillRequest) -> list[Level] | Rejection:
-    """One price, that of the other side of the trade."""
-    name, value = ("ask", order.quote.ask) if order.action == "buy" else ("bid", order.quote.bid)
-    price = check_price(value, name, order.market)
-    return price if isinstance(price, Rejection) else [Level(price, BOTTOMLESS)]
+    """Return one price, the ask to buy at or the bid to sell at."""
+    if order.action == "buy":
+        price = check_price(order.quote.ask, "ask", order.market)
+    else:
+        price = check_price(order.quote.bid, "bid", order.market)
+
+    if isinstance(price, Rejection):
+        return price
+    return [Level(price, BOTTOMLESS)]

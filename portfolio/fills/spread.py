@@ -9,10 +9,15 @@ CENT = 10_000
 
 
 def levels(order: FillRequest) -> list[Level] | Rejection:
-    """One price: above the mid for who buys, below it for who sells."""
+    """Return one price, above the mid to buy at or below it to sell at."""
     mid = check_price(order.quote.mid, "mid", order.market)
     if isinstance(mid, Rejection):
         return mid
-    half = max(order.market.tick, CENT)
-    price = check_price(mid + half if order.action == "buy" else mid - half, "price", order.market)
-    return price if isinstance(price, Rejection) else [Level(price, BOTTOMLESS)]
+
+    # The record has no spread, so a trade pays half of an assumed one: a tick, but at least a cent.
+    half_spread = max(order.market.tick, CENT)
+    price = mid + half_spread if order.action == "buy" else mid - half_spread
+    checked = check_price(price, "price", order.market)
+    if isinstance(checked, Rejection):
+        return checked
+    return [Level(checked, BOTTOMLESS)]

@@ -1,4 +1,4 @@
-"""The hashes of fills and entries are those of their canonical JSON, and wishes are written as it is."""
+"""The hashes of fills and entries are those of their canonical JSON."""
 
 from dataclasses import fields
 from datetime import UTC
@@ -6,12 +6,11 @@ from datetime import UTC
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markets.hashes import canonical, digest
-from portfolio.ledger import bet_json, entry_hash, fill_hash, sale_json
-from portfolio.model import Bet, Entry, Fill, FillLevel, Sale
+from markets.hashes import digest
+from portfolio.ledger import entry_hash, fill_hash
+from portfolio.model import Entry, Fill, FillLevel
 
 TEXTS, WHOLES, TIMES = st.text(), st.integers(-(2**63), 2**63), st.datetimes(timezones=st.just(UTC))
-MAYBE = st.none() | WHOLES
 LEVELS = st.lists(st.builds(FillLevel, *[WHOLES] * 4), max_size=3).map(tuple)
 
 
@@ -24,13 +23,3 @@ def test_an_entry_is_hashed_as_the_canonical_json_of_all_but_its_hash(entry: Ent
 @given(st.builds(Fill, *[TEXTS] * 3, *[WHOLES] * 5, TIMES, TEXTS, WHOLES, LEVELS, TEXTS, TEXTS))
 def test_a_fill_is_hashed_as_its_canonical_json(fill: Fill) -> None:
     assert fill_hash(fill) == digest(fill)
-
-
-@given(st.builds(Bet, TEXTS, TEXTS, WHOLES, MAYBE, TEXTS))
-def test_a_bet_is_written_as_its_canonical_json(bet: Bet) -> None:
-    assert bet_json(bet) == canonical(bet)
-
-
-@given(st.builds(Sale, TEXTS, TEXTS, *[MAYBE] * 3, TEXTS))
-def test_a_sale_is_written_as_its_canonical_json(sale: Sale) -> None:
-    assert sale_json(sale) == canonical(sale)

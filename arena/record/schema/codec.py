@@ -15,7 +15,6 @@ from arena.record.schema.turn import CallRow
 from markets.hashes import canonical, canonical_bytes, plain_value, quote_hash
 from markets.model import Level, Quote
 from markets.universe import Universe
-from portfolio.ledger import bet_json, sale_json
 from portfolio.model import Bet, Sale
 from portfolio.rules import Rules
 
@@ -64,8 +63,7 @@ def cohort_of(text: str) -> Cohort:
 
 def orders_text(decision: Decision) -> str:
     """The bets and sales of a decision, as they were asked for."""
-    bets, sales = ",".join(map(bet_json, decision.bets)), ",".join(map(sale_json, decision.sales))
-    return f'{{"bets":[{bets}],"sales":[{sales}]}}'
+    return canonical({"bets": decision.bets, "sales": decision.sales})
 
 
 def orders_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
