@@ -92,8 +92,8 @@ class FileSource:
         if text is None:
             return None
         if text.lstrip().startswith("{"):
-            asked: QuestionSet = self.checked(read_question_set, LATEST, text)
-            return asked.name
+            question_set: QuestionSet = self.checked(read_question_set, LATEST, text)
+            return question_set.name
 
         name = text.strip().rpartition("/")[2]
         if not is_day(name[:10]) or name[10:] != "-llm.json":
@@ -129,11 +129,11 @@ def fetch_questions(
             message += f" due {due}"
         raise ArenaError("no_questions", message, "question sets are named like 2026-03-01-llm.json")
 
-    asked: QuestionSet = source.checked(read_question_set, name, text)
-    if due not in (None, asked.due):
-        message = f"{source.place}: {name} is of the round due {asked.due}, not {due}; nothing is kept"
+    question_set: QuestionSet = source.checked(read_question_set, name, text)
+    if due not in (None, question_set.due):
+        message = f"{source.place}: {name} is of the round due {question_set.due}, not {due}; nothing is kept"
         raise ArenaError("bad_file", message, "correct the file, or fetch it elsewhere with --from")
-    return record.write(keep_file, NewFile("questions", asked.name, asked.due, text), at)
+    return record.write(keep_file, NewFile("questions", question_set.name, question_set.due, text), at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +166,13 @@ def resolve_rounds(record: Record, source: FileSource, at: datetime) -> tuple[li
     resolved = list[ResolvedRound]()
     waiting = list[str]()
     faults = list[ArenaError]()
-    sets = record.read(newest_files, "questions")
-    if not sets:
+    question_files = record.read(newest_files, "questions")
+    if not question_files:
         raise ArenaError("no_questions", "the record has no question set", "arena forecastbench fetch")
 
-    for asked in sets:
+    for question_file in question_files:
         try:
-            resolved_round = _resolved(record, source, asked, at)
+            resolved_round = _resolved(record, source, question_file, at)
         except ArenaError as error:
             if error.code != "bad_file":  # the source itself can't be read, so the next file neither
                 raise
@@ -180,7 +180,7 @@ def resolve_rounds(record: Record, source: FileSource, at: datetime) -> tuple[li
             continue
 
         if resolved_round is None:
-            waiting.append(asked.name)
+            waiting.append(question_file.name)
         else:
             resolved.append(resolved_round)
 
@@ -190,24 +190,26 @@ def resolve_rounds(record: Record, source: FileSource, at: datetime) -> tuple[li
     return resolved, waiting
 
 
-def _resolved(record: Record, source: FileSource, asked: BenchmarkFile, at: datetime) -> ResolvedRound | None:
+def _resolved(
+    record: Record, source: FileSource, question_file: BenchmarkFile, at: datetime
+) -> ResolvedRound | None:
     """Keep the newest resolutions of a question set and return the round; None if there are none yet."""
-    name = f"{asked.due}_resolution_set.json"
+    name = f"{question_file.due}_resolution_set.json"
     text = source.read(RESOLUTIONS, name)
     if text is None:
         return None
 
     resolutions: ResolutionSet = source.checked(read_resolution_set, name, text)
-    if resolutions.due != asked.due:
-        message = (
-            f"{source.place}: {name} is of the round due {resolutions.due}, not {asked.due}; nothing is kept"
-        )
+    if resolutions.due != question_file.due:
+        dues = f"due {resolutions.due}, not {question_file.due}"
+        message = f"{source.place}: {name} is of the round {dues}; nothing is kept"
         raise ArenaError("bad_file", message, "fetch it again")
 
-    kept, before = record.write(_keep_resolutions, NewFile("resolutions", asked.name, asked.due, text), at)
-    questions = strictly(read_question_set, asked.name, asked.text).questions
+    new = NewFile("resolutions", question_file.name, question_file.due, text)
+    newest, before = record.write(_keep_resolutions, new, at)
+    questions = strictly(read_question_set, question_file.name, question_file.text).questions
     markets = {question.source for question in questions if question.is_market}
-    return _compared(kept, before, resolutions, markets)
+    return _compared(newest, before, resolutions, markets)
 
 
 def _keep_resolutions(
@@ -215,12 +217,12 @@ def _keep_resolutions(
 ) -> tuple[BenchmarkFile, BenchmarkFile | None]:
     """Keep a file; return its newest version, and which one was the newest before."""
     before = newest_file(connection, new.kind, new.name)
-    kept, _ = keep_file(connection, new, at)
-    return kept, before
+    newest, _ = keep_file(connection, new, at)
+    return newest, before
 
 
 def _compared(
-    kept: BenchmarkFile, before: BenchmarkFile | None, resolutions: ResolutionSet, markets: set[str]
+    newest: BenchmarkFile, before: BenchmarkFile | None, resolutions: ResolutionSet, markets: set[str]
 ) -> ResolvedRound:
     """Count the resolutions of a round, and compare them with those of the version before."""
     rows = _by_question(resolutions, markets)
@@ -240,16 +242,16 @@ def _compared(
         if not old.resolved and not row.resolved and old.value != row.value:
             moved += 1
 
-    open_rows = [row for row in rows.values() if not row.resolved]
+    open_dates = [row.date for row in rows.values() if not row.resolved]
     return ResolvedRound(
-        kept.name,
-        kept.due,
-        kept.version,
-        is_new=kept != before,
+        newest.name,
+        newest.due,
+        newest.version,
+        is_new=newest != before,
         dataset=sum(row.source not in markets for row in rows.values()),
         market=sum(row.source in markets and row.resolved for row in rows.values()),
-        open=len(open_rows),
-        priced_at=max((row.date for row in open_rows), default=""),
+        open=len(open_dates),
+        priced_at=max(open_dates, default=""),
         added=len(rows.keys() - old_rows.keys()),
         corrected=tuple(corrected),
         moved=moved,

@@ -37,9 +37,10 @@ from arena.record.queries.cohorts import (
 )
 from arena.record.record import Record
 from arena.record.schema.database import Connection
-from arena.record.write.cohorts import add_cohort, end_cohort, open_round
+from arena.record.write.cohorts import end_cohort, open_round
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.round import finish_round
+from arena.rounds.season import start_cohort
 from arena.rounds.world import World
 from arena.scores.files.forecastbench import (
     ANSWER_COLUMNS,
@@ -57,7 +58,6 @@ from arena.scores.files.forecastbench_board import ARENA
 from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
 from markets.millionths import millionths
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Snapshot
-from portfolio.ledger import open_account
 from portfolio.marks import mark_all
 from portfolio.model import Holdings
 
@@ -105,13 +105,9 @@ def method_of(cohort: Cohort) -> AskingMethod:
     return AskingMethod(**{name: value for name, value in cohort.venue_settings.items() if name in names})
 
 
-def benchmark_cohorts(record_cohorts: Iterable[StoredCohort], due: str | None = None) -> list[StoredCohort]:
-    """Return the cohorts that answer a benchmark's sets, or only those sets that are due on a day."""
-    return [
-        stored
-        for stored in record_cohorts
-        if stored.cohort.stamp == BENCHMARK and due in (None, stored.cohort.venue_settings["due"])
-    ]
+def benchmark_cohorts(record_cohorts: Iterable[StoredCohort]) -> list[StoredCohort]:
+    """Return those of a record's cohorts that answer a benchmark's question sets."""
+    return [stored for stored in record_cohorts if stored.cohort.stamp == BENCHMARK]
 
 
 # ── the line-up ──────────────────────────────────────────────────────────────────────────────────────────
@@ -157,7 +153,7 @@ def _asked_by(agent: AgentConfig, config: Config, method: AskingMethod) -> Agent
 
     if method.prompt == OWN_PROMPTS:
         method = replace(method, prompt=settings.prompt)
-    asked = settings.model_copy(
+    settings = settings.model_copy(
         update={
             "prompt": prompt_of(method, config),
             "system": None,
@@ -166,7 +162,7 @@ def _asked_by(agent: AgentConfig, config: Config, method: AskingMethod) -> Agent
             "context": Context(history=False, siblings=False, past=False),
         }
     )
-    return replace(agent, settings=with_limits(asked, method.batch))
+    return replace(agent, settings=with_limits(settings, method.batch))
 
 
 def prompt_of(method: AskingMethod, config: Config) -> str:
@@ -175,7 +171,7 @@ def prompt_of(method: AskingMethod, config: Config) -> str:
     Raises `ArenaError` if there is none, or if it is faulty or asks for bets.
     """
     wanted = {"evidence": method.evidence, "price": method.prices}
-    shown = [ending for ending, is_shown in wanted.items() if is_shown]
+    shown = {ending: SHOWN_BY[ending] for ending, is_shown in wanted.items() if is_shown}
     folders = config.extensions("prompts")
 
     names = [method.prompt]
@@ -197,12 +193,11 @@ def prompt_of(method: AskingMethod, config: Config) -> str:
 
     message = f"there is no prompt {method.prompt}"
     if shown:
-        things = [SHOWN_BY[ending] for ending in shown]
-        message = f"no prompt {method.prompt} shows {' and '.join(things)}"
+        message = f"no prompt {method.prompt} shows {' and '.join(shown.values())}"
     raise ArenaError("no_prompt", message, "arena prompts lists them", status=64)
 
 
-def baselines(record: Record, asked: QuestionSet, taken: Iterable[str]) -> list[AgentConfig]:
+def baselines(record: Record, question_set: QuestionSet, taken: Iterable[str]) -> list[AgentConfig]:
     """Return the benchmark's forecasters that ask no model, without those whose names are taken."""
     settings = {
         "always-0": ("constant", constant.Settings(p=0)),
@@ -210,27 +205,27 @@ def baselines(record: Record, asked: QuestionSet, taken: Iterable[str]) -> list[
         "always-1": ("constant", constant.Settings(p=1)),
         "random-uniform": ("random", random.Settings(bets=0)),
         "freeze-value": ("naive", naive.Settings()),
-        "naive": ("naive", naive.Settings(rates=earlier_rates(record, asked))),
+        "naive": ("naive", naive.Settings(rates=earlier_rates(record, question_set))),
     }
     taken = set(taken)
     return [AgentConfig(name, kind, own, 0) for name, (kind, own) in settings.items() if name not in taken]
 
 
-def earlier_rates(record: Record, asked: QuestionSet) -> dict[str, dict[int, float]]:
+def earlier_rates(record: Record, question_set: QuestionSet) -> dict[str, dict[int, float]]:
     """Return how often data questions of earlier rounds had resolved YES when a set was due.
 
     The shares are by source and by days from the due date, smoothed and kept within `LIKELY`.
     """
-    data_sources = {question.source for question in asked.questions if not question.is_market}
+    data_sources = {question.source for question in question_set.questions if not question.is_market}
     outcomes: dict[tuple[str, int], list[float]] = defaultdict(list)
 
-    for kept in record.read(newest_files, "resolutions"):
-        if kept.due >= asked.due:
+    for file in record.read(newest_files, "resolutions"):
+        if file.due >= question_set.due:
             continue
-        resolutions: ResolutionSet = strictly(read_resolution_set, kept.name, kept.text)
+        resolutions: ResolutionSet = strictly(read_resolution_set, file.name, file.text)
         for row in resolutions.rows:
-            if row.resolved and row.source in data_sources and row.date <= asked.due:
-                days = (date.fromisoformat(row.date) - date.fromisoformat(kept.due)).days
+            if row.resolved and row.source in data_sources and row.date <= question_set.due:
+                days = (date.fromisoformat(row.date) - date.fromisoformat(file.due)).days
                 outcomes[row.source, days].append(row.value)
 
     rates: dict[str, dict[int, float]] = defaultdict(dict)
@@ -243,42 +238,42 @@ def earlier_rates(record: Record, asked: QuestionSet) -> dict[str, dict[int, flo
 # ── the questions ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def decided_at(asked: QuestionSet, now: datetime) -> datetime:
+def decided_at(question_set: QuestionSet, now: datetime) -> datetime:
     """Return when a set is answered: now, or when its due day begins, so that nothing later is shown."""
-    due = datetime.combine(date.fromisoformat(asked.due), time(), UTC)
+    due = datetime.combine(date.fromisoformat(question_set.due), time(), UTC)
     return min(now.replace(microsecond=0), due)
 
 
-def set_snapshot(asked: QuestionSet, version: int, at: datetime, method: AskingMethod) -> Snapshot:
+def set_snapshot(question_set: QuestionSet, version: int, at: datetime, method: AskingMethod) -> Snapshot:
     """Return a question set as the snapshot of markets that agents are shown."""
     listings = []
 
-    for market_id, question, day in question_ids(asked, version, method):
+    for market_id, question, day in question_ids(question_set, version, method):
         quote = None
         probability = question.freeze_probability
         if probability is not None:
             frozen_at = min(_instant(question.texts["freeze_datetime"], at), at)
             quote = Quote(market_id, frozen_at, None, None, millionths(probability))
-        listings.append(Listing(_market(market_id, question, asked.due, day, method), quote))
+        listings.append(Listing(_market(market_id, question, question_set.due, day, method), quote))
 
     return Snapshot(at, tuple(listings))
 
 
 def question_ids(
-    asked: QuestionSet, version: int, method: AskingMethod
+    question_set: QuestionSet, version: int, method: AskingMethod
 ) -> Iterator[tuple[MarketId, BenchQuestion, str | None]]:
     """Yield every question of a set: its id in the record, the question, and the date of a data question.
 
     A data question is yielded once for each of its dates. Each version of a set has ids of its own, as has a
     method that shows values: the markets' texts differ.
     """
-    file_part = asked.due
+    file_part = question_set.due
     if version != 1:
         file_part += f".{version}"
     if method.prices:
         file_part += "+values"
 
-    for question in asked.questions:
+    for question in question_set.questions:
         market_id = f"{FORECASTBENCH}:{file_part}:{question.source}:{question.id}"
         if question.is_market:
             yield MarketId(market_id), question, None
@@ -355,26 +350,26 @@ def sample_view(config: Config, snapshot: Snapshot) -> tuple[View, Fraction]:
 # ── playing ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def answered_by(record: Record, kept: BenchmarkFile, method: AskingMethod) -> list[StoredCohort]:
+def answered_by(record: Record, question_file: BenchmarkFile, method: AskingMethod) -> list[StoredCohort]:
     """Return the cohorts that answer a file by a method: their agents do not answer it again."""
-    settings = _venue_settings(kept, method)
-    cohorts = benchmark_cohorts(record.read(read_cohorts, trading=False), kept.due)
+    settings = _venue_settings(question_file, method)
+    cohorts = record.read(read_cohorts, trading=False)
     return [stored for stored in cohorts if stored.cohort.venue_settings == settings]
 
 
-def _venue_settings(kept: BenchmarkFile, method: AskingMethod) -> dict[str, Any]:
+def _venue_settings(question_file: BenchmarkFile, method: AskingMethod) -> dict[str, Any]:
     """Return what a cohort freezes of the file that it answers and of its method."""
     return {
-        "set": kept.name,
-        "due": kept.due,
-        "version": kept.version,
-        "sha256": kept.sha256,
+        "set": question_file.name,
+        "due": question_file.due,
+        "version": question_file.version,
+        "sha256": question_file.sha256,
         **asdict(method),
     }
 
 
 def begin_set(
-    config: Config, kept: BenchmarkFile, method: AskingMethod, at: datetime, record: Record
+    config: Config, question_file: BenchmarkFile, method: AskingMethod, at: datetime, record: Record
 ) -> None:
     """Start the cohort that answers a set, with a config's line-up.
 
@@ -390,15 +385,14 @@ def begin_set(
         planned,
         rounds=1,
         venue=FORECASTBENCH,
-        venue_settings=_venue_settings(kept, method),
+        venue_settings=_venue_settings(question_file, method),
         stamp=BENCHMARK,
         evidence=evidence,
         evidence_settings=planned.evidence_settings if method.evidence else {},
         by_hand=True,
         offset=None,
     )
-    deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
-    record.write(add_cohort, cohort, texts, deposits)
+    start_cohort(cohort, texts, record)
 
 
 OVER = (*DECIDED_STATUSES, "out")
@@ -416,16 +410,16 @@ def answered_agents(record: Record, cohorts: Sequence[StoredCohort]) -> set[str]
 
 
 async def play_set(
-    stored: StoredCohort, kept: BenchmarkFile, world: World, record: Record
+    stored: StoredCohort, question_file: BenchmarkFile, world: World, record: Record
 ) -> tuple[str, ...]:
     """Let the agents of a cohort answer what they have not; return what they had to do without.
 
     The cohort ends once no turn is worth another try.
     """
-    asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
+    question_set: QuestionSet = strictly(read_question_set, question_file.name, question_file.text)
     at = stored.cohort.starts_at
     if not record.read(read_rounds, stored.id):
-        snapshot = set_snapshot(asked, kept.version, at, method_of(stored.cohort))
+        snapshot = set_snapshot(question_set, question_file.version, at, method_of(stored.cohort))
         cohort_key = stored.id, stored.cohort.number
         record.write(open_round, cohort_key, stored.entrant_ids, snapshot, 1, (), world.now())
 
@@ -486,11 +480,13 @@ def read_recorded_answers(
 def _cohort_answers(connection: Connection, stored: StoredCohort) -> Iterator[RecordedAnswers]:
     """Yield the usable answers of a cohort's agents, in line-up order."""
     settings = stored.cohort.venue_settings
-    kept = read_file(connection, "questions", settings["set"], settings["version"])
-    asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
+    question_file = read_file(connection, "questions", settings["set"], settings["version"])
+    question_set: QuestionSet = strictly(read_question_set, question_file.name, question_file.text)
 
     questions = dict[MarketId, Asked]()
-    for market_id, question, day in question_ids(asked, kept.version, method_of(stored.cohort)):
+    for market_id, question, day in question_ids(
+        question_set, question_file.version, method_of(stored.cohort)
+    ):
         questions[market_id] = (question.source, question.id, day)
 
     for only_round in read_rounds(connection, stored.id):
@@ -499,13 +495,13 @@ def _cohort_answers(connection: Connection, stored: StoredCohort) -> Iterator[Re
         for entrant in stored.cohort.entrants:
             own_forecasts = forecasts.get(entrant.name)
             if own_forecasts and statuses.get(stored.entrant_ids[entrant.name]) in USABLE_STATUSES:
-                yield _recorded(stored.cohort, entrant, asked, questions, own_forecasts)
+                yield _recorded(stored.cohort, entrant, question_set, questions, own_forecasts)
 
 
 def _recorded(
     cohort: Cohort,
     entrant: Entrant,
-    asked: QuestionSet,
+    question_set: QuestionSet,
     questions: Mapping[MarketId, Asked],
     forecasts: Sequence[Forecast],
 ) -> RecordedAnswers:
@@ -516,7 +512,7 @@ def _recorded(
         name = f"{entrant.name} ({method.words})"
     lab = str(entrant.settings.get("model") or ARENA).partition("/")[0]
 
-    rows = []
+    rows = list[BenchForecast]()
     reasons = {}
     for forecast in forecasts:
         key = questions.get(forecast.market_id)
@@ -525,7 +521,7 @@ def _recorded(
             reasons[key] = forecast.reason
 
     file = f"cohort {cohort.number}, {entrant.name}"
-    filed = ForecastFile(file, ARENA, name, lab, asked.name, asked.due, tuple(rows))
+    filed = ForecastFile(file, ARENA, name, lab, question_set.name, question_set.due, tuple(rows))
     return RecordedAnswers(cohort.number, entrant.name, method, filed, reasons)
 
 

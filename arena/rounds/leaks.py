@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache
 from inspect import currentframe
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -60,7 +60,7 @@ class LeakProbe:
     @property
     def clean(self) -> bool:
         """Tell whether no fact changed and nobody opened the recording."""
-        return not self.opened and not any(any(counts.values()) for counts in self.counts.values())
+        return not self.opened and not self.differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,14 @@ async def probe_leaks(
 def instants(times: Sequence[datetime], count: int, random: Random) -> list[datetime]:
     """Return at most `count` of these times, one drawn from each equal part of them."""
     count = min(count, len(times))
-    ends = [len(times) * part // count for part in range(count + 1)]
-    return [times[random.randrange(*span)] for span in pairwise(ends)]
+    chosen = list[datetime]()
+
+    for part in range(count):
+        start = len(times) * part // count
+        end = len(times) * (part + 1) // count
+        chosen.append(times[random.randrange(start, end)])
+
+    return chosen
 
 
 async def play_until(
@@ -188,7 +194,7 @@ _WATCHED: list[tuple[Path, set[str]]] = []
 """The folders that are being watched, with what was opened in them and by whom."""
 _VENUE = ("markets/venues/recorded.py", "markets/bundle/alter.py")
 """Who may open the files of a recording while it is played."""
-_LIBRARY = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib"))
+_LIBRARY = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 
 
 @contextmanager

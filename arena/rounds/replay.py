@@ -134,13 +134,15 @@ def arrange_replay(
 
     config = _config(folder, bundle, base, agents, first)
     plan = plan_of(config, first)
-    resolutions = chain.from_iterable(record.ends for record in bundle.markets.values())
+    learnt = set[datetime]()
+    for record in bundle.markets.values():
+        learnt.update(resolution.known_at for resolution in record.ends)
     return Replay(
         config=config,
         plan=replace(plan, freeze=_with_recorded_data(plan.freeze, bundle)),
         decides_until=min(ends_at, bundle.last_price),
         ends_at=ends_at,
-        learnt=tuple(sorted({resolution.known_at for resolution in resolutions})),
+        learnt=tuple(sorted(learnt)),
     )
 
 

@@ -103,15 +103,18 @@ async def play_until_answered(
     """Play one decision time, and play it again after a pause while a model is unavailable.
 
     No time passes in these worlds, so no answer comes too late. Raises `ArenaError` after `MOST_TRIES`, and
-    at once for a failure that a person has to put right, such as a wrong key.
+    at once for a failure that a person has to put right, such as a wrong key, or if another process plays.
     """
     for tries in range(1, MOST_TRIES + 1):
         reports = await play_time_when_free(at, plan, world, record)
-        stop_if_busy(reports)
 
         unanswered = list[UnansweredTurn]()
         for report in reports:
+            # The season must not continue without a turn that another process holds.
+            if report.waiting:
+                raise busy_error(report.cohort, report.number, report.waiting)
             unanswered.extend(report.unanswered)
+
         if world.leaves_failed or not unanswered:
             return
         if tries == MOST_TRIES or not all(turn.passing for turn in unanswered):
@@ -129,13 +132,6 @@ def unanswered_error(at: datetime, unanswered: Sequence[UnansweredTurn]) -> Aren
     message = f"the season stopped at {at:{MINUTE_FORMAT}}: {unanswered_text(unanswered)}"
     hint = f"put that right, then give the same command: it tries these turns again; {LEAVE_FAILED_HINT}"
     return ArenaError("unanswered", message, hint, status=2)
-
-
-def stop_if_busy(reports: Sequence[RoundReport]) -> None:
-    """Raise `ArenaError` if another process holds a turn: the season must not continue without it."""
-    for report in reports:
-        if report.waiting:
-            raise busy_error(report.cohort, report.number, report.waiting)
 
 
 def season_times(plan: Plan, most: int | None) -> list[datetime]:
@@ -210,8 +206,13 @@ def _number_to_play(stored: StoredCohort, at: datetime, world: World, record: Re
         return None if is_late(stored.cohort, at, world.now()) else number
 
     # With a snapshot but no round, the cohort was only tracked at this time, and stays so.
-    begun = {stored_round.number for stored_round in record.read(read_rounds, stored.id)}
-    return number if number in begun else None
+    return number if _round_at(at, stored, record) else None
+
+
+def _round_at(at: datetime, stored: StoredCohort, record: Record) -> StoredRound | None:
+    """Return the round that a cohort has begun at a time, if it has."""
+    rounds = record.read(read_rounds, stored.id)
+    return next((stored_round for stored_round in rounds if stored_round.at == at), None)
 
 
 async def play_time_when_free(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
@@ -276,10 +277,14 @@ def begin_cohort(at: datetime, plan: Plan, record: Record) -> Cohort:
     """Start the next cohort and return it; it is the schedule's own if the schedule has a start then."""
     planned, texts = plan.freeze(record.read(next_cohort_number), at)
     cohort = replace(planned, by_hand=plan.starts.number_at(at) is None)
-    deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
-
-    record.write(add_cohort, cohort, texts, deposits)
+    start_cohort(cohort, texts, record)
     return cohort
+
+
+def start_cohort(cohort: Cohort, texts: Mapping[str, str], record: Record) -> None:
+    """Write a cohort with the texts of its prompts, and deposit the bankroll of each entrant."""
+    deposit = open_account(cohort.bankroll, cohort.starts_at)
+    record.write(add_cohort, cohort, texts, {entrant.name: deposit for entrant in cohort.entrants})
 
 
 def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> bool:
@@ -393,7 +398,8 @@ def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) ->
     coming = [following, next_look(record, unended, False, within)]
     for stored in unended:
         coming.extend(unplayed_times(stored, record))
-    return newest if any(at is not None and at <= now for at in coming) else now
+    first = min(filter(None, coming), default=None)
+    return now if first is None or first > now else newest
 
 
 def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
@@ -415,8 +421,7 @@ def is_interrupted_at(
     if stored.cohort.starts_at > newest:
         return False
 
-    rounds = record.read(read_rounds, stored.id)
-    current = next((stored_round for stored_round in rounds if stored_round.at == newest), None)
+    current = _round_at(newest, stored, record)
     unfinished = current is not None and not current.done
     if unfinished and (stored.paused_at or stored.stopped_at):
         return False
@@ -456,10 +461,7 @@ def check_decision_time(
         raise ArenaError("not_due", message, "a live round is played at its own time")
 
     late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
-    begun_times = set[datetime]()
-    for stored in cohorts:
-        begun_times.update(stored_round.at for stored_round in record.read(read_rounds, stored.id))
-    if late and at not in begun_times:
+    if late and not any(_round_at(at, stored, record) for stored in cohorts):
         message = f"{at:{MINUTE_FORMAT}} was missed: its prices are gone"
         raise ArenaError("too_late", message, "play the next round: arena round")
 

@@ -89,15 +89,16 @@ def recorded_setting(
         _check_planned(name, config, cohorts)
 
     rounds = read_rounds_by_cohort(connection)
-    played = list[tuple[StoredCohort, StoredRound]]()
+    times = set[datetime]()
+    candidates = list[tuple[StoredCohort, StoredRound]]()
     for stored in own_cohorts or cohorts:
         for stored_round in rounds.get(stored.id, ()):
-            played.append((stored, stored_round))
-    candidates = [pair for pair in played if at in (None, pair[1].at)]
+            times.add(stored_round.at)
+            if at in (None, stored_round.at):
+                candidates.append((stored, stored_round))
 
-    if at is not None and played and not candidates:
-        times = sorted({stored_round.at for _, stored_round in played})
-        last_times = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in times[-MOST_TIMES_NAMED:])
+    if at is not None and times and not candidates:
+        last_times = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in sorted(times)[-MOST_TIMES_NAMED:])
         message = f"nothing was decided at {at:{MINUTE_FORMAT}}"
         raise ArenaError("no_round", message, f"the last rounds were at {last_times}")
     if not candidates:

@@ -139,10 +139,12 @@ def what_if(
     """
     chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
     whole = sum(len(stored.entrant_ids) for stored in chosen)
+    rules = list[Rules]()
     rows = list[WhatIfEntry]()
     done = 0
 
     for stored in chosen:
+        rules.append(stored.cohort.rules)
         for season in read_entrant_seasons(connection, stored, CLOSED_CODE):
             moved(done, whole)
             done += 1
@@ -155,7 +157,6 @@ def what_if(
         message = f"{subject} stated a probability, so there is nothing to bet on"
         raise ArenaError("nothing_stated", message, "--sizing flat needs no probabilities")
 
-    rules = [stored.cohort.rules for stored in chosen]
     return WhatIfReport(change_in_words(change, rules), tuple(rows))
 
 
