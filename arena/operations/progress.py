@@ -1,6 +1,6 @@
 """What `arena run` reports while it runs, and how it is asked to stop.
 
-It stops in good order: nothing new is begun, and what is under way has some time to end.
+It stops in good order: it begins nothing new, and gives what is under way some time to end.
 """
 
 import asyncio
@@ -13,13 +13,14 @@ from arena.calls.rate_limit import RunningCalls
 from arena.errors import count_text
 
 MOST_ERRORS = 5
+"""How many of the last errors are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """Something that `arena run` did or met with: when, of what kind, in words, and as data.
+    """Something that `arena run` did or that happened to it: when, of what kind, in words, and as data.
 
-    What is `routine` went as ever, such as prices that were read: nobody would tell another.
+    A `routine` event is one that nobody needs to hear of, such as that prices were read.
     """
 
     at: datetime
@@ -34,13 +35,13 @@ OnRunEvent = Callable[[RunEvent], None]
 
 @dataclass
 class StopRequest:
-    """Whether to stop: `asked` in good order, and `hurry` without waiting for anything."""
+    """A request to stop: `asked` is set for a stop in good order, `hurry` for one without any wait."""
 
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
 
     def signal(self) -> None:
-        """Told once, it stops in good order; told again, at once."""
+        """Ask for a stop in good order; if that was asked for already, for one at once."""
         if self.asked.is_set():
             self.hurry.set()
         self.asked.set()
@@ -48,10 +49,10 @@ class StopRequest:
 
 @dataclass
 class RunProgress:
-    """How a run stands, for those who watch: what it does now, what was and will be, what went wrong.
+    """The state of a run as it is shown: what it does now, what it did, what comes next, what went wrong.
 
-    It is `alone` while it plays turns that were to be left to workers, for none is there. What was due and
-    not done when it ended is `left`. It `gave_up` where a season can't go on, for models give no answer.
+    A run is `alone` while it plays turns itself because no worker is there to do so. `left` is what was due
+    and not done when it ended. It `gave_up` if models gave no answer for too long.
     """
 
     now: datetime | None = None
@@ -69,38 +70,40 @@ class RunProgress:
     gave_up: bool = False
 
     def trouble(self, words: str) -> None:
-        """Something went wrong; the last few are shown."""
+        """Count a failure, and add it to those that are shown."""
         self.errors = [*self.errors, words][-MOST_ERRORS:]
         self.failed += 1
 
     def summary(self) -> str:
-        """What was done, in a line."""
-        counts = (("round", self.rounds), ("turn", self.turns), ("job", self.jobs))
-        done = ", ".join(count_text(count, name) for name, count in counts)
-        failed = f"; {self.failed:,} failed" if self.failed else ""
-        return f"{done} done{failed}" + (f"; left: {', '.join(self.left)}" if self.left else "")
+        """Return in one line how much was done, how much failed, and what is left."""
+        counts = {"round": self.rounds, "turn": self.turns, "job": self.jobs}
+        line = ", ".join(count_text(count, name) for name, count in counts.items()) + " done"
+        if self.failed:
+            line += f"; {self.failed:,} failed"
+        if self.left:
+            line += f"; left: {', '.join(self.left)}"
+        return line
 
 
 LAST_WRITES = 1.0
-"""The seconds in which answers that came in last are written down."""
+"""The seconds that turns have to write down the last answers."""
 
 
 async def work_until_stopped(
     work: Coroutine[Any, Any, None], stop: StopRequest, under_way: RunningCalls, grace: float
 ) -> None:
-    """Work until it is over. When told to stop, calls to models have so many seconds; then all is broken off.
+    """Work until the work is done or a stop is asked for, which cancels it after `grace` seconds.
 
-    They have them too where the work is broken off from outside, since another leads: they are paid for.
-    What is broken off is not half done: a call that may have to be paid is kept so, a turn is whole or not.
+    The seconds are for calls to models, which are paid for: their answers are awaited also where the work is
+    cancelled from outside because another process leads. Nothing is left half done: a call that may have to
+    be paid is recorded as such, and a turn is recorded whole or not at all.
     """
-    working, asked, hurry, quiet = (
-        asyncio.ensure_future(work),
-        asyncio.create_task(stop.asked.wait()),
-        asyncio.create_task(stop.hurry.wait()),
-        asyncio.create_task(under_way.quiet.wait()),
-    )
+    working = asyncio.ensure_future(work)
+    asked = asyncio.create_task(stop.asked.wait())
+    hurry = asyncio.create_task(stop.hurry.wait())
+    quiet = asyncio.create_task(under_way.quiet.wait())
 
-    async def answers_come() -> None:
+    async def wait_for_answers() -> None:
         under_way.close()
         ends = {working, hurry, quiet}
         await asyncio.wait(ends, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
@@ -110,12 +113,12 @@ async def work_until_stopped(
     try:
         await asyncio.wait({working, asked}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            await answers_come()
+            await wait_for_answers()
             working.cancel()
         await working
     except asyncio.CancelledError:
         if not stop.asked.is_set() or not working.done():
-            await answers_come()
+            await wait_for_answers()
             raise
     finally:
         for task in (working, asked, hurry, quiet):

@@ -1,4 +1,4 @@
-"""ForecastBench's files from a folder or from where they are published, kept in the record as they come."""
+"""ForecastBench's files, from a folder or from where they are published, kept unchanged in the record."""
 
 import asyncio
 from collections.abc import Mapping
@@ -30,8 +30,9 @@ from markets.venues.wire.http import HttpClient
 
 PUBLISHED = "https://raw.githubusercontent.com/forecastingresearch/forecastbench-datasets/main/datasets"
 """Where the benchmark publishes its files; `datasets/` of the repository."""
-QUESTIONS, RESOLUTIONS = "question_sets", "resolution_sets"
-KIND = {QUESTIONS: "questions", RESOLUTIONS: "resolutions"}
+QUESTIONS = "question_sets"
+RESOLUTIONS = "resolution_sets"
+"""The folders of both kinds of files there."""
 LATEST = "latest-llm.json"
 """A file beside the question sets that only names the newest one."""
 
@@ -43,9 +44,10 @@ class FileSource:
     place: str
 
     def read(self, folder: str, name: str) -> str | None:
-        """The text of a file, or None where there is none of that name."""
+        """Return the text of a file, or None if there is none of that name."""
         if self.is_address:
             return asyncio.run(_download(self.place, f"{folder}/{name}"))
+
         for parent in self.folders(folder):
             for file in (parent / name, parent / f"{name}.gz"):
                 if file.is_file():
@@ -53,7 +55,7 @@ class FileSource:
         return None
 
     def checked(self, read: Reading, name: str, text: str) -> Any:
-        """What a file of this place says; one with a fault is named with the place that it came from."""
+        """Return what a file of this source says; raise `ArenaError` naming the source if it has a fault."""
         try:
             if text.lstrip().startswith("<"):
                 raise ArenaError("bad_file", f"{name} is a web page and not JSON", "check the address")
@@ -64,47 +66,52 @@ class FileSource:
 
     @property
     def is_address(self) -> bool:
-        """Whether files come over the network."""
+        """Tell whether files come over the network."""
         return self.place.startswith(("http://", "https://"))
 
     def folders(self, folder: str) -> list[Path]:
-        """Where files of a kind may lie."""
+        """Return where files of a kind may lie; raise `ArenaError` if this source is no folder."""
         root = Path(self.place)
         if not root.is_dir():
             raise ArenaError("no_folder", f"there is no folder {root}", "name one with --from")
         return [root / folder, root / "datasets" / folder, root]
 
     def newest(self) -> str | None:
-        """The name of the newest question set."""
+        """Return the name of the newest question set, or None if there is none."""
         if self.is_address:
-            text = self.read(QUESTIONS, LATEST)
-            if text is None:
-                return None
-            if text.lstrip().startswith("{"):  # the set itself
-                found: QuestionSet = self.checked(read_question_set, LATEST, text)
-                return found.name
-            named = text.strip().rpartition("/")[2]
-            if not (is_day(named[:10]) and named[10:] == "-llm.json"):
-                what = f"{self.place}: {LATEST} does not name a question set but says {named[:40]!r}"
-                raise ArenaError("bad_file", what, "check the address, or say which with --due")
-            return named
-        names = {
-            file.name.removesuffix(".gz")
-            for folder in self.folders(QUESTIONS)
-            for file in folder.glob("????-??-??-llm.json*")
-        }
+            return self._newest_published()
+
+        names = list[str]()
+        for folder in self.folders(QUESTIONS):
+            names.extend(file.name.removesuffix(".gz") for file in folder.glob("????-??-??-llm.json*"))
         return max((name for name in names if is_day(name[:10])), default=None)
+
+    def _newest_published(self) -> str | None:
+        """Return the name that the file beside the published sets holds: a link's text, or the set itself."""
+        text = self.read(QUESTIONS, LATEST)
+        if text is None:
+            return None
+        if text.lstrip().startswith("{"):
+            question_set: QuestionSet = self.checked(read_question_set, LATEST, text)
+            return question_set.name
+
+        name = text.strip().rpartition("/")[2]
+        if not is_day(name[:10]) or name[10:] != "-llm.json":
+            message = f"{self.place}: {LATEST} does not name a question set but says {name[:40]!r}"
+            raise ArenaError("bad_file", message, "check the address, or say which with --due")
+        return name
 
 
 async def _download(url: str, path: str) -> str | None:
+    """Return the text of a file below an address, or None if there is none; raise `ArenaError` on failure."""
     client = HttpClient(url, per_second=4, timeout=120, parse=bytes)
     try:
         return decode(f"{url}/{path}", await client.get(f"/{path}"), exact=True)
     except VenueError as error:
         if error.code == "missing":
             return None
-        again = "check the address" if error.code in ("refused", "bad_url") else "try again later"
-        hint = f"{again}, or name a folder or another address with --from"
+        remedy = "check the address" if error.code in ("refused", "bad_url") else "try again later"
+        hint = f"{remedy}, or name a folder or another address with --from"
         raise ArenaError(error.code, f"{error}; nothing is kept", hint) from error
     finally:
         await client.close()
@@ -113,26 +120,28 @@ async def _download(url: str, path: str) -> str | None:
 def fetch_questions(
     record: Record, source: FileSource, due: str | None, at: datetime
 ) -> tuple[BenchmarkFile, bool]:
-    """The question set due on a day, or the newest, kept; and whether the record hadn't it yet."""
+    """Keep the question set due on a day, or the newest; return it, and whether the record hadn't it yet."""
     name = f"{due}-llm.json" if due else source.newest()
     text = source.read(QUESTIONS, name) if name else None
     if name is None or text is None:
-        what = f"{source.place} has no question set{f' due {due}' if due else ''}"
-        raise ArenaError("no_questions", what, "question sets are named like 2026-03-01-llm.json")
-    found: QuestionSet = source.checked(read_question_set, name, text)
-    if due not in (None, found.due):
-        what = f"{source.place}: {name} is of the round due {found.due}, not {due}; nothing is kept"
-        raise ArenaError("bad_file", what, "correct the file, or fetch it elsewhere with --from")
-    new = NewFile(KIND[QUESTIONS], found.name, found.due, text)
-    return record.write(keep_file, new, at)
+        message = f"{source.place} has no question set"
+        if due:
+            message += f" due {due}"
+        raise ArenaError("no_questions", message, "question sets are named like 2026-03-01-llm.json")
+
+    question_set: QuestionSet = source.checked(read_question_set, name, text)
+    if due not in (None, question_set.due):
+        message = f"{source.place}: {name} is of the round due {question_set.due}, not {due}; nothing is kept"
+        raise ArenaError("bad_file", message, "correct the file, or fetch it elsewhere with --from")
+    return record.write(keep_file, NewFile("questions", question_set.name, question_set.due, text), at)
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRound:
-    """What is known of a round: its newest resolutions, and how they differ from those before.
+    """A round's newest resolutions, counted, and how they differ from the version before.
 
-    `corrected` are questions that came to something else than was said, `moved` open markets with another
-    price, `added` and `gone` rows that are new and rows that are no more.
+    `corrected` are questions whose earlier resolution was changed, `moved` counts open markets with another
+    price, `added` and `gone` rows that only the newer or only the older version has.
     """
 
     name: str
@@ -150,92 +159,109 @@ class ResolvedRound:
 
 
 def resolve_rounds(record: Record, source: FileSource, at: datetime) -> tuple[list[ResolvedRound], list[str]]:
-    """The resolutions of all kept question sets, and the sets of which there are none yet.
+    """Return the resolutions of all kept question sets, and the names of the sets that have none yet.
 
-    A file with a fault keeps no other round from being resolved; the first such is raised at the end.
+    A faulty file does not prevent other rounds from being resolved: its `ArenaError` is raised at the end.
     """
-    resolved, waiting, faults = list[ResolvedRound](), list[str](), list[ArenaError]()
-    sets = record.read(newest_files, KIND[QUESTIONS])
-    if not sets:
+    resolved = list[ResolvedRound]()
+    waiting = list[str]()
+    faults = list[ArenaError]()
+    question_files = record.read(newest_files, "questions")
+    if not question_files:
         raise ArenaError("no_questions", "the record has no question set", "arena forecastbench fetch")
-    for one in sets:
+
+    for question_file in question_files:
         try:
-            found = _resolved(record, source, one, at)
+            resolved_round = _resolved(record, source, question_file, at)
         except ArenaError as error:
-            if error.code != "bad_file":  # the place itself can't be read, so the next file neither
+            if error.code != "bad_file":  # the source itself can't be read, so the next file neither
                 raise
             faults.append(error)
             continue
-        if found is None:
-            waiting.append(one.name)
+
+        if resolved_round is None:
+            waiting.append(question_file.name)
         else:
-            resolved.append(found)
+            resolved.append(resolved_round)
+
     if faults:
         others = f"; other rounds resolved: {len(resolved)}" if resolved else ""
         raise ArenaError("bad_file", f"{faults[0].message}{others}", faults[0].hint)
     return resolved, waiting
 
 
-def _resolved(record: Record, source: FileSource, one: BenchmarkFile, at: datetime) -> ResolvedRound | None:
-    """A round with its newest resolutions kept, if there are any."""
-    name = f"{one.due}_resolution_set.json"
+def _resolved(
+    record: Record, source: FileSource, question_file: BenchmarkFile, at: datetime
+) -> ResolvedRound | None:
+    """Keep the newest resolutions of a question set and return the round; None if there are none yet."""
+    name = f"{question_file.due}_resolution_set.json"
     text = source.read(RESOLUTIONS, name)
     if text is None:
         return None
-    found: ResolutionSet = source.checked(read_resolution_set, name, text)
-    if found.due != one.due:
-        what = f"{source.place}: {name} is of the round due {found.due}, not {one.due}; nothing is kept"
-        raise ArenaError("bad_file", what, "fetch it again")
-    new = NewFile(KIND[RESOLUTIONS], one.name, one.due, text)
-    kept, before = record.write(_keep_resolutions, new, at)
-    markets = {q.source for q in strictly(read_question_set, one.name, one.text).questions if q.is_market}
-    return _round(one.name, kept, before, found, markets)
+
+    resolutions: ResolutionSet = source.checked(read_resolution_set, name, text)
+    if resolutions.due != question_file.due:
+        dues = f"due {resolutions.due}, not {question_file.due}"
+        message = f"{source.place}: {name} is of the round {dues}; nothing is kept"
+        raise ArenaError("bad_file", message, "fetch it again")
+
+    new = NewFile("resolutions", question_file.name, question_file.due, text)
+    newest, before = record.write(_keep_resolutions, new, at)
+    questions = strictly(read_question_set, question_file.name, question_file.text).questions
+    markets = {question.source for question in questions if question.is_market}
+    return _compared(newest, before, resolutions, markets)
 
 
 def _keep_resolutions(
     connection: Connection, new: NewFile, at: datetime
 ) -> tuple[BenchmarkFile, BenchmarkFile | None]:
-    """The newest version, and the one before where this file became the newest."""
+    """Keep a file; return its newest version, and which one was the newest before."""
     before = newest_file(connection, new.kind, new.name)
-    kept, is_new = keep_file(connection, new, at)
-    return kept, before if is_new else kept
+    newest, _ = keep_file(connection, new, at)
+    return newest, before
 
 
-def _round(
-    name: str,
-    kept: BenchmarkFile,
-    before: BenchmarkFile | None,
-    found: ResolutionSet,
-    markets: set[str],
+def _compared(
+    newest: BenchmarkFile, before: BenchmarkFile | None, resolutions: ResolutionSet, markets: set[str]
 ) -> ResolvedRound:
-    is_new = before is None or before.version < kept.version
-    old = _by_question(strictly(read_resolution_set, name, before.text), markets) if before else {}
-    rows = _by_question(found, markets)
-    open_rows = [row for row in rows.values() if not row.resolved]
-    both = [(key, old[key], row) for key, row in rows.items() if key in old]
+    """Count the resolutions of a round, and compare them with those of the version before."""
+    rows = _by_question(resolutions, markets)
+    old_rows: Mapping[Asked, BenchResolution] = {}
+    if before is not None:
+        old_rows = _by_question(strictly(read_resolution_set, before.name, before.text), markets)
+
+    corrected = []
+    moved = 0
+    for key, row in rows.items():
+        old = old_rows.get(key)
+        if old is None:
+            continue
+        if old.resolved and (old.value != row.value or not row.resolved):
+            day = f" at {key[2]}" if key[2] else ""
+            corrected.append(f"{row.source} {row.id}{day}: {old.value:g} → {row.value:g}")
+        if not old.resolved and not row.resolved and old.value != row.value:
+            moved += 1
+
+    open_dates = [row.date for row in rows.values() if not row.resolved]
     return ResolvedRound(
-        name,
-        kept.due,
-        kept.version,
-        is_new,
+        newest.name,
+        newest.due,
+        newest.version,
+        is_new=newest != before,
         dataset=sum(row.source not in markets for row in rows.values()),
         market=sum(row.source in markets and row.resolved for row in rows.values()),
-        open=len(open_rows),
-        priced_at=max((row.date for row in open_rows), default=""),
-        added=len(rows.keys() - old.keys()),
-        corrected=tuple(
-            f"{now.source} {now.id}{f' at {key[2]}' if key[2] else ''}: {was.value:g} → {now.value:g}"
-            for key, was, now in both
-            if was.resolved and (was.value != now.value or not now.resolved)
-        ),
-        moved=sum(not was.resolved and not now.resolved and was.value != now.value for _, was, now in both),
-        gone=len(old.keys() - rows.keys()),
+        open=len(open_dates),
+        priced_at=max(open_dates, default=""),
+        added=len(rows.keys() - old_rows.keys()),
+        corrected=tuple(corrected),
+        moved=moved,
+        gone=len(old_rows.keys() - rows.keys()),
     )
 
 
-def _by_question(found: ResolutionSet, markets: set[str]) -> Mapping[Asked, BenchResolution]:
-    """The rows by what they are about: of a market the last one, whatever its date."""
-    rows: dict[Asked, Any] = {}
-    for row in sorted(found.rows, key=lambda row: row.date):
+def _by_question(resolutions: ResolutionSet, markets: set[str]) -> Mapping[Asked, BenchResolution]:
+    """Return the rows by question: the last row of each market, every row of a data question."""
+    rows = dict[Asked, BenchResolution]()
+    for row in sorted(resolutions.rows, key=lambda row: row.date):
         rows[row.source, row.id, None if row.source in markets else row.date] = row
     return rows

@@ -1,4 +1,4 @@
-"""Does a replay look ahead? It is played again with other futures, and nothing before them may change."""
+"""A search for leaks: a replay is played again with other futures, and nothing before them may change."""
 
 import sys
 import sysconfig
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache
 from inspect import currentframe
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -30,12 +30,12 @@ from markets.bundle.alter import alter
 from markets.bundle.files import NAMES
 
 LISTED = 20
-"""How many differences are named of each kind and instant."""
+"""How many differences are listed of each kind and instant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Something that came out otherwise although only what came after `at` was changed."""
+    """A fact that changed although only what came after `at` was altered: as it was, and as it is now."""
 
     at: datetime
     kind: str
@@ -45,10 +45,10 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class LeakProbe:
-    """What came of it: how much was compared up to each instant, and what changed.
+    """The result of a search for leaks: by instant and kind, how many facts were compared, how many changed.
 
-    `opened` are files of the recording that something else than its venue opened while it was played, with
-    who did; `left_out` the agents that were not played.
+    `opened` are files of the recording that something other than its venue opened during play, with who
+    did; `left_out` are the agents that were not played.
     """
 
     compared: Mapping[datetime, Mapping[str, int]]
@@ -59,13 +59,13 @@ class LeakProbe:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing looked ahead."""
-        return not self.opened and not any(any(counts.values()) for counts in self.counts.values())
+        """Tell whether no fact changed and nobody opened the recording."""
+        return not self.opened and not self.differences
 
 
 @dataclass(frozen=True, slots=True)
 class ProbedReplay:
-    """A replay as it is asked for: what `arrange_replay` makes a season of, with agents without models."""
+    """A replay that can be played repeatedly: no agent of it has a model. `days` are its start and end."""
 
     folder: Path
     base: Config | None
@@ -74,24 +74,33 @@ class ProbedReplay:
     days: tuple[date | None, date | None]
 
     def season(self, folder: Path, bundle: Bundle) -> Replay:
-        """The season over this recording, or over one in its place. No news is asked for."""
+        """Return the season over the recording, or over an altered one. It asks for no evidence."""
         season = arrange_replay(folder, bundle, self.base, self.agents, *self.days)
-        quiet = replace(season.config, evidence=EvidenceSection(), evidence_settings=NothingToSet())
-        return replace(season, config=quiet)
+        config = replace(season.config, evidence=EvidenceSection(), evidence_settings=NothingToSet())
+        return replace(season, config=config)
 
 
 def probed_replay(
     folder: Path, base: Config | None, names: Sequence[str], days: tuple[date | None, date | None]
 ) -> ProbedReplay:
-    """What can be played twice. Models answer as they like, so they are left out, with all who need them."""
-    agents = {agent.name: agent for agent in replay_agents(names, base)}
-    kept = {name: agent for name, agent in agents.items() if model_settings(agent.settings) is None}
-    while lost := [name for name, agent in kept.items() if not all(x in kept for x in agent.of)]:
-        kept = {name: agent for name, agent in kept.items() if name not in lost}
+    """Return the replay with the agents that can be played repeatedly; raise `ArenaError` if there are none.
+
+    Models answer differently each time: agents with a model are left out, with all that are made from them.
+    """
+    agents = replay_agents(names, base)
+    kept = {agent.name: agent for agent in agents if model_settings(agent.settings) is None}
+    while True:
+        lost = [agent.name for agent in kept.values() if not kept.keys() >= set(agent.of)]
+        if not lost:
+            break
+        for name in lost:
+            del kept[name]
+
     if not kept:
         message = "every agent asks a model, whose answers differ anyway"
         raise ArenaError("no_agent", message, "name others: --agents market,constant,random")
-    return ProbedReplay(folder, base, tuple(kept), tuple(n for n in agents if n not in kept), days)
+    left_out = tuple(agent.name for agent in agents if agent.name not in kept)
+    return ProbedReplay(folder, base, tuple(kept), left_out, days)
 
 
 async def probe_leaks(
@@ -102,100 +111,133 @@ async def probe_leaks(
     open_bundle: Callable[[Path], Bundle],
     played: Callable[[int, int], None],
 ) -> LeakProbe:
-    """Play on to each of `count` instants, and each time again from the start with another future."""
+    """Play until each of `count` instants, and again from the start with another future; compare the facts.
+
+    `played` is called after each decision time with how many are done and how many there are.
+    """
     season = probed.season(probed.folder, bundle)
-    seed, times = season.config.seed, season.times()[0]
+    seed = season.config.seed
+    times, _ = season.times()
     chosen = instants(times, count, Random(f"{seed}/leaks"))
     steps = sum(2 * times.index(at) + 2 for at in chosen)
-    done = Counter[str]()
+    done = 0
 
-    def moved(_done: int, _of: int) -> None:
-        done["times"] += 1
-        played(min(done["times"], steps), steps)
+    def step(_done: int, _of: int) -> None:
+        nonlocal done
+        done += 1
+        played(min(done, steps), steps)
 
-    compared, counts, found = dict[datetime, Counter[str]](), dict[datetime, Counter[str]](), []
+    compared = dict[datetime, Counter[str]]()
+    counts = dict[datetime, Counter[str]]()
+    differences = list[Leak]()
     with closing(Record.open(str(scratch / "as-recorded.db"))) as record, watched(probed.folder) as opened:
         for number, at in enumerate(chosen):
-            other = scratch / f"future-{number}"
-            await play_until(at, season, record, moved)
-            alter(probed.folder, bundle, at, seed + number, other)
-            future = open_bundle(other)  # held while it is played, so that it is read once
+            await play_until(at, season, record, step)
+
+            altered = scratch / f"future-{number}"
+            alter(probed.folder, bundle, at, seed + number, altered)
+            future = open_bundle(altered)  # held while it is played, so that it is read once
             with closing(Record.open(str(scratch / f"future-{number}.db"))) as again:
-                await play_until(at, probed.season(other, future), again, moved)
-                compared[at], counts[at] = Counter(), Counter()
+                await play_until(at, probed.season(altered, future), again, step)
+
+                compared[at] = Counter()
+                counts[at] = Counter()
                 for kind, known, changed in _pairs(record, again):
                     compared[at][kind] += 1
                     if known != changed:
                         counts[at][kind] += 1
                         if counts[at][kind] <= LISTED:
-                            found.append(Leak(at, kind, known, changed))
-    return LeakProbe(compared, counts, tuple(found), tuple(sorted(opened)), probed.left_out)
+                            differences.append(Leak(at, kind, known, changed))
+
+    return LeakProbe(compared, counts, tuple(differences), tuple(sorted(opened)), probed.left_out)
 
 
 def instants(times: Sequence[datetime], count: int, random: Random) -> list[datetime]:
-    """So many of these times, one from each equal part of them."""
+    """Return at most `count` of these times, one drawn from each equal part of them."""
     count = min(count, len(times))
-    ends = [len(times) * part // count for part in range(count + 1)]
-    return [times[random.randrange(*span)] for span in pairwise(ends)]
+    chosen = list[datetime]()
+
+    for part in range(count):
+        start = len(times) * part // count
+        end = len(times) * (part + 1) // count
+        chosen.append(times[random.randrange(start, end)])
+
+    return chosen
 
 
 async def play_until(
     at: datetime, season: Replay, record: Record, played: Callable[[int, int], None]
 ) -> None:
-    """Play a season on to one of its decision times, which is the last."""
+    """Play a season until one of its decision times, which is the last that is played."""
     part = replace(season, decides_until=at, ends_at=at, learnt=())
     async with open_world(part.config, record) as world:
         await play_replay(part, world, record, played)
 
 
 def _pairs(record: Record, again: Record) -> Iterator[tuple[str, FactLine | None, FactLine | None]]:
-    """The facts of two records side by side, and their leaderboards."""
-    with reading(record.engine) as left, reading(again.engine) as right:
-        known, changed = (fact_lines(each) | {"score": _scores(each)} for each in (left, right))
-        for kind, facts in known.items():
-            yield from ((kind, a, b) for a, b in zip_longest(facts, changed[kind]))
+    """Yield the kind and the facts of two records side by side; None for one that a record lacks."""
+    with reading(record.engine) as connection, reading(again.engine) as other_connection:
+        facts = _facts(connection)
+        other_facts = _facts(other_connection)
+        for kind in facts:
+            for fact, other_fact in zip_longest(facts[kind], other_facts[kind]):
+                yield kind, fact, other_fact
 
 
-def _scores(connection: Connection) -> Iterator[FactLine]:
-    yield from ([row.agent, repr(row)] for row in compute_leaderboard(connection).rows)
+def _facts(connection: Connection) -> dict[str, Iterator[FactLine]]:
+    """Return the facts of a record by kind, with the lines of its leaderboard among them."""
+    scores = [[row.agent, repr(row)] for row in compute_leaderboard(connection).rows]
+    return fact_lines(connection) | {"score": iter(scores)}
 
 
 _WATCHED: list[tuple[Path, set[str]]] = []
 """The folders that are being watched, with what was opened in them and by whom."""
 _VENUE = ("markets/venues/recorded.py", "markets/bundle/alter.py")
 """Who may open the files of a recording while it is played."""
-_LIBRARY = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib"))
+_LIBRARY = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 
 
 @contextmanager
 def watched(folder: Path) -> Iterator[set[str]]:
-    """Hears who opens a file of a recording. An agent that reads it would see no other future in it."""
+    """Collect who opens a file of a recording: an agent that reads it would not see the altered future."""
     _listen()
-    watch = folder.resolve(), set[str]()
+    opened = set[str]()
+    watch = folder.resolve(), opened
     _WATCHED.append(watch)
     try:
-        yield watch[1]
+        yield opened
     finally:
         _WATCHED.remove(watch)
 
 
 @cache
 def _listen() -> None:
-    sys.addaudithook(_hear)  # for good: there is no taking it off
+    """Add the audit hook, once: Python has no way to remove one."""
+    sys.addaudithook(_note_opened)
 
 
-def _hear(event: str, given: tuple[Any, ...]) -> None:
-    if event != "open" or not _WATCHED or not isinstance(given[0], str):
+def _note_opened(event: str, arguments: tuple[Any, ...]) -> None:
+    """Note a file of a watched recording that is opened, with who opens it, unless the venue does."""
+    if event != "open" or not _WATCHED or not isinstance(arguments[0], str):
         return
+    path = Path(arguments[0])
+    if path.name.removesuffix(".gz") not in NAMES:
+        return
+
     for folder, opened in _WATCHED:
-        path = Path(given[0])
-        if path.name.removesuffix(".gz") not in NAMES or path.resolve().parent != folder:
-            continue
-        frame, files = currentframe(), list[str]()
-        while frame is not None:
-            files.append(frame.f_code.co_filename)
-            frame = frame.f_back
-        if not any(Path(file).as_posix().endswith(_VENUE) for file in files):
-            ours = (__file__, "<", *_LIBRARY, str(Path(alter.__code__.co_filename).parent))
-            own = next((file for file in files if not file.startswith(ours)), "somebody")
-            opened.add(f"{path.name} by {own}")
+        if path.resolve().parent == folder:
+            callers = _calling_files()
+            if not any(Path(file).as_posix().endswith(_VENUE) for file in callers):
+                inner = (__file__, "<", *_LIBRARY, str(Path(alter.__code__.co_filename).parent))
+                opener = next((file for file in callers if not file.startswith(inner)), "somebody")
+                opened.add(f"{path.name} by {opener}")
+
+
+def _calling_files() -> list[str]:
+    """Return the source files of the functions that are running, innermost first."""
+    files = list[str]()
+    frame = currentframe()
+    while frame is not None:
+        files.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    return files

@@ -1,9 +1,10 @@
-"""A season over a recording, at the recording's own times: the same core with another venue."""
+"""A season over a recording, at the recording's own times: played like any other, with another venue."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,12 @@ from arena.config.sections import (
     CallsSection,
     CohortsSection,
     EvidenceSection,
+    HeadsSection,
     MarketsSection,
+    PublishSection,
+    RunSection,
+    ScoresSection,
+    WatchSection,
 )
 from arena.errors import ArenaError
 from arena.record.model.calendar import WEEK
@@ -35,9 +41,9 @@ from arena.rounds.round import track_cohort
 from arena.rounds.season import end_cohort_if_over, open_cohorts, play_until_answered
 from arena.rounds.settlement import settle_ended, venue_error
 from arena.rounds.world import World
-from arena.scores.positions import merge_positions, positions
+from arena.scores.positions import positions
 from arena.scores.rules import brier
-from markets.bundle import Bundle, Recording, read
+from markets.bundle import Bundle, read
 from markets.garbage_collection import gc_seldom
 from markets.millionths import ONE
 from markets.registry import UnknownExtension
@@ -54,7 +60,7 @@ FreezeCohort = Callable[[int, datetime], tuple[Cohort, dict[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A season to be played over a recording: cohorts decide until an instant, and later it is over.
+    """A season to be played over a recording: cohorts decide until `decides_until`, and it ends at `ends_at`.
 
     `learnt` are the times at which it becomes known how some market ended.
     """
@@ -66,28 +72,39 @@ class Replay:
     learnt: tuple[datetime, ...]
 
     def times(self) -> tuple[list[datetime], list[datetime]]:
-        """The decision times, then those at which what is still open is looked at.
+        """Return the decision times, then the later ones at which open positions are settled and marked.
 
-        These are weekly, as far as something was learnt in the week before, and the last is the very end.
+        The later ones are weekly, without weeks in which nothing was learnt, and the last is the very end.
+        Raises `ArenaError` if no cohort decides.
         """
         decisions = self.plan.decision_times(self.decides_until)
         if not decisions:
-            first, last = f"{self.plan.first:%Y-%m-%d}", f"{self.decides_until:%Y-%m-%d}"
-            message = f"no cohort starts: the first could start on {first}, but the last price is from {last}"
+            message = (
+                f"no cohort starts: the first could start on {self.plan.first:%Y-%m-%d}, "
+                f"but the last price is from {self.decides_until:%Y-%m-%d}"
+            )
             raise ArenaError("nothing_to_replay", message, "choose other dates with --start and --end")
+
         newest = decisions[-1]
-        weeks = {-((newest - at) // WEEK) for at in self.learnt if newest < at <= self.ends_at}
-        later = [newest + week * WEEK for week in sorted(weeks)]
-        until = [at for at in later if at < self.ends_at]
-        return decisions, [*until, self.ends_at] if self.ends_at > newest else []
+        if self.ends_at <= newest:
+            return decisions, []
+
+        later = {self.ends_at}
+        for at in self.learnt:
+            weeks = -((newest - at) // WEEK)  # rounded up
+            look = newest + weeks * WEEK
+            if newest < look < self.ends_at:
+                later.add(look)
+        return decisions, sorted(later)
 
 
 def open_recording(folder: Path) -> Bundle:
-    """The recording in a folder, with a price in it at least."""
+    """Return the recording in a folder; raise `ArenaError` if it is faulty or holds no price."""
     try:
         bundle = read(folder)
     except VenueError as error:
         raise venue_error(error) from error
+
     if bundle.last_price is None:
         raise ArenaError("no_price", f"{folder} holds no price", "a replay needs prices, in prices.csv")
     return bundle
@@ -101,24 +118,31 @@ def arrange_replay(
     start: date | None = None,
     end: date | None = None,
 ) -> Replay:
-    """The season over a recording: cohorts and agents of a config, else weekly ones and the null agents.
+    """Return the season over a recording: a config's cohorts and agents, or weekly ones and null agents.
 
-    It begins with the first price and ends when all that is recorded is known, unless days say otherwise:
-    no cohort starts before `start`, and nothing is played after the first moment of `end`.
+    It begins with the first price and ends when everything recorded is known, unless days bound it: no
+    cohort starts before `start`, and nothing is played after the first moment of `end`.
     """
     assert bundle.first_price is not None
     assert bundle.last_price is not None
-    known_until = max(bundle.last_price, bundle.last_end or bundle.last_price)
-    first = bundle.first_price if start is None else _midnight(start)
-    ends_at = known_until if end is None else _midnight(end)
+    first = bundle.first_price
+    if start is not None:
+        first = _midnight(start)
+    ends_at = max(bundle.last_price, bundle.last_end or bundle.last_price)
+    if end is not None:
+        ends_at = _midnight(end)
+
     config = _config(folder, bundle, base, agents, first)
     plan = plan_of(config, first)
+    learnt = set[datetime]()
+    for record in bundle.markets.values():
+        learnt.update(resolution.known_at for resolution in record.ends)
     return Replay(
-        config,
-        replace(plan, freeze=_with_recorded_data(plan.freeze, bundle)),
-        min(ends_at, bundle.last_price),
-        ends_at,
-        tuple(sorted({end.known_at for record in bundle.markets.values() for end in record.ends})),
+        config=config,
+        plan=replace(plan, freeze=_with_recorded_data(plan.freeze, bundle)),
+        decides_until=min(ends_at, bundle.last_price),
+        ends_at=ends_at,
+        learnt=tuple(sorted(learnt)),
     )
 
 
@@ -126,45 +150,64 @@ DAY_SECONDS = 86_400
 
 
 def _midnight(day: date) -> datetime:
+    """Return the first moment of a day."""
     return datetime.combine(day, time(), UTC)
 
 
 def _config(
     folder: Path, bundle: Bundle, base: Config | None, agents: Sequence[str], first: datetime
 ) -> Config:
-    """The config of the replay: that of the arena with another venue, and rules for records without books."""
-    cohorts = CohortsSection() if base is None else base.cohorts
-    begins = cohorts.start.on_or_after(first).date()
-    # Rules for live markets, which have books, give way to those for records without. No time passes, so the
-    # snapshot's prices count.
-    without_books = {"start_from": "replay"} if cohorts.rules_block.start_from == "realistic" else {}
-    rules_block = cohorts.rules_block.model_copy(update=without_books | {"fill_at": None})
+    """Return the config of a replay: the base's own with the recording as its venue, or one of defaults."""
+    line_up = replay_agents(agents, base)
+    if base is None:
+        base = Config(
+            file=MISSING_CONFIG,
+            database="",
+            seed=1,
+            markets=MarketsSection(venue=VENUE),
+            venue_settings=NothingToSet(),
+            cohorts=CohortsSection(),
+            budget=BudgetSection(),
+            agents=line_up,
+            prompts={},
+            calls=CallsSection(),
+            evidence=EvidenceSection(),
+            evidence_settings=NothingToSet(),
+            backup=BackupSection(),
+        )
+
+    # No time passes in a replay, so orders are filled at the snapshot's prices. A recording has no books:
+    # the rules for live markets, which need them, give way to those for recordings.
+    changes: dict[str, object] = {"fill_at": None}
+    if base.cohorts.rules_block.start_from == "realistic":
+        changes["start_from"] = "replay"
+    rules_block = base.cohorts.rules_block.model_copy(update=changes)
+    cohort_changes = {"first": base.cohorts.start.on_or_after(first).date(), "rules_block": rules_block}
+
+    # A market must be on offer for as long as the rules allow its price to be old, in whole days.
     days = max(Settings().price_days, -(-rules_block.rules.max_quote_age // DAY_SECONDS))
-    return Config(
-        file=MISSING_CONFIG if base is None else base.file,
-        database="" if base is None else base.database,
-        seed=1 if base is None else base.seed,
-        markets=(
-            MarketsSection(venue=VENUE) if base is None else base.markets.model_copy(update={"venue": VENUE})
-        ),
+    return replace(
+        base,
+        markets=base.markets.model_copy(update={"venue": VENUE}),
         venue_settings=Settings(path=folder.resolve(), content=bundle.content, price_days=days),
-        cohorts=cohorts.model_copy(update={"first": begins, "rules_block": rules_block}),
-        budget=BudgetSection() if base is None else base.budget,
-        backup=BackupSection() if base is None else base.backup,
-        calls=CallsSection() if base is None else base.calls,
-        agents=replay_agents(agents, base),
-        prompts={} if base is None else base.prompts,
-        evidence=EvidenceSection() if base is None else base.evidence,
-        evidence_settings=NothingToSet() if base is None else base.evidence_settings,
-        hash="" if base is None else base.hash,
-        code=None if base is None else base.code,
+        cohorts=base.cohorts.model_copy(update=cohort_changes),
+        agents=line_up,
+        # What a config says of its live season does not hold for a replay.
+        season=None,
+        scores=ScoresSection(),
+        heads=HeadsSection(),
+        publish=PublishSection(),
+        run=RunSection(),
+        watch=WatchSection(),
     )
 
 
 def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
-    """A universe that asks for nothing that a recording may lack: two sides, or how much was traded."""
-    traded = any(quote.volume for record in bundle.markets.values() for quote in record.quotes)
-    changes: dict[str, object] = {"price_only": True} | ({} if traded else {"min_volume": 0})
+    """Return a `freeze` whose universes do not require what a recording may lack: two sides, or volumes."""
+    changes: dict[str, object] = {"price_only": True}
+    quotes = chain.from_iterable(record.quotes for record in bundle.markets.values())
+    if not any(quote.volume for quote in quotes):
+        changes["min_volume"] = 0
 
     def frozen(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         cohort, texts = freeze(number, at)
@@ -174,41 +217,51 @@ def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
 
 
 def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[AgentConfig, ...]:
-    """The agents of these names: from the config, or kinds as they stand. Without names, all."""
+    """Return the agents of these names: from the config, or kinds with their defaults; without names, all.
+
+    Raises `ArenaError` for an agent that doesn't exist, that needs the forecasts of one which doesn't play,
+    or whose provider would search today's web.
+    """
     configured = {} if base is None else {agent.name: agent for agent in base.agents}
-    wanted = dict.fromkeys(names or configured or NULL_AGENTS)
-    agents = {name: configured.get(name) or _agent_of_kind(name, base, configured) for name in wanted}
+    agents = dict[str, AgentConfig]()
+    for name in names or configured or NULL_AGENTS:
+        agents[name] = configured.get(name) or _agent_of_kind(name, base)
+
     for agent in agents.values():
         model = model_settings(agent.settings)
-        if model is not None and (option := own_search(model)):
-            message = f"{agent.name} can't play a replay: with {option} its provider searches today's web"
+        search_option = own_search(model) if model is not None else ""
+        if search_option:
+            message = (
+                f"{agent.name} can't play a replay: with {search_option} its provider searches today's web"
+            )
             raise ArenaError("own_search", message, "remove it, and give it tools: [search, read]")
-        missing = [name for name in agent.of if name not in agents]
-        if missing:
-            message = f"{agent.name} needs the forecasts of {missing[0]}, which doesn't play"
-            raise ArenaError("no_agent", message, f"add {missing[0]} to --agents")
+
+        for name in agent.of:
+            if name not in agents:
+                message = f"{agent.name} needs the forecasts of {name}, which doesn't play"
+                raise ArenaError("no_agent", message, f"add {name} to --agents")
+
     return tuple(agents.values())
 
 
-def _agent_of_kind(
-    name: str, base: Config | None, configured: Sequence[str] | dict[str, AgentConfig]
-) -> AgentConfig:
+def _agent_of_kind(name: str, base: Config | None) -> AgentConfig:
+    """Return an agent of a kind with the kind's defaults; raise `ArenaError` if there is none such."""
     try:
         default = kind(name, () if base is None else base.extensions("kinds"))
         return AgentConfig(name, default.name, default.settings(), 0)
     except UnknownExtension as error:
-        others = f"agents of the config: {', '.join(configured)}; " if configured else ""
-        message = f"there is no agent {name!r} and no such kind"
-        raise ArenaError("no_agent", message, f"{others}kinds: {', '.join(error.known)}") from error
+        hint = f"kinds: {', '.join(error.known)}"
+        if base is not None and base.agents:
+            hint = f"agents of the config: {', '.join(agent.name for agent in base.agents)}; {hint}"
+        raise ArenaError("no_agent", f"there is no agent {name!r} and no such kind", hint) from error
     except ValidationError as error:
         message = f"the kind {name} needs settings that have no default"
-        raise ArenaError(
-            "no_agent", message, "define it under agents in a config, and give --config"
-        ) from error
+        hint = "define it under agents in a config, and give --config"
+        raise ArenaError("no_agent", message, hint) from error
 
 
 NOTICE = "replay: not evidence of skill"
-"""What is said with every result: how it ended was known when it was played."""
+"""The notice beside every result: how the markets ended was known when the replay was played."""
 PRICE_AHEAD = timedelta(days=8)
 """How long before a market's end the price was known that the market itself is scored by."""
 
@@ -220,62 +273,77 @@ async def play_replay(
     played: Callable[[int, int], None],
     tell: Callable[[str], None] = print,
 ) -> None:
-    """Every decision time in turn; then what is open is looked at until it has ended or all is known."""
+    """Play every decision time in order; then settle and mark open positions until all of them have ended.
+
+    `played` is called after each time with how many times are done and how many there are.
+    """
     decisions, later = replay.times()
     newest = record.read(read_newest_time) or decisions[0]
+
     with gc_seldom():
         for number, at in enumerate((*decisions, *later), 1):
-            if at >= newest:  # what is older is over, and must not be looked at with what is known since
+            # An older time is over, and must not be played with what has become known since.
+            if at >= newest:
                 if number <= len(decisions):
                     await play_until_answered(at, replay.plan, world, record, tell)
                 else:
-                    for stored in open_cohorts(record):
-                        await track_cohort(stored, at, world, record)
-                        end_cohort_if_over(stored, at, False, record)
-                    await settle_ended(at, world, record)
+                    await _settle_open_cohorts(at, world, record)
             played(number, len(decisions) + len(later))
 
 
+async def _settle_open_cohorts(at: datetime, world: World, record: Record) -> None:
+    """Settle and mark what is open at a time at which nothing is decided, and end what is over."""
+    for stored in open_cohorts(record):
+        await track_cohort(stored, at, world, record)
+        end_cohort_if_over(stored, at, False, record)
+    await settle_ended(at, world, record)
+
+
 def check_same_replay(record: Record, replay: Replay, address: str) -> None:
-    """Refuse a record in which anything else than this replay was played."""
+    """Raise `ArenaError` for a record in which anything else than this replay was played."""
     for stored in record.cohorts():
         cohort = stored.cohort
-        planned = replay.plan.freeze(cohort.number, cohort.starts_at)[0]
-        if scheduled_start(record.begun()) != replay.plan.first or cohort != replace(
-            planned, config_hash=cohort.config_hash
-        ):
+        planned, _ = replay.plan.freeze(cohort.number, cohort.starts_at)
+        same_start = scheduled_start(record.begun()) == replay.plan.first
+        if not same_start or cohort != replace(planned, config_hash=cohort.config_hash):
             message = f"{address} already holds another season"
             raise ArenaError("not_empty", message, "name another record with --database, or delete this one")
 
 
 def count_open_positions(record: Record) -> dict[str, int]:
-    """How many positions are open at the end, and how many of them have no price that is good any more."""
+    """Return how many positions are open at the end, and how many of these have only a stale price."""
     counts = Counter(positions=0, stale=0)
+
     with reading(record.engine) as connection:
         for stored in record.cohorts():
             marked = read_marked_cohort(connection, stored.id, None)
-            lots = positions(marked, stored.cohort.rules.quote_age) if marked else []
-            whole = merge_positions("all", [lot for lot in lots if lot.lot.shares])
-            counts.update(positions=whole.held, stale=whole.stale)
+            if marked is None:
+                continue
+            for position in positions(marked, stored.cohort.rules.quote_age):
+                if position.lot.shares:
+                    counts["positions"] += 1
+                    counts["stale"] += position.stale != ""
+
     return dict(counts)
 
 
 def market_brier(bundle: Bundle) -> dict[str, Any]:
-    """The Brier score of the recorded prices themselves, and over how many markets it is.
+    """Return the Brier score of the recorded prices themselves, and of how many markets it is.
 
     Each market that ended YES or NO counts once, by the last price that was known eight days before its
     end was: for what bears dates, one dated at least eight days before.
     """
-    rows = [row for record in bundle.markets.values() if (row := _price_and_outcome(record)) is not None]
-    score = (
-        brier.score([price / ONE for price, _ in rows], [outcome for _, outcome in rows]) if rows else None
-    )
-    return {"brier_market": score, "brier_market_markets": len(rows)}
+    prices = list[float]()
+    outcomes = list[int]()
 
+    for record in bundle.markets.values():
+        if not record.ends:
+            continue
+        outcome = record.ends[-1].outcome
+        quote = record.quote(record.ends[0].known_at - PRICE_AHEAD)
+        if outcome is not None and quote is not None and quote.mid is not None:
+            prices.append(quote.mid / ONE)
+            outcomes.append(outcome)
 
-def _price_and_outcome(record: Recording) -> tuple[int, int] | None:
-    end = record.ends[-1] if record.ends else None
-    quote = record.quote(record.ends[0].known_at - PRICE_AHEAD) if end else None
-    if end is None or end.outcome is None or quote is None or quote.mid is None:
-        return None
-    return quote.mid, end.outcome
+    score = brier.score(prices, outcomes) if prices else None
+    return {"brier_market": score, "brier_market_markets": len(prices)}

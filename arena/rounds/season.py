@@ -1,4 +1,4 @@
-"""Many decision times: cohorts started when due or by hand, each played or tracked, until all is over."""
+"""A season: many decision times, at which cohorts start, play their rounds or are tracked, until all end."""
 
 import asyncio
 import logging
@@ -48,10 +48,11 @@ from portfolio.quotes import duration_text
 
 logger = logging.getLogger(__name__)
 
+MINUTE_FORMAT = "%Y-%m-%dT%H:%MZ"
 LOOK = 3.0
 """Seconds between two looks at turns whose holder may have died."""
 LONGEST_TAIL = 26
-"""How many more times a season looks whether what is still open has ended."""
+"""How many weeks after its last decision a season keeps looking whether open positions have ended."""
 
 
 async def play_season(
@@ -62,29 +63,36 @@ async def play_season(
     played: Callable[[int, int], None] = print,
     tell: Callable[[str], None] = print,
 ) -> None:
-    """Every decision time in turn, then, unless bounded by `most`, time enough for all to settle.
+    """Play every decision time of a plan in order, or only the first `most` of them.
 
-    After that corrections are waited for, as long as they may come.
-
-    `played` is told after each decision time how many of how many are done, and `tell` which models are
-    waited for.
+    Without `most` the season goes on until all positions are settled and no correction can come any more.
+    `played` is called after each time with how many decision times are done and how many there are, and
+    `tell` with a message while the season waits for a model.
     """
     times = season_times(plan_as_begun(plan, record), most)
-    tail = [] if most else [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
+    tail = []
+    if not most:
+        tail = [times[-1] + number * WEEK for number in range(1, LONGEST_TAIL + 1)]
     newest = record.read(read_newest_time) or times[0]
+
     with gc_seldom():
         for number, at in enumerate((*times, *tail), 1):
             if number > len(times) and not open_cohorts(record):
                 break
-            if at >= newest:  # what is older is over, and must not be looked at with what is known since
+            # An older time is over, and must not be played with what has become known since.
+            if at >= newest:
                 await play_until_answered(at, plan, world, record, tell)
             played(min(number, len(times)), len(times))
-        while not most and (look := next_look(record, record.cohorts(), False, world.corrected_within)):
+
+        while not most:
+            look = next_look(record, record.cohorts(), False, world.corrected_within)
+            if look is None:
+                break
             await settle_ended(look, world, record)
 
 
 def plan_as_begun(plan: Plan, record: Record) -> Plan:
-    """The plan as it is now that some cohorts have begun."""
+    """Return the plan with the cohorts that have begun by now."""
     begun = record.begun()
     return replace(plan, begun=begun, at_once=None if begun else plan.at_once)
 
@@ -92,15 +100,21 @@ def plan_as_begun(plan: Plan, record: Record) -> Plan:
 async def play_until_answered(
     at: datetime, plan: Plan, world: World, record: Record, tell: Callable[[str], None]
 ) -> None:
-    """Play one decision time, again after a pause while a model is away; raise once that was tried too often.
+    """Play one decision time, and play it again after a pause while a model is unavailable.
 
-    No time passes in these worlds, so no answer comes too late. What a person has to put right, such as a
-    wrong key, is not waited for.
+    No time passes in these worlds, so no answer comes too late. Raises `ArenaError` after `MOST_TRIES`, and
+    at once for a failure that a person has to put right, such as a wrong key, or if another process plays.
     """
     for tries in range(1, MOST_TRIES + 1):
         reports = await play_time_when_free(at, plan, world, record)
-        stop_if_busy(reports)
-        unanswered = [turn for report in reports for turn in report.unanswered]
+
+        unanswered = list[UnansweredTurn]()
+        for report in reports:
+            # The season must not continue without a turn that another process holds.
+            if report.waiting:
+                raise busy_error(report.cohort, report.number, report.waiting)
+            unanswered.extend(report.unanswered)
+
         if world.leaves_failed or not unanswered:
             return
         if tries == MOST_TRIES or not all(turn.passing for turn in unanswered):
@@ -114,160 +128,192 @@ async def play_until_answered(
 
 
 def unanswered_error(at: datetime, unanswered: Sequence[UnansweredTurn]) -> ArenaError:
-    """Return the error of a season that stops because models gave no answer, with how to go on."""
-    words = f"the season stopped at {at:{MINUTE_FORMAT}}: {unanswered_text(unanswered)}"
+    """Return the error of a season that stops because models gave no answer, with how to continue it."""
+    message = f"the season stopped at {at:{MINUTE_FORMAT}}: {unanswered_text(unanswered)}"
     hint = f"put that right, then give the same command: it tries these turns again; {LEAVE_FAILED_HINT}"
-    return ArenaError("unanswered", words, hint, status=2)
-
-
-def stop_if_busy(reports: Sequence[RoundReport]) -> None:
-    """A season does not walk past a turn that another process holds."""
-    for report in reports:
-        if report.waiting:
-            raise busy_error(report.cohort, report.number, report.waiting)
+    return ArenaError("unanswered", message, hint, status=2)
 
 
 def season_times(plan: Plan, most: int | None) -> list[datetime]:
-    """The first so many decision times, or all of a plan that ends."""
-    if most is None and plan.count is None:
+    """Return the first `most` decision times of a plan, or all; raise `ArenaError` if it has no end."""
+    until = None
+    if most is not None:
+        until = plan.first + most * max(WEEK, plan.decide.every)
+    elif plan.count is None:
         hint = "give --rounds, or set cohorts.count in the config"
         raise ArenaError("endless", "this config never stops starting cohorts", hint)
-    until = None if most is None else plan.first + most * max(WEEK, plan.decide.every)
+
     return plan.decision_times(until)[:most]
 
 
 async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
-    """One decision time: start the cohort that is due, play the rounds that are due, track the rest.
+    """Play one decision time: start the cohort that is due, play the rounds that are due, track the rest.
 
-    Where one cohort's venue has no answer the others are played all the same, and then that is told.
+    Raises `VenueUnavailable` if the venue of a cohort gives no answer, after playing all other cohorts.
     """
     begin_due_cohort(at, plan, record)
     begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
     newest = newest_numbers(begun, at, plan.keep_deciding)
     deciding = deciding_numbers(begun, at, plan.keep_deciding)
-    reports, trouble = list[RoundReport](), list[VenueUnavailable]()
+    reports = list[RoundReport]()
+    outages = list[VenueUnavailable]()
+
     for stored in begun:
-        looked = record.read(read_newest_time, stored.id)
-        past = looked is not None and looked > at and record.read(read_taken_at, stored.id, at) is None
-        if stored.ended_at is not None or past:
+        if stored.ended_at is not None or _is_past(stored, at, record):
             continue
-        # A live cohort whose round was not begun in time is only tracked at that time.
-        late = is_late(stored.cohort, at, world.now())
-        missed = late and record.read(read_taken_at, stored.id, at) is None
-        plays = stored.cohort.number in deciding and not missed
-        number = stored.cohort.calendar.number_at(at) if plays else None
-        if number is not None and record.read(read_taken_at, stored.id, at) is not None:
-            begun_rounds = {round.number for round in record.read(read_rounds, stored.id)}
-            number = number if number in begun_rounds else None  # else it was only tracked then
+        number = None
+        if stored.cohort.number in deciding:
+            number = _number_to_play(stored, at, world, record)
+
         try:
             if number is None:
                 await track_cohort(stored, at, world, record)
             else:
                 reports.append(await play_round(stored, number, world, record))
         except VenueUnavailable as error:
-            trouble.append(error)
+            outages.append(error)
             continue
         end_cohort_if_over(stored, at, stored.cohort.number in newest, record)
+
     try:
         await settle_ended(at, world, record)
     except VenueUnavailable as error:
-        trouble.append(error)
-    if trouble:
-        first = trouble[0]
-        raise VenueUnavailable(first.code, first.message, first.hint, first.venue, 2 if reports else 1)
+        outages.append(error)
+
+    if outages:
+        first = outages[0]
+        status = 2 if reports else 1
+        raise VenueUnavailable(first.code, first.message, first.hint, first.venue, status)
     return reports
 
 
-async def play_time_when_free(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
-    """Play one decision time; turns that are held by a process which may have died are waited for.
+def _is_past(stored: StoredCohort, at: datetime, record: Record) -> bool:
+    """Tell whether a cohort has a snapshot of a later time, but none of this one."""
+    newest = record.read(read_newest_time, stored.id)
+    if newest is None or newest <= at:
+        return False
+    return record.read(read_taken_at, stored.id, at) is None
 
-    Of a process on another machine nothing is known. It lives if it renews a claim meanwhile, and then its
-    turns are left to it; else they are taken over after a lease.
+
+def _number_to_play(stored: StoredCohort, at: datetime, world: World, record: Record) -> int | None:
+    """Return the number of the round that a cohort plays at a time; None if it is only tracked then."""
+    number = stored.cohort.calendar.number_at(at)
+    if number is None:
+        return None
+
+    if record.read(read_taken_at, stored.id, at) is None:
+        # A live round that did not begin in time is missed.
+        return None if is_late(stored.cohort, at, world.now()) else number
+
+    # With a snapshot but no round, the cohort was only tracked at this time, and stays so.
+    return number if _round_at(at, stored, record) else None
+
+
+def _round_at(at: datetime, stored: StoredCohort, record: Record) -> StoredRound | None:
+    """Return the round that a cohort has begun at a time, if it has."""
+    rounds = record.read(read_rounds, stored.id)
+    return next((stored_round for stored_round in rounds if stored_round.at == at), None)
+
+
+async def play_time_when_free(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
+    """Play one decision time, waiting for turns that are held by a process which may have died.
+
+    Whether a process on another machine is alive can only be seen by the claims that it renews. If it
+    renews one, its turns are left to it; if not, they are taken over after the length of a lease.
     """
     reports = list[RoundReport]()
-    told = False
+    warned = False
+
     while True:
         try:
             reports = joined_reports(reports, await play_time(at, plan, world, record))
         except ArenaError as error:
             if error.code != "busy" or not record.watch.is_in_doubt():
                 raise
-            waiting = error.message
+            message = error.message
         else:
             busy = [report for report in reports if report.waiting]
             if not busy or not record.watch.is_in_doubt():
                 return reports
-            waiting = busy_error(busy[0].cohort, busy[0].number, busy[0].waiting).message
+            message = busy_error(busy[0].cohort, busy[0].number, busy[0].waiting).message
 
-        if not told:
-            length = int(LEASE_LENGTH.total_seconds())
-            logger.warning("%s, or has died; waiting up to %d s for a sign of it", waiting, length)
-        told = True
+        if not warned:
+            seconds = int(LEASE_LENGTH.total_seconds())
+            logger.warning("%s, or has died; waiting up to %d s for a sign of it", message, seconds)
+        warned = True
         await asyncio.sleep(LOOK)
 
 
 def joined_reports(earlier: Sequence[RoundReport], later: Sequence[RoundReport]) -> list[RoundReport]:
     """Return the later reports of one decision time, with the turns that were played earlier.
 
-    A cohort that has ended meanwhile is not reported on again.
+    A cohort that has ended meanwhile has no later report: its earlier one is returned as it is.
     """
-    before = {(report.cohort, report.number): report for report in earlier}
+    unmatched = {(report.cohort, report.number): report for report in earlier}
     joined = list[RoundReport]()
+
     for report in later:
-        first = before.pop((report.cohort, report.number), None)
+        first = unmatched.pop((report.cohort, report.number), None)
         if first is None:
             joined.append(report)
             continue
-        trouble = tuple(dict.fromkeys((*first.trouble, *report.trouble)))
+
         turns = (*first.turns, *report.turns)
+        trouble = tuple(dict.fromkeys((*first.trouble, *report.trouble)))
         replaced = first.replaced or report.replaced
         joined.append(replace(report, turns=turns, trouble=trouble, replaced=replaced))
-    return sorted([*before.values(), *joined], key=lambda report: report.cohort)
+
+    return sorted([*unmatched.values(), *joined], key=lambda report: report.cohort)
 
 
 def begin_due_cohort(at: datetime, plan: Plan, record: Record) -> None:
-    """Start the cohort that the plan wants at that time, once."""
+    """Start the cohort that the plan starts at that time, unless it has begun."""
     begun = {stored.cohort.starts_at for stored in record.cohorts()}
     if plan.starts_at(at) and at not in begun:
         begin_cohort(at, plan, record)
 
 
 def begin_cohort(at: datetime, plan: Plan, record: Record) -> Cohort:
-    """Start the next cohort; where the schedule starts one at that time, it is that one."""
+    """Start the next cohort and return it; it is the schedule's own if the schedule has a start then."""
     planned, texts = plan.freeze(record.read(next_cohort_number), at)
     cohort = replace(planned, by_hand=plan.starts.number_at(at) is None)
-    deposits = {entrant.name: open_account(cohort.bankroll, at) for entrant in cohort.entrants}
-    record.write(add_cohort, cohort, texts, deposits)
+    start_cohort(cohort, texts, record)
     return cohort
 
 
-def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> bool:
-    """End a cohort that has no round to come, none that is not done, and where all is sold and paid.
+def start_cohort(cohort: Cohort, texts: Mapping[str, str], record: Record) -> None:
+    """Write a cohort with the texts of its prompts, and deposit the bankroll of each entrant."""
+    deposit = open_account(cohort.bankroll, cohort.starts_at)
+    record.write(add_cohort, cohort, texts, {entrant.name: deposit for entrant in cohort.entrants})
 
-    One of `newest_numbers` may still decide, also after a pause, unless it was stopped. A round that was
-    never begun is past once the cohort was looked at, at its time or later, without it.
+
+def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> bool:
+    """End a cohort that has no round left to play, no position and no unpaid market; tell whether it did.
+
+    A cohort that is among the `newest` may still decide, even if it is paused, unless it was stopped. A
+    round that never began is past once the cohort has a snapshot of that round's time or later.
     """
-    if not all(round.done for round in record.read(read_rounds, stored.id)):
+    if not all(stored_round.done for stored_round in record.read(read_rounds, stored.id)):
         return False
+
     if newest and stored.stopped_at is None:
-        last = stored.cohort.calendar.time(stored.cohort.rounds)
-        seen_until = record.read(read_newest_time, stored.id)
-        if last > at or seen_until is None or seen_until < last:
+        last_round_at = stored.cohort.calendar.time(stored.cohort.rounds)
+        newest_snapshot_at = record.read(read_newest_time, stored.id)
+        if last_round_at > at or newest_snapshot_at is None or newest_snapshot_at < last_round_at:
             return False
+
     if any(account.lots for account in record.holdings(stored.id, until=at).values()):
         return False
     if record.read(read_unpaid_markets, stored.id):
         return False
+
     record.write(end_cohort, stored.id, at)
     return True
 
 
 def open_cohorts(record: Record) -> list[StoredCohort]:
-    """Cohorts that still have something to come."""
+    """Return the cohorts that have not ended."""
     return [stored for stored in record.cohorts() if stored.ended_at is None]
-
-
-MINUTE_FORMAT = "%Y-%m-%dT%H:%MZ"
 
 
 def next_decision_time(
@@ -278,117 +324,151 @@ def next_decision_time(
     look: datetime | None = None,
     leaves_failed: bool = False,
 ) -> datetime:
-    """The time to play when none is named: what was broken off, else what comes next, else what is due.
+    """Return the time to play where none is named: one that was interrupted, else the next or the due one.
 
-    A round whose models were away was broken off too, unless failed turns are left as they are. With `look`,
-    where all have ended, corrections may come: then they are asked for.
+    A round whose models were unavailable counts as interrupted, unless `leaves_failed`. `look` is when to
+    ask for corrections once all cohorts have ended. Raises `ArenaError` if there is nothing to play.
     """
-    newest, played = record.read(read_newest_time), record.read(read_newest_played_time)
-    plan, still_open = plan_as_begun(plan, record), open_cohorts(record)
-    interrupted = [
-        at
-        for stored in still_open
-        for at in {*unplayed_times(stored, record), *([] if played is None else [played])}
-        if is_interrupted_at(at, stored, record, leaves_failed)
-    ]
+    newest = record.read(read_newest_time)
+    newest_played = record.read(read_newest_played_time)
+    plan = plan_as_begun(plan, record)
+    unended = open_cohorts(record)
+
+    interrupted = _interrupted_times(unended, newest_played, record, leaves_failed)
     if interrupted:
         return min(interrupted)
+
     if live:
         due = plan.decision_times(now)
         if due and now - due[-1] <= PLAY_WINDOW:
             return due[-1]
-        after = plan.next_after(now)
-        if look is not None and look <= now and after is None:
+
+        following = plan.next_after(now)
+        if following is None and look is not None and look <= now:
             return now.replace(second=0, microsecond=0)
-        words = "every round is over"
-        if after is not None:
-            words = f"no decision is due; the next is on {after:{MINUTE_FORMAT}}"
-        raise ArenaError("not_due", words, "a round must be played within 6 hours of its time")
+
+        message = "every round is over"
+        if following is not None:
+            message = f"no decision is due; the next is on {following:{MINUTE_FORMAT}}"
+        raise ArenaError("not_due", message, "a round must be played within 6 hours of its time")
+
     following = plan.first if newest is None else plan.next_after(newest)
-    if following is None and newest is not None and played is not None:
-        # every round is over, and what is open is still to be settled
-        weeks = max(1, -((played - newest) // WEEK))
-        following = played + weeks * WEEK if still_open else look
+    if following is None and newest is not None and newest_played is not None:
+        # Every round is over: open positions are settled a whole number of weeks after the last one.
+        weeks = max(1, -((newest_played - newest) // WEEK))
+        following = newest_played + weeks * WEEK if unended else look
+
     if following is None:
         raise ArenaError("over", "every round has been played", "arena leaderboard shows the results")
     return following
 
 
+def _interrupted_times(
+    unended: Sequence[StoredCohort], newest_played: datetime | None, record: Record, leaves_failed: bool
+) -> list[datetime]:
+    """Return the times at which playing one of these cohorts was interrupted."""
+    interrupted = list[datetime]()
+
+    for stored in unended:
+        times = set(unplayed_times(stored, record))
+        if newest_played is not None:
+            times.add(newest_played)
+        for at in times:
+            if is_interrupted_at(at, stored, record, leaves_failed):
+                interrupted.append(at)
+
+    return interrupted
+
+
 def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) -> datetime:
     """Return what time it is in a simulated or recorded season.
 
-    That is now once all until now is played, settled, and corrected `within` so long. Before that it is the
-    time of the newest look, or of the first start: whatever is read later would be in the season's future.
+    It is now once everything due by now is played, settled, and corrected `within` so long. Before that it
+    is the time of the newest snapshot, or of the first start: anything later is still in the season's future.
     """
     newest = record.read(read_newest_time)
     if newest is None:
         return min(now, plan.first)
 
-    undone = [at for stored in open_cohorts(record) for at in unplayed_times(stored, record)]
+    unended = open_cohorts(record)
     following = plan_as_begun(plan, record).next_after(newest)
-    if following is None and open_cohorts(record):
+    if following is None and unended:
         return newest
-    look = next_look(record, record.cohorts(), False, within)
-    coming = [at for at in (following, look) if at is not None]
-    return newest if any(at <= now for at in (*undone, *coming)) else now
+
+    coming = [following, next_look(record, unended, False, within)]
+    for stored in unended:
+        coming.extend(unplayed_times(stored, record))
+    first = min(filter(None, coming), default=None)
+    return now if first is None or first > now else newest
 
 
 def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
-    """The times of its rounds that are not over; where prices are live they are past."""
+    """Return the times of a cohort's rounds that are not over; none at a live venue, where they are past."""
     if stored.cohort.stamp == "live":
         return []
-    return [round.at for round in record.read(read_rounds, stored.id) if not round.done]
+    rounds = record.read(read_rounds, stored.id)
+    return [stored_round.at for stored_round in rounds if not stored_round.done]
 
 
 def is_interrupted_at(
     newest: datetime, stored: StoredCohort, record: Record, leaves_failed: bool = False
 ) -> bool:
-    """Whether a time was broken off for a cohort.
+    """Tell whether playing a cohort at a time was interrupted.
 
-    One that only has failed turns left was not, but where no time passes a model that was away is asked
-    again.
+    With only failed turns left it was not. But where no time passes, failed turns of a model that was
+    unavailable are played again, unless `leaves_failed`.
     """
     if stored.cohort.starts_at > newest:
         return False
-    round = next((round for round in record.read(read_rounds, stored.id) if round.at == newest), None)
-    if round is not None and not round.done and (stored.paused_at or stored.stopped_at):
+
+    current = _round_at(newest, stored, record)
+    unfinished = current is not None and not current.done
+    if unfinished and (stored.paused_at or stored.stopped_at):
         return False
     if not record.read(has_marks, stored.id, newest):
         return True
-    if round is None or round.done:
+    if current is None or current.done:
         return False
-    statuses = record.read(read_turn_statuses, round.id)
+
+    statuses = record.read(read_turn_statuses, current.id)
     if not unfinished_turns(stored, statuses, {"failed"}) or unfinished_turns(stored, statuses):
         return True
     if leaves_failed or stored.cohort.stamp == "live":
         return False
-    return any(turn.passing for turn in record.read(read_unanswered_turns, round.id))
+    return any(turn.passing for turn in record.read(read_unanswered_turns, current.id))
 
 
 def check_decision_time(
     at: datetime, plan: Plan, record: Record, live: bool, now: datetime, look: datetime | None = None
 ) -> None:
-    """A time to come, one before the last played, or one at which nothing is to be done is a mistake."""
-    newest, cohorts, plan = record.read(read_newest_time), record.cohorts(), plan_as_begun(plan, record)
-    decides = plan.starts_at(at) or any(x.cohort.calendar.number_at(at) for x in cohorts)
+    """Raise `ArenaError` for a time to come, one before the last played, or one with nothing to do."""
+    newest = record.read(read_newest_time)
+    cohorts = record.cohorts()
+    plan = plan_as_begun(plan, record)
+
+    decides = plan.starts_at(at) or any(stored.cohort.calendar.number_at(at) for stored in cohorts)
     settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
-    if not decides and not settles and (look is None or at < look):
-        near = plan.next_after(at)
-        hint = f"the next decision is on {near:{MINUTE_FORMAT}}" if near else "every round is over by then"
+    corrects = look is not None and at >= look
+    if not decides and not settles and not corrects:
+        following = plan.next_after(at)
+        hint = "every round is over by then"
+        if following is not None:
+            hint = f"the next decision is on {following:{MINUTE_FORMAT}}"
         raise ArenaError("no_round", f"no cohort decides on {at:{MINUTE_FORMAT}}", hint)
+
     if live and at > now:
-        words = f"{at:{MINUTE_FORMAT}} is in the future"
-        raise ArenaError("not_due", words, "a live round is played at its own time")
-    times = {round.at for stored in cohorts for round in record.read(read_rounds, stored.id)}
+        message = f"{at:{MINUTE_FORMAT}} is in the future"
+        raise ArenaError("not_due", message, "a live round is played at its own time")
+
     late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
-    if late and at not in times:
-        words = f"{at:{MINUTE_FORMAT}} was missed: its prices are gone"
-        raise ArenaError("too_late", words, "play the next round: arena round")
+    if late and not any(_round_at(at, stored, record) for stored in cohorts):
+        message = f"{at:{MINUTE_FORMAT}} was missed: its prices are gone"
+        raise ArenaError("too_late", message, "play the next round: arena round")
 
 
 @dataclass(frozen=True, slots=True)
 class CohortOverview:
-    """A cohort at a glance: what it is doing, its rounds so far, when it decides next.
+    """A cohort at a glance: its state, its rounds so far, and when it decides next.
 
     `open` counts positions; `profits` are those of its agents by the newest mark, in millionths.
     """
@@ -402,61 +482,87 @@ class CohortOverview:
 
     @property
     def cohort(self) -> Cohort:
-        """What it froze."""
+        """Return the cohort as it was frozen."""
         return self.stored.cohort
 
     @property
     def done(self) -> int:
-        """How many of its rounds are over."""
-        return sum(round.done for round in self.rounds)
+        """Return how many of its rounds are over."""
+        return sum(stored_round.done for stored_round in self.rounds)
 
 
 def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[CohortOverview]:
-    """All cohorts, oldest first, of which the newest `keep` decide, as of the clock.
+    """Return the overviews of all cohorts, oldest first; the newest `keep` of them decide.
 
-    In a made-up or recorded world time is that of the newest snapshot.
+    A live cohort is seen as of now, a simulated or recorded one as of the newest snapshot.
     """
-    cohorts, snapshot_times = read_cohorts(connection), read_newest_snapshot_times(connection)
-    rounds, held = read_rounds_by_cohort(connection), count_open_positions(connection)
+    cohorts = read_cohorts(connection)
+    snapshot_times = read_newest_snapshot_times(connection)
+    rounds = read_rounds_by_cohort(connection)
+    open_positions = count_open_positions(connection)
     profits = read_profits(connection)
-    latest = max(snapshot_times.values(), default=None)
+    newest_snapshot = max(snapshot_times.values(), default=None)
+
     overviews = []
     for stored in cohorts:
-        live, own = stored.cohort.stamp == "live", rounds.get(stored.id, [])
-        since = now - PLAY_WINDOW if live else latest
-        begun = {round.number: round.done for round in own}
-        number = next_round_number(stored.cohort, begun, snapshot_times.get(stored.id), since)
-        at = max(stored.cohort.starts_at, now if live else latest or stored.cohort.starts_at)
-        state = cohort_state(stored, newest_numbers(cohorts, at, keep), number is not None)
-        next_at = stored.cohort.calendar.time(number) if number is not None and state == "playing" else None
-        own_profits = profits.get(stored.cohort.number, {})
-        overviews.append(CohortOverview(stored, state, tuple(own), next_at, held[stored.id], own_profits))
+        cohort = stored.cohort
+        at = newest_snapshot
+        since = newest_snapshot
+        if cohort.stamp == "live":
+            at = now
+            since = now - PLAY_WINDOW
+
+        own_rounds = rounds.get(stored.id, [])
+        done = {stored_round.number: stored_round.done for stored_round in own_rounds}
+        number = next_round_number(cohort, done, snapshot_times.get(stored.id), since)
+        newest = newest_numbers(cohorts, max(cohort.starts_at, at or cohort.starts_at), keep)
+        state = cohort_state(stored, newest, number is not None)
+        next_at = None
+        if number is not None and state == "playing":
+            next_at = cohort.calendar.time(number)
+
+        overviews.append(
+            CohortOverview(
+                stored=stored,
+                state=state,
+                rounds=tuple(own_rounds),
+                next_at=next_at,
+                open=open_positions[stored.id],
+                profits=profits.get(cohort.number, {}),
+            )
+        )
     return overviews
 
 
 def manual_start_time(
     plan: Plan, cohorts: Sequence[StoredCohort], newest: datetime | None, live: bool, now: datetime
 ) -> datetime:
-    """When a cohort starts that is started now; `newest` is the time of the newest snapshot.
+    """Return when a cohort that a person starts now begins; `newest` is the time of the newest snapshot.
 
-    With a live venue that is now, to the minute; else the next decision time.
+    At a live venue that is now, to the minute; elsewhere it is the next decision time.
     """
     if live:
         minute = now.replace(second=0, microsecond=0)
-        return minute if newest is None or newest <= minute else minute + timedelta(minutes=1)
+        if newest is not None and newest > minute:
+            return minute + timedelta(minutes=1)
+        return minute
+
     if newest is None:
         return plan.first
-    return plan.next_after(newest) or max(newest, *(each.cohort.starts_at for each in cohorts)) + WEEK
+
+    starts = [stored.cohort.starts_at for stored in cohorts]
+    return plan.next_after(newest) or max(newest, *starts) + WEEK
 
 
 def check_manual_start(
     at: datetime, cohorts: Sequence[StoredCohort], newest: datetime | None, live: bool, now: datetime
 ) -> None:
-    """A start that another cohort has, or at which nothing can be decided any more, is a mistake."""
+    """Raise `ArenaError` if another cohort starts then, or if nothing can be decided then any more."""
     for stored in cohorts:
         if stored.cohort.starts_at == at:
             message = f"cohort {stored.cohort.number} starts on {at:{MINUTE_FORMAT}} already"
             raise ArenaError("same_start", message, "name another time: --at TIME")
+
     if live and at < max(now.replace(second=0, microsecond=0), newest or at):
         message = f"{at:{MINUTE_FORMAT}} is past: its prices are no longer available"
         raise ArenaError("too_late", message, "leave out --at to start one now")

@@ -1,4 +1,4 @@
-"""One agent's turn as it would be: on a snapshot of the record or a fresh one, and written nowhere."""
+"""A trial: one agent's turn on a snapshot of the record or a fresh one, of which nothing is written."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,15 +37,15 @@ from portfolio.ledger import fold, open_account
 from portfolio.model import Holdings, Mark
 
 MOST_TIMES_NAMED = 5
-"""So many times are named where none was decided at the one that was asked for."""
+"""How many of the last rounds' times an error names when there was no round at the time asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialAgent:
-    """An agent in a cohort that holds it alone, and what it owns there.
+    """An agent, in a cohort in which it is the only one, and its account there.
 
-    `texts` are prompts by hash that may not be in the record, `changed` is what was set up otherwise when
-    the cohort started, key by key as it was and as it is.
+    `texts` are prompts by hash that may not be in the record. `changed` are the settings that were different
+    when the cohort started: by key, the value then and the value now.
     """
 
     stored: StoredCohort
@@ -55,16 +55,16 @@ class TrialAgent:
 
     @property
     def entrant(self) -> Entrant:
-        """The agent."""
+        """Return the agent as an entrant of its cohort."""
         return self.stored.cohort.entrants[0]
 
 
 @dataclass(frozen=True, slots=True)
 class TrialSetting:
-    """An agent, and the round and the snapshot that it is tried on.
+    """An agent, with the round and the snapshot that it is tried on.
 
-    `cohort` is the number of the cohort whose round it is; None for a look at the venue that no cohort took.
-    `trouble` is what was missing then, in words.
+    `cohort` is the number of the cohort whose round it is; None for a fresh look at the venue. `trouble` says
+    what was missing then.
     """
 
     agent: TrialAgent
@@ -78,88 +78,118 @@ class TrialSetting:
 def recorded_setting(
     connection: Connection, config: Config, name: str, at: datetime | None
 ) -> TrialSetting | None:
-    """The latest round of the newest cohort that the agent is in, or the one at a time.
+    """Return the latest round of the newest cohort that the agent is in, or the round at a time.
 
-    For an agent that no cohort has had yet it is the latest round of all. None where nothing was decided.
+    For an agent that no cohort has had yet it is the latest round of all. Returns None where no round was
+    played, and raises `ArenaError` where none was at that time, or for an agent that doesn't exist.
     """
     cohorts = read_cohorts(connection)
-    own = [stored for stored in cohorts if name in stored.entrant_ids]
-    planned = [agent.name for agent in config.agents]
-    if not own and name not in planned:
-        names = dict.fromkeys([*planned, *(other for stored in cohorts for other in stored.entrant_ids)])
-        hint = f"agents: {', '.join(names)}; a new one goes into the config's agents first"
-        raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
+    own_cohorts = [stored for stored in cohorts if name in stored.entrant_ids]
+    if not own_cohorts:
+        _check_planned(name, config, cohorts)
+
     rounds = read_rounds_by_cohort(connection)
-    places = [(stored, round) for stored in own or cohorts for round in rounds.get(stored.id, ())]
-    then = [(stored, round) for stored, round in places if at in (None, round.at)]
-    if places and not then and at is not None:
-        times = sorted({round.at for _, round in places})[-MOST_TIMES_NAMED:]
-        last = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in times)
-        words = f"nothing was decided at {at:{MINUTE_FORMAT}}"
-        raise ArenaError("no_round", words, f"the last rounds were at {last}")
-    if not then:
+    times = set[datetime]()
+    candidates = list[tuple[StoredCohort, StoredRound]]()
+    for stored in own_cohorts or cohorts:
+        for stored_round in rounds.get(stored.id, ()):
+            times.add(stored_round.at)
+            if at in (None, stored_round.at):
+                candidates.append((stored, stored_round))
+
+    if at is not None and times and not candidates:
+        last_times = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in sorted(times)[-MOST_TIMES_NAMED:])
+        message = f"nothing was decided at {at:{MINUTE_FORMAT}}"
+        raise ArenaError("no_round", message, f"the last rounds were at {last_times}")
+    if not candidates:
         return None
-    if own:
-        stored, round = max(then, key=lambda place: (place[0].cohort.number, place[1].at))
-        agent = _as_in_round(connection, config, name, stored, round)
-        seen = _snapshot_of(connection, stored, round)
-        return TrialSetting(agent, round, seen, stored.cohort.number, fresh=False)
-    stored, round = max(then, key=lambda place: (place[1].at, place[0].cohort.number))
-    seen, agent = _snapshot_of(connection, stored, round), _as_newcomer(config, name, stored, round)
-    return TrialSetting(agent, replace(round, number=1), replace(seen, held=()), stored.cohort.number)
+
+    if own_cohorts:
+        stored, stored_round = max(candidates, key=lambda pair: (pair[0].cohort.number, pair[1].at))
+        agent = _as_in_round(connection, config, name, stored, stored_round)
+        snapshot = _snapshot_of(connection, stored, stored_round)
+        return TrialSetting(agent, stored_round, snapshot, stored.cohort.number, fresh=False)
+
+    stored, stored_round = max(candidates, key=lambda pair: (pair[1].at, pair[0].cohort.number))
+    agent = _as_newcomer(config, name, stored, stored_round)
+    snapshot = replace(_snapshot_of(connection, stored, stored_round), held=())
+    return TrialSetting(agent, replace(stored_round, number=1), snapshot, stored.cohort.number)
+
+
+def _check_planned(name: str, config: Config, cohorts: Sequence[StoredCohort]) -> None:
+    """Raise `ArenaError` if the config has no agent of that name; the hint lists all that there are."""
+    names = [agent.name for agent in config.agents]
+    if name in names:
+        return
+
+    for stored in cohorts:
+        names.extend(stored.entrant_ids)
+    listed = ", ".join(dict.fromkeys(names))
+    hint = f"agents: {listed}; a new one goes into the config's agents first"
+    raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
 
 
 def newcomer_setting(config: Config, name: str, at: datetime) -> TrialAgent:
-    """An agent where nothing was decided yet, as a cohort that starts at a time would have it."""
+    """Return an agent as in a cohort that starts at a time, where no round was played yet."""
     planned, texts = freeze_cohort(config, 1, at)
     return _only_agent(planned, name, texts)
 
 
-def _as_newcomer(config: Config, name: str, stored: StoredCohort, round: StoredRound) -> TrialAgent:
-    """An agent that is new: a fresh bankroll and the config's rules, in the world of a snapshot."""
-    theirs = stored.cohort
-    planned, texts = freeze_cohort(config, theirs.number + 1, round.at)
-    here = replace(
+def _as_newcomer(config: Config, name: str, stored: StoredCohort, stored_round: StoredRound) -> TrialAgent:
+    """Return a new agent, with a full bankroll and the config's rules, at the venue of another cohort."""
+    cohort = stored.cohort
+    planned, texts = freeze_cohort(config, cohort.number + 1, stored_round.at)
+    planned = replace(
         planned,
-        venue=theirs.venue,
-        venue_settings=theirs.venue_settings,
-        stamp=theirs.stamp,
-        evidence=theirs.evidence,
-        evidence_settings=theirs.evidence_settings,
-        guard=theirs.guard,
+        venue=cohort.venue,
+        venue_settings=cohort.venue_settings,
+        stamp=cohort.stamp,
+        evidence=cohort.evidence,
+        evidence_settings=cohort.evidence_settings,
+        guard=cohort.guard,
     )
-    return _only_agent(here, name, texts, stored.id)
+    return _only_agent(planned, name, texts, stored.id)
 
 
 def _only_agent(planned: Cohort, name: str, texts: Mapping[str, str], cohort_id: int = 0) -> TrialAgent:
-    """One agent of a cohort that has not started; 0 is the id of no row."""
+    """Return one agent of a cohort that has not started; no row has the id 0."""
     entrants = tuple(entrant for entrant in planned.entrants if entrant.name == name)
     stored = StoredCohort(cohort_id, replace(planned, entrants=entrants), {name: 0}, None)
     return TrialAgent(stored, fold([open_account(planned.bankroll, planned.starts_at)]), texts)
 
 
 def _as_in_round(
-    connection: Connection, config: Config, name: str, stored: StoredCohort, round: StoredRound
+    connection: Connection, config: Config, name: str, stored: StoredCohort, stored_round: StoredRound
 ) -> TrialAgent:
-    """An agent with the account that it had before it decided, set up as it would be in the next cohort."""
-    cohort, at = stored.cohort, round.at
+    """Return an agent with its account before it decided, set up as it would be in the next cohort."""
+    cohort = stored.cohort
+    at = stored_round.at
     planned, texts = freeze_cohort(config, cohort.number, at)
+
+    # An agent that is no longer in the config keeps what its cohort has frozen.
     before = next(entrant for entrant in cohort.entrants if entrant.name == name)
     after = next((entrant for entrant in planned.entrants if entrant.name == name), before)
     prompts = cohort.prompts if after is before else planned.prompts
     alone = replace(cohort, entrants=(after,), prompts=prompts)
-    entries = read_ledgers(connection, stored.id)[name]
-    until = [x for x in entries if x.at < at or (x.at == at and x.kind not in ("buy", "sell"))]
     kinds = config.extensions("kinds")
     changed = setup_differences(agent_setup(cohort, before, kinds), agent_setup(alone, after, kinds))
-    here = StoredCohort(stored.id, alone, {name: stored.entrant_ids[name]}, None)
-    return TrialAgent(here, fold(until), texts, changed)
+
+    # What is paid at the round's own time comes before the agent decides, its trades after.
+    entries = [
+        entry
+        for entry in read_ledgers(connection, stored.id)[name]
+        if entry.at < at or (entry.at == at and entry.kind not in ("buy", "sell"))
+    ]
+
+    in_round = StoredCohort(stored.id, alone, {name: stored.entrant_ids[name]}, None)
+    return TrialAgent(in_round, fold(entries), texts, changed)
 
 
-def _snapshot_of(connection: Connection, stored: StoredCohort, round: StoredRound) -> Snapshot:
-    taken = read_snapshot(connection, stored.id, round.at)
+def _snapshot_of(connection: Connection, stored: StoredCohort, stored_round: StoredRound) -> Snapshot:
+    """Return the snapshot of a round; raise `LookupError` if a damaged record has none."""
+    taken = read_snapshot(connection, stored.id, stored_round.at)
     if taken is None:
-        raise LookupError(f"the round at {round.at} has no snapshot: run `arena verify`")
+        raise LookupError(f"the round at {stored_round.at} has no snapshot: run `arena verify`")
     return taken[1]
 
 
@@ -174,7 +204,7 @@ class TrialQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A setting, and what came of it. `turn` is None where a model would decide and was not asked.
+    """A setting and the agent's turn in it; `turn` is None where a model would decide and was not asked.
 
     `mark` is the account at these prices; `missing` are agents that this one is made from, and that
     have stated nothing in this round.
@@ -188,44 +218,57 @@ class Trial:
 
 
 async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
-    """Let an agent decide in a setting, and execute what it wants. When `dry`, its model is not asked."""
-    agent, entrant = setting.agent, setting.agent.entrant
-    of = forecast_sources(entrant.settings)
-    stated = record.read(read_final_forecasts, setting.round.id, of)
-    missing = tuple(name for name in of if name not in stated)
-    if missing and missing == of:
-        words = f"{entrant.name} is made from {', '.join(of)}, which stated no forecast in this round"
-        raise ArenaError("nothing_stated", words, "play a round with it first: arena round")
+    """Let an agent decide in a setting, and execute its orders. When `dry`, its model is not asked.
+
+    Raises `ArenaError` if none of the agents that it is made from has stated a forecast.
+    """
+    agent = setting.agent
+    entrant = agent.entrant
+    sources = forecast_sources(entrant.settings)
+    stated = record.read(read_final_forecasts, setting.round.id, sources)
+    missing = tuple(name for name in sources if name not in stated)
+    if missing and missing == sources:
+        message = f"{entrant.name} is made from {', '.join(sources)}, which stated no forecast in this round"
+        raise ArenaError("nothing_stated", message, "play a round with it first: arena round")
+
     player = _without_model(world.player, setting.snapshot) if dry else world.player
-    alone = replace(world, player=player, desk=None)
-    (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, alone, record)
+    trial_world = replace(world, player=player, desk=None)
+    (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, trial_world, record)
     turn = await play_turn(claim, setting.round.number)
+
     questions = tuple(_questions(record.calls, claim.player))
-    return Trial(setting, claim.view.mark, missing, questions, None if dry and questions else turn)
+    decided = None if dry and questions else turn
+    return Trial(setting, claim.view.mark, missing, questions, decided)
 
 
 async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: DryRunRecord) -> TrialSetting:
-    """A look at the venue, and at what the source of evidence says of it; of neither anything is kept."""
+    """Return a setting of the venue's markets now, with the evidence for them; nothing of it is kept.
+
+    Raises `ArenaError` if the venue gives no answer, or has no market to show.
+    """
     try:
         snapshot = await take_snapshot(agent.stored, at, world, record, 1)
     except VenueUnavailable as error:
         cause = error.__cause__
-        raise venue_error(cause) if isinstance(cause, VenueError) else error from error
+        if isinstance(cause, VenueError):
+            raise venue_error(cause) from error
+        raise
+
     if not snapshot.shown:
         venue = agent.stored.cohort.venue
         hint = "try another time with --at, or see arena markets list"
         raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", hint)
-    round = StoredRound(0, 1, at, 0, False)
-    record.write(add_snapshot, agent.stored.id, agent.stored.cohort.number, snapshot, round.number)
-    return TrialSetting(
-        agent, round, snapshot, trouble=await gather_evidence(agent.stored, round, world, record)
-    )
+
+    fresh_round = StoredRound(0, 1, at, 0, False)
+    record.write(add_snapshot, agent.stored.id, agent.stored.cohort.number, snapshot, fresh_round.number)
+    trouble = await gather_evidence(agent.stored, fresh_round, world, record)
+    return TrialSetting(agent, fresh_round, snapshot, trouble=trouble)
 
 
 def _without_model(
     player: Callable[[Cohort, Entrant], Player], snapshot: Snapshot
 ) -> Callable[[Cohort, Entrant], Player]:
-    """The same players, with models that are not called: a stand-in answers each question whole."""
+    """Return the same players without their models: each question gets a stand-in's complete answer."""
 
     async def ask(prompt: Prompt) -> Call:
         return Call(prompt, short_answer(prompt, snapshot), finish="stop", cost=0)
@@ -233,10 +276,11 @@ def _without_model(
     return lambda cohort, entrant: replace(player(cohort, entrant), ask=ask)
 
 
-def _questions(made: Sequence[Call], player: Player) -> Iterator[TrialQuestion]:
-    """The calls by what was asked: sample by sample, in the order in which they were made."""
-    asked: dict[Prompt, list[Call]] = {}
-    for call in sorted(made, key=lambda call: call.prompt.sample):
-        asked.setdefault(call.prompt, []).append(call)
-    for prompt, calls in asked.items():
-        yield TrialQuestion(prompt, player.worst_case(prompt), tuple(calls))
+def _questions(calls: Sequence[Call], player: Player) -> Iterator[TrialQuestion]:
+    """Yield the questions with their calls: sample by sample, in the order in which they were asked."""
+    attempts: dict[Prompt, list[Call]] = {}
+    for call in sorted(calls, key=lambda call: call.prompt.sample):
+        attempts.setdefault(call.prompt, []).append(call)
+
+    for prompt, prompt_calls in attempts.items():
+        yield TrialQuestion(prompt, player.worst_case(prompt), tuple(prompt_calls))

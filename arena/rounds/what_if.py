@@ -29,39 +29,49 @@ class Change:
     stake: int = 100 * ONE
 
     def rules(self, own: Rules) -> Rules:
-        """The rules in place of a cohort's own."""
+        """Return the rules that replace a cohort's own."""
         return changed_rules(self.start_from or own, self.values)
 
     @property
     def sizing(self) -> Sizing:
-        """How the stakes are found."""
-        return {"as-bet": as_recorded, "flat": flat_stake(self.stake), "quarter-kelly": kelly_stake}[
-            self.stakes
-        ]
+        """Return the function that decides how much is bet."""
+        if self.stakes == "flat":
+            return flat_stake(self.stake)
+        return kelly_stake if self.stakes == "quarter-kelly" else as_recorded
 
 
 def change_in_words(change: Change, own: Sequence[Rules]) -> str:
-    """What is other than it was in cohorts with these rules, in one sentence.
+    """Return one sentence on what is different from how cohorts with these rules were played.
 
     >>> from portfolio.rules import REALISTIC
     >>> change_in_words(Change(values={"max_bet": 100_000}, stakes="flat"), [REALISTIC])
     'Changed: max bet 10% instead of 25%; every bet $100.00.'
     """
     parts = [_difference(name, change, own) for name in Rules.model_fields if name != "name"]
-    parts = [part for part in (*parts, _stakes(change)) if part]
-    return f"Changed: {'; '.join(parts)}." if parts else "Nothing changed."
+    parts.append(_stakes(change))
+
+    differences = "; ".join(filter(None, parts))
+    return f"Changed: {differences}." if differences else "Nothing changed."
 
 
 def _difference(name: str, change: Change, own: Sequence[Rules]) -> str:
-    pairs = [(getattr(change.rules(rules), name), getattr(rules, name)) for rules in own]
-    changed = [(new, old) for new, old in pairs if new != old]
-    if not changed:
+    """Return how a rule differs from those of the cohorts: empty if it doesn't."""
+    before = list[str]()
+    after = list[str]()
+    for rules in own:
+        old = getattr(rules, name)
+        new = getattr(change.rules(rules), name)
+        if new != old:
+            before.append(_value(name, old))
+            after.append(_value(name, new))
+
+    if not after:
         return ""
-    before = " or ".join(dict.fromkeys(_value(name, old) for _, old in changed))
-    return f"{name.replace('_', ' ')} {_value(name, changed[0][0])} instead of {before}"
+    return f"{name.replace('_', ' ')} {after[0]} instead of {' or '.join(dict.fromkeys(before))}"
 
 
 def _value(name: str, value: Any) -> str:
+    """Return the value of a rule as people write it."""
     if name.startswith("max_of_volume"):
         return "no limit" if value is None else percent(value)
     if name == "max_bet":
@@ -74,6 +84,7 @@ def _value(name: str, value: Any) -> str:
 
 
 def _stakes(change: Change) -> str:
+    """Return how the stakes differ from those that were bet: empty if they don't."""
     match change.stakes:
         case "as-bet":
             return ""
@@ -83,12 +94,9 @@ def _stakes(change: Change) -> str:
             return "new bets at a quarter of the Kelly stake on the stated probabilities, and no sales"
 
 
-OnProgress = Callable[[int, int], None]
-
-
 @dataclass(frozen=True, slots=True)
 class WhatIfTotals:
-    """What a season comes to: its profit in millionths, how many orders were filled, and which were not."""
+    """The totals of a season: profit in millionths, how many orders were filled, and which were refused."""
 
     profit: int
     filled: int
@@ -111,7 +119,7 @@ class WhatIfEntry:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfReport:
-    """What was changed, in a sentence, and what it did to every entrant."""
+    """What was changed, in a sentence, and the totals of every entrant."""
 
     sentence: str
     rows: tuple[WhatIfEntry, ...]
@@ -122,44 +130,59 @@ def what_if(
     change: Change,
     cohort: int | None = None,
     agent: str | None = None,
-    moved: OnProgress = lambda _done, _whole: None,
+    moved: Callable[[int, int], None] = lambda _done, _whole: None,
 ) -> WhatIfReport:
-    """Play a record again under a change: one cohort or all, one agent or all. It is only read."""
+    """Return what a record's seasons come to under a change: of one cohort or all, of one agent or all.
+
+    The record is only read. `moved` is called with how many entrants are done and how many there are. Raises
+    `ArenaError` if bets shall follow stated probabilities and none was stated.
+    """
     chosen = cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent)
     whole = sum(len(stored.entrant_ids) for stored in chosen)
+    rules = list[Rules]()
     rows = list[WhatIfEntry]()
-    seasons = (read_entrant_seasons(connection, stored, CLOSED_CODE) for stored in chosen)
-    for done, played in enumerate(chain.from_iterable(seasons)):
-        moved(done, whole)
-        if agent in (None, played.agent):
-            rows.append(_row(played, change))
+    done = 0
+
+    for stored in chosen:
+        rules.append(stored.cohort.rules)
+        for season in read_entrant_seasons(connection, stored, CLOSED_CODE):
+            moved(done, whole)
+            done += 1
+            if agent in (None, season.agent):
+                rows.append(_entry(season, change))
     moved(whole, whole)
+
     if rows and all(row.changed is None for row in rows):
-        who = "no agent has" if agent is None else f"{agent} never"
-        words = f"{who} stated a probability, so there is nothing to bet on"
-        raise ArenaError("nothing_stated", words, "--sizing flat needs no probabilities")
-    return WhatIfReport(change_in_words(change, [stored.cohort.rules for stored in chosen]), tuple(rows))
+        subject = "no agent has" if agent is None else f"{agent} never"
+        message = f"{subject} stated a probability, so there is nothing to bet on"
+        raise ArenaError("nothing_stated", message, "--sizing flat needs no probabilities")
+
+    return WhatIfReport(change_in_words(change, rules), tuple(rows))
 
 
-def _row(played: EntrantSeason, change: Change) -> WhatIfEntry:
-    own, number = played.stored.cohort.rules, played.stored.cohort.number
-    # Orders that came too late are refused under any rules; a bet placed anew is none of them.
-    late = (Rejection(CLOSED_CODE, CLOSED_WORDS),) * played.shut
-    before = _replayed(played, own, as_recorded)
-    exact, tally = before.entries == played.entries, _tally(before, late)
-    if change.stakes == "quarter-kelly":
-        if not played.stated:
-            return WhatIfEntry(played.agent, number, exact, tally, None)
-        late = ()
-    after = _replayed(played, change.rules(own), change.sizing)
-    return WhatIfEntry(played.agent, number, exact, tally, _tally(after, late))
+def _entry(season: EntrantSeason, change: Change) -> WhatIfEntry:
+    """Play an entrant's season again by its own rules and under a change."""
+    cohort = season.stored.cohort
+    # An order that came too late is refused under any rules; a bet placed anew is never late.
+    late = (Rejection(CLOSED_CODE, CLOSED_WORDS),) * season.shut
+    own = _replayed(season, cohort.rules, as_recorded)
+    exact = own.entries == season.entries
+
+    changed = None
+    bets_anew = change.stakes == "quarter-kelly"
+    if season.stated or not bets_anew:
+        outcome = _replayed(season, change.rules(cohort.rules), change.sizing)
+        changed = _totals(outcome, () if bets_anew else late)
+    return WhatIfEntry(season.agent, cohort.number, exact, _totals(own, late), changed)
 
 
-def _replayed(played: EntrantSeason, rules: Rules, sizing: Sizing) -> WhatIfOutcome:
-    opening = played.entries[0]
-    return replay(opening.cash, opening.at, played.steps, rules, sizing)
+def _replayed(season: EntrantSeason, rules: Rules, sizing: Sizing) -> WhatIfOutcome:
+    """Play an entrant's season again from its opening balance."""
+    opening = season.entries[0]
+    return replay(opening.cash, opening.at, season.steps, rules, sizing)
 
 
-def _tally(outcome: WhatIfOutcome, late: tuple[Rejection, ...]) -> WhatIfTotals:
-    refused = [rejection for step in outcome.rejections for rejection in step]
-    return WhatIfTotals(outcome.profit, sum(len(fills) for fills in outcome.fills), (*refused, *late))
+def _totals(outcome: WhatIfOutcome, late: tuple[Rejection, ...]) -> WhatIfTotals:
+    """Return the totals of a season, with the orders that came too late among the refused."""
+    refused = (*chain.from_iterable(outcome.rejections), *late)
+    return WhatIfTotals(outcome.profit, sum(map(len, outcome.fills)), refused)
