@@ -68,6 +68,15 @@ class Due:
             return CORRECTIONS
         return self.step
 
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether its cohort is paused."""
+        return self.stored is not None and self.stored.paused_at is not None
+
+    def rests(self, now: datetime) -> bool:
+        """Tell whether it is not to be done yet."""
+        return self.after is not None and self.after > now
+
 
 @dataclass(frozen=True, slots=True)
 class MissedRound:
@@ -196,7 +205,7 @@ def due_work(situation: DueSituation) -> DueWork:
     schedules: dict[str, Schedule] = {"start": starts, **situation.calendars}
     next_round = next_of(schedules, situation.played_until)
     for step in due:
-        if step.after is not None and step.after > now:
+        if step.after is not None and step.rests(now):
             schedules[f"{step.name} again"] = step.after
 
     corrections_at = situation.corrections_at
@@ -251,8 +260,8 @@ def cohort_due(progress: CohortProgress, situation: DueSituation) -> tuple[Due |
 
     retry = _retry(unfinished, stored, situation)
     # Only a live round gives way to a later one: elsewhere no time passes, so a season plays in order.
-    waits = stored.cohort.stamp == "live" and retry.after is not None and retry.after > situation.now
-    if coming is None or not waits:
+    gives_way = stored.cohort.stamp == "live" and retry.rests(situation.now)
+    if coming is None or not gives_way:
         return retry, missed
 
     return min(retry, coming, key=lambda step: step.after or situation.now), missed
