@@ -157,7 +157,7 @@ class DueTask:
 
 
 async def run(running: Run) -> None:
-    """Stand by until this process leads, then do what is due; again where it has lost the lead."""
+    """Wait until this process leads, then do what is due; wait again if it loses the lead."""
     me = holder_name()
     before = running.record.read(count_turns)
 
@@ -170,7 +170,7 @@ async def run(running: Run) -> None:
 
 
 async def _lead_until_stopped(running: Run, me: str) -> None:
-    """Lead until all is over or the run is stopped; stand by again whenever another run takes over."""
+    """Work as leader until all is over or the run is stopped, each time that the lead is free."""
     while not running.stop.asked.is_set():
         if running.once:
             token = await _take_once(running, me)
