@@ -66,9 +66,9 @@ BUSY = timedelta(seconds=5)
 """How long to leave alone what another process has in hand."""
 TROUBLED = timedelta(seconds=10)
 """How long to leave a record alone that can't be used."""
-VENUE_JOBS = {"quotes", "resolutions", "marks", "catalogue"}
-"""Jobs that look at a venue for open cohorts."""
-SEASON_JOBS = VENUE_JOBS | {"retention"}
+COHORT_JOBS = {"quotes", "resolutions", "marks", "catalogue"}
+"""Jobs that are done only while a cohort is open, or is to start."""
+SEASON_JOBS = COHORT_JOBS | {"retention"}
 """Jobs that record the state of a season at the job's time, or delete what is older.
 
 In a simulated or recorded world none is done before an earlier round: it would read that round's future.
@@ -276,7 +276,7 @@ async def run_step(leader: Leader) -> bool:
     states = {**record.read(read_jobs), **running.unwritten_states}
 
     work = due_work(_read_situation(leader, states, now))
-    jobs = [job for job in running.jobs if not work.idle or job.name not in VENUE_JOBS]
+    jobs = [job for job in running.jobs if not work.idle or job.name not in COHORT_JOBS]
     waiting = due_tasks(work, jobs, states, now, leader.live)
     _show_progress(running, work, states, now)
 
