@@ -1,4 +1,4 @@
-"""Leader or standby: of all `arena run` on one record, one does what is due."""
+"""Leader and standby: of all `arena run` on one record, only the leader does what is due."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,12 +12,16 @@ from arena.record.record import Record
 from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
 
 LEADER_LEASE = "scheduler"
-LEASE, BEAT, LOOK = timedelta(seconds=60), timedelta(seconds=15), timedelta(seconds=3)
-"""How long the lease is held for, how often it is renewed, and how often one who stands by looks."""
+LEASE = timedelta(seconds=60)
+"""How long the lease is held after it was renewed."""
+BEAT = timedelta(seconds=15)
+"""How often the lease is renewed."""
+LOOK = timedelta(seconds=3)
+"""How often a process that stands by looks whether the lease is free."""
 
 
 def take_lead(record: Record, holder: str) -> int | None:
-    """Take the lease where nobody has it, or its holder is dead; return its token, or None."""
+    """Take the lease and return its token; None while another process that is not dead holds it."""
     is_over = partial(record.watch.is_over, lease=LEASE)
     return record.write_unfenced(take_lease, LEADER_LEASE, holder, is_over)
 
@@ -29,33 +33,38 @@ async def wait_to_lead(
     on_standby: Callable[[], None],
     on_error: Callable[[ArenaError], None],
 ) -> int | None:
-    """Wait for the lease, and take it; its token, or None when told to stop before.
+    """Wait for the lease, take it and return its token; return None when told to stop before.
 
-    `on_standby` is told once, and `on_error` when the record can't be used, which is waited out.
+    Call `on_standby` once, and `on_error` each time that the record becomes unusable, which is waited out.
     """
-    told, well = False, True
+    reported_standby = False
+    usable = True
+
     while not stop.is_set():
         try:
             token = take_lead(record, holder)
-            well = True
+            usable = True
         except ArenaError as error:
-            if well:
+            if usable:
                 on_error(error)
-            well = False
+            usable = False
         else:
             if token is not None:
                 return token
-            if not told:
+            if not reported_standby:
                 on_standby()
-            told = True
+            reported_standby = True
+
         await sleep_unless_stopped(LOOK, stop)
+
     return None
 
 
 async def work_as_leader(record: Record, token: int, work: Callable[[Record], Awaitable[None]]) -> bool:
-    """Work for as long as the lease is held, which is let go of in the end. False if it was lost."""
+    """Work for as long as the lease is held, then release it; return False if it was lost."""
     working = asyncio.ensure_future(work(record.fenced(LEADER_LEASE, token)))
     beating = asyncio.create_task(keep_lease(record, token))
+
     try:
         await asyncio.wait({working, beating}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -74,8 +83,10 @@ async def work_as_leader(record: Record, token: int, work: Callable[[Record], Aw
 
 async def keep_lease(record: Record, token: int) -> None:
     """Renew the lease until it is lost: another has it, or the record could not be reached for too long."""
-    timer, never = asyncio.get_running_loop().time, asyncio.Event()
+    timer = asyncio.get_running_loop().time
+    never = asyncio.Event()
     renewed = timer()
+
     while timer() - renewed < LEASE.total_seconds():
         await sleep_unless_stopped(BEAT, never)
         try:

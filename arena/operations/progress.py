@@ -1,6 +1,6 @@
-"""What `arena run` reports while it runs, and how it is asked to stop.
+"""What `arena run` reports while it runs, and how it is stopped.
 
-It stops in good order: nothing new is begun, and what is under way has some time to end.
+It stops in good order: nothing new is begun, and what is under way has some time to finish.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ MOST_ERRORS = 5
 class RunEvent:
     """Something that `arena run` did or met with: when, of what kind, in words, and as data.
 
-    What is `routine` went as ever, such as prices that were read: nobody would tell another.
+    A `routine` event, such as prices that were read, is of no interest to most readers.
     """
 
     at: datetime
@@ -40,7 +40,7 @@ class StopRequest:
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
 
     def signal(self) -> None:
-        """Told once, it stops in good order; told again, at once."""
+        """Ask to stop in good order; the second time, at once."""
         if self.asked.is_set():
             self.hurry.set()
         self.asked.set()
@@ -48,10 +48,10 @@ class StopRequest:
 
 @dataclass
 class RunProgress:
-    """How a run stands, for those who watch: what it does now, what was and will be, what went wrong.
+    """The progress of a run: what it is doing, what it did and will do next, and what went wrong.
 
-    It is `alone` while it plays turns that were to be left to workers, for none is there. What was due and
-    not done when it ended is `left`. It `gave_up` where a season can't go on, for models give no answer.
+    It is `alone` while it plays turns that were meant for workers, because no worker runs. `left` names what
+    was due and not done when it ended. It `gave_up` where a season can't go on because models give no answer.
     """
 
     now: datetime | None = None
@@ -69,53 +69,56 @@ class RunProgress:
     gave_up: bool = False
 
     def trouble(self, words: str) -> None:
-        """Something went wrong; the last few are shown."""
+        """Count something that went wrong; the last few are kept to be shown."""
         self.errors = [*self.errors, words][-MOST_ERRORS:]
         self.failed += 1
 
     def summary(self) -> str:
-        """What was done, in a line."""
-        counts = (("round", self.rounds), ("turn", self.turns), ("job", self.jobs))
-        done = ", ".join(count_text(count, name) for name, count in counts)
-        failed = f"; {self.failed:,} failed" if self.failed else ""
-        return f"{done} done{failed}" + (f"; left: {', '.join(self.left)}" if self.left else "")
+        """Return in one line what was done."""
+        rounds = count_text(self.rounds, "round")
+        turns = count_text(self.turns, "turn")
+        jobs = count_text(self.jobs, "job")
+
+        summary = f"{rounds}, {turns}, {jobs} done"
+        if self.failed:
+            summary += f"; {self.failed:,} failed"
+        if self.left:
+            summary += f"; left: {', '.join(self.left)}"
+        return summary
 
 
 LAST_WRITES = 1.0
-"""The seconds in which answers that came in last are written down."""
+"""Seconds in which the answers that came in last are written to the record."""
 
 
 async def work_until_stopped(
     work: Coroutine[Any, Any, None], stop: StopRequest, under_way: RunningCalls, grace: float
 ) -> None:
-    """Work until it is over. When told to stop, calls to models have so many seconds; then all is broken off.
+    """Work until the work is done. When asked to stop, give calls `grace` seconds, then cancel the work.
 
-    They have them too where the work is broken off from outside, since another leads: they are paid for.
-    What is broken off is not half done: a call that may have to be paid is kept so, a turn is whole or not.
+    Calls have this time also where the work is cancelled from outside because another process leads: they
+    are paid for. Nothing is left half done: a call that may have to be paid is recorded as such, and a turn
+    is recorded whole or not at all.
     """
-    working, asked, hurry, quiet = (
-        asyncio.ensure_future(work),
-        asyncio.create_task(stop.asked.wait()),
-        asyncio.create_task(stop.hurry.wait()),
-        asyncio.create_task(under_way.quiet.wait()),
-    )
+    working = asyncio.ensure_future(work)
+    asked = asyncio.create_task(stop.asked.wait())
+    hurry = asyncio.create_task(stop.hurry.wait())
+    quiet = asyncio.create_task(under_way.quiet.wait())
 
-    async def answers_come() -> None:
+    async def wait_for_answers() -> None:
         under_way.close()
-        ends = {working, hurry, quiet}
-        await asyncio.wait(ends, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
-        ends = {working, hurry}
-        await asyncio.wait(ends, timeout=LAST_WRITES, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, hurry, quiet}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, hurry}, timeout=LAST_WRITES, return_when=asyncio.FIRST_COMPLETED)
 
     try:
         await asyncio.wait({working, asked}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            await answers_come()
+            await wait_for_answers()
             working.cancel()
         await working
     except asyncio.CancelledError:
         if not stop.asked.is_set() or not working.done():
-            await answers_come()
+            await wait_for_answers()
             raise
     finally:
         for task in (working, asked, hurry, quiet):
