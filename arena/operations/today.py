@@ -1,6 +1,6 @@
-"""What is to be done today: the few things that an operator can mend, each with the command that helps.
+"""What is to be done today: the few things that an operator can put right, each with the command that helps.
 
-Once a week the webhook hears of them too, with the leaderboard.
+Once a week they are sent to the webhook too, with the leaderboard.
 """
 
 import os
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import count_text
 from arena.operations.status import Status
+from arena.record.model.calendar import WEEK
 from arena.record.model.incident import Incident
 from arena.record.model.status import AgentAnswers
 from arena.record.queries.calls import record_size
@@ -26,16 +27,17 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.record.schema.database import Connection
 
-WEEK = timedelta(days=7)
-MALFORMED_SHARE, MALFORMED_LEAST = 0.1, 2
-"""More than this share of an agent's answers, and at least so many, are worth a look."""
+MALFORMED_SHARE = 0.1
+"""More than this share of an agent's answers is worth a look."""
+MALFORMED_LEAST = 2
+"""Fewer malformed answers than these are not worth a look."""
 LEAST_FREE = 1_000_000_000
-"""So many bytes should be free beside the record, or twice its size: backups and the log need room."""
+"""This many bytes should be free beside the record, or twice its size: backups and the log need room."""
 CLOCK_TOLERANCE = timedelta(minutes=2)
 BACKUP_AGE = timedelta(days=2)
 MOST_TASKS = 7
 PASSING = ("due", "playing", "failed_turns", "missed", "paused", "agent_waiting", "rate_limit")
-"""Why health is no better, where nothing is to be done; missing keys are told by the config."""
+"""Reasons for which nothing is to be done; missing keys are found by the config."""
 COMMANDS: Mapping[str, str] = {
     "late": "run",
     "not_running": "run",
@@ -56,7 +58,7 @@ COMMANDS: Mapping[str, str] = {
     "ping_failed": "status --incidents",
     "job_failing": "status --incidents",
 }
-"""The command that helps against a reason, or shows more of it, by its code; `{}` is whom it is about."""
+"""The command that helps against a reason, or shows more of it, by its code; `{}` is what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the record does not know: keys that are not set, by agent, and room in bytes where it lies."""
+    """What is not in the record: its size and the room on its disk in bytes, and the config's part.
+
+    `missing_keys` has, by agent, the environment variable that is not set. With `expects_backups` the config
+    has the backup turned on.
+    """
 
     missing_keys: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
@@ -79,21 +85,20 @@ class Surroundings:
 
 
 def tasks_for(status: Status, answers: Sequence[AgentAnswers], around: Surroundings) -> list[Task]:
-    """What is to be done as an arena stands, the worst first; nothing that passes by itself.
+    """Return what is to be done, the worst first, without what passes by itself.
 
     >>> from datetime import UTC
     >>> calm = Status(datetime(2026, 1, 4, tzinfo=UTC))
     >>> tasks_for(calm, [AgentAnswers("claude", 40, 12)], Surroundings())[0].text
     'claude: 12 of 40 answers malformed'
     """
-    reasons = [reason for reason in status.reasons if reason.code not in PASSING]
-    found = [
-        *(Task(x.code, x.text, COMMANDS[x.code].format(x.about)) for x in reasons),
-        *_missing_keys(around),
-        *_malformed(answers),
-        *_machine(status, around),
+    tasks = [
+        Task(reason.code, reason.text, COMMANDS[reason.code].format(reason.about))
+        for reason in status.reasons
+        if reason.code not in PASSING
     ]
-    return found[:MOST_TASKS]
+    tasks += [*_missing_keys(around), *_malformed(answers), *_machine(status, around)]
+    return tasks[:MOST_TASKS]
 
 
 def _missing_keys(around: Surroundings) -> Iterator[Task]:
@@ -103,28 +108,32 @@ def _missing_keys(around: Surroundings) -> Iterator[Task]:
 
 
 def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
-    for one in sorted(answers, key=lambda one: -one.malformed):
-        if one.malformed >= MALFORMED_LEAST and one.malformed > MALFORMED_SHARE * one.answers:
-            words = f"{one.agent}: {one.malformed:,} of {count_text(one.answers, 'answer')} malformed"
-            yield Task("malformed", words, f"agents show {one.agent}")
+    for counts in sorted(answers, key=lambda counts: -counts.malformed):
+        many = counts.malformed > MALFORMED_SHARE * counts.answers
+        if many and counts.malformed >= MALFORMED_LEAST:
+            of_answers = count_text(counts.answers, "answer")
+            words = f"{counts.agent}: {counts.malformed:,} of {of_answers} malformed"
+            yield Task("malformed", words, f"agents show {counts.agent}")
 
 
 def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
-    """Room, clock and backups."""
+    """Yield what is to be done about the disk, the clock and backups."""
     if around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
         words = f"{_megabytes(around.free)} are free for a record of {_megabytes(around.size)}"
         yield Task("disk", words, "db prune")
+
     by_clock = status.clock == "real" and status.calendar.live
     if by_clock and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
         words = f"this machine's clock is behind: prices were read at {status.looked_at:%Y-%m-%d %H:%M} UTC"
         yield Task("clock", words, "check --live")
+
     if around.expects_backups and status.calendar.cohorts and status.calendar.live:
         last = None if status.backup is None else status.backup.ended_at
-        if last is None or status.at - last > BACKUP_AGE:
-            words = (
-                f"the last backup is {(status.at - last).days} days old" if last else "there is no backup yet"
-            )
-            yield Task("backup", words, "db backup")
+        if last is None:
+            yield Task("backup", "there is no backup yet", "db backup")
+        elif status.at - last > BACKUP_AGE:
+            days = (status.at - last).days
+            yield Task("backup", f"the last backup is {days} days old", "db backup")
 
 
 def _megabytes(size: int) -> str:
@@ -132,8 +141,8 @@ def _megabytes(size: int) -> str:
 
 
 def read_tasks(connection: "Connection", status: Status, config: "Config | None") -> list[Task]:
-    """What is to be done, by the record, the config, the keys that are set and the disk."""
-    newest = max((round.at for round in status.rounds), default=status.at)
+    """Return what is to be done, by the record, the config, the keys that are set and the disk."""
+    newest = max((state.at for state in status.rounds), default=status.at)
     answers = read_agent_answers(connection, newest - WEEK)
     return tasks_for(status, answers, _surroundings(connection, config))
 
@@ -144,6 +153,7 @@ def _surroundings(connection: "Connection", config: "Config | None") -> Surround
     size = record_size(connection)
     if config is None:
         return Surroundings(size=size, free=free)
+
     from arena.config.environment import environment, missing_keys
 
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
@@ -155,27 +165,36 @@ LONGEST_NAME = 24
 
 
 def weekly_digest(at: datetime, tasks: Sequence[Task], board: Leaderboard) -> Incident:
-    """What the operator hears of once a week: what is to be done, and who leads."""
+    """Return the weekly message to the operator: what is to be done, and who leads."""
     count = count_text(len(tasks), "thing") if tasks else "Nothing"
-    data = {
-        "today": [f"{task.text}; arena {task.command}" for task in tasks],
-        "board": board_lines(board),
-    }
     words = f"{count} to do. {board.sentence}"
+    today = [f"{task.text}; arena {task.command}" for task in tasks]
+    data = {"today": today, "board": board_lines(board)}
     return Incident("weekly_digest", timestamp_text(at), at, words, data)
 
 
 def board_lines(board: Leaderboard) -> list[str]:
-    """The leaderboard as text of 80 columns: what it says, then a line for each agent."""
+    """Return the leaderboard as text of 80 columns: its sentence, then a line for each agent."""
     head = f"{'rank':<7}{'agent':<{LONGEST_NAME}}{'skill':>9}  {'95% interval':<20}{'P/L':>14}"
     return [*textwrap.wrap(board.sentence, BOARD_WIDTH), head, *map(_board_line, board.rows)]
 
 
 def _board_line(row: LeaderboardRow) -> str:
-    name = row.agent if len(row.agent) <= LONGEST_NAME else f"{row.agent[: LONGEST_NAME - 2]}…"
-    best, worst = row.place_best, row.place_worst
-    rank = "–" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
+    name = row.agent
+    if len(name) > LONGEST_NAME:
+        name = f"{name[: LONGEST_NAME - 2]}…"
+
+    rank = "–"
+    if row.place_best is not None:
+        rank = f"{row.place_best}"
+        if row.place_worst != row.place_best:
+            rank += f"-{row.place_worst}"
+
     skill = "–" if row.skill is None else f"{row.skill:+.4f}"
     interval = "–" if row.skill_low is None else f"{row.skill_low:+.4f} to {row.skill_high:+.4f}"
-    money = "–" if row.pnl is None else f"{'−' if row.pnl < 0 else '+'}${abs(row.pnl):,.0f}"
+    money = "–"
+    if row.pnl is not None:
+        sign = "−" if row.pnl < 0 else "+"
+        money = f"{sign}${abs(row.pnl):,.0f}"
+
     return f"{rank:<7}{name:<{LONGEST_NAME}}{skill:>9}  {interval:<20}{money:>14}"
