@@ -1,11 +1,11 @@
-"""What goes out to the operator: messages to a webhook, and pings to an address that misses them.
+"""What goes out to the operator: messages to a webhook, and pings to an address that notices their absence.
 
-Messages are without secrets, and tried until they arrive, for a day at most. One may come twice, when the
-arena was killed between sending it and noting that: its `id` is the same then. Nothing of this holds a round
-up, and nothing tells the webhook's address, which may be a secret.
+Messages hold no secrets, and are sent until they arrive, for a day at most. One may arrive twice, when the
+arena was killed between sending it and recording that; its `id` is the same then. Nothing of this delays a
+round, and the webhook's address, which may be a secret, is never shown.
 
-Pings are the dead man's switch: an address elsewhere hears of good steps, so that somebody notices when none
-comes. That it does not answer is an incident, and nothing waits for it.
+Pings are a dead man's switch: an address elsewhere is asked after good steps, so that somebody notices when
+no ping comes. If it does not answer, that is an incident, and nothing waits for it.
 """
 
 import asyncio
@@ -40,23 +40,23 @@ from arena.record.write.operations import (
 from markets.venues.wire.http import retry_after
 
 VERSION = 1
-"""Of the messages' form."""
+"""The version of the messages' form."""
 LONGEST_TEXT = 500
 LONG_WORD = 16
-"""A word of so many letters in the path of an address is no word: it is a secret."""
+"""A word of so many letters in the path of an address is taken for a secret."""
 SAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Where messages go, and what may appear in none of them. Its name is all that may be shown of it."""
+    """The address of messages, and the secrets that none may contain. Only its name may be shown."""
 
     url: str = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def name(self) -> str:
-        """Whom the messages go to, without the path.
+        """Return scheme, host and port of the address, which are no secrets.
 
         >>> Webhook("https://ann:pass@hooks.example:444/T0/secret").name
         'https://hooks.example:444'
@@ -66,31 +66,41 @@ class Webhook:
 
 
 def webhook_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | None:
-    """The webhook of a config; None where it names none."""
+    """Return the webhook of a config, None if it has none.
+
+    Raise `ArenaError` if its environment variable is not set, or the address is invalid.
+    """
     name = watch.webhook_env or ""
     url = watch.webhook or environ.get(name, "")
-    if not url:
-        if name:
-            raise ArenaError("no_webhook", f"{name} is not set: it should hold the webhook's address")
+    if not url and not name:
         return None
+    if not url:
+        raise ArenaError("no_webhook", f"{name} is not set: it should hold the webhook's address")
     if not is_address(url):
-        raise ArenaError(
-            "bad_webhook", "the webhook's address is invalid", "it begins with https:// or http://"
-        )
-    parted = {f"part {number}": part for number, part in enumerate(_parts(url))}
-    return Webhook(url, secrets_in({**environ, **parted, "url": url}, "url", *parted, name))
+        hint = "it begins with https:// or http://"
+        raise ArenaError("bad_webhook", "the webhook's address is invalid", hint)
+
+    parts = {f"part {number}": part for number, part in enumerate(_secret_parts(url))}
+    return Webhook(url, secrets_in({**environ, **parts, "url": url}, "url", *parts, name))
 
 
-def _parts(url: str) -> Iterator[str]:
-    """What of an address must not be told either, should somebody repeat it."""
-    parts = urlsplit(url)
-    path = parts.path.strip("/")
-    yield from (path, parts.query, parts.password or "", *(value for _, value in parse_qsl(parts.query)))
-    yield from (word for word in path.split("/") if len(word) >= LONG_WORD)
+def _secret_parts(url: str) -> Iterator[str]:
+    """Yield the parts of an address that must not be shown either, should the other side repeat them."""
+    address = urlsplit(url)
+    path = address.path.strip("/")
+    yield path
+    yield address.query
+    yield address.password or ""
+
+    for _, value in parse_qsl(address.query):
+        yield value
+    for word in path.split("/"):
+        if len(word) >= LONG_WORD:
+            yield word
 
 
 def incident_message(incident: Incident) -> dict[str, Any]:
-    """An incident as it is sent."""
+    """Return the message about an incident."""
     return {
         "version": VERSION,
         "id": f"{incident.kind}:{incident.subject}",
@@ -102,28 +112,28 @@ def incident_message(incident: Incident) -> dict[str, Any]:
 
 
 def test_message(at: datetime) -> dict[str, Any]:
-    """A message that only says that messages arrive."""
-    words = "test message from Paper Arena"
+    """Return a message that only shows that messages arrive."""
     return {
         "version": VERSION,
         "id": "test",
         "event": "test",
         "at": at.isoformat(),
-        "text": words,
+        "text": "test message from Paper Arena",
         "data": {},
     }
 
 
-def message_bytes(said: Mapping[str, Any], secrets: tuple[str, ...]) -> bytes:
-    r"""A message as bytes: ASCII in which nothing is markup, and without secrets.
+def message_bytes(message: Mapping[str, Any], secrets: tuple[str, ...]) -> bytes:
+    r"""Return a message as bytes: ASCII without markup and without secrets.
 
     >>> message_bytes({"text": "<b> & my-secret"}, ("my-secret",))
     b'{"text": "\\u003cb\\u003e \\u0026 [hidden]"}'
     """
-    return json.dumps(_clean(said, secrets)).translate(SAFE).encode()
+    return json.dumps(_clean(message, secrets)).translate(SAFE).encode()
 
 
 def _clean(value: Any, secrets: tuple[str, ...]) -> Any:
+    """Return a value of a message with its texts on one line, shortened and without secrets."""
     if isinstance(value, str):
         return one_line(redact(value, secrets), LONGEST_TEXT)
     if isinstance(value, Mapping):
@@ -133,11 +143,14 @@ def _clean(value: Any, secrets: tuple[str, ...]) -> Any:
     return value
 
 
-TIMEOUT, LAST_WORD = 10.0, 3.0
-"""Seconds that the other side has to answer, and has when the arena stops."""
+TIMEOUT = 10.0
+"""Seconds that the other side has to answer."""
+LAST_TIMEOUT = 3.0
+"""Seconds that it has to answer when the arena stops."""
 EVERY = timedelta(seconds=15)
-"""Between two looks at what is to be told."""
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
+"""How often to look for what is to be sent."""
+FIRST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(hours=1)
 MOST_AT_ONCE = 20
 HEADERS = {"Content-Type": "application/json", "User-Agent": "paper-arena"}
 
@@ -150,14 +163,14 @@ REPLY_WORDS = {
     "unreachable": "can't be reached",
     "bad_url": "is not a valid address",
 }
-"""What went wrong, by its code."""
+"""What went wrong, in words, by the code of a reply."""
 STATUS_CODES = {429: "rate_limited", 2: "arrived", 3: "redirected", 5: "server_error"}
-"""What a status or its class means."""
+"""The code of a reply by its status, or by the first digit of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookReply:
-    """How the other side took a message; `wait` is for how many seconds it wants to be left alone."""
+    """The reply to a message; `wait` is for how many seconds the other side wants to be left alone."""
 
     code: str
     status: int | None = None
@@ -165,26 +178,28 @@ class WebhookReply:
 
     @property
     def ok(self) -> bool:
-        """Whether it arrived."""
+        """Tell whether the message arrived."""
         return self.code == "arrived"
 
     @property
     def words(self) -> str:
-        """What went wrong, in words."""
-        return REPLY_WORDS[self.code] + (f" (status {self.status})" if self.status else "")
+        """Return in words what went wrong."""
+        words = REPLY_WORDS[self.code]
+        return f"{words} (status {self.status})" if self.status else words
 
 
-async def send(webhook: Webhook, said: Mapping[str, Any], seconds: float = TIMEOUT) -> WebhookReply:
-    """Send a message once."""
-    return await ask(webhook, "POST", seconds, message_bytes(said, webhook.secrets))
+async def send(webhook: Webhook, message: Mapping[str, Any], seconds: float = TIMEOUT) -> WebhookReply:
+    """Send a message once, and return the reply."""
+    return await ask(webhook, "POST", seconds, message_bytes(message, webhook.secrets))
 
 
 async def ask(
     webhook: Webhook, method: str, seconds: float = TIMEOUT, body: bytes | None = None
 ) -> WebhookReply:
-    """Ask once at an address. What the other side answers is not read beyond its status."""
+    """Make one request to an address, and return the reply. Only the status of the answer is read."""
     for name in ("httpx", "httpcore"):  # they would log the address
         logging.getLogger(name).setLevel(logging.WARNING)
+
     client = httpx.AsyncClient(verify=_trusted(), timeout=seconds, headers=HEADERS, follow_redirects=False)
     try:
         async with (
@@ -205,31 +220,33 @@ async def ask(
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Whose word counts for who the other side is: to read that takes longer than a message."""
+    """Return the trusted certificates: reading them takes longer than sending a message."""
     return httpx.create_ssl_context()
 
 
 async def send_due(record: Record, webhook: Webhook, now: datetime, seconds: float = TIMEOUT) -> list[str]:
-    """Send what is to be sent now, until one does not arrive; the message, in words."""
-    for told in read_untold(record.engine, now, MOST_AT_ONCE):
-        reply = await send(webhook, incident_message(told.incident), seconds)
+    """Send what is to be sent now until one message does not arrive; return what went wrong, in words."""
+    for recorded in read_untold(record.engine, now, MOST_AT_ONCE):
+        reply = await send(webhook, incident_message(recorded.incident), seconds)
         if not reply.ok:
-            return [_put_off(record, webhook, told, reply, now)]
-        record_delivery(record.engine, told.id, now, None)
+            return [_put_off(record, webhook, recorded, reply, now)]
+        record_delivery(record.engine, recorded.id, now, None)
+
     return []
 
 
 def _put_off(
-    record: Record, webhook: Webhook, told: RecordedIncident, reply: WebhookReply, now: datetime
+    record: Record, webhook: Webhook, recorded: RecordedIncident, reply: WebhookReply, now: datetime
 ) -> str:
-    """Note that a message did not arrive, and say when it is tried again, if it is."""
-    pause = min(FIRST_PAUSE * 2 ** min(told.tries, 16), LONGEST_PAUSE)
+    """Record that a message did not arrive, and return in words when it is sent again, if it is."""
+    pause = min(FIRST_PAUSE * 2 ** min(recorded.tries, 16), LONGEST_PAUSE)
     if reply.wait is not None:
         pause = max(pause, min(timedelta(seconds=reply.wait), LONGEST_PAUSE))
-    record_delivery(record.engine, told.id, None, now + pause)
-    last = told.tries + 1 >= MOST_TRIES
-    then = "giving up after a day of retries" if last else f"retrying in {pause}"
-    return f"the message {told.incident.kind} was not delivered: {webhook.name} {reply.words}; {then}"
+    record_delivery(record.engine, recorded.id, None, now + pause)
+
+    gives_up = recorded.tries + 1 >= MOST_TRIES
+    then = "giving up after a day of retries" if gives_up else f"retrying in {pause}"
+    return f"the message {recorded.incident.kind} was not delivered: {webhook.name} {reply.words}; {then}"
 
 
 async def keep_sending(
@@ -239,19 +256,21 @@ async def keep_sending(
     stop: asyncio.Event,
     say: Callable[[str], None],
 ) -> None:
-    """Send messages as they come up, until told to stop; without a webhook, let them go.
+    """Send messages as they come up, and a last time when told to stop; without a webhook, drop them.
 
-    A record that can't be written just then is told of, and tried again.
+    If the record can't be used just then, that is reported, and tried again.
     """
     while not stop.is_set():
-        await _send_or_say(record, webhook, now(), say, TIMEOUT)
+        await _send_or_report(record, webhook, now(), say, TIMEOUT)
         await sleep_unless_stopped(EVERY, stop)
-    await _send_or_say(record, webhook, now(), say, LAST_WORD)
+
+    await _send_or_report(record, webhook, now(), say, LAST_TIMEOUT)
 
 
-async def _send_or_say(
+async def _send_or_report(
     record: Record, webhook: Webhook | None, now: datetime, say: Callable[[str], None], seconds: float
 ) -> None:
+    """Send or drop what is to be sent now, and report what went wrong."""
     try:
         if webhook is None:
             drop_untold(record.engine)
@@ -263,16 +282,17 @@ async def _send_or_say(
 
 
 PING = "ARENA_PING"
-"""The environment variable with the address: whoever knows it can ping, so it is no setting."""
+"""The environment variable with the address. Anybody who knows it can ping, so it is not in the config."""
 PING_EVERY = timedelta(minutes=1)
-"""From one ping to the next, at least."""
+"""At least so long from one ping to the next."""
 PING_PAUSES = (timedelta(seconds=5), timedelta(seconds=20))
-"""Before each of the tries after the first."""
+"""The pauses before the tries after the first."""
 
 
 def ping_of(environ: Mapping[str, str]) -> Webhook | None:
-    """The address to be pinged; None where the environment has none."""
-    if not (url := environ.get(PING, "")):
+    """Return the address to be pinged, None if the environment has none."""
+    url = environ.get(PING, "")
+    if not url:
         return None
     if not is_address(url):
         raise ArenaError("no_ping", f"{PING} should hold the address to be pinged", "set it so, or unset it")
@@ -287,34 +307,39 @@ async def keep_pinging(
     stop: asyncio.Event,
     say: Callable[[str], None],
 ) -> None:
-    """Ping after good steps, until told to stop. The first failure is told, and that it is over is noted."""
-    was_well = None
+    """Ping after good steps, until told to stop. Record the first failure, and when pings arrive again."""
+    arrived_before = None
+
     while address is not None:
         await any_of(good_step, stop)
         if not good_step.is_set():
             return
+
         good_step.clear()
         reply = await ping(address, stop)
-        if reply.ok is not was_well and not stop.is_set():
+        if reply.ok is not arrived_before and not stop.is_set():
             try:
                 if reply.ok:
                     end_incidents(record.engine, "ping_failed", now())
                 else:
-                    told = ping_failed(now(), address.name, reply.words)
-                    add_incidents(record.engine, [told], unless="ping@")
-                    say(f"{address.name} was not pinged: it {reply.words}")
-                was_well = reply.ok
+                    incident = ping_failed(now(), address.name, reply.words)
+                    add_incidents(record.engine, [incident], unless="ping@")
+                    say(incident.text)
+                arrived_before = reply.ok
             except ArenaError as error:
                 say(f"a ping could not be recorded: {error.message}")
+
         await sleep_unless_stopped(PING_EVERY, stop)
 
 
 async def ping(address: Webhook, stop: asyncio.Event) -> WebhookReply:
-    """Ask at the address, a few times at most; how it answered last."""
+    """Ping an address, a few times if it does not answer, and return its last reply."""
     reply = await ask(address, "GET")
+
     for pause in PING_PAUSES:
         if reply.ok or stop.is_set():
             break
         await sleep_unless_stopped(pause, stop)
         reply = await ask(address, "GET")
+
     return reply
