@@ -1,7 +1,8 @@
-"""The heads of the record leave the machine by themselves: to a file, or by a program of the operator's.
+"""The heads of the record are published as they come: to a file, or by a program of the operator's.
 
-They go in order, each as a line of JSON, and again until they have gone: the record keeps how far. A line may
-come twice, when the arena was killed between publishing and noting that. Nothing of this holds a round up.
+They go in order, each as a line of JSON, and are tried again until they have gone; the record keeps how far.
+A line may come twice, when the arena was killed between publishing and recording that. Nothing of this delays
+a round.
 """
 
 import asyncio
@@ -30,15 +31,17 @@ from arena.rounds.error_text import redact_keys
 from markets.hashes import canonical_bytes, digest
 
 EVERY = timedelta(seconds=5)
-"""Between two looks at what is to be published."""
+"""How often to look for heads that are to be published."""
 AT_ONCE = 1_000
-"""So many heads go at a time."""
+"""How many heads are published at a time."""
 TIMEOUT = LEASE_LENGTH.total_seconds() / 2
 """Seconds that the file or the program may take."""
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(minutes=30)
+FIRST_PAUSE = timedelta(seconds=15)
+LONGEST_PAUSE = timedelta(minutes=30)
 PATIENCE = timedelta(hours=1)
-"""After so long the operator hears that nothing is published."""
-DUTY, LONGEST_ERROR = "heads", 300
+"""After so long without success the operator hears of it."""
+DUTY = "heads"
+LONGEST_ERROR = 300
 
 
 class PublishError(Exception):
@@ -55,52 +58,71 @@ async def keep_publishing(
     """Publish heads as they come, until told to stop, and then what is left; without a target, nothing."""
     if config.heads.file is None and config.heads.command is None:
         return
+
     me = holder_name()
     record = replace(record, watch=Watch(record.watch.timer))
+
     while True:
-        last = stop.is_set()
+        is_last = stop.is_set()
         try:
-            if words := await publish_due(config, record, now(), me):
-                say(words)
+            trouble = await publish_due(config, record, now(), me)
+            if trouble:
+                say(trouble)
         except ArenaError as error:
             say(f"heads could not be published: {error.message}")
-        if last and not record.watch.is_in_doubt():
+
+        if is_last and not record.watch.is_in_doubt():
             return
+
         # The last look is repeated for a lease where a process elsewhere may have died as it published.
-        await sleep_unless_stopped(EVERY, asyncio.Event() if last else stop)
+        await sleep_unless_stopped(EVERY, asyncio.Event() if is_last else stop)
 
 
 async def publish_due(config: Config, record: Record, now: datetime, holder: str) -> str:
-    """Publish what is due, unless another process is at it; return what went wrong, in words."""
+    """Publish what is due, unless another process is doing so; return what went wrong, in words."""
     if not _is_due(config, record, now):
         return ""
+
     token = record.write_unfenced(take_lease, DUTY, holder, record.watch.is_over)
     if token is None:
         return ""
-    try:  # another process may have published them meanwhile
-        return await _publish(config, record, now) if _is_due(config, record, now) else ""
+
+    try:
+        # Another process may have published them meanwhile.
+        if not _is_due(config, record, now):
+            return ""
+        return await _publish(config, record, now)
     finally:
         record.write_unfenced(release_lease, DUTY, token)
 
 
-def _state(config: Config, record: Record) -> Publication:
-    """How far the heads went to where the config wants them."""
-    target = digest([config.heads.file and str(config.folder / config.heads.file), config.heads.command])
+def _read_state(config: Config, record: Record) -> Publication:
+    """Return how far heads have been published to the config's target."""
+    file = config.heads.file and str(config.folder / config.heads.file)
+    target = digest([file, config.heads.command])
     state = record.read(read_publication)
-    return state if state is not None and state.target == target else Publication(target)
+    if state is None or state.target != target:
+        return Publication(target)
+    return state
 
 
 def _is_due(config: Config, record: Record, now: datetime) -> bool:
-    state = _state(config, record)
+    """Tell whether there are new heads, and no pause after a failure."""
+    state = _read_state(config, record)
     return record.read(read_newest_head) > state.number and (state.next_try_at or now) <= now
 
 
 async def _publish(config: Config, record: Record, now: datetime) -> str:
-    """All that is due, some at a time."""
-    state = _state(config, record)
-    while heads := record.read(read_heads_after, state.number, AT_ONCE):
+    """Publish all new heads, some at a time; return what went wrong, in words."""
+    state = _read_state(config, record)
+
+    while True:
+        heads = record.read(read_heads_after, state.number, AT_ONCE)
+        if not heads:
+            break
+
+        lines = "".join(f"{canonical_bytes(head)}\n" for head in heads)
         try:
-            lines = "".join(f"{canonical_bytes(head)}\n" for head in heads)
             async with asyncio.timeout(TIMEOUT):
                 if config.heads.file:
                     await asyncio.to_thread(_append, config.folder / config.heads.file, lines.encode())
@@ -108,50 +130,68 @@ async def _publish(config: Config, record: Record, now: datetime) -> str:
                     await _hand_over(config, lines)
         except (PublishError, OSError, TimeoutError) as error:
             return _put_off(record, state, error, now)
+
         state = Publication(state.target, heads[-1]["number"], now)
         record.write_unfenced(put_publication, state)
+
     end_incidents(record.engine, "heads_unpublished", now)
     return ""
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Lines at the end of a file, on the disk; what an attempt that broke off has left of one is ended."""
+    """Append lines to a file and flush it to the disk."""
     with path.open("ab+") as file:
-        if file.tell() and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
-            data = b"\n" + data
+        # An attempt that was broken off may have left an incomplete line, which is ended first.
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                data = b"\n" + data
+
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
 async def _hand_over(config: Config, lines: str) -> None:
-    """Run the operator's program, with the lines on its standard input."""
+    """Run the operator's program with the lines on its standard input; raise `PublishError` if it fails."""
     command = config.heads.command or []
-    pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
-        *command, cwd=config.folder, stdin=pipe, stdout=nowhere, stderr=pipe
+        *command,
+        cwd=config.folder,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
     )
+
     try:
         _, errors = await process.communicate(lines.encode())
     except asyncio.CancelledError:
         process.kill()
         await process.wait()
         raise
+
     if process.returncode:
-        said = errors.decode(errors="replace").strip().rpartition("\n")[2]
-        raise PublishError(f"{command[0]} ended with {process.returncode}{': ' if said else ''}{said}")
+        message = f"{command[0]} ended with {process.returncode}"
+        last_line = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        if last_line:
+            message += f": {last_line}"
+        raise PublishError(message)
 
 
 def _put_off(record: Record, state: Publication, error: Exception, now: datetime) -> str:
-    """Note that heads did not leave, and when that is tried again; after long the operator hears of it."""
-    known = isinstance(error, PublishError | OSError) and not isinstance(error, TimeoutError)
-    words = (
-        one_line(redact_keys(str(error)), LONGEST_ERROR) if known else f"not finished within {TIMEOUT:g} s"
-    )
+    """Record that publishing failed and when it is tried again; return that in words.
+
+    After a long time without success an incident is recorded too.
+    """
+    words = one_line(redact_keys(str(error)), LONGEST_ERROR)
+    if isinstance(error, TimeoutError):
+        words = f"not finished within {TIMEOUT:g} s"
+
     pause = min(FIRST_PAUSE * 2 ** min(state.tries, 16), LONGEST_PAUSE)
     since = state.failing_since or now
     failed = Publication(state.target, state.number, state.at, state.tries + 1, now + pause, since, words)
     record.write_unfenced(put_publication, failed)
+
     left = record.read(read_newest_head) - state.number
     if now - since >= PATIENCE:
         add_incidents(record.engine, [heads_unpublished(now, since, left, words)], unless="heads@")
