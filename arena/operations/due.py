@@ -214,8 +214,7 @@ def due_work(situation: DueSituation) -> DueWork:
         if corrections_at <= now:
             due.append(_after_pause(Due(corrections_at, "settle"), situation))
 
-    only_corrections = all(step.step == "settle" for step in due)
-    idle = not situation.open_cohorts and next_time(starts, now) is None and only_corrections
+    idle = start is None and not situation.open_cohorts and next_time(starts, now) is None
     over = idle and corrections_at is None
     return DueWork(tuple(due), schedules, next_round, tuple(missed), over, idle)
 

@@ -213,14 +213,11 @@ def note_site(record: Record, at: datetime, fault: BaseException | None) -> None
 
 def venue_trouble(fault: BaseException | None) -> CodedError | None:
     """Return the error of a venue that was the cause of a fault, if one was."""
-    if fault is None:
-        return None
-
-    for error in (fault.__cause__, fault):
-        if isinstance(error, VenueError):
-            return error
-
-    return fault if isinstance(fault, VenueUnavailable) else None
+    if fault is not None and isinstance(fault.__cause__, VenueError):
+        return fault.__cause__
+    if isinstance(fault, VenueError | VenueUnavailable):
+        return fault
+    return None
 
 
 def note_missed(record: Record, missed: Iterable[MissedRound], at: datetime) -> None:

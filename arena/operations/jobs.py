@@ -296,7 +296,7 @@ class StepOutcome:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
+async def do_step(due: Due, context: JobContext) -> StepOutcome:
     """Take a step that is due for a cohort, and return how it went."""
     try:
         if due.step == "settle":
@@ -307,7 +307,7 @@ async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
             return await _play_step(due, due.stored, context)
 
         environ = None if context.baselines else os.environ
-        plan = plan_of(config, due.at, context.record.begun(), environ)
+        plan = plan_of(context.config, due.at, context.record.begun(), environ)
         begin_due_cohort(due.at, plan, context.record)
         number = context.record.cohorts()[-1].cohort.number
         return StepOutcome(f"cohort {number} has started", data={"cohort": number})

@@ -432,7 +432,7 @@ async def _do(task: DueTask, work: DueWork, states: Mapping[str, JobState], lead
 async def _perform(task: DueTask, work: DueWork, leader: Leader) -> StepOutcome:
     """Take the step of a cohort, or do the job, and return how it went."""
     if task.due is not None:
-        return await do_step(task.due, leader.running.config, leader.context)
+        return await do_step(task.due, leader.context)
 
     context = replace(leader.context, blocked=blocked_cohorts(work.due, task.at))
     return StepOutcome(await JOB_FUNCTIONS[task.name](context, task.at))
@@ -461,10 +461,11 @@ def _record_fault(task: DueTask, fault: BaseException | None, leader: Leader) ->
     due = task.due
     if due is None:
         note = partial(note_job, record, task.name, leader.context.source.venue, now, fault)
-        _note_or_report(leader.running, note)
     elif due.stored is not None and due.step in ROUND_STEPS:
         note = partial(note_played, record, due.stored.cohort.venue, due.at, now, fault)
-        _note_or_report(leader.running, note)
+    else:
+        return
+    _note_or_report(leader.running, note)
 
 
 def _note_or_report(running: Run, note: Callable[[], None]) -> None:
@@ -515,27 +516,12 @@ def _show_progress(running: Run, work: DueWork, states: Mapping[str, JobState], 
 
 
 def _report_outcome(running: Run, task: DueTask, outcome: StepOutcome) -> None:
-    """Count what was done, and report it."""
+    """Count what was done or has failed, and report it."""
+    progress = running.progress
     words = f"{task.name}, {task.at:{MINUTE_FORMAT}}: {outcome.note}"
     if outcome.busy and running.record.watch.is_in_doubt():
         words += f", or has died; waiting up to {LEASE_LENGTH.total_seconds():g} s for a sign of it"
 
-    _count_outcome(running.progress, task, outcome, words)
-
-    kind: str = "job" if task.due is None else task.due.step
-    if outcome.failed:
-        kind = "failed"
-    elif outcome.busy:
-        kind = "busy"
-
-    news = task.name == "backup" or (task.name == "resolutions" and not outcome.note.startswith("0 "))
-    routine = kind == "track" or (kind == "job" and not news)
-    data = {"name": task.name, "due": task.at.isoformat(), "note": outcome.note, **outcome.data}
-    running.report(kind, words, routine, **data)
-
-
-def _count_outcome(progress: RunProgress, task: DueTask, outcome: StepOutcome, words: str) -> None:
-    """Count a task that was done, or has failed, for the progress."""
     if outcome.report is not None and not outcome.busy:
         progress.last_round = words
         progress.rounds += bool(outcome.report.turns)
@@ -543,8 +529,17 @@ def _count_outcome(progress: RunProgress, task: DueTask, outcome: StepOutcome, w
     elif task.due is None:
         progress.jobs += not outcome.failed
 
+    kind: str = "job" if task.due is None else task.due.step
     if outcome.failed:
+        kind = "failed"
         progress.trouble(words)
+    elif outcome.busy:
+        kind = "busy"
+
+    news = task.name == "backup" or (task.name == "resolutions" and not outcome.note.startswith("0 "))
+    routine = kind == "track" or (kind == "job" and not news)
+    data = {"name": task.name, "due": task.at.isoformat(), "note": outcome.note, **outcome.data}
+    running.report(kind, words, routine, **data)
 
 
 def _report_workers(running: Run, alone: bool) -> None:

@@ -391,6 +391,10 @@ def read_status(
     waits = not pretended and any(state.missing and not state.done for state in rounds)
     pauses = read_pauses(connection) if waits else []
 
+    ongoing = read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True)
+    newest = read_recent_incidents(connection, NEWEST_INCIDENTS)
+    incidents = {recorded.id: recorded for recorded in ongoing + newest}
+
     clock: Literal["real", "pretended", "mixed"] = "mixed" if REHEARSAL in states else "real"
     status = Status(
         at=now,
@@ -413,18 +417,10 @@ def read_status(
         catalogues=tuple(operations.read_last_catalogues(connection)),
         jobs=jobs,
         next_jobs=next_jobs,
-        incidents=_read_incidents(connection),
+        incidents=tuple(incidents.values()),
         unanswered=_read_unanswered(connection, playing, rounds),
     )
     return judge_health(status, due)
-
-
-def _read_incidents(connection: "Connection") -> tuple[RecordedIncident, ...]:
-    """Return the ongoing incidents, then the newest of the others."""
-    ongoing = read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True)
-    newest = read_recent_incidents(connection, NEWEST_INCIDENTS)
-    incidents = {recorded.id: recorded for recorded in ongoing + newest}
-    return tuple(incidents.values())
 
 
 def _read_unproven(connection: "Connection", playing: Sequence[StoredCohort]) -> dict[int, list[str]]:
@@ -475,13 +471,14 @@ def _read_calendar(
     last_due = {}
     for stored in playing:
         cohort = stored.cohort.number
-        to_play = expected_rounds(stored, starts, keep)
-        due = [(number, at) for number, at in to_play if at <= until]
-        if due:
-            last_due[cohort] = due[-1]
+        due = 0
+        for number, at in expected_rounds(stored, starts, keep):
+            times.append(at)
+            if at <= until:
+                due += 1
+                last_due[cohort] = (number, at)
 
-        times += [at for _, at in to_play]
-        due_count += max(len(due), done[cohort])
+        due_count += max(due, done[cohort])
         done_count += done[cohort]
 
     calendar = RoundCalendar(
@@ -504,18 +501,20 @@ def _read_spending(
     """
     day = midnight(now)
     today = calls.read_spent_since(connection, day)
-    readers: dict[str, Callable[[], tuple[str, int]]] = {
-        "day": lambda: ("", today),
-        "round": lambda: calls.read_dearest_round(connection, [state.id for state in rounds]),
-        "agent": lambda: calls.read_dearest_agent(connection),
-        "arena": lambda: ("", calls.read_spent_total(connection)),
-    }
-
     limits = []
     for scope, limit in expected.limits.items():
-        if scope in readers:
-            whose, spent = readers[scope]()
-            limits.append(BudgetUse(scope, whose, spent, limit))
+        whose = ""
+        if scope == "day":
+            spent = today
+        elif scope == "round":
+            whose, spent = calls.read_dearest_round(connection, [state.id for state in rounds])
+        elif scope == "agent":
+            whose, spent = calls.read_dearest_agent(connection)
+        elif scope == "arena":
+            spent = calls.read_spent_total(connection)
+        else:
+            continue
+        limits.append(BudgetUse(scope, whose, spent, limit))
 
     month = calls.read_spent_since(connection, day.replace(day=1))
     return Spending(today, month, tuple(limits))
