@@ -606,6 +606,7 @@ def health_data(status: Status) -> dict[str, Any]:
 
 
 def _round_data(state: RoundState) -> dict[str, Any]:
+    """Return a round as data; its turns have a count of those that are missing, if any are."""
     turns = dict(state.turns)
     if state.missing:
         turns["missing"] = state.missing

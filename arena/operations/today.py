@@ -102,12 +102,14 @@ def tasks_for(status: Status, answers: Sequence[AgentAnswers], around: Surroundi
 
 
 def _missing_keys(around: Surroundings) -> Iterator[Task]:
+    """Yield a task for each key that is not set, which names the agents that need it."""
     for variable in dict.fromkeys(around.missing_keys.values()):
         agents = [name for name, missing in around.missing_keys.items() if missing == variable]
         yield Task("missing_key", f"{variable} is not set: {', '.join(agents)} will not play", "check")
 
 
 def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
+    """Yield a task for each agent with many malformed answers, most of them first."""
     for counts in sorted(answers, key=lambda counts: -counts.malformed):
         many = counts.malformed > MALFORMED_SHARE * counts.answers
         if many and counts.malformed >= MALFORMED_LEAST:
@@ -137,6 +139,7 @@ def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
 
 
 def _megabytes(size: int) -> str:
+    """Return a number of bytes as text, in MB or GB."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
 
 
@@ -148,6 +151,7 @@ def read_tasks(connection: "Connection", status: Status, config: "Config | None"
 
 
 def _surroundings(connection: "Connection", config: "Config | None") -> Surroundings:
+    """Return the size of the record, the room on its disk (SQLite only), and what the config adds."""
     path = sqlite_path(connection.engine.url)
     free = shutil.disk_usage(Path(path).parent).free if path else None
     size = record_size(connection)
@@ -180,6 +184,7 @@ def board_lines(board: Leaderboard) -> list[str]:
 
 
 def _board_line(row: LeaderboardRow) -> str:
+    """Return the line of an agent, with a dash for what is not known yet."""
     name = row.agent
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME - 2]}…"
