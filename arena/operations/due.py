@@ -1,4 +1,4 @@
-"""What is due of the cohorts, by their calendars and by what the record says was done. All of it is pure."""
+"""What is due for the cohorts, by their calendars and by what the record says was done. All of it is pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +13,14 @@ from arena.cohorts.schedule import (
     TICK,
     Plan,
     Schedule,
+    next_of,
     next_time,
     retry_at,
     schedule_times,
 )
 from arena.record.model.calendar import WEEK, Calendar
 from arena.record.model.cohort import JobState
+from arena.record.model.reservation import midnight
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
 from arena.record.queries.settlements import CORRECTIONS
@@ -33,15 +35,15 @@ STEP_WORDS: Mapping[Step, str] = {
     "settle": "corrections are read",
 }
 CatchUp = Literal["latest", "all", "none"]
-"""Of the starts and rounds that were missed: play the newest, all, or none."""
+"""Which of the starts and rounds that were missed are still played: the newest, all, or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
     """Something that is due for a cohort at a scheduled time, not to be done before `after`.
 
-    `start` it, `play` its round, `close` a round whose time is over, `track` it where it decides nothing;
-    where all have ended `settle` them by what was corrected since.
+    Steps are: `start` the cohort, `play` its round, `close` a round whose time is over, `track` the cohort at
+    a time when it decides nothing. Once all cohorts have ended, `settle` them by later corrections.
     """
 
     at: datetime
@@ -51,16 +53,34 @@ class Due:
     after: datetime | None = None
 
     @property
-    def name(self) -> str:
-        """What the record knows its doing by."""
+    def cohort_number(self) -> int:
+        """Return the number of its cohort, 0 without one."""
         if self.stored is None:
-            return CORRECTIONS if self.step == "settle" else self.step
-        return f"cohort {self.stored.cohort.number}"
+            return 0
+        return self.stored.cohort.number
+
+    @property
+    def name(self) -> str:
+        """Return the name under which the record keeps how it went."""
+        if self.stored is not None:
+            return f"cohort {self.cohort_number}"
+        if self.step == "settle":
+            return CORRECTIONS
+        return self.step
+
+    @property
+    def is_paused(self) -> bool:
+        """Tell whether its cohort is paused."""
+        return self.stored is not None and self.stored.paused_at is not None
+
+    def rests(self, now: datetime) -> bool:
+        """Tell whether it is not to be done yet."""
+        return self.after is not None and self.after > now
 
 
 @dataclass(frozen=True, slots=True)
 class MissedRound:
-    """A start, or a cohort's round, that is not caught up."""
+    """A start, or a cohort's round, that was missed and is skipped."""
 
     at: datetime
     cohort: int | None = None
@@ -69,10 +89,10 @@ class MissedRound:
 
 @dataclass(frozen=True, slots=True)
 class DueWork:
-    """What of the cohorts is due, in order; by which schedules there will be more; what is passed over.
+    """What is due for the cohorts, in order; the schedules by which more will be; and what is skipped.
 
-    It is `over` when no cohort is open, none will start and no correction may come; before that it is `idle`
-    where only corrections may. `next_round` is the next time to decide or start.
+    It is `over` when no cohort is open, none will start and no correction may come, and `idle` when only
+    corrections may still come. `next_round` is the next time at which a cohort decides or starts.
     """
 
     due: tuple[Due, ...]
@@ -87,9 +107,9 @@ class DueWork:
 class DueSituation:
     """All that decides on what is due: the plan and its policy, what was done, and the time.
 
-    In a live world only the present can be looked at; in another one nothing is missed. `live` says in
-    which the config's own cohorts start. Where all have ended, `look` is when to ask for corrections. With
-    `leaves_failed` no model that gave no answer is waited for.
+    At a live venue only the present can be looked at; in a simulated or recorded world nothing is missed.
+    `live` says which of the two the config's own cohorts start in. Once all have ended, `look` is when to ask
+    for corrections. With `leaves_failed` no model that gave no answer is waited for.
     """
 
     plan: Plan
@@ -102,36 +122,52 @@ class DueSituation:
     leaves_failed: bool = False
 
     @cached_property
-    def open(self) -> list[CohortProgress]:
-        """Cohorts that still have something to come."""
-        return [one for one in self.progress if one.stored.ended_at is None]
+    def stored_cohorts(self) -> list[StoredCohort]:
+        """Return all cohorts, also those that have ended."""
+        return [progress.stored for progress in self.progress]
+
+    @cached_property
+    def open_cohorts(self) -> list[CohortProgress]:
+        """Return the cohorts that have not ended."""
+        return [progress for progress in self.progress if progress.stored.ended_at is None]
 
     @cached_property
     def since(self) -> datetime:
-        """When the open cohort was looked at that was not looked at for the longest time."""
-        looked = (one.snapshot_at or one.stored.cohort.starts_at for one in self.open)
-        return min(looked, default=self.now)
+        """Return the oldest of the last looks at the open cohorts, or now without an open cohort."""
+        looks = [progress.snapshot_at or progress.stored.cohort.starts_at for progress in self.open_cohorts]
+        return min(looks, default=self.now)
 
     @property
     def played_until(self) -> datetime:
-        """Now, or the last look of a season that was played ahead of the clock."""
-        return max([self.now, *(one.snapshot_at for one in self.open if one.snapshot_at is not None)])
+        """Return now, or the last look at a season that was played ahead of the clock."""
+        looks = [progress.snapshot_at or self.now for progress in self.open_cohorts]
+        return max([self.now, *looks])
+
+    @property
+    def corrections_at(self) -> datetime | None:
+        """Return when corrections are to be read next: at a live venue not before today."""
+        if self.look is None or not self.live:
+            return self.look
+        return max(self.look, midnight(self.now))
 
     @cached_property
     def calendars(self) -> dict[str, Calendar]:
-        """When each cohort decides that is open, or was when the others were looked at."""
-        found = dict[str, Calendar]()
-        for stored in (one.stored for one in self.progress):
+        """Return when each cohort decides that is open, or ended after the oldest of the last looks."""
+        calendars = {}
+        for stored in self.stored_cohorts:
             if stored.ended_at is None or stored.ended_at >= self.since:
-                calendar = stored.cohort.calendar.until(stored.ended_at)
-                found[f"cohort {stored.cohort.number}"] = calendar
-        return found
+                calendars[f"cohort {stored.cohort.number}"] = stored.cohort.calendar.until(stored.ended_at)
+
+        return calendars
 
     @cached_property
     def past(self) -> list[datetime]:
-        """The times until now at which one of them decides."""
-        walks = (schedule_times(one, self.since, self.now) for one in self.calendars.values())
-        return sorted({at for times in walks for at in times})
+        """Return the times from the oldest of the last looks until now at which some cohort decides."""
+        times = set[datetime]()
+        for calendar in self.calendars.values():
+            times.update(schedule_times(calendar, self.since, self.now))
+
+        return sorted(times)
 
     def weekly_look(self, since: datetime) -> datetime | None:
         """Return the first weekly look after an instant at a season that has no decision to come.
@@ -142,177 +178,225 @@ class DueSituation:
         if next_time(self.plan.starts, since) is not None:
             return None
 
-        cohorts = (one.stored.cohort for one in self.progress)
-        last = max(cohort.calendar.time(cohort.rounds) for cohort in cohorts)
+        last = max(stored.cohort.calendar.time(stored.cohort.rounds) for stored in self.stored_cohorts)
         weeks = max((since - last) // WEEK, 0) + 1
         look = last + weeks * WEEK
         return look if look <= self.now else None
 
 
 def due_work(situation: DueSituation) -> DueWork:
-    """What is due now, the oldest first; at the same time starts first, then cohorts by number."""
-    starts, missed = starts_due(situation)
-    due = [_after_pause(Due(at, "start"), situation) for at in starts]
-    for one in situation.open:
-        found, passed = cohort_due(one, situation)
-        due += [] if found is None else [found]
-        missed += passed
-    due.sort(key=lambda one: (one.at, one.stored.cohort.number if one.stored else 0))
-    now, calendars = situation.now, {"start": situation.plan.starts} | situation.calendars
-    start = next_time(situation.plan.starts, now)
-    until = situation.played_until
-    rounds = (next(schedule_times(one, until + TICK), None) for one in situation.calendars.values())
-    waits = {f"{one.name} again": one.after for one in due if one.after is not None and one.after > now}
-    if situation.look is not None:
-        today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        look = max(situation.look, today) if situation.live else situation.look
-        due += [_after_pause(Due(look, "settle"), situation)] if look <= now else []
-        waits[CORRECTIONS] = look
-    idle = not situation.open and start is None and all(one.step == "settle" for one in due)
-    over = idle and situation.look is None
-    first = next_time(situation.plan.starts, until)
-    next_round = min((at for at in (first, *rounds) if at is not None), default=None)
-    return DueWork(tuple(due), {**calendars, **waits}, next_round, tuple(missed), over, idle)
+    """Return what is due now, the oldest first; at the same time starts first, then cohorts by number."""
+    now = situation.now
+    starts = situation.plan.starts
+    due = []
+
+    start, missed = start_due(situation)
+    if start is not None:
+        due.append(_after_pause(Due(start, "start"), situation))
+
+    for progress in situation.open_cohorts:
+        cohort_step, missed_rounds = cohort_due(progress, situation)
+        if cohort_step is not None:
+            due.append(cohort_step)
+        missed += missed_rounds
+
+    due.sort(key=lambda step: (step.at, step.cohort_number))
+
+    schedules: dict[str, Schedule] = {"start": starts, **situation.calendars}
+    next_round = next_of(schedules, situation.played_until)
+    for step in due:
+        if step.after is not None and step.rests(now):
+            schedules[f"{step.name} again"] = step.after
+
+    corrections_at = situation.corrections_at
+    if corrections_at is not None:
+        schedules[CORRECTIONS] = corrections_at
+        if corrections_at <= now:
+            due.append(_after_pause(Due(corrections_at, "settle"), situation))
+
+    idle = start is None and not situation.open_cohorts and next_time(starts, now) is None
+    over = idle and corrections_at is None
+    return DueWork(tuple(due), schedules, next_round, tuple(missed), over, idle)
 
 
-def starts_due(situation: DueSituation) -> tuple[list[datetime], list[MissedRound]]:
-    """When the next cohort should have started, if it should have; and which starts are passed over.
+def start_due(situation: DueSituation) -> tuple[datetime | None, list[MissedRound]]:
+    """Return when the next cohort should have started, None if it need not have; and the skipped starts.
 
-    Only starts after the schedule's last one count, and in a made-up world those after the last look; a time
-    at which one was started by hand is taken.
+    Only starts after the last scheduled one count, and in a simulated or recorded world those after the last
+    look. A time at which a cohort was started by hand is taken.
     """
-    plan, now = situation.plan, situation.now
+    plan = situation.plan
     if plan.at_once is not None:
-        return [plan.at_once], []
-    cohorts = [one.stored.cohort for one in situation.progress]
-    begun = [cohort.starts_at for cohort in cohorts if not cohort.by_hand]
-    looked = [one.snapshot_at for one in situation.progress if one.snapshot_at is not None]
-    last = max([*begun, *([] if situation.live else looked)], default=None)
-    taken = {cohort.starts_at for cohort in cohorts}
-    times = list(schedule_times(plan.starts, plan.first if last is None else last + TICK, now))
-    times = [at for at in times if at not in taken]
-    if not situation.live:
-        return times[:1], []
-    chosen = _caught_up(times, situation)
-    return chosen[:1], [MissedRound(at) for at in times if at not in chosen]
+        return plan.at_once, []
+
+    taken = set()
+    done = []
+    for progress in situation.progress:
+        cohort = progress.stored.cohort
+        taken.add(cohort.starts_at)
+        if not cohort.by_hand:
+            done.append(cohort.starts_at)
+        if progress.snapshot_at is not None and not situation.live:
+            done.append(progress.snapshot_at)
+
+    since = max(done) + TICK if done else plan.first
+    times = [at for at in schedule_times(plan.starts, since, situation.now) if at not in taken]
+    chosen = _caught_up(times, situation) if situation.live else times
+    missed = [MissedRound(at) for at in times if at not in chosen]
+    return next(iter(chosen), None), missed
 
 
-def cohort_due(one: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
-    """The first thing that is due for a cohort, and which of its rounds are passed over."""
-    left = next((round for round in one.rounds if not round.done), None)
-    coming, missed = _coming(one, situation)
-    if left is not None:
-        again = _retry(left, one.stored, situation)
-        # Only a live round gives way to a later one: elsewhere no time passes, so a season plays in order.
-        waits = one.stored.cohort.stamp == "live" and again.after is not None and again.after > situation.now
-        if coming is None or not waits:
-            return again, missed
-        waiting = (again, _after_pause(coming, situation))
-        return min(waiting, key=lambda due: due.after or situation.now), missed
-    if one.snapshot_at is not None and not one.marked:
-        coming = Due(one.snapshot_at, "track", one.stored)
-    return (None if coming is None else _after_pause(coming, situation)), missed
+def cohort_due(progress: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+    """Return the first step that is due for a cohort, if there is one, and its rounds that are skipped."""
+    stored = progress.stored
+    coming, missed = _coming(progress, situation)
+    unfinished = next((begun for begun in progress.rounds if not begun.done), None)
+
+    if unfinished is None:
+        if progress.snapshot_at is not None and not progress.marked:
+            coming = _after_pause(Due(progress.snapshot_at, "track", stored), situation)
+        return coming, missed
+
+    retry = _retry(unfinished, stored, situation)
+    # Only a live round gives way to a later one: elsewhere no time passes, so a season plays in order.
+    gives_way = stored.cohort.stamp == "live" and retry.rests(situation.now)
+    if coming is None or not gives_way:
+        return retry, missed
+
+    return min(retry, coming, key=lambda step: step.after or situation.now), missed
 
 
 def upcoming_work(situation: DueSituation, most: int) -> list[tuple[datetime, str]]:
-    """What is due of the cohorts, and the next times at which they start or decide."""
-    found = list[tuple[datetime, str]]()
-    for one in due_work(situation).due:
-        whose = "" if one.stored is None else f"cohort {one.stored.cohort.number} "
-        found.append(
-            (one.at, f"{whose}{STEP_WORDS[one.step]}, {'due now' if one.after is None else 'tried again'}")
-        )
+    """Return in words what is due for the cohorts, and the next times at which they start or decide."""
+    upcoming = []
+    for step in due_work(situation).due:
+        cohort = "" if step.stored is None else f"{step.name} "
+        when = "due now" if step.after is None else "tried again"
+        upcoming.append((step.at, f"{cohort}{STEP_WORDS[step.step]}, {when}"))
+
     ahead = situation.played_until + TICK
-    starts = list(islice(schedule_times(situation.plan.starts, ahead), most))
-    walks = (schedule_times(one, ahead) for one in situation.calendars.values())
-    for at in sorted({*starts, *(at for times in walks for at in islice(times, most))})[:most]:
-        words = ["a cohort starts"] if at in starts else []
-        deciders = (one.stored for one in situation.open if round_to_decide(one.stored, at, situation))
-        words += [f"cohort {stored.cohort.number} decides" for stored in deciders]
-        found.append((at, ", ".join(words) or "positions are settled and marked"))
-    return found
+    starts = set(islice(schedule_times(situation.plan.starts, ahead), most))
+    times = set(starts)
+    for calendar in situation.calendars.values():
+        times.update(islice(schedule_times(calendar, ahead), most))
+
+    for at in sorted(times)[:most]:
+        events = []
+        if at in starts:
+            events.append("a cohort starts")
+        events.extend(
+            f"cohort {stored.cohort.number} decides"
+            for stored in situation.stored_cohorts
+            if round_to_decide(stored, at, situation) is not None
+        )
+        upcoming.append((at, ", ".join(events) or "positions are settled and marked"))
+
+    return upcoming
 
 
 def blocked_cohorts(due: Sequence[Due], at: datetime) -> frozenset[int]:
-    """The cohorts that must not be settled or marked at a time, since something earlier is not done."""
-    return frozenset(one.stored.cohort.number for one in due if one.stored is not None and one.at <= at)
+    """Return the cohorts that must not be settled or marked at a time: they have an earlier step to do."""
+    return frozenset(step.cohort_number for step in due if step.stored is not None and step.at <= at)
 
 
 def round_to_decide(stored: StoredCohort, at: datetime, situation: DueSituation) -> int | None:
-    """The number of the round that a cohort decides at a time, if it is one of those that decide then."""
+    """Return the number of the round that a cohort decides at a time, None if it does not decide then."""
     number = stored.cohort.calendar.number_at(at)
     if number is None:
         return None
-    everyone = (one.stored for one in situation.progress)
-    return (
-        number
-        if stored.cohort.number in deciding_numbers(everyone, at, situation.plan.keep_deciding)
-        else None
-    )
+
+    deciding = deciding_numbers(situation.stored_cohorts, at, situation.plan.keep_deciding)
+    return number if stored.cohort.number in deciding else None
 
 
-def _caught_up(times: Sequence[datetime], situation: DueSituation) -> list[datetime]:
-    """Those of the times that are due which are not passed over. Within the window nothing was missed."""
-    match situation.catch_up:
-        case "all":
-            return list(times)
-        case "latest":
-            return [at for at in times if at == times[-1] or situation.now - at <= PLAY_WINDOW]
-        case "none":
-            return [at for at in times if situation.now - at <= PLAY_WINDOW]
+def _caught_up(times: list[datetime], situation: DueSituation) -> list[datetime]:
+    """Return the due times that are not skipped: always those whose play window is still open."""
+    if situation.catch_up == "all":
+        return times
+
+    recent = [at for at in times if situation.now - at <= PLAY_WINDOW]
+    if situation.catch_up == "latest":
+        return recent or times[-1:]
+    return recent
 
 
-def _coming(one: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
-    """The first time since the last look at which a cohort decides or is tracked, up to now."""
-    stored, since = one.stored, one.snapshot_at
-    first = stored.cohort.starts_at
-    times = [at for at in situation.past if first <= at and (since is None or at > since)]
-    numbers = {at: round_to_decide(stored, at, situation) for at in times}
-    if stored.cohort.stamp != "live" and times:
-        return _at(stored, times[0], numbers[times[0]]), []
+def _coming(progress: CohortProgress, situation: DueSituation) -> tuple[Due | None, list[MissedRound]]:
+    """Return the first step up to now that comes after a cohort's last look, and its skipped rounds."""
+    stored = progress.stored
+    last_look = progress.snapshot_at or stored.cohort.starts_at - TICK
+    times = [at for at in situation.past if at > last_look]
+
     if stored.cohort.stamp != "live":
-        look = None if since is None else situation.weekly_look(since)
-        return (None if look is None else _at(stored, look, None)), []
-    rounds = [at for at in times if numbers[at] is not None]
-    chosen = _caught_up(rounds, situation)
-    looks = [at for at in times[-1:] if numbers[at] is None]
-    missed = [MissedRound(at, stored.cohort.number, numbers[at]) for at in rounds if at not in chosen]
-    first_at = min([*chosen, *looks], default=None)
-    return (None if first_at is None else _at(stored, first_at, numbers[first_at])), missed
+        return _next_in_order(times, progress, situation), []
+
+    rounds = {}
+    for at in times:
+        number = round_to_decide(stored, at, situation)
+        if number is not None:
+            rounds[at] = number
+
+    chosen = _caught_up(list(rounds), situation)
+    missed = []
+    for at, number in rounds.items():
+        if at not in chosen:
+            missed.append(MissedRound(at, stored.cohort.number, number))
+
+    coming = None
+    if chosen:
+        coming = _after_pause(Due(chosen[0], "play", stored, rounds[chosen[0]]), situation)
+    elif times and times[-1] not in rounds:
+        coming = _after_pause(Due(times[-1], "track", stored), situation)
+    return coming, missed
 
 
-def _at(stored: StoredCohort, at: datetime, number: int | None) -> Due:
-    return Due(at, "track" if number is None else "play", stored, number)
+def _next_in_order(
+    times: Sequence[datetime], progress: CohortProgress, situation: DueSituation
+) -> Due | None:
+    """Return the next step of a simulated or recorded season, in which none is skipped."""
+    at = next(iter(times), None)
+    if at is None and progress.snapshot_at is not None:
+        at = situation.weekly_look(progress.snapshot_at)
+    if at is None:
+        return None
+
+    number = round_to_decide(progress.stored, at, situation)
+    step: Step = "track" if number is None else "play"
+    return _after_pause(Due(at, step, progress.stored, number), situation)
 
 
-def _retry(left: BegunRound, stored: StoredCohort, situation: DueSituation) -> Due:
-    """What to do about a round that isn't done: go on, try again after a while, or call it over.
+def _retry(begun: BegunRound, stored: StoredCohort, situation: DueSituation) -> Due:
+    """Return what to do about a round that isn't done: play on, try again after a pause, or close it.
 
-    Nobody decides on live prices that are history, nor in a cohort that was stopped. In a made-up world
-    a round is over once all were asked and its time has passed; models that gave no answer are asked again.
+    Nobody decides on live prices that are history, nor in a cohort that was stopped. In a simulated or
+    recorded world a round is over once all agents were asked and its time has passed; models that gave no
+    answer are asked again.
     """
-    over_at = left.taken_at + PLAY_WINDOW
-    go_on, close = (Due(left.at, step, stored, left.number) for step in ROUND_STEPS)
-    if not (left.pending or left.failed):
-        return _after_pause(go_on, situation)
+    over_at = begun.taken_at + PLAY_WINDOW
+    play = Due(begun.at, "play", stored, begun.number)
+    close = replace(play, step="close")
+    if not (begun.pending or begun.failed):
+        return _after_pause(play, situation)
+
+    to_ask = begun.pending if situation.leaves_failed else begun.pending + begun.unanswered
+    must_ask = to_ask > 0 and stored.cohort.stamp != "live"
     paused = stored.paused_at is not None
-    to_ask = left.pending if situation.leaves_failed else left.pending + left.unanswered
-    unasked = to_ask > 0 and stored.cohort.stamp != "live"
-    if stored.stopped_at is not None or (situation.now > over_at and (paused or not unasked)):
+    ends_now = situation.now > over_at and (paused or not must_ask)
+    if ends_now or stored.stopped_at is not None:
         return _after_pause(close, situation, over_at)
     if paused:
         return replace(close, after=over_at + TICK)
-    again = _after_pause(go_on, situation)
-    if unasked or again.after is None:
-        return again
-    return replace(again, after=min(again.after, over_at + TICK))
+
+    retry = _after_pause(play, situation)
+    if must_ask or retry.after is None:
+        return retry
+    return replace(retry, after=min(retry.after, over_at + TICK))
 
 
 def _after_pause(due: Due, situation: DueSituation, since: datetime | None = None) -> Due:
-    """The same, not before its pause is over where it was tried in vain, and not only until an instant.
+    """Return the same step, not before the pause is over that follows a failed try of it.
 
-    A try that was broken off was none: it is made again at once, when it would have been. A cohort's earlier
-    round waits with a later one that was tried since, or the two would take turns without a pause.
+    A try until `since` doesn't count. Nor does one that was broken off: it is made again at once. The try of
+    a later round of the cohort counts for an earlier one, or the two would take turns without a pause.
     """
     last = situation.jobs.get(due.name)
     if last is None or last.due_at < due.at or last.ended_at is None or not last.failures:

@@ -1,7 +1,7 @@
 """Incidents: what an operator should hear of is written to the record, and from there sent to the webhook.
 
-Each function may be called as often as one likes: an incident that is there is not written again. One that
-lasts, such as an outage, ends when it is over, and the next one is reported again.
+Each function may be called any number of times: an incident that was recorded is not recorded again. One that
+lasts, such as an outage, is ended when it is over, and the next one is recorded anew.
 """
 
 import asyncio
@@ -59,96 +59,129 @@ SETTLING_JOBS = ("resolutions", "marks")
 """Jobs that learn how markets ended."""
 VENUE_JOBS = ("catalogue", "quotes", "resolutions")
 """Jobs that ask a venue."""
-MOST_WAITING = 1_000
-"""So many incidents that go on are looked at for agents that have waited."""
+MOST_ONGOING = 1_000
+"""How many ongoing incidents are looked at for what is over."""
 RECORD_FAULTS = ("differs", "damaged")
-"""What a backup says of a record that does not agree with itself."""
+"""What a backup says of a record that is inconsistent."""
 
 
 def note_rounds(record: Record, at: datetime) -> None:
-    """Note what the newest rounds in the record tell: who failed, and whom a budget stopped.
+    """Record what the newest rounds show: who failed, and whom a budget stopped.
 
-    To be called after each decision time, and as one starts: then what was played just before is noted too.
+    To be called after each decision time, and at the start: then what was played just before is recorded too.
     """
     ends = read_round_ends(record.engine)
-    newest = max((one.at for one in ends), default=None)
-    found = [incident for one in ends for incident in round_incidents(one, at, one.at == newest)]
-    add_incidents(record.engine, found)
-    failing = [incident.subject for incident in found if incident.kind == "all_agents_failed"]
+    newest = max((end.at for end in ends), default=None)
+
+    incidents = []
+    for end in ends:
+        incidents += round_incidents(end, at, end.at == newest)
+    add_incidents(record.engine, incidents)
+
+    failing = [incident.subject for incident in incidents if incident.kind == "all_agents_failed"]
     end_incidents(record.engine, "all_agents_failed", at, but=failing)
     note_agents(record, ends, at)
 
 
 def note_agents(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None:
-    """Note who waits for a key, fails in all turns of late, or asks at no known price; and when that is over.
+    """Record which agents wait for a key, keep failing or ask at no known price; and where that is over.
 
-    Each is told once until it is over. Who fails has had two turns or more at the newest decision times.
+    Each is reported once until it is over. An agent keeps failing if it had two turns or more at the newest
+    decision times, and all of them failed.
     """
-    turns: dict[str, list[RoundEnd]] = defaultdict(list)
-    for one in ends:
-        for name in (name for name, status in one.statuses.items() if status is not None):
-            turns[name].append(one)
-    newest = {name: own[-1] for name, own in turns.items()}
-    waiting = {name: one.waiting[name] for name, one in newest.items() if name in one.waiting}
-    failing = [name for name, own in turns.items() if len(own) > 1 and all(name in x.failed for x in own)]
-    unpriced = [name for name, own in turns.items() if name in own[-1].unpriced]
-    found: dict[IncidentKind, dict[str, str]] = {
-        "agent_waiting": {name: f"{name} is {words}" for name, words in waiting.items()},
-        "agent_failing": {name: f"{name}: {FAILING}" for name in failing},
-        "cost_unknown": {name: f"{name}: {UNPRICED}" for name in unpriced},
-    }
-    for kind, agents in found.items():
-        for name, words in agents.items():
-            told = agent_incident(kind, name, words, newest[name], at)
-            add_incidents(record.engine, [told], unless=f"{name}@")
-    for open_one in record.read(read_recent_incidents, MOST_WAITING, only_open=True):
-        was = open_one.incident
-        agent = was.data.get("agent")
-        fails = was.kind == "agent_failing" and agent in newest and agent in newest[agent].failed
-        if was.kind in found and agent not in found[was.kind] and not fails:
-            if agent in newest:
-                add_incidents(record.engine, [agent_over(was, at)])
-            end_incidents(record.engine, was.kind, at, about=was.subject)
+    played: dict[str, list[RoundEnd]] = defaultdict(list)
+    for end in ends:
+        for name, status in end.statuses.items():
+            if status is not None:
+                played[name].append(end)
+
+    texts = _agent_texts(played)
+    for kind, agents in texts.items():
+        for name, text in agents.items():
+            incident = agent_incident(kind, name, text, played[name][-1], at)
+            add_incidents(record.engine, [incident], unless=f"{name}@")
+
+    _end_agent_incidents(record, texts, played, at)
+
+
+def _agent_texts(played: dict[str, list[RoundEnd]]) -> dict[IncidentKind, dict[str, str]]:
+    """Return what is wrong with each agent, in words, by the kind of incident and the agent's name."""
+    waiting = {}
+    failing = {}
+    unpriced = {}
+    for name, ends in played.items():
+        newest = ends[-1]
+        if name in newest.waiting:
+            waiting[name] = f"{name} is {newest.waiting[name]}"
+        if len(ends) > 1 and all(name in end.failed for end in ends):
+            failing[name] = f"{name}: {FAILING}"
+        if name in newest.unpriced:
+            unpriced[name] = f"{name}: {UNPRICED}"
+
+    return {"agent_waiting": waiting, "agent_failing": failing, "cost_unknown": unpriced}
+
+
+def _end_agent_incidents(
+    record: Record,
+    texts: dict[IncidentKind, dict[str, str]],
+    played: dict[str, list[RoundEnd]],
+    at: datetime,
+) -> None:
+    """End the ongoing incidents of agents that `texts` no longer has, and record that they are over."""
+    for recorded in record.read(read_recent_incidents, MOST_ONGOING, only_open=True):
+        incident = recorded.incident
+        agent = incident.data.get("agent")
+        if incident.kind not in texts or agent in texts[incident.kind]:
+            continue
+
+        # An agent whose newest turn failed has not recovered, even if that turn is its only one.
+        if incident.kind == "agent_failing" and agent in played and agent in played[agent][-1].failed:
+            continue
+
+        if agent in played:
+            add_incidents(record.engine, [agent_over(incident, at)])
+        end_incidents(record.engine, incident.kind, at, about=incident.subject)
 
 
 def note_unsettled(record: Record, at: datetime) -> None:
-    """Note which markets are held, closed for long and not settled, and that others no longer are."""
-    unsettled = {one.id: one for one in record.read(read_unsettled_markets, at, UNSETTLED_AFTER)}
+    """Record which markets are held, closed for long and not settled; and which of them no longer are."""
+    unsettled = {market.id: market for market in record.read(read_unsettled_markets, at, UNSETTLED_AFTER)}
     for market in unsettled.values():
-        told = market_unsettled(market.id, market.closed_at, market.agents, at)
-        add_incidents(record.engine, [told], unless=f"{market.id}@")
+        incident = market_unsettled(market.id, market.closed_at, market.agents, at)
+        add_incidents(record.engine, [incident], unless=f"{market.id}@")
 
-    ongoing = record.read(read_recent_incidents, MOST_WAITING, only_open=True)
-    for incident in (recorded.incident for recorded in ongoing):
+    for recorded in record.read(read_recent_incidents, MOST_ONGOING, only_open=True):
+        incident = recorded.incident
         if incident.kind == "market_unsettled" and incident.data.get("market") not in unsettled:
             end_incidents(record.engine, "market_unsettled", at, about=incident.subject)
 
 
 def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
-    """Note how the round of a cohort went at a decision time: played, without its venue, or broken off."""
+    """Record how the round of a cohort went at a decision time: played, without its venue, or broken off."""
     trouble = venue_trouble(fault)
     if fault is None or trouble is not None:
         note_venue(record, venue, at, trouble)
         note_rejected(record, venue, at)
     else:
-        # Without words that may be anyone's.
-        told = (
-            ArenaError(fault.code, error_text(fault))
-            if isinstance(fault, ArenaError)
-            else ArenaError("broken", type(fault).__name__)
-        )
-        add_incidents(record.engine, [aborted_rounds(due, at, told)])
+        # The message of a foreign error may hold anything, so only its type is recorded.
+        error = ArenaError("broken", type(fault).__name__)
+        if isinstance(fault, ArenaError):
+            error = ArenaError(fault.code, error_text(fault))
+        add_incidents(record.engine, [aborted_rounds(due, at, error)])
+
     note_rounds(record, at)
     note_unsettled(record, at)
 
 
 def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseException | None) -> None:
-    """Note how a job went: whether its venue gave an answer, or the record was found to agree with itself."""
-    faults = fault.faults if isinstance(fault, Unanswered) else [(venue, fault)]
-    for where, why in faults if name in VENUE_JOBS else ():
-        trouble = venue_trouble(why)
-        if why is None or trouble is not None:
-            note_venue(record, where, at, trouble)
+    """Record how a job went: whether its venue gave an answer, or the record was found to be consistent."""
+    if name in VENUE_JOBS:
+        faults = fault.faults if isinstance(fault, Unanswered) else [(venue, fault)]
+        for asked_venue, venue_fault in faults:
+            trouble = venue_trouble(venue_fault)
+            if venue_fault is None or trouble is not None:
+                note_venue(record, asked_venue, at, trouble)
+
     if name == "catalogue" and fault is None:
         note_rejected(record, venue, at)
     if name in SETTLING_JOBS and fault is None:
@@ -160,7 +193,7 @@ def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseExc
 
 
 def note_backup(record: Record, at: datetime, fault: BaseException | None) -> None:
-    """Note whether a backup found that the record agrees with itself."""
+    """Record whether a backup found the record to be consistent."""
     if fault is None:
         end_incidents(record.engine, "verify_failed", at)
     elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
@@ -168,73 +201,80 @@ def note_backup(record: Record, at: datetime, fault: BaseException | None) -> No
 
 
 def note_site(record: Record, at: datetime, fault: BaseException | None) -> None:
-    """Note whether the web site was brought up to date."""
+    """Record whether the web site was brought up to date."""
     if fault is None:
         end_incidents(record.engine, "site_unpublished", at)
-    else:
-        code = fault.code if isinstance(fault, ArenaError) else "broken"
-        told = ArenaError(code, redact_keys(error_text(fault)))
-        add_incidents(record.engine, [site_unpublished(at, told)], unless="site@")
+        return
+
+    code = fault.code if isinstance(fault, ArenaError) else "broken"
+    error = ArenaError(code, redact_keys(error_text(fault)))
+    add_incidents(record.engine, [site_unpublished(at, error)], unless="site@")
 
 
 def venue_trouble(fault: BaseException | None) -> CodedError | None:
-    """What a venue said in place of an answer, where that is what went wrong."""
-    cause = None if fault is None else fault.__cause__
-    found = next((x for x in (cause, fault) if isinstance(x, VenueError)), None)
-    return found or (fault if isinstance(fault, VenueUnavailable) else None)
+    """Return the error of a venue that was the cause of a fault, if one was."""
+    if fault is not None and isinstance(fault.__cause__, VenueError):
+        return fault.__cause__
+    if isinstance(fault, VenueError | VenueUnavailable):
+        return fault
+    return None
 
 
-def note_missed(record: Record, rounds: Iterable[MissedRound], at: datetime) -> None:
-    """Note rounds that were not played in their time, and starts: of each cohort the newest."""
-    newest = {one.cohort: one for one in sorted(rounds, key=lambda one: one.at)}
-    add_incidents(
-        record.engine, [missed_round(one.cohort, one.number, one.at, at) for one in newest.values()]
-    )
+def note_missed(record: Record, missed: Iterable[MissedRound], at: datetime) -> None:
+    """Record the newest of the missed rounds of each cohort, and the newest missed start."""
+    newest = {}
+    for skipped in sorted(missed, key=lambda skipped: skipped.at):
+        newest[skipped.cohort] = missed_round(skipped.cohort, skipped.number, skipped.at, at)
+
+    add_incidents(record.engine, list(newest.values()))
 
 
 def note_venue(record: Record, venue: str, at: datetime, trouble: CodedError | None) -> None:
-    """Note that a venue gives no answer; without trouble, that it does, which ends an outage.
+    """Record that a venue gives no answer; without trouble, that it does, which ends an outage.
 
-    A venue whose catalogue is incomplete does answer. A whole catalogue ends that, not any other answer.
+    A venue whose catalogue is incomplete does answer. Only a complete catalogue ends that incident.
     """
     if trouble is None or trouble.code == "incomplete":
         end_incidents(record.engine, "venue_down", at, about=f"{venue}@")
     if trouble is None:
         return
 
-    told = ArenaError(trouble.code, redact_keys(trouble.message))
-    make = catalogue_incomplete if trouble.code == "incomplete" else venue_outage
-    add_incidents(record.engine, [make(venue, at, told)], unless=f"{venue}@")
+    error = ArenaError(trouble.code, redact_keys(trouble.message))
+    make_incident = catalogue_incomplete if trouble.code == "incomplete" else venue_outage
+    add_incidents(record.engine, [make_incident(venue, at, error)], unless=f"{venue}@")
 
 
 def note_rejected(record: Record, venue: str, at: datetime) -> None:
-    """Note that the share of a venue's records that are rejected rises, or that it does no longer."""
-    told = records_rejected(record.read(read_catalogues, venue, COMPARED_READS), at)
-    if told is None:
+    """Record that the share of a venue's records that are rejected rises, or that it no longer does."""
+    incident = records_rejected(record.read(read_catalogues, venue, COMPARED_READS), at)
+    if incident is None:
         end_incidents(record.engine, "records_rejected", at, about=f"{venue}@")
     else:
-        add_incidents(record.engine, [told], unless=f"{venue}@")
+        add_incidents(record.engine, [incident], unless=f"{venue}@")
 
 
 async def report_decision_time(
     config: Config, record: Record, due: datetime, fault: BaseException | None, say: Callable[[str], None]
 ) -> None:
-    """Note how a decision time went that was played by itself, and tell what should be heard of, once.
+    """Record how a decision time went that was played by itself, and send what is to be sent, once.
 
-    What does not arrive is sent again by whoever plays next. That another process plays is no news.
+    What does not arrive is sent again by the next process that plays. Nothing is recorded where another
+    process is playing.
     """
     if isinstance(fault, ArenaError) and fault.code == "busy":
         return
+
     webhook = webhook_of(config.watch, environment(config.folder, os.environ))
     venue = fault.venue if isinstance(fault, VenueUnavailable) else config.markets.venue
     try:
         note_played(record, venue, due, this_instant(), fault)
     except ArenaError as error:
         say(f"could not log an event: {error.message}")
-    at_once = asyncio.Event()
-    at_once.set()
-    await keep_publishing(config, record, this_instant, at_once, say)
-    await keep_sending(record, webhook, this_instant, at_once, say)
+
+    stop_at_once = asyncio.Event()
+    stop_at_once.set()
+    await keep_publishing(config, record, this_instant, stop_at_once, say)
+    await keep_sending(record, webhook, this_instant, stop_at_once, say)
 
 
 @asynccontextmanager
@@ -246,20 +286,22 @@ async def monitoring(
     say: Callable[[str], None],
     good_step: asyncio.Event,
 ) -> AsyncIterator[None]:
-    """While the block lasts health can be asked for, and what should be heard of is told.
+    """Serve the health endpoint, send messages and publish heads, for as long as the block lasts.
 
-    After each `good_step` the address that is to be pinged hears of it. `now` is the arena's time, which may
-    be pretended; messages are sent by the real one.
+    After each `good_step` the address for pings is pinged. `now` is the arena's time, which may be pretended;
+    messages are sent by the real one.
     """
     environ = environment(config.folder, os.environ)
-    webhook, pinged = webhook_of(config.watch, environ), ping_of(environ)
+    webhook = webhook_of(config.watch, environ)
+    ping_address = ping_of(environ)
     note_rounds(record, now())
+
     stop = asyncio.Event()
     async with serve_health(status_source(record, config, now, me), config.watch.health):
         tasks = asyncio.gather(
             keep_sending(record, webhook, this_instant, stop, say),
             keep_publishing(config, record, this_instant, stop, say),
-            keep_pinging(record, pinged, good_step, this_instant, stop, say),
+            keep_pinging(record, ping_address, good_step, this_instant, stop, say),
         )
         try:
             yield

@@ -1,6 +1,6 @@
-"""What the jobs of `arena run` do between rounds, each at its scheduled time. Done twice, they do nothing.
+"""The jobs of `arena run` between rounds, each for its scheduled time. A job done twice changes nothing more.
 
-Beside them the one function that does whatever is due: a cohort's start, its round or snapshot, or a job.
+Beside them `do_step` takes the step that is due for a cohort: its start, its round or its snapshot.
 """
 
 import asyncio
@@ -47,11 +47,11 @@ from markets.venue import QuarantinedRecord, Venue, VenueError
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """Where jobs are done: the config, the doors, the record, and the config's own venue.
+    """What jobs need: the config, the world, the record, and the config's own venue.
 
-    `quarantined` is where that venue reports to. Cohorts in `blocked` have something earlier to do: a venue
-    that isn't live is not looked at before they have.
-    With `baselines` a cohort starts though no model has its key.
+    `quarantined` collects what that venue rejects. Cohorts in `blocked` have an earlier step to do: their
+    venue is not looked at before, unless it is live. With `baselines` a cohort starts though no model has its
+    key.
     """
 
     config: Config
@@ -64,38 +64,46 @@ class JobContext:
     baselines: bool = False
 
     def when(self, source: VenueSource, at: datetime) -> datetime:
-        """What time a venue is looked at for something scheduled: a live one only shows the present."""
+        """Return the time to ask a venue about for something scheduled: a live one only shows the present."""
         return self.world.now() if source.stamp == "live" else at
 
 
 async def catalogue(context: JobContext, at: datetime) -> str:
     """Read all that the config's venue has on offer, without asking how markets ended."""
-    when, last = context.when(context.source, at), context.record.read(last_synced_at, context.source)
+    record = context.record
+    source = context.source
+    when = context.when(source, at)
+    last = record.read(last_synced_at, source)
     if last is not None and last >= min(when, at) - TICK:  # a round reads it a moment before its prices
         return "read already"
+
     context.quarantined.clear()
-    wanted = filter_for([context.config.markets.universe], when)
-    found = await sync_venue(
-        context.venue, context.source, context.record, when, context.quarantined, wanted=wanted
-    )
-    synced, left_out = found.synced, sum(found.left_out.values())
-    markets, prices = count_text(synced.markets, "market"), count_text(synced.quotes, "new price")
-    words = f"{markets}, {synced.new:,} new, {prices}" + (f", {left_out:,} left out" if left_out else "")
-    return f"{words}; {found.note}" if found.note else words
+    universe = filter_for([context.config.markets.universe], when)
+    report = await sync_venue(context.venue, source, record, when, context.quarantined, wanted=universe)
+
+    markets = count_text(report.synced.markets, "market")
+    prices = count_text(report.synced.quotes, "new price")
+    left_out = sum(report.left_out.values())
+    words = f"{markets}, {report.synced.new:,} new, {prices}"
+    if left_out:
+        words += f", {left_out:,} left out"
+    if report.note:
+        words += f"; {report.note}"
+    return words
 
 
 async def quotes(context: JobContext, at: datetime) -> str:
-    """Read the prices of all markets that were shown or are held, and of which no end is known."""
-    asked = context.record.read(read_followed_markets, at)
-    known = set(asked)
+    """Read the prices of all markets that were shown or are held and are not known to have ended."""
+    followed = context.record.read(read_followed_markets, at)
 
     async def look(source: VenueSource, venue: Venue) -> int:
-        listings = await venue.listings(context.when(source, at), asked)
-        known_listings = [listing for listing in listings if listing.market.id in known]
-        return len(context.record.write(add_quotes, known_listings).fresh)
+        listings = await venue.listings(context.when(source, at), followed)
+        followed_ids = set(followed)
+        listings = [listing for listing in listings if listing.market.id in followed_ids]
+        return len(context.record.write(add_quotes, listings).fresh)
 
-    fresh = await _at_every_venue(context, at, look) if asked else 0
-    return f"{count_text(len(asked), 'market')}, {count_text(fresh, 'new price')}"
+    fresh = await _at_every_venue(context, at, look) if followed else 0
+    return f"{count_text(len(followed), 'market')}, {count_text(fresh, 'new price')}"
 
 
 async def resolutions(context: JobContext, at: datetime) -> str:
@@ -105,12 +113,14 @@ async def resolutions(context: JobContext, at: datetime) -> str:
         within = context.world.corrected_within
         return await sync_resolutions(venue, source, context.record, context.when(source, at), within)
 
-    return f"{count_text(await _at_every_venue(context, at, look), 'new end')}"
+    return count_text(await _at_every_venue(context, at, look), "new end")
 
 
 async def marks(context: JobContext, at: datetime) -> str:
-    """Settle and value every open cohort that has nothing earlier to do; the others are paid corrections."""
-    done, troubles = 0, list[str]()
+    """Settle and value every open cohort that has no earlier step to do."""
+    done = 0
+    faults = []
+
     for stored in open_cohorts(context.record):
         number = stored.cohort.number
         if number in context.blocked or not _behind(stored, at, context.record):
@@ -121,33 +131,34 @@ async def marks(context: JobContext, at: datetime) -> str:
         except LeaseLost:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one cohort must not stop the others
-            troubles.append(f"cohort {number}: {error_text(error)}")
-    if troubles:
-        raise ArenaError("not_marked", "; ".join(troubles), status=2)
+            faults.append(f"cohort {number}: {error_text(error)}")
+
+    if faults:
+        raise ArenaError("not_marked", "; ".join(faults), status=2)
     return f"{count_text(done, 'cohort')} settled and marked"
 
 
 async def boards(context: JobContext, at: datetime) -> str:
-    """Bring the leaderboards up to date, where a round was played, an account marked, or a market ended."""
+    """Refresh the leaderboards for which a round was played, an account marked, or a market ended."""
     done = await asyncio.to_thread(refresh_leaderboards, context.record, at)
     return f"{count_text(done, 'board')} computed" if done else "nothing has changed"
 
 
 async def scores(context: JobContext, at: datetime) -> str:
-    """Work out what the dashboard shows of agents in depth, where a market has ended since the last time."""
+    """Compute what the dashboard shows of agents in depth, if a market has ended since the last time."""
     done = await asyncio.to_thread(refresh_cache, context.record, at)
     return f"{count_text(done, 'figure')} computed" if done else "nothing has changed"
 
 
 async def retention(context: JobContext, at: datetime) -> str:
-    """Let quotes go that are older than the config keeps them, and that nothing stands on."""
+    """Delete quotes that are older than the config keeps them, and that nothing refers to."""
     edge = at - timedelta(seconds=context.config.run.keep_quotes)
     thinned = await asyncio.to_thread(context.record.write, prune_quotes, edge, at)
     return f"{count_text(thinned.goes, 'quote')} from before {edge:%Y-%m-%d} went"
 
 
 async def backup(context: JobContext, at: datetime) -> str:
-    """Make a backup that is verified, named by its time; the oldest ones go."""
+    """Make a backup that is verified, named by its time, and delete the oldest ones."""
     config = context.config
 
     def progress(_what: str, _done: int, _of: int | None) -> None:
@@ -163,50 +174,57 @@ async def backup(context: JobContext, at: datetime) -> str:
 
 
 async def publish(context: JobContext, _at: datetime) -> str:
-    """Bring the web site up to the record, where a page may have changed."""
-    config, site = context.config, context.config.site
+    """Bring the web site up to the record, if a page may have changed."""
+    config = context.config
+    site = config.site
     if site is None:
         return "no directory"
     if context.record.read(season_version) == published_version(site):
         return "nothing has changed"
 
-    def moved(_done: int, _of: int | None) -> None:
+    def progress(_done: int, _of: int | None) -> None:
         if context.world.under_way.closed:
             raise Stopped("publishing was interrupted; the site was not changed")
 
-    more = ["--prompts"] if config.publish.prompts else []
-    drawn = await asyncio.to_thread(draw_pages, "publish", config.database, site, more, moved)
+    options = ["--prompts"] if config.publish.prompts else []
+    drawn = await asyncio.to_thread(draw_pages, "publish", config.database, site, options, progress)
     return f"{count_text(drawn['files'], 'file')}, {drawn['written']:,} written, {drawn['removed']:,} removed"
 
 
 async def digest(context: JobContext, at: datetime) -> str:
-    """Tell the operator what is to be done and who leads, where there is a webhook."""
-    config, record = context.config, context.record
-    first = min((one.cohort.starts_at for one in record.cohorts()), default=at)
+    """Tell the operator what is to be done and who leads, if a full week has been played."""
+    record = context.record
+    first = min((stored.cohort.starts_at for stored in record.cohorts()), default=at)
     if at - first < WEEK:
         return "no full week has been played yet"
 
     def read(connection: Connection) -> Incident:
-        status = read_status_by_config(connection, context.world.now(), config)
-        return weekly_digest(at, read_tasks(connection, status, config), read_leaderboard(connection))
+        status = read_status_by_config(connection, context.world.now(), context.config)
+        tasks = read_tasks(connection, status, context.config)
+        return weekly_digest(at, tasks, read_leaderboard(connection))
 
-    found = await asyncio.to_thread(record.read, read)
-    add_incidents(record.engine, [found])
-    return found.text
+    incident = await asyncio.to_thread(record.read, read)
+    add_incidents(record.engine, [incident])
+    return incident.text
 
 
 class Stopped(Exception):
-    """A job was broken off, for the arena is to stop. It is due again."""
+    """A job was broken off because the arena is to stop. It is due again."""
 
 
 class Unanswered(ArenaError):
     """Venues that gave no answer, each with what went wrong there."""
 
     def __init__(self, faults: Sequence[tuple[str, BaseException]]):
-        words = "; ".join(f"{venue}: {error_text(fault)}" for venue, fault in faults)
-        hints = (fault.hint for _, fault in faults if isinstance(fault, VenueError))
-        super().__init__("no_answer", words, "; ".join(dict.fromkeys(hint for hint in hints if hint)))
         self.faults = tuple(faults)
+        messages = []
+        hints = []
+        for venue, fault in faults:
+            messages.append(f"{venue}: {error_text(fault)}")
+            if isinstance(fault, VenueError) and fault.hint and fault.hint not in hints:
+                hints.append(fault.hint)
+
+        super().__init__("no_answer", "; ".join(messages), "; ".join(hints))
 
 
 JobFunction = Callable[[JobContext, datetime], Awaitable[str]]
@@ -218,7 +236,7 @@ JOB_FUNCTIONS: Mapping[str, JobFunction] = {
 
 
 def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
-    """Whether a cohort was not yet looked at, and marked, at that time or later."""
+    """Tell whether a cohort was not yet looked at, and marked, at that time or later."""
     looked = record.read(read_newest_time, stored.id)
     if looked is None or looked < at:
         return stored.cohort.starts_at < at
@@ -228,16 +246,24 @@ def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
 async def _at_every_venue(
     context: JobContext, at: datetime, look: Callable[[VenueSource, Venue], Awaitable[int]]
 ) -> int:
-    """Look at every venue, and say in the end which of them had no answer. What they quarantined is kept."""
-    found, faults = 0, list[tuple[str, BaseException]]()
+    """Look at the venue of every open cohort, record what it rejects, and return the sum of the results.
+
+    Raise `Unanswered` in the end if some venues gave no answer.
+    """
     cohorts = [stored.cohort for stored in open_cohorts(context.record)]
+    # While an earlier step of a simulated or recorded cohort is to do, no such world is looked at.
     behind = any(cohort.stamp != "live" and cohort.number in context.blocked for cohort in cohorts)
-    if behind:
-        cohorts = [cohort for cohort in cohorts if cohort.stamp == "live"]
-    for cohort in {canonical([one.venue, one.venue_settings]): one for one in cohorts}.values():
+    by_venue = {}
+    for cohort in cohorts:
+        if cohort.stamp == "live" or not behind:
+            by_venue[canonical([cohort.venue, cohort.venue_settings])] = cohort
+
+    total = 0
+    faults = []
+    for cohort in by_venue.values():
         source = VenueSource(cohort.venue, cohort.stamp)
         try:
-            found += await look(source, context.world.venue(cohort))
+            total += await look(source, context.world.venue(cohort))
         except ArenaError:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one venue must not stop the others
@@ -245,9 +271,10 @@ async def _at_every_venue(
         finally:
             context.record.quarantine(context.world.quarantined, at)
             context.world.quarantined.clear()
+
     if faults:
         raise Unanswered(faults)
-    return found
+    return total
 
 
 LastLook = tuple[datetime | None, datetime | None]
@@ -256,7 +283,11 @@ LastLook = tuple[datetime | None, datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """How it went, in words and as data. What has `failed` is tried again; `busy` is in another's hands."""
+    """How a step or job went, in words and as data.
+
+    It is tried again where it has `failed`, and left alone for a while where another process has it in hand:
+    then it is `busy`.
+    """
 
     note: str
     failed: bool = False
@@ -265,15 +296,18 @@ class StepOutcome:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
-    """What is due of the cohorts."""
+async def do_step(due: Due, context: JobContext) -> StepOutcome:
+    """Take a step that is due for a cohort, and return how it went."""
     try:
         if due.step == "settle":
             await settle_ended(context.when(context.source, due.at), context.world, context.record)
             return StepOutcome("corrections were read")
+
         if due.stored is not None:
             return await _play_step(due, due.stored, context)
-        plan = plan_of(config, due.at, context.record.begun(), None if context.baselines else os.environ)
+
+        environ = None if context.baselines else os.environ
+        plan = plan_of(context.config, due.at, context.record.begun(), environ)
         begin_due_cohort(due.at, plan, context.record)
         number = context.record.cohorts()[-1].cohort.number
         return StepOutcome(f"cohort {number} has started", data={"cohort": number})
@@ -284,31 +318,39 @@ async def do_step(due: Due, config: Config, context: JobContext) -> StepOutcome:
 
 
 def end_cohorts(
-    progress: Sequence[CohortProgress], known: dict[int, LastLook], keep: int, record: Record
+    progress: Sequence[CohortProgress], last_looks: dict[int, LastLook], keep: int, record: Record
 ) -> list[int]:
-    """End the cohorts that are over, at the time of their last look; their numbers.
+    """End the cohorts that are over, at the time of their last look, and return their numbers.
 
-    `known` are looks after which a cohort was not over: only a later one, or a stop, can make it so.
+    `last_looks` are those after which a cohort was not over: only a later look, or a stop, can make it so.
     """
-    everyone, ended = [one.stored for one in progress], list[int]()
-    for one in progress:
-        stored, looked = one.stored, one.snapshot_at
-        may_be_over = stored.ended_at is None and one.marked and all(round.done for round in one.rounds)
-        seen = looked, stored.stopped_at
-        if looked is None or not may_be_over or known.get(stored.id) == seen:
+    all_stored = [cohort.stored for cohort in progress]
+    ended = []
+
+    for cohort in progress:
+        stored = cohort.stored
+        looked = cohort.snapshot_at
+        may_be_over = stored.ended_at is None and cohort.marked and all(begun.done for begun in cohort.rounds)
+        look = (looked, stored.stopped_at)
+        if looked is None or not may_be_over or last_looks.get(stored.id) == look:
             continue
-        among = newest_numbers(everyone, looked, keep)
-        if end_cohort_if_over(stored, looked, stored.cohort.number in among, record):
+
+        is_newest = stored.cohort.number in newest_numbers(all_stored, looked, keep)
+        if end_cohort_if_over(stored, looked, is_newest, record):
             ended.append(stored.cohort.number)
-        known[stored.id] = seen
+        last_looks[stored.id] = look
+
     return ended
 
 
 async def _play_step(due: Due, stored: StoredCohort, context: JobContext) -> StepOutcome:
-    number, cohort = due.number, stored.cohort.number
+    """Play or close a cohort's round, or settle and mark the cohort where it decides nothing."""
+    number = due.number
+    cohort = stored.cohort.number
     if number is None:
         await track_cohort(stored, due.at, context.world, context.record)
         return StepOutcome("settled and marked", data={"cohort": cohort})
+
     play = close_round if due.step == "close" else play_round
     report = await play(stored, number, context.world, context.record)
     again = bool(report.failed) and due.step == "play"
@@ -318,16 +360,22 @@ async def _play_step(due: Due, stored: StoredCohort, context: JobContext) -> Ste
 
 
 def _turns_text(report: RoundReport) -> str:
-    """A round's turns in words."""
+    """Return in words how the turns of a round went."""
     if report.waiting:
         return f"another process is playing {', '.join(report.waiting)}"
+
     words = [count_text(len(report.turns), "turn")]
     if report.stopped:
         words.append(f"{', '.join(report.stopped)} stopped by the budget")
-    if others := [name for name in report.failed if name not in report.stopped]:
-        words.append(f"{', '.join(others)} failed")
-    if late := [turn.entrant for turn in report.turns if turn.decision.status == "late"]:
+
+    failed = [name for name in report.failed if name not in report.stopped]
+    if failed:
+        words.append(f"{', '.join(failed)} failed")
+
+    late = [turn.entrant for turn in report.turns if turn.decision.status == "late"]
+    if late:
         words.append(f"{', '.join(late)} too late")
+
     if report.unproven and report.turns:
         words.append(unproven_hint(report.unproven))
     return "; ".join([*words, *report.replaced, *report.trouble])

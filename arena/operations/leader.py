@@ -1,4 +1,4 @@
-"""Leader or standby: of all `arena run` processes on one record, only the leader does what is due."""
+"""Leader and standby: of all `arena run` on one record, only the leader does what is due."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,15 +13,15 @@ from arena.record.write.operations import LeaseLost, release_lease, renew_lease,
 
 LEADER_LEASE = "scheduler"
 LEASE = timedelta(seconds=60)
-"""How long the lease lasts unless it is renewed."""
+"""How long the lease is held after it was renewed."""
 BEAT = timedelta(seconds=15)
-"""How often the leader renews the lease."""
+"""How often the lease is renewed."""
 LOOK = timedelta(seconds=3)
-"""How often a standby looks whether the lease is free."""
+"""How often a process that stands by looks whether the lease is free."""
 
 
 def take_lead(record: Record, holder: str) -> int | None:
-    """Take the lease if nobody holds it, or its holder is dead; return its token, or None."""
+    """Take the lease and return its token; None while another process that is not dead holds it."""
     is_over = partial(record.watch.is_over, lease=LEASE)
     return record.write_unfenced(take_lease, LEADER_LEASE, holder, is_over)
 
@@ -33,12 +33,11 @@ async def wait_to_lead(
     on_standby: Callable[[], None],
     on_error: Callable[[ArenaError], None],
 ) -> int | None:
-    """Wait for the lease and take it; return its token, or None if `stop` is set before.
+    """Wait for the lease, take it and return its token; return None when told to stop before.
 
-    `on_standby` is called once, the first time that another process holds the lease. `on_error` is called
-    each time that the record becomes unusable; the wait goes on until it can be used again.
+    Call `on_standby` once, and `on_error` each time that the record becomes unusable, which is waited out.
     """
-    standing_by = False
+    reported_standby = False
     usable = True
 
     while not stop.is_set():
@@ -52,21 +51,22 @@ async def wait_to_lead(
         else:
             if token is not None:
                 return token
-            if not standing_by:
+            if not reported_standby:
                 on_standby()
-            standing_by = True
+            reported_standby = True
 
         await sleep_unless_stopped(LOOK, stop)
+
     return None
 
 
 async def work_as_leader(record: Record, token: int, work: Callable[[Record], Awaitable[None]]) -> bool:
-    """Work while the lease is held, then release it; return whether the work ended before it was lost."""
+    """Work for as long as the lease is held, then release it; return False if it was lost."""
     working = asyncio.ensure_future(work(record.fenced(LEADER_LEASE, token)))
-    renewing = asyncio.create_task(keep_lease(record, token))
+    beating = asyncio.create_task(keep_lease(record, token))
 
     try:
-        await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, beating}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
             return False
         await working
@@ -74,24 +74,24 @@ async def work_as_leader(record: Record, token: int, work: Callable[[Record], Aw
     except LeaseLost:
         return False
     finally:
-        for task in (working, renewing):
+        for task in (working, beating):
             task.cancel()
-        await asyncio.gather(working, renewing, return_exceptions=True)
-        with suppress(ArenaError):  # if the record can't be reached, the lease runs out by itself
+        await asyncio.gather(working, beating, return_exceptions=True)
+        with suppress(ArenaError):  # a record that is away: the lease runs out by itself
             record.write_unfenced(release_lease, LEADER_LEASE, token)
 
 
 async def keep_lease(record: Record, token: int) -> None:
-    """Renew the lease until it is lost: another holds it, or the record was unreachable for too long."""
+    """Renew the lease until it is lost: another has it, or the record could not be reached for too long."""
     timer = asyncio.get_running_loop().time
     never = asyncio.Event()
-    renewed_at = timer()
+    renewed = timer()
 
-    while timer() - renewed_at < LEASE.total_seconds():
+    while timer() - renewed < LEASE.total_seconds():
         await sleep_unless_stopped(BEAT, never)
         try:
             if not record.write_unfenced(renew_lease, LEADER_LEASE, token):
                 return
-            renewed_at = timer()
-        except Exception:  # noqa: BLE001, S112 - a database that is unreachable for a moment is tried again
+            renewed = timer()
+        except Exception:  # noqa: BLE001, S112 - a database that is away for a moment is asked again
             continue

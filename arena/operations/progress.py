@@ -1,6 +1,6 @@
-"""What `arena run` reports while it runs, and how it is asked to stop.
+"""What `arena run` reports while it runs, and how it is stopped.
 
-It stops in good order: it begins nothing new, and gives what is under way some time to end.
+It stops in good order: nothing new is begun, and what is under way has some time to finish.
 """
 
 import asyncio
@@ -13,14 +13,13 @@ from arena.calls.rate_limit import RunningCalls
 from arena.errors import count_text
 
 MOST_ERRORS = 5
-"""How many of the last errors are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """Something that `arena run` did or that happened to it: when, of what kind, in words, and as data.
+    """Something that `arena run` did or met with: when, of what kind, in words, and as data.
 
-    A `routine` event is one that nobody needs to hear of, such as that prices were read.
+    A `routine` event, such as prices that were read, is of no interest to most readers.
     """
 
     at: datetime
@@ -35,13 +34,13 @@ OnRunEvent = Callable[[RunEvent], None]
 
 @dataclass
 class StopRequest:
-    """A request to stop: `asked` is set for a stop in good order, `hurry` for one without any wait."""
+    """Whether to stop: `asked` in good order, and `hurry` without waiting for anything."""
 
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
 
     def signal(self) -> None:
-        """Ask for a stop in good order; if that was asked for already, for one at once."""
+        """Ask to stop in good order; the second time, at once."""
         if self.asked.is_set():
             self.hurry.set()
         self.asked.set()
@@ -49,10 +48,10 @@ class StopRequest:
 
 @dataclass
 class RunProgress:
-    """The state of a run as it is shown: what it does now, what it did, what comes next, what went wrong.
+    """The progress of a run: what it is doing, what it did and will do next, and what went wrong.
 
-    A run is `alone` while it plays turns itself because no worker is there to do so. `left` is what was due
-    and not done when it ended. It `gave_up` if models gave no answer for too long.
+    It is `alone` while it plays turns that were meant for workers, because no worker runs. `left` names what
+    was due and not done when it ended. It `gave_up` where a season can't go on because models give no answer.
     """
 
     now: datetime | None = None
@@ -70,33 +69,36 @@ class RunProgress:
     gave_up: bool = False
 
     def trouble(self, words: str) -> None:
-        """Count a failure, and add it to those that are shown."""
+        """Count something that went wrong; the last few are kept to be shown."""
         self.errors = [*self.errors, words][-MOST_ERRORS:]
         self.failed += 1
 
     def summary(self) -> str:
-        """Return in one line how much was done, how much failed, and what is left."""
-        counts = {"round": self.rounds, "turn": self.turns, "job": self.jobs}
-        line = ", ".join(count_text(count, name) for name, count in counts.items()) + " done"
+        """Return in one line what was done."""
+        rounds = count_text(self.rounds, "round")
+        turns = count_text(self.turns, "turn")
+        jobs = count_text(self.jobs, "job")
+
+        summary = f"{rounds}, {turns}, {jobs} done"
         if self.failed:
-            line += f"; {self.failed:,} failed"
+            summary += f"; {self.failed:,} failed"
         if self.left:
-            line += f"; left: {', '.join(self.left)}"
-        return line
+            summary += f"; left: {', '.join(self.left)}"
+        return summary
 
 
 LAST_WRITES = 1.0
-"""The seconds that turns have to write down the last answers."""
+"""Seconds in which the answers that came in last are written to the record."""
 
 
 async def work_until_stopped(
     work: Coroutine[Any, Any, None], stop: StopRequest, under_way: RunningCalls, grace: float
 ) -> None:
-    """Work until the work is done or a stop is asked for, which cancels it after `grace` seconds.
+    """Work until the work is done. When asked to stop, give calls `grace` seconds, then cancel the work.
 
-    The seconds are for calls to models, which are paid for: their answers are awaited also where the work is
-    cancelled from outside because another process leads. Nothing is left half done: a call that may have to
-    be paid is recorded as such, and a turn is recorded whole or not at all.
+    Calls have this time also where the work is cancelled from outside because another process leads: they
+    are paid for. Nothing is left half done: a call that may have to be paid is recorded as such, and a turn
+    is recorded whole or not at all.
     """
     working = asyncio.ensure_future(work)
     asked = asyncio.create_task(stop.asked.wait())
@@ -105,10 +107,8 @@ async def work_until_stopped(
 
     async def wait_for_answers() -> None:
         under_way.close()
-        ends = {working, hurry, quiet}
-        await asyncio.wait(ends, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
-        ends = {working, hurry}
-        await asyncio.wait(ends, timeout=LAST_WRITES, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, hurry, quiet}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, hurry}, timeout=LAST_WRITES, return_when=asyncio.FIRST_COMPLETED)
 
     try:
         await asyncio.wait({working, asked}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,8 +1,8 @@
-"""Publish the heads of the record outside of it: in a file, or by a program of the operator's.
+"""The heads of the record are published as they come: to a file, or by a program of the operator's.
 
-They go in order, each as a line of JSON, and are tried until they have gone; the record keeps how far that
-is. A line may come twice, if the arena was killed between publishing it and writing that down. No round waits
-for any of this.
+They go in order, each as a line of JSON, and are tried again until they have gone; the record keeps how far.
+A line may come twice, when the arena was killed between publishing and recording that. Nothing of this delays
+a round.
 """
 
 import asyncio
@@ -31,21 +31,21 @@ from arena.rounds.error_text import redact_keys
 from markets.hashes import canonical_bytes, digest
 
 EVERY = timedelta(seconds=5)
-"""The time between two looks at what is to be published."""
+"""How often to look for heads that are to be published."""
 AT_ONCE = 1_000
-"""The most heads that are published at a time."""
+"""How many heads are published at a time."""
 TIMEOUT = LEASE_LENGTH.total_seconds() / 2
 """Seconds that the file or the program may take."""
 FIRST_PAUSE = timedelta(seconds=15)
 LONGEST_PAUSE = timedelta(minutes=30)
 PATIENCE = timedelta(hours=1)
-"""How long publishing fails before there is an incident of it."""
+"""After so long without success the operator hears of it."""
 DUTY = "heads"
 LONGEST_ERROR = 300
 
 
 class PublishError(Exception):
-    """Why heads could not be published, as a sentence."""
+    """Why heads could not be published, in words."""
 
 
 async def keep_publishing(
@@ -55,37 +55,31 @@ async def keep_publishing(
     stop: asyncio.Event,
     say: Callable[[str], None],
 ) -> None:
-    """Publish heads as they come until `stop` is set, then those that are left.
-
-    Do nothing if the config names neither a file nor a command.
-    """
+    """Publish heads as they come, until told to stop, and then what is left; without a target, nothing."""
     if config.heads.file is None and config.heads.command is None:
         return
 
-    holder = holder_name()
+    me = holder_name()
     record = replace(record, watch=Watch(record.watch.timer))
 
     while True:
-        stopped = stop.is_set()
+        is_last = stop.is_set()
         try:
-            failure = await publish_due(config, record, now(), holder)
-            if failure:
-                say(failure)
+            trouble = await publish_due(config, record, now(), me)
+            if trouble:
+                say(trouble)
         except ArenaError as error:
             say(f"heads could not be published: {error.message}")
 
-        # Even when stopped, wait for a lease that a process elsewhere may have left behind as it died: it may
-        # not have published all.
-        if not stopped:
-            await sleep_unless_stopped(EVERY, stop)
-        elif record.watch.is_in_doubt():
-            await sleep_unless_stopped(EVERY, asyncio.Event())
-        else:
+        if is_last and not record.watch.is_in_doubt():
             return
+
+        # The last look is repeated for a lease where a process elsewhere may have died as it published.
+        await sleep_unless_stopped(EVERY, asyncio.Event() if is_last else stop)
 
 
 async def publish_due(config: Config, record: Record, now: datetime, holder: str) -> str:
-    """Publish what is due, unless another process is publishing; return what went wrong, or ""."""
+    """Publish what is due, unless another process is doing so; return what went wrong, in words."""
     if not _is_due(config, record, now):
         return ""
 
@@ -94,7 +88,7 @@ async def publish_due(config: Config, record: Record, now: datetime, holder: str
         return ""
 
     try:
-        # Before this process had the lease, another one may have published the same heads.
+        # Another process may have published them meanwhile.
         if not _is_due(config, record, now):
             return ""
         return await _publish(config, record, now)
@@ -102,11 +96,10 @@ async def publish_due(config: Config, record: Record, now: datetime, holder: str
         record.write_unfenced(release_lease, DUTY, token)
 
 
-def _state(config: Config, record: Record) -> Publication:
-    """Return up to which head the file or the command of the config has them."""
+def _read_state(config: Config, record: Record) -> Publication:
+    """Return how far heads have been published to the config's target."""
     file = config.heads.file and str(config.folder / config.heads.file)
     target = digest([file, config.heads.command])
-
     state = record.read(read_publication)
     if state is None or state.target != target:
         return Publication(target)
@@ -114,40 +107,41 @@ def _state(config: Config, record: Record) -> Publication:
 
 
 def _is_due(config: Config, record: Record, now: datetime) -> bool:
-    """Tell whether there are heads to publish, and no pause after a failure."""
-    state = _state(config, record)
-    has_news = record.read(read_newest_head) > state.number
-    return has_news and (state.next_try_at is None or state.next_try_at <= now)
+    """Tell whether there are new heads, and no pause after a failure."""
+    state = _read_state(config, record)
+    return record.read(read_newest_head) > state.number and (state.next_try_at or now) <= now
 
 
 async def _publish(config: Config, record: Record, now: datetime) -> str:
-    """Publish all heads that are due, some at a time; return what went wrong, or ""."""
-    state = _state(config, record)
+    """Publish all new heads, some at a time; return what went wrong, in words."""
+    state = _read_state(config, record)
 
-    heads = record.read(read_heads_after, state.number, AT_ONCE)
-    while heads:
+    while True:
+        heads = record.read(read_heads_after, state.number, AT_ONCE)
+        if not heads:
+            break
+
         lines = "".join(f"{canonical_bytes(head)}\n" for head in heads)
         try:
             async with asyncio.timeout(TIMEOUT):
                 if config.heads.file:
                     await asyncio.to_thread(_append, config.folder / config.heads.file, lines.encode())
                 else:
-                    await _run_command(config, lines)
+                    await _hand_over(config, lines)
         except (PublishError, OSError, TimeoutError) as error:
             return _put_off(record, state, error, now)
 
         state = Publication(state.target, heads[-1]["number"], now)
         record.write_unfenced(put_publication, state)
-        heads = record.read(read_heads_after, state.number, AT_ONCE)
 
     end_incidents(record.engine, "heads_unpublished", now)
     return ""
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Append lines to a file, and wait until they are on the disk."""
+    """Append lines to a file and flush it to the disk."""
     with path.open("ab+") as file:
-        # An earlier attempt may have broken off within a line: end that line first.
+        # An attempt that was broken off may have left an incomplete line, which is ended first.
         if file.tell():
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
@@ -158,7 +152,7 @@ def _append(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-async def _run_command(config: Config, lines: str) -> None:
+async def _hand_over(config: Config, lines: str) -> None:
     """Run the operator's program with the lines on its standard input; raise `PublishError` if it fails."""
     command = config.heads.command or []
     process = await asyncio.create_subprocess_exec(
@@ -177,32 +171,28 @@ async def _run_command(config: Config, lines: str) -> None:
         raise
 
     if process.returncode:
-        failure = f"{command[0]} ended with {process.returncode}"
+        message = f"{command[0]} ended with {process.returncode}"
         last_line = errors.decode(errors="replace").strip().rpartition("\n")[2]
-        raise PublishError(f"{failure}: {last_line}" if last_line else failure)
+        if last_line:
+            message += f": {last_line}"
+        raise PublishError(message)
 
 
 def _put_off(record: Record, state: Publication, error: Exception, now: datetime) -> str:
-    """Record that heads were not published and when that is tried again; return this as a sentence.
+    """Record that publishing failed and when it is tried again; return that in words.
 
-    Add an incident if it has failed for long.
+    After a long time without success an incident is recorded too.
     """
-    # A timeout is an OSError too, but says nothing.
+    words = one_line(redact_keys(str(error)), LONGEST_ERROR)
     if isinstance(error, TimeoutError):
-        reason = f"not finished within {TIMEOUT:g} s"
-    else:
-        reason = one_line(redact_keys(str(error)), LONGEST_ERROR)
+        words = f"not finished within {TIMEOUT:g} s"
 
     pause = min(FIRST_PAUSE * 2 ** min(state.tries, 16), LONGEST_PAUSE)
-    failing_since = state.failing_since or now
-    put_off = replace(
-        state, tries=state.tries + 1, next_try_at=now + pause, failing_since=failing_since, error=reason
-    )
-    record.write_unfenced(put_publication, put_off)
+    since = state.failing_since or now
+    failed = Publication(state.target, state.number, state.at, state.tries + 1, now + pause, since, words)
+    record.write_unfenced(put_publication, failed)
 
     left = record.read(read_newest_head) - state.number
-    if now - failing_since >= PATIENCE:
-        incident = heads_unpublished(now, failing_since, left, reason)
-        add_incidents(record.engine, [incident], unless="heads@")
-
-    return f"{count_text(left, 'head')} not published: {reason}; retrying in {pause}"
+    if now - since >= PATIENCE:
+        add_incidents(record.engine, [heads_unpublished(now, since, left, words)], unless="heads@")
+    return f"{count_text(left, 'head')} not published: {words}; retrying in {pause}"

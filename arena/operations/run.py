@@ -62,27 +62,31 @@ from arena.rounds.season import unanswered_error
 from arena.rounds.settlement import LATEST, next_look
 from markets.venue import QuarantinedRecord
 
-BUSY, TROUBLED = timedelta(seconds=5), timedelta(seconds=10)
-"""How long to leave alone what another process has in hand, and a record that can't be used."""
-VENUE_JOBS = {"quotes", "resolutions", "marks", "catalogue"}
-"""What looks at a venue for cohorts that go on."""
-SEASON_JOBS = VENUE_JOBS | {"retention"}
-"""What keeps in the record how a season stands at the job's time, or forgets what is older.
+BUSY = timedelta(seconds=5)
+"""How long to leave alone what another process has in hand."""
+TROUBLED = timedelta(seconds=10)
+"""How long to leave a record alone that can't be used."""
+COHORT_JOBS = {"quotes", "resolutions", "marks", "catalogue"}
+"""Jobs that are done only while a cohort is open, or is to start."""
+SEASON_JOBS = COHORT_JOBS | {"retention"}
+"""Jobs that record the state of a season at the job's time, or delete what is older.
 
-In a made-up or recorded world none is done before an earlier round: it would read that round's future.
+In a simulated or recorded world none is done before an earlier round: it would read that round's future.
 """
+IN_USE = "another arena run is using this record"
 NO_WORKERS = "no worker is running: turns are played here until one starts (`arena worker`)"
 MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 
 
 @dataclass
 class Run:
-    """What a run is given, and what it remembers of itself; all else the record knows.
+    """What a run is given, and what it remembers of itself; all else is in the record.
 
-    `unwritten_states` could not be kept, `trouble` is what was told of the record since it last took a note,
-    `busy_until` is how long what another process has in hand is left alone, `passed` are missed rounds and
-    `waits_for` the next round that were reported, `last_looks` those after which a cohort was not over. With
-    `leaves_failed` a season does not wait for models that give no answer.
+    `unwritten_states` are states of jobs that could not be written, `record_trouble` is what was last
+    reported of a record that can't be used. `busy_until` says until when to leave alone what another process
+    has in hand. The missed rounds in `reported_misses` and the wait for `reported_round` were reported
+    already. `last_looks` are those after which a cohort was not over. With `leaves_failed` a season does not
+    wait for models that give no answer.
     """
 
     config: Config
@@ -97,76 +101,107 @@ class Run:
     stop: StopRequest = field(default_factory=StopRequest)
     progress: RunProgress = field(default_factory=RunProgress)
     unwritten_states: dict[str, JobState] = field(default_factory=dict)
-    trouble: str = ""
+    record_trouble: str = ""
     busy_until: dict[str, float] = field(default_factory=dict)
-    passed: set[MissedRound] = field(default_factory=set)
-    waits_for: datetime | None = None
+    reported_misses: set[MissedRound] = field(default_factory=set)
+    reported_round: datetime | None = None
     last_looks: dict[int, LastLook] = field(default_factory=dict)
     good_step: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def jobs(self) -> list[Job]:
+        """Return the jobs that the config has turned on."""
+        return configured_jobs(self.config.run, self.config.watch)
+
+    def report(self, kind: str, words: str, routine: bool = False, **data: object) -> None:
+        """Tell those who watch the run what happened."""
+        at = self.progress.now or self.open_clock().now()
+        self.tell(RunEvent(at, kind, words, data, routine))
+
+    def report_trouble(self, error: BaseException, always: bool = False) -> None:
+        """Report that the record can't be used: unless `always`, once until it can be written again."""
+        words = f"the record: {error_text(error)}"
+        self.progress.trouble(words)
+        if always or words != self.record_trouble:
+            self.report("failed", words)
+        self.record_trouble = words
+
 
 @dataclass(frozen=True, slots=True)
-class LeaderRun:
-    """A run that leads: its clock, what wakes it, and where things are done."""
+class Leader:
+    """A run that leads: its clock, what wakes it, and what jobs and rounds need."""
 
-    run: Run
+    running: Run
     clock: Clock
     wake: Wake
     context: JobContext
 
+    @property
+    def live(self) -> bool:
+        """Tell whether the config's own venue is live."""
+        return self.context.source.stamp == "live"
+
 
 @dataclass(frozen=True, slots=True)
 class DueTask:
-    """One thing to be done, in a `live` world or not: what is due of a cohort, or a job at its time."""
+    """Something that may be done now: a step of a cohort, or a job; `live` says in which kind of world.
+
+    Of the tasks that are due at the same time, the one with the lowest `order` comes first.
+    """
 
     name: str
     at: datetime
-    place: int
+    order: int
     live: bool
     due: Due | None = None
 
 
-async def run(run: Run) -> None:
-    """Stand by until this process leads, then do what is due; again where it has lost the lead."""
-    me, before = holder_name(), run.record.read(count_turns)
+async def run(running: Run) -> None:
+    """Wait until this process leads, then do what is due; wait again if it loses the lead."""
+    me = holder_name()
+    before = running.record.read(count_turns)
+
     try:
-        await _lead_until_stopped(run, me)
-    finally:  # those of a round that was broken off too
-        turns = sum(run.record.read(count_turns).values()) - sum(before.values())
-        run.progress.turns = max(run.progress.turns, turns)
+        await _lead_until_stopped(running, me)
+    finally:
+        # The progress lacks the turns of a round that was broken off.
+        turns = sum(running.record.read(count_turns).values()) - sum(before.values())
+        running.progress.turns = max(running.progress.turns, turns)
 
 
-async def _lead_until_stopped(run: Run, me: str) -> None:
-    while not run.stop.asked.is_set():
-        token = await _take(run, me)
-        if token is None or await work_as_leader(run.record, token, lambda record: _work(run, record, me)):
+async def _lead_until_stopped(running: Run, me: str) -> None:
+    """Work as leader until all is over or the run is stopped, each time that the lead is free."""
+    while not running.stop.asked.is_set():
+        if running.once:
+            token = await _take_once(running, me)
+        else:
+            on_standby = partial(running.report, "standby", f"{IN_USE}; standing by")
+            on_error = partial(running.report_trouble, always=True)
+            token = await wait_to_lead(running.record, me, running.stop.asked, on_standby, on_error)
+
+        work = partial(_work, running, me)
+        if token is None or await work_as_leader(running.record, token, work):
             return
-        _emit(run, "superseded", "another arena run has taken over")
+        running.report("superseded", "another arena run has taken over")
 
 
-IN_USE = "another arena run is using this record"
+async def _take_once(running: Run, me: str) -> int | None:
+    """Take the lead and return its token, or None when told to stop before.
 
-
-async def _take(run: Run, me: str) -> int | None:
-    """Take the lead, or wait for it; return the token, or None when told to stop before."""
-    if run.once:
-        return await _take_once(run, me)
-    on_standby = partial(_emit, run, "standby", f"{IN_USE}; standing by")
-    on_error = partial(_emit_trouble, run, anew=True)
-    return await wait_to_lead(run.record, me, run.stop.asked, on_standby, on_error)
-
-
-async def _take_once(run: Run, me: str) -> int | None:
-    """Take the lead, which is waited for only where its holder may have died on another machine."""
-    token = take_lead(run.record, me)
-    if token is None and run.record.watch.is_in_doubt():
+    Raise `ArenaError` if another process leads. Where its holder may have died on another machine, wait
+    first.
+    """
+    record = running.record
+    token = take_lead(record, me)
+    if token is None and record.watch.is_in_doubt():
         words = f"{IN_USE}, or has died on another machine; waiting up to a minute for a sign of it"
-        _emit(run, "standby", words)
-    while token is None and run.record.watch.is_in_doubt():
-        await sleep_unless_stopped(LOOK, run.stop.asked)
-        if run.stop.asked.is_set():
+        running.report("standby", words)
+
+    while token is None and record.watch.is_in_doubt():
+        await sleep_unless_stopped(LOOK, running.stop.asked)
+        if running.stop.asked.is_set():
             return None
-        token = take_lead(run.record, me)
+        token = take_lead(record, me)
 
     if token is None:
         hint = "it does what is due; without --once, this one would stand by"
@@ -174,313 +209,351 @@ async def _take_once(run: Run, me: str) -> int | None:
     return token
 
 
-async def _work(run: Run, record: Record, me: str) -> None:
-    """Open the doors and do what is due, until told to stop."""
-    clock = run.open_clock()
-    run.progress.now = clock.now()
-    wake = run.open_wake()
+async def _work(running: Run, me: str, record: Record) -> None:
+    """Open the world and do what is due in it, until told to stop."""
+    config = running.config
+    clock = running.open_clock()
+    running.progress.now = clock.now()
+
     if isinstance(clock, PretendedClock):
-        record.write(put_job, JobState(REHEARSAL, clock.at, clock.at, clock.at, note="on a rehearsal clock"))
-        wake = SimulatedWake(clock)
+        state = JobState(REHEARSAL, clock.at, clock.at, clock.at, note="on a rehearsal clock")
+        record.write(put_job, state)
+        wake: Wake = SimulatedWake(clock)
+    else:
+        wake = running.open_wake()
+
     async with AsyncExitStack() as stack:
         stack.callback(wake.close)
-        report_wait = partial(_emit, run, "rate_limit")
-        world = await stack.enter_async_context(open_world(run.config, record, clock, report_wait))
-        world = replace(world, leaves_failed=run.leaves_failed)
-        if run.config.run.workers:
-            dispatch = run.open_dispatch(run.config, partial(_emit_workers, run))
+
+        report_wait = partial(running.report, "rate_limit")
+        world = await stack.enter_async_context(open_world(config, record, clock, report_wait))
+        world = replace(world, leaves_failed=running.leaves_failed)
+        if config.run.workers:
+            dispatch = running.open_dispatch(config, partial(_report_workers, running))
             world = replace(world, dispatch=await stack.enter_async_context(dispatch))
+
         quarantined: list[QuarantinedRecord] = []
-        timed = not isinstance(clock, PretendedClock)
-        venue = open_venue(run.config, report=quarantined.append, timed=timed)
+        venue = open_venue(config, report=quarantined.append, timed=not world.pretended)
         stack.push_async_callback(venue.close)
-        source = VenueSource(run.config.markets.venue, stamp_of(run.config))
-        lead_run = LeaderRun(
-            run,
-            clock,
-            wake,
-            JobContext(run.config, world, record, source, venue, quarantined, baselines=run.baselines),
-        )
-        emit = partial(_emit, run, "untold")
-        monitors = monitoring(run.config, run.record, clock.now, me, emit, run.good_step)
+
+        source = VenueSource(config.markets.venue, stamp_of(config))
+        context = JobContext(config, world, record, source, venue, quarantined, baselines=running.baselines)
+        leader = Leader(running, clock, wake, context)
+
+        report_untold = partial(running.report, "untold")
+        monitors = monitoring(config, running.record, clock.now, me, report_untold, running.good_step)
         await stack.enter_async_context(monitors)
-        _emit(run, "started", f"leading; it is {clock.now():{MINUTE_FORMAT}} UTC")
-        await work_until_stopped(_step_until_over(lead_run), run.stop, world.under_way, run.config.run.grace)
+
+        running.report("started", f"leading; it is {clock.now():{MINUTE_FORMAT}} UTC")
+        await work_until_stopped(_step_until_over(leader), running.stop, world.under_way, config.run.grace)
 
 
-async def _step_until_over(lead_run: LeaderRun) -> None:
-    """Step after step, until nothing is to come. A record that can't be used is tried again."""
-    run = lead_run.run
-    while not run.stop.asked.is_set():
+async def _step_until_over(leader: Leader) -> None:
+    """Take one step after another, until nothing is to come. A record that can't be used is tried again."""
+    running = leader.running
+
+    while not running.stop.asked.is_set():
         try:
-            failed = run.progress.failed
-            if not await run_step(lead_run) or run.progress.gave_up:
+            failed = running.progress.failed
+            if not await run_step(leader) or running.progress.gave_up:
                 return
-            if run.progress.failed == failed:
-                run.good_step.set()
+            if running.progress.failed == failed:
+                running.good_step.set()
         except (LeaseLost, RecordReplaced):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the next step may find it well again
-            _emit_trouble(run, error)
-            if run.once:
+            running.report_trouble(error)
+            if running.once:
                 return
-            await sleep_unless_stopped(TROUBLED, run.stop.asked)
+            await sleep_unless_stopped(TROUBLED, running.stop.asked)
 
 
-async def run_step(lead_run: LeaderRun) -> bool:
-    """Do the first of what is due, or sleep until something is. False when nothing will be any more."""
-    run, now = lead_run.run, lead_run.clock.now()
-    states = {**lead_run.context.record.read(read_jobs), **run.unwritten_states}
-    todo = due_work(_situation(lead_run, states, now))
-    known = configured_jobs(run.config.run, run.config.watch)
-    jobs = [job for job in known if not todo.idle or job.name not in VENUE_JOBS]
-    live, moment = lead_run.context.source.stamp == "live", asyncio.get_running_loop().time()
-    waiting = due_tasks(todo, jobs, states, now, live)
-    _show(run, todo, states, now)
-    resting = {task.name for task in waiting if moment < run.busy_until.get(task.name, 0.0)}
+async def run_step(leader: Leader) -> bool:
+    """Do the first thing that is due, or sleep until something is; return False when nothing will be."""
+    running = leader.running
+    record = leader.context.record
+    now = leader.clock.now()
+    states = {**record.read(read_jobs), **running.unwritten_states}
+
+    work = due_work(_read_situation(leader, states, now))
+    jobs = [job for job in running.jobs if not work.idle or job.name not in COHORT_JOBS]
+    waiting = due_tasks(work, jobs, states, now, leader.live)
+    _show_progress(running, work, states, now)
+
+    moment = asyncio.get_running_loop().time()
+    resting = {task.name for task in waiting if moment < running.busy_until.get(task.name, 0.0)}
     ready = ready_tasks(waiting, resting)
     if ready:
         # A catalogue is the witness of its instant, so all other looks at it come before.
-        first = min(ready, key=lambda task: (task.name == "catalogue", task.at, task.place))
-        await _do(first, todo, states, lead_run)
+        first = min(ready, key=lambda task: (task.name == "catalogue", task.at, task.order))
+        await _do(first, work, states, leader)
         return True
-    if run.once and not (waiting and lead_run.context.record.watch.is_in_doubt()):
-        left = dict.fromkeys((*(one.name for one in todo.due), *(task.name for task in waiting)))
-        run.progress.left = tuple(left)
+
+    if running.once and not (waiting and record.watch.is_in_doubt()):
+        names = [step.name for step in work.due] + [task.name for task in waiting]
+        running.progress.left = tuple(dict.fromkeys(names))
         return False
+
     if waiting:
-        await sleep_unless_stopped(BUSY, run.stop.asked)
+        await sleep_unless_stopped(BUSY, running.stop.asked)
         return True
-    return await _sleep(todo, states, now, lead_run)
+
+    return await _sleep(work, states, now, leader)
 
 
-def _situation(lead_run: LeaderRun, states: Mapping[str, JobState], now: datetime) -> DueSituation:
-    """All that decides on what is due of the cohorts. Those that are over end first."""
-    run, record = lead_run.run, lead_run.context.record
-    config, progress = run.config, record.read(read_progress, record.line_ups)
-    if ended := end_cohorts(progress, run.last_looks, config.cohorts.keep_deciding, record):
+def _read_situation(leader: Leader, states: Mapping[str, JobState], now: datetime) -> DueSituation:
+    """Return all that decides on what is due for the cohorts, after ending those that are over."""
+    running = leader.running
+    record = leader.context.record
+    config = running.config
+
+    progress = record.read(read_progress, record.line_ups)
+    ended = end_cohorts(progress, running.last_looks, config.cohorts.keep_deciding, record)
+    if ended:
         progress = record.read(read_progress, record.line_ups)
     for number in ended:
-        _emit(run, "ended", f"cohort {number} has ended", cohort=number)
-    cohorts = [one.stored for one in progress]
-    plan = plan_of(config, now, tuple(x.cohort for x in cohorts))
-    live = lead_run.context.source.stamp == "live"
-    look = next_look(record, cohorts, live, lead_run.context.world.corrected_within)
+        running.report("ended", f"cohort {number} has ended", cohort=number)
+
+    stored_cohorts = [cohort.stored for cohort in progress]
+    plan = plan_of(config, now, tuple(stored.cohort for stored in stored_cohorts))
+    look = next_look(record, stored_cohorts, leader.live, leader.context.world.corrected_within)
     catch_up = config.cohorts.catch_up
-    return DueSituation(plan, progress, states, live, catch_up, now, look, run.leaves_failed)
+    return DueSituation(plan, progress, states, leader.live, catch_up, now, look, running.leaves_failed)
 
 
 def due_tasks(
-    todo: DueWork, known: list[Job], states: Mapping[str, JobState], now: datetime, live: bool
+    work: DueWork, jobs: Sequence[Job], states: Mapping[str, JobState], now: datetime, live: bool
 ) -> list[DueTask]:
-    """All that may be done now. At the same time cohorts come first, then jobs in their order.
+    """Return all that may be done now. At the same time cohorts come first, then jobs in their order.
 
-    In a made-up or recorded world, all waits for an earlier start or cohort that rests: it would be too late.
-    So do `SEASON_JOBS`, also for marks that failed and rest: these settle by what was known at their time.
+    In a simulated or recorded world, everything waits for an earlier start or cohort that is tried again
+    later: it would be too late. `SEASON_JOBS` wait for failed marks too, which settle by what was known at
+    their time.
     """
-    ready = [one for one in todo.due if one.after is None or one.after <= now]
-    rest = [one for one in todo.due if one not in ready and not (one.stored and one.stored.paused_at)]
-    resting = min((one.at for one in rest), default=None)
-    found = [
-        DueTask(one.name, one.at, place, one.stored.cohort.stamp == "live" if one.stored else live, one)
-        for place, one in enumerate(ready)
-    ]
-    found = [task for task in found if task.live or resting is None or task.at < resting]
+    ready = [due for due in work.due if not due.rests(now)]
+    resting = [due.at for due in work.due if due.rests(now) and not due.is_paused]
+    first_left = min(resting, default=LATEST)
 
-    marks = [job.latest(now) for job in known if job.name == "marks" and job_rests(states.get("marks"), now)]
-    first_left = min([*marks, *(one.at for one in rest)], default=LATEST)
-    for place, job in enumerate(known, len(ready)):
+    tasks = []
+    for order, due in enumerate(ready):
+        cohort_live = live if due.stored is None else due.stored.cohort.stamp == "live"
+        if cohort_live or due.at < first_left:
+            tasks.append(DueTask(due.name, due.at, order, cohort_live, due))
+
+    marks = [job.latest(now) for job in jobs if job.name == "marks" and job_rests(states.get("marks"), now)]
+    first_left = min([first_left, *marks])
+    for order, job in enumerate(jobs, len(ready)):
         at = job_due_at(job, states.get(job.name), now)
-        if at is None:
-            continue
-        waits = not live and job.name in SEASON_JOBS and at >= first_left
-        if not waits:
-            found.append(DueTask(job.name, at, place, live))
-    return found
+        if at is not None and (live or job.name not in SEASON_JOBS or at < first_left):
+            tasks.append(DueTask(job.name, at, order, live))
+
+    return tasks
 
 
 def ready_tasks(waiting: Sequence[DueTask], resting: Collection[str]) -> list[DueTask]:
-    """Those that may be done now, without what rests, since another process has it in hand.
+    """Return the tasks that may be done now, without those at rest because another process has them in hand.
 
-    In a made-up or recorded world nothing later is done meanwhile: by it the other's round would be past.
+    In a simulated or recorded world nothing later is done meanwhile: the other's round would be past.
     """
     held = [task.at for task in waiting if task.name in resting and not task.live]
-    first = min(held, default=None)
-    return [
-        task
-        for task in waiting
-        if task.name not in resting and (task.live or first is None or task.at <= first)
-    ]
+    first_held = min(held, default=LATEST)
+    ready = [task for task in waiting if task.name not in resting]
+    return [task for task in ready if task.live or task.at <= first_held]
 
 
-async def _sleep(todo: DueWork, states: Mapping[str, JobState], now: datetime, lead_run: LeaderRun) -> bool:
-    """Until the next thing is due; False when none will be."""
-    run = lead_run.run
-    if todo.over:
-        _emit(run, "over", "every round has been played and everything is settled")
+async def _sleep(work: DueWork, states: Mapping[str, JobState], now: datetime, leader: Leader) -> bool:
+    """Sleep until the next thing is due; return False when none will be."""
+    running = leader.running
+    pretended = leader.context.world.pretended
+    if work.over:
+        running.report("over", "every round has been played and everything is settled")
         return False
-    jobs = {
-        job.name: job_schedule(job, states.get(job.name))
-        for job in configured_jobs(run.config.run, run.config.watch)
-    }
-    if todo.idle and lead_run.context.world.pretended:
-        jobs = {}  # the hours between two looks bring nothing
-    quiet = not todo.due and not any(state.failures for state in states.values())
-    if quiet and todo.next_round is not None and not lead_run.context.world.pretended:
-        _emit_wait(run, todo.next_round, lead_run.context.source.stamp == "live")
-    schedules = {**todo.schedules, **jobs}
+
+    schedules = dict(work.schedules)
+    # Where time is pretended, the hours between two looks for corrections bring nothing.
+    if not (work.idle and pretended):
+        for job in running.jobs:
+            schedules[job.name] = job_schedule(job, states.get(job.name))
+
+    quiet = not work.due and not any(state.failures for state in states.values())
+    if quiet and work.next_round is not None and not pretended:
+        _report_wait(running, work.next_round, leader.live)
+
     if next_of(schedules, now) is None:
-        _emit(run, "over", "nothing more is due: `run.marks` is off and no rounds are left")
+        running.report("over", "nothing more is due: `run.marks` is off and no rounds are left")
         return False
-    await lead_run.wake.wait(schedules, now, run.stop.asked)
+
+    await leader.wake.wait(schedules, now, running.stop.asked)
     return True
 
 
-async def _do(task: DueTask, todo: DueWork, states: Mapping[str, JobState], lead_run: LeaderRun) -> None:
-    """Do one thing, and note how it went. What goes wrong is told, and tried again after a pause."""
-    run, last = lead_run.run, states.get(task.name)
+async def _do(task: DueTask, work: DueWork, states: Mapping[str, JobState], leader: Leader) -> None:
+    """Do a task and keep how it went. A failure is reported, and the task is tried again after a pause."""
+    running = leader.running
+    last = states.get(task.name)
     failures = last.failures if last is not None else 0
-    state = JobState(task.name, task.at, lead_run.clock.now(), failures=failures)
-    _keep_state(state, lead_run)
-    run.progress.doing, fault = task.name, None
+    state = JobState(task.name, task.at, leader.clock.now(), failures=failures)
+    _keep_state(state, leader)
+
+    fault = None
+    running.progress.doing = task.name
     try:
-        done = await _done(task, todo, lead_run)
+        outcome = await _perform(task, work, leader)
     except LeaseLost:
         raise
     except Stopped as error:
-        _emit(run, "stopped", str(error), name=task.name)
+        running.report("stopped", str(error), name=task.name)
         return
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one thing that fails must not stop the others
-        done, fault = StepOutcome(error_text(error), failed=True), error
+        fault = error
+        outcome = StepOutcome(error_text(error), failed=True)
     finally:
-        run.progress.doing = ""
-    if done.busy:
-        run.busy_until[task.name] = asyncio.get_running_loop().time() + BUSY.total_seconds()
-    failures = failures + 1 if done.failed else 0
-    unanswered = () if run.leaves_failed or done.report is None else done.report.unanswered
+        running.progress.doing = ""
+
+    if outcome.busy:
+        running.busy_until[task.name] = asyncio.get_running_loop().time() + BUSY.total_seconds()
+
+    failures = failures + 1 if outcome.failed else 0
+    unanswered: tuple[UnansweredTurn, ...] = ()
+    if outcome.report is not None and not running.leaves_failed:
+        unanswered = outcome.report.unanswered
     gives_up = failures >= MOST_TRIES or not all(turn.passing for turn in unanswered)
     if unanswered and gives_up:
         failures = 0  # the next start tries at once, and as often
-    state = replace(state, ended_at=lead_run.clock.now(), failures=failures, note=done.note)
-    _keep_state(state, lead_run)
-    _emit_outcome(run, task, done)
-    if unanswered and gives_up:
-        _give_up(run, task, unanswered)
-    elif unanswered:
-        words = f"{unanswered_text(unanswered)}; next try at {retry_at(state):{MINUTE_FORMAT}} UTC"
-        _emit(run, "unanswered", words, agents=[turn.agent for turn in unanswered])
-    _record_fault(task, fault, lead_run)
+    state = replace(state, ended_at=leader.clock.now(), failures=failures, note=outcome.note)
+    _keep_state(state, leader)
+
+    _report_outcome(running, task, outcome)
+    if unanswered:
+        _report_unanswered(running, task, unanswered, None if gives_up else retry_at(state))
+    _record_fault(task, fault, leader)
 
 
-def _give_up(run: Run, task: DueTask, unanswered: Sequence[UnansweredTurn]) -> None:
-    """Say that the season stops with a round that is not over, why, and how it goes on."""
-    run.progress.gave_up = True
-    run.progress.left = (task.name,)
-    error = unanswered_error(task.at, unanswered)
-    agents = [turn.agent for turn in unanswered]
-    _emit(run, "gave_up", f"{error.message}; {error.hint}", name=task.name, agents=agents)
-
-
-def _record_fault(task: DueTask, fault: BaseException | None, lead_run: LeaderRun) -> None:
-    """Note what the operator should hear of."""
-    run, due, now = lead_run.run, task.due, lead_run.clock.now()
-    if due is None:
-        _note_or_tell(
-            run, partial(note_job, run.record, task.name, lead_run.context.source.venue, now, fault)
-        )
-    elif due.stored is not None and due.step in ROUND_STEPS:
-        _note_or_tell(run, partial(note_played, run.record, due.stored.cohort.venue, due.at, now, fault))
-
-
-def _note_or_tell(run: Run, note: Callable[[], None]) -> None:
-    try:
-        note()
-    except Exception as error:  # noqa: BLE001 - a full disk, say: it must not stop what it is about
-        _emit_trouble(run, error)
-
-
-async def _done(task: DueTask, todo: DueWork, lead_run: LeaderRun) -> StepOutcome:
+async def _perform(task: DueTask, work: DueWork, leader: Leader) -> StepOutcome:
+    """Take the step of a cohort, or do the job, and return how it went."""
     if task.due is not None:
-        return await do_step(task.due, lead_run.run.config, lead_run.context)
-    context = replace(lead_run.context, blocked=blocked_cohorts(todo.due, task.at))
+        return await do_step(task.due, leader.context)
+
+    context = replace(leader.context, blocked=blocked_cohorts(work.due, task.at))
     return StepOutcome(await JOB_FUNCTIONS[task.name](context, task.at))
 
 
-def _keep_state(state: JobState, lead_run: LeaderRun) -> None:
-    """Keep how a job goes; where the record takes no note it is remembered, so that nothing is hurried."""
+def _report_unanswered(
+    running: Run, task: DueTask, unanswered: Sequence[UnansweredTurn], again_at: datetime | None
+) -> None:
+    """Report which models gave no answer, and when they are asked again; None gives the season up."""
+    agents = [turn.agent for turn in unanswered]
+    if again_at is not None:
+        words = f"{unanswered_text(unanswered)}; next try at {again_at:{MINUTE_FORMAT}} UTC"
+        running.report("unanswered", words, agents=agents)
+        return
+
+    running.progress.gave_up = True
+    running.progress.left = (task.name,)
+    error = unanswered_error(task.at, unanswered)
+    running.report("gave_up", f"{error.message}; {error.hint}", name=task.name, agents=agents)
+
+
+def _record_fault(task: DueTask, fault: BaseException | None, leader: Leader) -> None:
+    """Record what the operator should hear of, or that it is over."""
+    record = leader.running.record
+    now = leader.clock.now()
+    due = task.due
+    if due is None:
+        note = partial(note_job, record, task.name, leader.context.source.venue, now, fault)
+    elif due.stored is not None and due.step in ROUND_STEPS:
+        note = partial(note_played, record, due.stored.cohort.venue, due.at, now, fault)
+    else:
+        return
+    _note_or_report(leader.running, note)
+
+
+def _note_or_report(running: Run, note: Callable[[], None]) -> None:
+    """Write a note to the record, or report that this failed."""
     try:
-        lead_run.context.record.write(put_job, state)
-        lead_run.run.unwritten_states.pop(state.name, None)
-        lead_run.run.trouble = ""
+        note()
+    except Exception as error:  # noqa: BLE001 - a full disk, say: it must not stop what it is about
+        running.report_trouble(error)
+
+
+def _keep_state(state: JobState, leader: Leader) -> None:
+    """Write how a job goes to the record; keep it in memory where that fails, so that nothing is hurried."""
+    running = leader.running
+    try:
+        leader.context.record.write(put_job, state)
+        running.unwritten_states.pop(state.name, None)
+        running.record_trouble = ""
     except LeaseLost:
         raise
-    except Exception as error:  # noqa: BLE001 - a full disk, say: what was done was told by itself
-        lead_run.run.unwritten_states[state.name] = state
-        _emit_trouble(lead_run.run, error)
+    except Exception as error:  # noqa: BLE001 - a full disk, say: what was done was recorded by itself
+        running.unwritten_states[state.name] = state
+        running.report_trouble(error)
 
 
-def _show(run: Run, todo: DueWork, states: Mapping[str, JobState], now: datetime) -> None:
-    """Keep the progress up to date, and report once what is passed over."""
-    coming = [
-        (next_job_time(job, states.get(job.name), now), job.name)
-        for job in configured_jobs(run.config.run, run.config.watch)
-    ]
+def _show_progress(running: Run, work: DueWork, states: Mapping[str, JobState], now: datetime) -> None:
+    """Bring the progress up to date, and report once what was missed and is skipped."""
+    progress = running.progress
+    progress.now = now
+    progress.next_round = work.next_round
+
+    coming = [(next_job_time(job, states.get(job.name), now), job.name) for job in running.jobs]
     at, name = min(coming, default=(None, ""))
-    run.progress.now, run.progress.next_round = now, todo.next_round
-    run.progress.next_job = None if at is None else (name, at)
-    if fresh := [one for one in todo.missed if one not in run.passed]:
-        run.passed.update(fresh)
-        _note_or_tell(run, partial(note_missed, run.record, fresh, now))
-    for one in fresh:
-        what = "a start" if one.cohort is None else f"cohort {one.cohort}, round {one.number}"
-        words = f"{what} of {one.at:{MINUTE_FORMAT}} UTC was missed and is skipped (cohorts.catch_up)"
-        _emit(run, "missed", words, due=one.at.isoformat(), cohort=one.cohort, round=one.number)
+    progress.next_job = None if at is None else (name, at)
+
+    missed = [skipped for skipped in work.missed if skipped not in running.reported_misses]
+    if not missed:
+        return
+
+    running.reported_misses.update(missed)
+    _note_or_report(running, partial(note_missed, running.record, missed, now))
+    for skipped in missed:
+        what = "a start"
+        if skipped.cohort is not None:
+            what = f"cohort {skipped.cohort}, round {skipped.number}"
+        words = f"{what} of {skipped.at:{MINUTE_FORMAT}} UTC was missed and is skipped (cohorts.catch_up)"
+        due = skipped.at.isoformat()
+        running.report("missed", words, due=due, cohort=skipped.cohort, round=skipped.number)
 
 
-def _emit_outcome(run: Run, task: DueTask, done: StepOutcome) -> None:
-    """What was done, for those who watch."""
-    progress, report = run.progress, done.report
-    words = f"{task.name}, {task.at:{MINUTE_FORMAT}}: {done.note}"
-    if done.busy and run.record.watch.is_in_doubt():
+def _report_outcome(running: Run, task: DueTask, outcome: StepOutcome) -> None:
+    """Count what was done or has failed, and report it."""
+    progress = running.progress
+    words = f"{task.name}, {task.at:{MINUTE_FORMAT}}: {outcome.note}"
+    if outcome.busy and running.record.watch.is_in_doubt():
         words += f", or has died; waiting up to {LEASE_LENGTH.total_seconds():g} s for a sign of it"
-    if report is not None and not done.busy:
+
+    if outcome.report is not None and not outcome.busy:
         progress.last_round = words
-        progress.rounds += bool(report.turns)
-        progress.turns += len(report.turns)
+        progress.rounds += bool(outcome.report.turns)
+        progress.turns += len(outcome.report.turns)
     elif task.due is None:
-        progress.jobs += not done.failed
-    if done.failed:
+        progress.jobs += not outcome.failed
+
+    kind: str = "job" if task.due is None else task.due.step
+    if outcome.failed:
+        kind = "failed"
         progress.trouble(words)
-    kind = "failed" if done.failed else "busy" if done.busy else task.due.step if task.due else "job"
-    data = {"name": task.name, "due": task.at.isoformat(), "note": done.note}
-    news = task.name == "backup" or (task.name == "resolutions" and not done.note.startswith("0 "))
+    elif outcome.busy:
+        kind = "busy"
+
+    news = task.name == "backup" or (task.name == "resolutions" and not outcome.note.startswith("0 "))
     routine = kind == "track" or (kind == "job" and not news)
-    _emit(run, kind, words, routine, **data, **done.data)
+    data = {"name": task.name, "due": task.at.isoformat(), "note": outcome.note, **outcome.data}
+    running.report(kind, words, routine, **data)
 
 
-def _emit_workers(run: Run, alone: bool) -> None:
-    """Say who plays the turns from now on."""
-    run.progress.alone = alone
-    kind, words = ("alone", NO_WORKERS) if alone else ("workers", "workers are running: they play the turns")
-    _emit(run, kind, words)
+def _report_workers(running: Run, alone: bool) -> None:
+    """Report who plays the turns from now on."""
+    running.progress.alone = alone
+    if alone:
+        running.report("alone", NO_WORKERS)
+    else:
+        running.report("workers", "workers are running: they play the turns")
 
 
-def _emit_wait(run: Run, at: datetime, live: bool) -> None:
-    """Say once what is waited for."""
-    if run.waits_for != at:
-        run.waits_for = at
+def _report_wait(running: Run, at: datetime, live: bool) -> None:
+    """Report once which round is waited for."""
+    if running.reported_round != at:
+        running.reported_round = at
         at_once = "" if live else "; `arena round` plays it at once"
-        _emit(run, "waiting", f"waiting for the next round, {at:{MINUTE_FORMAT}} UTC{at_once}")
-
-
-def _emit_trouble(run: Run, error: BaseException, anew: bool = False) -> None:
-    """What is wrong with the record: told once until it takes a note again, or else where it is `anew`."""
-    words = f"the record: {error_text(error)}"
-    run.progress.trouble(words)
-    if anew or words != run.trouble:
-        _emit(run, "failed", words)
-    run.trouble = words
-
-
-def _emit(run: Run, kind: str, words: str, routine: bool = False, **data: object) -> None:
-    run.tell(RunEvent(run.progress.now or run.open_clock().now(), kind, words, data, routine))
+        running.report("waiting", f"waiting for the next round, {at:{MINUTE_FORMAT}} UTC{at_once}")

@@ -1,7 +1,7 @@
 """The status of an arena, read from its record at one instant, and whether all is well.
 
-It is the one definition for the command line, the health endpoint and the pages; programs have it as JSON,
-with amounts in dollars.
+The command line, the health endpoint and the pages all show this status; programs get it as JSON, with
+amounts in dollars.
 """
 
 from collections import Counter
@@ -16,7 +16,6 @@ from arena.cohorts.schedule import (
     JOB_NAMES,
     KEEP_DECIDING,
     PLAY_WINDOW,
-    CohortStarts,
     Expected,
     expected_rounds,
     next_cohort_start,
@@ -44,7 +43,6 @@ from arena.record.queries.cohorts import (
     read_unanswered_turns,
     read_unproven,
 )
-from arena.record.schema.database import reading
 from arena.record.write.heads import read_published_heads
 from arena.record.write.operations import read_jobs, read_recent_incidents
 from arena.record.write.reservations import read_pauses
@@ -61,12 +59,16 @@ GRACE = timedelta(minutes=15)
 PATIENCE = timedelta(hours=1)
 """How long a round may take."""
 FAILURES = 3
-"""After so many in a row a job is not taken to recover by itself."""
+"""After so many in a row a job is not expected to recover by itself."""
 DAY = timedelta(days=1)
-NEWEST_INCIDENTS, ONGOING_INCIDENTS = 5, 50
-"""So many of the newest incidents are shown, and so many of those that go on."""
+NEWEST_INCIDENTS = 5
+"""How many of the newest incidents are shown."""
+ONGOING_INCIDENTS = 50
+"""How many of the ongoing incidents are shown."""
 PRICE_JOBS = ("quotes", "catalogue")
 """The jobs that read prices."""
+LATE_CODES = ("due", "late", "playing", "unfinished")
+"""The reasons for which a round that should have been played counts as late."""
 
 HealthWord = Literal["ok", "waiting", "late", "trouble"]
 HEALTH_WORDS: tuple[HealthWord, ...] = ("ok", "waiting", "late", "trouble")
@@ -90,7 +92,7 @@ class HealthReason:
 
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
-    """A budget: what it is for, whose it is where there are several, what was spent of it. In millionths."""
+    """A budget: its scope, whose it is where there are several, and what was spent of it. In millionths."""
 
     scope: str
     whose: str
@@ -99,7 +101,7 @@ class BudgetUse:
 
     @property
     def used(self) -> float:
-        """The share of it that is spent, all of it at most."""
+        """Return the share of it that is spent, at most 1."""
         return min(self.spent / self.limit, 1.0) if self.limit else 1.0
 
 
@@ -129,7 +131,7 @@ class RoundCalendar:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How an arena stands at an instant.
+    """The status of an arena at an instant.
 
     `rounds` are those of open cohorts, and of the newest decision time; `unproven` has, by the number of its
     cohort, who has not had one good turn yet. `looked_at` is when prices were last read; `lag` by how much
@@ -164,23 +166,23 @@ class Status:
 
     @property
     def last(self) -> tuple[RoundState, ...]:
-        """The rounds of the newest decision time."""
-        newest = max((round.at for round in self.rounds), default=None)
-        return tuple(round for round in self.rounds if round.at == newest)
+        """Return the rounds of the newest decision time."""
+        newest = max((state.at for state in self.rounds), default=None)
+        return tuple(state for state in self.rounds if state.at == newest)
 
     @property
     def word(self) -> HealthWord:
-        """Health in one word: the worst of its reasons."""
+        """Return health in one word: the worst of its reasons."""
         return max((reason.word for reason in self.reasons), key=HEALTH_WORDS.index, default="ok")
 
     @property
     def running(self) -> bool:
-        """Whether some `arena run` leads, and is alive."""
+        """Tell whether some `arena run` leads, and is alive."""
         return self.leader is not None and self.leader.alive
 
     @property
     def backup(self) -> JobState | None:
-        """When a backup was last made."""
+        """Return how the backup went last, if one was made."""
         return next((job for job in self.jobs if job.name == "backup"), None)
 
 
@@ -189,46 +191,58 @@ DueRounds = Mapping[int, tuple[int, datetime]]
 
 
 def judge_health(status: Status, due: DueRounds) -> Status:
-    """The status with its health, and by how much the latest round is late that should have been played."""
-    begun = {(round.cohort, round.number): round for round in status.rounds}
-    reasons, lag = list(_troubles(status)), timedelta()
+    """Return the status with the reasons of its health, the worst first, and with its lag."""
+    begun = {(state.cohort, state.number): state for state in status.rounds}
+    reasons = list(_troubles(status))
+    lag = timedelta()
+
     for stored in status.playing:
-        if stored.cohort.number in due and stored.paused_at is None:
-            number, at = due[stored.cohort.number]
-            reason = _round_reason(stored, number, at, begun.get((stored.cohort.number, number)), status)
-            reasons += [reason] if reason else []
-            late = reason is not None and reason.code in ("due", "late", "playing", "unfinished")
-            if late and stored.cohort.stamp == "live":
+        cohort = stored.cohort
+        if cohort.number not in due or stored.paused_at is not None:
+            continue
+
+        number, at = due[cohort.number]
+        reason = _round_reason(stored, number, at, begun.get((cohort.number, number)), status)
+        if reason is not None:
+            reasons.append(reason)
+            if reason.code in LATE_CODES and cohort.stamp == "live":
                 lag = max(lag, status.at - at)
+
     reasons += [*_waits(status), *_unproven(status)]
     reasons = merged_reasons(reasons)
-    worst_first = sorted(reasons, key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
-    return replace(status, reasons=tuple(worst_first), lag=lag)
+    reasons.sort(key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
+    return replace(status, reasons=tuple(reasons), lag=lag)
 
 
 def merged_reasons(reasons: Sequence[HealthReason]) -> list[HealthReason]:
-    """The same reason of several rounds or cohorts in one line.
+    """Return the reasons, with the same reason of several rounds or cohorts as one that names them all.
 
     >>> late = [HealthReason("late", "late", "not finished", where=f"round {n}") for n in (1, 2)]
     >>> merged_reasons(late)[0].text
     'not finished (round 1, round 2)'
     """
-    found: dict[HealthReason, list[str]] = {}
+    places: dict[HealthReason, list[str]] = {}
     for reason in reasons:
-        found.setdefault(replace(reason, where=""), []).append(reason.where)
-    return [
-        replace(reason, text=f"{reason.text} ({', '.join(where)})" if any(where) else reason.text)
-        for reason, where in found.items()
-    ]
+        places.setdefault(replace(reason, where=""), []).append(reason.where)
+
+    merged = []
+    for reason, where in places.items():
+        text = reason.text
+        if any(where):
+            text += f" ({', '.join(where)})"
+        merged.append(replace(reason, text=text))
+
+    return merged
 
 
 def _round_reason(
     stored: StoredCohort, number: int, at: datetime, state: RoundState | None, status: Status
 ) -> HealthReason | None:
-    """What there is to say of the last round of a cohort whose time has come."""
-    which, since = f"round {number} of cohort {stored.cohort.number}", status.at - at
+    """Return the reason that the last round of a cohort whose time has come gives, None if it is done."""
+    which = f"round {number} of cohort {stored.cohort.number}"
     if state is not None and state.done:
         return None
+
     if stored.cohort.stamp != "live":
         if state is None or state.missing:
             return HealthReason("waiting", "unfinished", "not finished yet", where=which)
@@ -237,8 +251,11 @@ def _round_reason(
         if unanswered:
             words = f"{unanswered_text(unanswered)}; {words}"
         return HealthReason("waiting", "failed_turns", words, where=which)
+
     if state is not None:
         return _begun_round_reason(which, state, status.at)
+
+    since = status.at - at
     if since <= GRACE:
         return HealthReason("waiting", "due", f"{which} is due")
     if since <= PLAY_WINDOW or not status.running:
@@ -247,13 +264,15 @@ def _round_reason(
 
 
 def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthReason:
-    """What there is to say of a live round that has begun and isn't done."""
+    """Return the reason that a live round gives which has begun and isn't done."""
     since = now - state.taken_at
     if since > PLAY_WINDOW + GRACE:
         return HealthReason("late", "unfinished", "not finished yet", where=which)
+
     if not state.missing:
         failed = count_text(state.turns.get("failed", 0), "turn")
         return HealthReason("waiting", "failed_turns", f"{failed} in {which} failed and will be tried again")
+
     words = f"{count_text(state.missing, 'turn')} still to come in {which}"
     if since > PATIENCE:
         return HealthReason("late", "unfinished", words)
@@ -261,17 +280,24 @@ def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthR
 
 
 def _troubles(status: Status) -> Iterator[HealthReason]:
-    """What does not pass by itself: an agent only waits for its key, all else is trouble but for a price."""
-    for told in status.incidents:
-        incident = told.incident
-        if told.ended_at is None and incident.kind != "cost_unknown":
-            word: HealthWord = "waiting" if incident.kind == "agent_waiting" else "trouble"
-            text, data, where = incident.text, incident.data, ""
-            if incident.kind == "all_agents_failed":  # its text names one round, a merged line names all
-                where = f"round {data['round']} of cohort {data['cohort']}"
-                text = text.removesuffix(f" ({where})")
-            about = str(data.get("agent") or data.get("market") or "")
-            yield HealthReason(word, incident.kind, text, about, where)
+    """Yield ongoing incidents and failing jobs, which do not pass by themselves.
+
+    Calls at an unknown price are no trouble, and an agent without a key only waits.
+    """
+    for recorded in status.incidents:
+        incident = recorded.incident
+        if recorded.ended_at is not None or incident.kind == "cost_unknown":
+            continue
+
+        word: HealthWord = "waiting" if incident.kind == "agent_waiting" else "trouble"
+        text = incident.text
+        where = ""
+        if incident.kind == "all_agents_failed":  # its text names one round, a merged line names all
+            where = f"round {incident.data['round']} of cohort {incident.data['cohort']}"
+            text = text.removesuffix(f" ({where})")
+        about = str(incident.data.get("agent") or incident.data.get("market") or "")
+        yield HealthReason(word, incident.kind, text, about, where)
+
     for job in status.jobs:
         if job.failures >= FAILURES:
             words = f"the job {job.name} has failed {job.failures} times in a row"
@@ -279,45 +305,50 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
 
 
 def _unproven(status: Status) -> Iterator[HealthReason]:
-    """Who may still take another block of the config; after so many rounds in vain that is trouble."""
-    rounds = Counter(one.cohort for one in status.rounds if one.turns)
-    places: dict[tuple[str, ...], list[int]] = {}
+    """Yield agents without a good turn, which may still change; after `FAILURES` rounds that is trouble."""
+    rounds = Counter(state.cohort for state in status.rounds if state.turns)
+    cohorts: dict[tuple[str, ...], list[int]] = {}
     for number, names in status.unproven.items():
         if names:
-            places.setdefault(tuple(names), []).append(number)
-    for whole, numbers in places.items():
-        word: HealthWord = "trouble" if any(rounds[x] >= FAILURES for x in numbers) else "waiting"
+            cohorts.setdefault(tuple(names), []).append(number)
+
+    for agents, numbers in cohorts.items():
+        word: HealthWord = "waiting"
+        if any(rounds[number] >= FAILURES for number in numbers):
+            word = "trouble"
         where = f"cohort {', '.join(map(str, numbers))}"
-        yield HealthReason(word, "no_good_turn", unproven_hint(whole), min(whole), where)
+        yield HealthReason(word, "no_good_turn", unproven_hint(agents), min(agents), where)
 
 
 def _waits(status: Status) -> Iterator[HealthReason]:
-    """What is still to come, or is left to the operator."""
+    """Yield what is still to come, or is left to the operator."""
     if not status.calendar.cohorts:
         yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
+
     if not status.running and any(stored.cohort.stamp == "live" for stored in status.playing):
         yield HealthReason("waiting", "not_running", "`arena run` is not running, so no rounds start")
+
     for stored in status.playing:
         if stored.paused_at is not None:
             yield HealthReason("waiting", "paused", f"cohort {stored.cohort.number} is paused")
+
     for paused in status.pauses:
         words = wait_text(paused.name, status.at + timedelta(seconds=paused.seconds))
         yield HealthReason("waiting", "rate_limit", words, paused.name)
-    for limit in status.spend.limits:
-        if limit.spent >= limit.limit:
-            whose = f" of {limit.whose}" if limit.whose else ""
-            yield HealthReason("waiting", "budget_spent", f"the budget per {limit.scope}{whose} is spent")
+
+    for budget in status.spend.limits:
+        if budget.spent >= budget.limit:
+            whose = f" of {budget.whose}" if budget.whose else ""
+            yield HealthReason("waiting", "budget_spent", f"the budget per {budget.scope}{whose} is spent")
 
 
 def status_source(
     record: "Record", config: "Config", now: Callable[[], datetime], me: str = ""
 ) -> Callable[[], Status]:
-    """What looks up the status of a config's record each time it is called, from any thread."""
+    """Return a function that reads the current status by a config, and may be called from any thread."""
 
     def source() -> Status:
-        at = now()
-        with reading(record.engine) as connection:
-            return read_status_by_config(connection, at, config, me)
+        return record.read(read_status_by_config, now(), config, me)
 
     return source
 
@@ -325,9 +356,10 @@ def status_source(
 def read_status_by_config(
     connection: "Connection", now: datetime, config: "Config | None", me: str = "", pretended: bool = False
 ) -> Status:
-    """How an arena stands at a time by its config; by its record alone, where there is none."""
+    """Return the status of an arena at a time by its config; by its record alone, where there is none."""
     if config is None:
         return read_status(connection, now, Expected(), pretended)
+
     from arena.cohorts.freeze import expected_of  # loads all that cohorts are made of
 
     begun = [stored.cohort for stored in read_cohorts(connection)]
@@ -338,61 +370,81 @@ def read_status_by_config(
 def read_status(
     connection: "Connection", now: datetime, expected: Expected, pretended: bool = False
 ) -> Status:
-    """How an arena stands at a time, which may be only `pretended`."""
-    playing, rounds = read_cohorts(connection, only_open=True), operations.read_round_states(connection)
+    """Return the status of an arena at a time, which may be only `pretended`."""
+    playing = read_cohorts(connection, only_open=True)
+    rounds = operations.read_round_states(connection)
     calendar, due = _read_calendar(connection, playing, rounds, now, expected)
-    ages = {stored.id: stored.cohort.rules.quote_age for stored in playing}
-    held, looked_at = operations.read_open_positions(connection, ages)
+
     states = read_jobs(connection)
-    jobs = tuple(state for name, state in states.items() if name in JOB_NAMES)
-    prices_read = (
-        operations.read_last_sync(connection, {stored.cohort.venue for stored in playing}),
-        looked_at,
-        *(job.ended_at for job in jobs if job.name in PRICE_JOBS and not job.failures),
-    )
-    incidents = [
-        *read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True),
-        *read_recent_incidents(connection, NEWEST_INCIDENTS),
-    ]
-    stamps = {stored.cohort.number: stored.cohort.stamp for stored in playing}
-    may_wait = [
-        round
-        for round in rounds
-        if not round.done and round.turns.get("failed") and stamps.get(round.cohort, "live") != "live"
-    ]
+    jobs = tuple(state for state in states.values() if state.name in JOB_NAMES)
+    next_jobs = {
+        job.name: next_job_time(job, states[job.name], now) for job in expected.jobs if job.name in states
+    }
+
+    ages = {stored.id: stored.cohort.rules.quote_age for stored in playing}
+    held, cohorts_looked_at = operations.read_open_positions(connection, ages)
+    synced_at = operations.read_last_sync(connection, {stored.cohort.venue for stored in playing})
+    price_times = [synced_at, cohorts_looked_at]
+    price_times += [job.ended_at for job in jobs if job.name in PRICE_JOBS and not job.failures]
+
     # On a pretended clock no pause takes time, and once all turns are in nobody waits.
-    waits = not pretended and any(round.missing and not round.done for round in rounds)
+    waits = not pretended and any(state.missing and not state.done for state in rounds)
+    pauses = read_pauses(connection) if waits else []
+
+    ongoing = read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True)
+    newest = read_recent_incidents(connection, NEWEST_INCIDENTS)
+    incidents = {recorded.id: recorded for recorded in ongoing + newest}
+
+    clock: Literal["real", "pretended", "mixed"] = "mixed" if REHEARSAL in states else "real"
     status = Status(
         at=now,
-        clock="pretended" if pretended else "mixed" if REHEARSAL in states else "real",
+        clock="pretended" if pretended else clock,
         leader=operations.read_leader(
             connection, lambda holder: holder == expected.me or not is_gone(holder)
         ),
         calendar=calendar,
         playing=tuple(playing),
-        unproven={
-            x.cohort.number: without_followers(x.cohort, read_unproven(connection, x.id, waiting=False))
-            for x in playing
-            if x.stopped_at is None
-        },
+        unproven=_read_unproven(connection, playing),
         rounds=tuple(rounds),
         turns=operations.count_turns(connection),
-        spend=_read_spend(connection, now, expected, rounds),
+        spend=_read_spending(connection, now, expected, rounds),
         under_way=calls.read_calls_under_way(connection, is_gone),
-        pauses=tuple(read_pauses(connection)) if waits else (),
+        pauses=tuple(pauses),
         held=held,
         heads=read_published_heads(connection),
-        looked_at=max((at for at in prices_read if at is not None), default=None),
+        looked_at=max(filter(None, price_times), default=None),
         quarantined=tuple(operations.read_quarantine_counts(connection, now - DAY)),
         catalogues=tuple(operations.read_last_catalogues(connection)),
         jobs=jobs,
-        next_jobs={
-            job.name: next_job_time(job, states[job.name], now) for job in expected.jobs if job.name in states
-        },
-        incidents=tuple({told.id: told for told in incidents}.values()),
-        unanswered={round.id: read_unanswered_turns(connection, round.id) for round in may_wait},
+        next_jobs=next_jobs,
+        incidents=tuple(incidents.values()),
+        unanswered=_read_unanswered(connection, playing, rounds),
     )
     return judge_health(status, due)
+
+
+def _read_unproven(connection: "Connection", playing: Sequence[StoredCohort]) -> dict[int, list[str]]:
+    """Return who has not had one good turn yet, by the numbers of the cohorts that were not stopped."""
+    unproven = {}
+    for stored in playing:
+        if stored.stopped_at is None:
+            names = read_unproven(connection, stored.id, waiting=False)
+            unproven[stored.cohort.number] = without_followers(stored.cohort, names)
+
+    return unproven
+
+
+def _read_unanswered(
+    connection: "Connection", playing: Sequence[StoredCohort], rounds: Sequence[RoundState]
+) -> dict[int, list[UnansweredTurn]]:
+    """Return the turns whose models simulated and recorded rounds wait for, by the id of the round."""
+    waiting_cohorts = {stored.cohort.number for stored in playing if stored.cohort.stamp != "live"}
+    unanswered = {}
+    for state in rounds:
+        if state.cohort in waiting_cohorts and state.turns.get("failed") and not state.done:
+            unanswered[state.id] = read_unanswered_turns(connection, state.id)
+
+    return unanswered
 
 
 def _read_calendar(
@@ -402,53 +454,101 @@ def _read_calendar(
     now: datetime,
     expected: Expected,
 ) -> tuple[RoundCalendar, DueRounds]:
-    """What was due and what is to come, and the last round of each cohort whose time has come.
+    """Return what was due and what is to come, and the last round of each cohort whose time has come."""
+    starts = operations.read_cohort_starts(connection)
+    newest = max((state.at for state in rounds), default=None)
+    live = expected.live
+    if live is None:
+        live = any(stored.cohort.stamp == "live" for stored in playing)
 
-    A world that is made up or recorded has come as far as it was played.
-    """
-    starts: CohortStarts = operations.read_cohort_starts(connection)
-    newest = max((round.at for round in rounds), default=None)
-    live = (
-        any(stored.cohort.stamp == "live" for stored in playing) if expected.live is None else expected.live
-    )
+    # The time of a simulated or recorded world is that of its newest round.
     until = now if live or newest is None else newest
     keep = expected.plan.keep_deciding if expected.plan else KEEP_DECIDING
-    to_play = {stored.cohort.number: expected_rounds(stored, starts, keep) for stored in playing}
-    due = {cohort: [round for round in found if round[1] <= until] for cohort, found in to_play.items()}
-    begun, done = operations.count_ended_rounds(connection)
-    played = Counter(round.cohort for round in rounds if round.done and round.cohort in to_play)
+
+    due_count, done_count = operations.count_ended_rounds(connection)
+    done = Counter(state.cohort for state in rounds if state.done)
+    times = []
+    last_due = {}
+    for stored in playing:
+        cohort = stored.cohort.number
+        due = 0
+        for number, at in expected_rounds(stored, starts, keep):
+            times.append(at)
+            if at <= until:
+                due += 1
+                last_due[cohort] = (number, at)
+
+        due_count += max(due, done[cohort])
+        done_count += done[cohort]
+
     calendar = RoundCalendar(
         cohorts=len(starts),
-        due=begun + sum(max(len(found), played[cohort]) for cohort, found in due.items()),
-        done=done + played.total(),
-        next_round=next_round_time([at for found in to_play.values() for _, at in found], expected, until),
+        due=due_count,
+        done=done_count,
+        next_round=next_round_time(times, expected, until),
         next_cohort=next_cohort_start(starts, newest, expected, now),
         live=live,
     )
-    return calendar, {cohort: found[-1] for cohort, found in due.items() if found}
+    return calendar, last_due
 
 
-def _read_spend(
+def _read_spending(
     connection: "Connection", now: datetime, expected: Expected, rounds: Sequence[RoundState]
 ) -> Spending:
-    """What was spent, also of each budget; of those that there are several of, of the one that is nearest."""
+    """Return what was spent, in all and of each budget.
+
+    Of the budgets per round and per agent, only the one that is nearest to its limit is returned.
+    """
     day = midnight(now)
     today = calls.read_spent_since(connection, day)
-    spent: dict[str, Callable[[], tuple[str, int]]] = {
-        "day": lambda: ("", today),
-        "round": lambda: calls.read_dearest_round(connection, [round.id for round in rounds]),
-        "agent": lambda: calls.read_dearest_agent(connection),
-        "arena": lambda: ("", calls.read_spent_total(connection)),
-    }
-    limits = tuple(
-        BudgetUse(scope, *spent[scope](), limit) for scope, limit in expected.limits.items() if scope in spent
-    )
-    return Spending(today, calls.read_spent_since(connection, day.replace(day=1)), limits)
+    limits = []
+    for scope, limit in expected.limits.items():
+        whose = ""
+        if scope == "day":
+            spent = today
+        elif scope == "round":
+            whose, spent = calls.read_dearest_round(connection, [state.id for state in rounds])
+        elif scope == "agent":
+            whose, spent = calls.read_dearest_agent(connection)
+        elif scope == "arena":
+            spent = calls.read_spent_total(connection)
+        else:
+            continue
+        limits.append(BudgetUse(scope, whose, spent, limit))
+
+    month = calls.read_spent_since(connection, day.replace(day=1))
+    return Spending(today, month, tuple(limits))
 
 
 def status_data(status: Status) -> dict[str, Any]:
-    """All of it."""
-    spend, held, under_way, heads = status.spend, status.held, status.under_way, status.heads
+    """Return the whole status as data for JSON."""
+    spend = status.spend
+    held = status.held
+    under_way = status.under_way
+    heads = status.heads
+
+    budgets = [
+        {
+            "per": budget.scope,
+            "of": budget.whose,
+            "spent_usd": budget.spent / ONE,
+            "limit_usd": budget.limit / ONE,
+        }
+        for budget in spend.limits
+    ]
+    jobs = [
+        {
+            "name": job.name,
+            "failures": job.failures,
+            "note": job.note,
+            "due_at": job.due_at,
+            "started_at": job.started_at,
+            "ended_at": job.ended_at,
+            "next_at": status.next_jobs.get(job.name),
+        }
+        for job in status.jobs
+    ]
+
     return health_data(status) | {
         "clock": status.clock,
         "cohorts": {
@@ -460,10 +560,7 @@ def status_data(status: Status) -> dict[str, Any]:
         "spend": {
             "today_usd": spend.today / ONE,
             "month_usd": spend.month / ONE,
-            "budgets": [
-                {"per": x.scope, "of": x.whose, "spent_usd": x.spent / ONE, "limit_usd": x.limit / ONE}
-                for x in spend.limits
-            ],
+            "budgets": budgets,
         },
         "calls": {
             "under_way": under_way.calls,
@@ -480,31 +577,22 @@ def status_data(status: Status) -> dict[str, Any]:
             "error": heads.error or None,
         },
         "prices": {"read_at": status.looked_at, "oldest_held": held.oldest},
-        "catalogues": [asdict(x) for x in status.catalogues],
-        "quarantined": [asdict(x) for x in status.quarantined],
-        "jobs": [
-            {"name": job.name, "failures": job.failures, "note": job.note, "due_at": job.due_at}
-            | {"started_at": job.started_at, "ended_at": job.ended_at}
-            | {"next_at": status.next_jobs.get(job.name)}
-            for job in status.jobs
-        ],
-        "incidents": [incident_data(told) for told in status.incidents],
+        "catalogues": [asdict(read) for read in status.catalogues],
+        "quarantined": [asdict(count) for count in status.quarantined],
+        "jobs": jobs,
+        "incidents": [incident_data(recorded) for recorded in status.incidents],
         "backup": status.backup and status.backup.ended_at,
     }
 
 
 def health_data(status: Status) -> dict[str, Any]:
-    """What a health check asks for: the word and why, which process leads, and how the rounds go."""
+    """Return what a health check asks for: the word and why, which process leads, and how the rounds go."""
     calendar = status.calendar
-    last = [
-        {"cohort": round.cohort, "round": round.number}
-        | {"at": round.at, "done": round.done}
-        | {"turns": dict(round.turns) | ({"missing": round.missing} if round.missing else {})}
-        for round in status.last
-    ]
+    reasons = [{"health": reason.word, "code": reason.code, "text": reason.text} for reason in status.reasons]
+
     return {
         "health": status.word,
-        "reasons": [{"health": x.word, "code": x.code, "text": x.text} for x in status.reasons],
+        "reasons": reasons,
         "at": status.at,
         "leader": status.leader and asdict(status.leader),
         "rounds": {
@@ -512,16 +600,31 @@ def health_data(status: Status) -> dict[str, Any]:
             "done": calendar.done,
             "lag_seconds": status.lag.total_seconds(),
             "next": calendar.next_round,
-            "last": last,
+            "last": [_round_data(state) for state in status.last],
         },
     }
 
 
-def incident_data(told: RecordedIncident) -> dict[str, Any]:
-    """Something that happened, and whether anyone was told."""
-    return asdict(told.incident) | {
-        "ended_at": told.ended_at,
-        "told_at": told.told_at,
-        "tries": told.tries,
-        "next_try_at": told.next_try_at,
+def _round_data(state: RoundState) -> dict[str, Any]:
+    """Return a round as data; its turns have a count of those that are missing, if any are."""
+    turns = dict(state.turns)
+    if state.missing:
+        turns["missing"] = state.missing
+
+    return {
+        "cohort": state.cohort,
+        "round": state.number,
+        "at": state.at,
+        "done": state.done,
+        "turns": turns,
+    }
+
+
+def incident_data(recorded: RecordedIncident) -> dict[str, Any]:
+    """Return an incident as data, and whether its message has been delivered."""
+    return asdict(recorded.incident) | {
+        "ended_at": recorded.ended_at,
+        "told_at": recorded.told_at,
+        "tries": recorded.tries,
+        "next_try_at": recorded.next_try_at,
     }

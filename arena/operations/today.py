@@ -1,6 +1,6 @@
-"""The tasks of today: the few things that an operator can mend, each with the command that helps.
+"""What is to be done today: the few things that an operator can put right, each with the command that helps.
 
-Once a week the webhook gets them too, with the leaderboard.
+Once a week they are sent to the webhook too, with the leaderboard.
 """
 
 import os
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import count_text
 from arena.operations.status import Status
+from arena.record.model.calendar import WEEK
 from arena.record.model.incident import Incident
 from arena.record.model.status import AgentAnswers
 from arena.record.queries.calls import record_size
@@ -26,18 +27,17 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.record.schema.database import Connection
 
-WEEK = timedelta(days=7)
 MALFORMED_SHARE = 0.1
-"""An agent's malformed answers are a task if they are more than this share of its answers."""
+"""More than this share of an agent's answers is worth a look."""
 MALFORMED_LEAST = 2
-"""The least number of malformed answers that is a task."""
+"""Fewer malformed answers than these are not worth a look."""
 LEAST_FREE = 1_000_000_000
-"""The bytes that should be free beside the record, if not twice its size: backups and the log need room."""
+"""This many bytes should be free beside the record, or twice its size: backups and the log need room."""
 CLOCK_TOLERANCE = timedelta(minutes=2)
 BACKUP_AGE = timedelta(days=2)
 MOST_TASKS = 7
 PASSING = ("due", "playing", "failed_turns", "missed", "paused", "agent_waiting", "rate_limit")
-"""Codes of reasons that pass by themselves, or that are found another way: missing keys, by the config."""
+"""Reasons for which nothing is to be done; missing keys are found by the config."""
 COMMANDS: Mapping[str, str] = {
     "late": "run",
     "not_running": "run",
@@ -58,12 +58,12 @@ COMMANDS: Mapping[str, str] = {
     "ping_failed": "status --incidents",
     "job_failing": "status --incidents",
 }
-"""The command that mends a reason, or shows more of it, by its code; `{}` is whom it is about."""
+"""The command that helps against a reason, or shows more of it, by its code; `{}` is what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to do: a code for programs, the reason in words, and the command as typed after `arena`."""
+    """Something to do: a code for programs, why in words, and the command, as it is typed after `arena`."""
 
     code: str
     text: str
@@ -72,7 +72,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the record does not hold: keys that are not set, by agent, and the bytes it takes and has free."""
+    """What is not in the record: its size and the room on its disk in bytes, and the config's part.
+
+    `missing_keys` has, by agent, the environment variable that is not set. With `expects_backups` the config
+    has the backup turned on.
+    """
 
     missing_keys: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
@@ -81,7 +85,7 @@ class Surroundings:
 
 
 def tasks_for(status: Status, answers: Sequence[AgentAnswers], around: Surroundings) -> list[Task]:
-    """Return what an operator should do, the most urgent first; nothing that passes by itself.
+    """Return what is to be done, the worst first, without what passes by itself.
 
     >>> from datetime import UTC
     >>> calm = Status(datetime(2026, 1, 4, tzinfo=UTC))
@@ -93,61 +97,61 @@ def tasks_for(status: Status, answers: Sequence[AgentAnswers], around: Surroundi
         for reason in status.reasons
         if reason.code not in PASSING
     ]
-    tasks.extend(_missing_keys(around))
-    tasks.extend(_malformed(answers))
-    tasks.extend(_machine(status, around))
+    tasks += [*_missing_keys(around), *_malformed(answers), *_machine(status, around)]
     return tasks[:MOST_TASKS]
 
 
 def _missing_keys(around: Surroundings) -> Iterator[Task]:
-    """Yield a task for each key that is not set, with the agents that need it."""
+    """Yield a task for each key that is not set, which names the agents that need it."""
     for variable in dict.fromkeys(around.missing_keys.values()):
         agents = [name for name, missing in around.missing_keys.items() if missing == variable]
         yield Task("missing_key", f"{variable} is not set: {', '.join(agents)} will not play", "check")
 
 
 def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
-    """Yield a task for each agent that often answers out of form, the one with most such answers first."""
-    for row in sorted(answers, key=lambda row: -row.malformed):
-        if row.malformed >= MALFORMED_LEAST and row.malformed > MALFORMED_SHARE * row.answers:
-            text = f"{row.agent}: {row.malformed:,} of {count_text(row.answers, 'answer')} malformed"
-            yield Task("malformed", text, f"agents show {row.agent}")
+    """Yield a task for each agent with many malformed answers, most of them first."""
+    for counts in sorted(answers, key=lambda counts: -counts.malformed):
+        many = counts.malformed > MALFORMED_SHARE * counts.answers
+        if many and counts.malformed >= MALFORMED_LEAST:
+            of_answers = count_text(counts.answers, "answer")
+            words = f"{counts.agent}: {counts.malformed:,} of {of_answers} malformed"
+            yield Task("malformed", words, f"agents show {counts.agent}")
 
 
 def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
-    """Yield the tasks that are about the machine: its disk, its clock, the backups."""
+    """Yield what is to be done about the disk, the clock and backups."""
     if around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
-        text = f"{_megabytes(around.free)} are free for a record of {_megabytes(around.size)}"
-        yield Task("disk", text, "db prune")
+        words = f"{_megabytes(around.free)} are free for a record of {_megabytes(around.size)}"
+        yield Task("disk", words, "db prune")
 
-    if not status.calendar.live:
-        return
-    if status.clock == "real" and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
-        text = f"this machine's clock is behind: prices were read at {status.looked_at:%Y-%m-%d %H:%M} UTC"
-        yield Task("clock", text, "check --live")
+    by_clock = status.clock == "real" and status.calendar.live
+    if by_clock and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
+        words = f"this machine's clock is behind: prices were read at {status.looked_at:%Y-%m-%d %H:%M} UTC"
+        yield Task("clock", words, "check --live")
 
-    if around.expects_backups and status.calendar.cohorts:
+    if around.expects_backups and status.calendar.cohorts and status.calendar.live:
         last = None if status.backup is None else status.backup.ended_at
         if last is None:
             yield Task("backup", "there is no backup yet", "db backup")
         elif status.at - last > BACKUP_AGE:
-            yield Task("backup", f"the last backup is {(status.at - last).days} days old", "db backup")
+            days = (status.at - last).days
+            yield Task("backup", f"the last backup is {days} days old", "db backup")
 
 
 def _megabytes(size: int) -> str:
-    """Return a number of bytes in MB, or in GB from one on."""
+    """Return a number of bytes as text, in MB or GB."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
 
 
 def read_tasks(connection: "Connection", status: Status, config: "Config | None") -> list[Task]:
-    """Return what an operator should do, by the record, the config, the keys that are set and the disk."""
-    newest = max((newest_round.at for newest_round in status.rounds), default=status.at)
+    """Return what is to be done, by the record, the config, the keys that are set and the disk."""
+    newest = max((state.at for state in status.rounds), default=status.at)
     answers = read_agent_answers(connection, newest - WEEK)
     return tasks_for(status, answers, _surroundings(connection, config))
 
 
 def _surroundings(connection: "Connection", config: "Config | None") -> Surroundings:
-    """Return what is known of keys, disk and backups; of keys and backups only with a config."""
+    """Return the size of the record, the room on its disk (SQLite only), and what the config adds."""
     path = sqlite_path(connection.engine.url)
     free = shutil.disk_usage(Path(path).parent).free if path else None
     size = record_size(connection)
@@ -165,13 +169,12 @@ LONGEST_NAME = 24
 
 
 def weekly_digest(at: datetime, tasks: Sequence[Task], board: Leaderboard) -> Incident:
-    """Return the incident that tells the operator once a week what is to be done, and who leads."""
+    """Return the weekly message to the operator: what is to be done, and who leads."""
     count = count_text(len(tasks), "thing") if tasks else "Nothing"
-    data = {
-        "today": [f"{task.text}; arena {task.command}" for task in tasks],
-        "board": board_lines(board),
-    }
-    return Incident("weekly_digest", timestamp_text(at), at, f"{count} to do. {board.sentence}", data)
+    words = f"{count} to do. {board.sentence}"
+    today = [f"{task.text}; arena {task.command}" for task in tasks]
+    data = {"today": today, "board": board_lines(board)}
+    return Incident("weekly_digest", timestamp_text(at), at, words, data)
 
 
 def board_lines(board: Leaderboard) -> list[str]:
@@ -181,23 +184,20 @@ def board_lines(board: Leaderboard) -> list[str]:
 
 
 def _board_line(row: LeaderboardRow) -> str:
-    """Return the line of an agent; what is not known yet is a dash."""
+    """Return the line of an agent, with a dash for what is not known yet."""
     name = row.agent
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME - 2]}…"
 
     rank = "–"
-    skill = "–"
-    interval = "–"
-    money = "–"
     if row.place_best is not None:
-        rank = str(row.place_best)
+        rank = f"{row.place_best}"
         if row.place_worst != row.place_best:
             rank += f"-{row.place_worst}"
-    if row.skill is not None:
-        skill = f"{row.skill:+.4f}"
-    if row.skill_low is not None:
-        interval = f"{row.skill_low:+.4f} to {row.skill_high:+.4f}"
+
+    skill = "–" if row.skill is None else f"{row.skill:+.4f}"
+    interval = "–" if row.skill_low is None else f"{row.skill_low:+.4f} to {row.skill_high:+.4f}"
+    money = "–"
     if row.pnl is not None:
         sign = "−" if row.pnl < 0 else "+"
         money = f"{sign}${abs(row.pnl):,.0f}"

@@ -1,6 +1,6 @@
-"""How `arena run` wakes when something may be due: by APScheduler, or at once on a pretended clock.
+"""What wakes `arena run` when something may be due: APScheduler on the real clock, a jump on a pretended one.
 
-Both take their times from the same triggers. Neither decides what to do: `arena run` then looks what is due.
+Both take their times from the same triggers. Neither decides what is done: the run asks that when it wakes.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ from arena.clock import PretendedClock
 from arena.cohorts.schedule import Schedule, next_of, next_time, trigger
 
 LONGEST_SLEEP = timedelta(minutes=1)
-"""The longest wait: clocks are set, machines are put to sleep, and others write to the record meanwhile."""
+"""A run wakes at least so often: clocks are set, machines are suspended, others write to the record."""
 
 
 async def any_of(*events: asyncio.Event, within: timedelta | None = None) -> bool:
-    """Wait for the first of some events; return whether one was set in time."""
+    """Wait for the first of some events; return False if none came in time."""
     waits = [asyncio.create_task(event.wait()) for event in events]
     seconds = None if within is None else within.total_seconds()
 
@@ -29,44 +29,45 @@ async def any_of(*events: asyncio.Event, within: timedelta | None = None) -> boo
 
 
 class Wake(Protocol):
-    """The way in which a run that has nothing to do waits."""
+    """What a run that has nothing to do waits for."""
 
     async def wait(self, schedules: Mapping[str, Schedule], now: datetime, stop: asyncio.Event) -> None:
-        """Wait for the first time of any schedule after now, or less: the run looks again what is due."""
+        """Wait for the first time of any schedule after `now`, or less: the run asks again what is due."""
         ...
 
     def close(self) -> None:
-        """Close what the waits have opened."""
+        """End what runs for the sake of waiting."""
         ...
 
 
 class SimulatedWake:
-    """A wake that sets a pretended clock to the next time at once."""
+    """Sets a pretended clock to the next time at once."""
 
     def __init__(self, clock: PretendedClock):
         self.clock = clock
 
     async def wait(self, schedules: Mapping[str, Schedule], now: datetime, stop: asyncio.Event) -> None:
-        """Set the clock to the first time of any schedule after now, if there is one."""
+        """Set the clock to the first time of any schedule after `now`."""
         at = next_of(schedules, now)
         if at is not None:
             await self.clock.sleep_until(at, stop)
 
     def close(self) -> None:
-        """Do nothing: no wait has opened anything."""
+        """Do nothing: nothing runs."""
 
 
 class SchedulerWake:
-    """A wake by APScheduler, with one job for each schedule that does nothing but wake."""
+    """Waits for APScheduler, which has a job for each schedule that only wakes the run."""
 
     def __init__(self) -> None:
         self.woken = asyncio.Event()
         self.scheduler: Any = None
 
     async def wait(self, schedules: Mapping[str, Schedule], now: datetime, stop: asyncio.Event) -> None:
-        """Wait until a schedule is due or `stop` is set, at most a minute; start the scheduler if needed.
+        """Wait for the first time of any schedule, until told to stop, or for a minute.
 
-        No time since `now` is lost: a new job whose time is past runs at once, the others have woken already.
+        The first wait starts the scheduler. A time that came since `now` is not missed: a new job runs at
+        once, and any other has already set `woken`.
         """
         if self.scheduler is None:
             from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -75,13 +76,13 @@ class SchedulerWake:
             self.scheduler.start()
 
         keep_jobs(self.scheduler, schedules, now, self.wake)
-        is_set = await any_of(self.woken, stop, within=LONGEST_SLEEP)
+        happened = await any_of(self.woken, stop, within=LONGEST_SLEEP)
         self.woken.clear()
-        if not is_set:
-            self.scheduler.wakeup()  # it reads the clock again, which may have been set
+        if not happened:
+            self.scheduler.wakeup()  # the clock may have been set: the scheduler reads it anew
 
     async def wake(self) -> None:
-        """End the wait: every job of the scheduler calls this."""
+        """Wake the run: every job of the scheduler does this."""
         self.woken.set()
 
     def close(self) -> None:
@@ -93,18 +94,17 @@ class SchedulerWake:
 def keep_jobs(
     scheduler: Any, schedules: Mapping[str, Schedule], now: datetime, wake: Callable[[], Awaitable[None]]
 ) -> None:
-    """Give a scheduler one job for each schedule, from now on, and remove the jobs of earlier schedules."""
-    triggers = {name: trigger(schedule) for name, schedule in schedules.items()}
-
+    """Give a scheduler one job for each schedule, from `now` on, and remove the jobs of other schedules."""
+    missing = dict(schedules)
     for job in scheduler.get_jobs():
-        if job.trigger is triggers.get(job.id):
-            del triggers[job.id]
+        if job.id in missing and job.trigger is trigger(missing[job.id]):
+            del missing[job.id]
         else:
             job.remove()
 
-    for name, new_trigger in triggers.items():
-        at = next_time(schedules[name], now)
+    for name, schedule in missing.items():
+        at = next_time(schedule, now)
         if at is not None:
             scheduler.add_job(
-                wake, new_trigger, id=name, next_run_time=at, coalesce=True, misfire_grace_time=None
+                wake, trigger(schedule), id=name, next_run_time=at, coalesce=True, misfire_grace_time=None
             )

@@ -1,11 +1,11 @@
-"""Messages to the operator's webhook, and pings to an address that notices when they stop.
+"""What goes out to the operator: messages to a webhook, and pings to an address that notices their absence.
 
-Messages hold no secrets, and are tried until they arrive, for a day at most. One may come twice, if the arena
-was killed between sending it and writing that down; both have the same `id`. No round waits for a message.
-The webhook's address is never shown, for it may be a secret.
+Messages hold no secrets, and are sent until they arrive, for a day at most. One may arrive twice, when the
+arena was killed between sending it and recording that; its `id` is the same then. Nothing of this delays a
+round, and the webhook's address, which may be a secret, is never shown.
 
-Pings are a dead man's switch: one is sent after each step that went well, so that a service elsewhere gives
-the alarm when none comes. If it does not answer, that is an incident, and nothing waits for it.
+Pings are a dead man's switch: an address elsewhere is asked after good steps, so that somebody notices when
+no ping comes. If it does not answer, that is an incident, and nothing waits for it.
 """
 
 import asyncio
@@ -43,20 +43,20 @@ VERSION = 1
 """The version of the messages' form."""
 LONGEST_TEXT = 500
 LONG_WORD = 16
-"""A part of an address's path of so many letters is taken for a secret."""
+"""A word of so many letters in the path of an address is taken for a secret."""
 SAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """The address that messages go to, and the secrets that none may hold. Only its name may be shown."""
+    """The address of messages, and the secrets that none may contain. Only its name may be shown."""
 
     url: str = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def name(self) -> str:
-        """Return the scheme and host of the address.
+        """Return scheme, host and port of the address, which are no secrets.
 
         >>> Webhook("https://ann:pass@hooks.example:444/T0/secret").name
         'https://hooks.example:444'
@@ -66,7 +66,10 @@ class Webhook:
 
 
 def webhook_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | None:
-    """Return the webhook of a config, None if it names none; raise `ArenaError` if the address is invalid."""
+    """Return the webhook of a config, None if it has none.
+
+    Raise `ArenaError` if its environment variable is not set, or the address is invalid.
+    """
     name = watch.webhook_env or ""
     url = watch.webhook or environ.get(name, "")
     if not url and not name:
@@ -74,24 +77,22 @@ def webhook_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | Non
     if not url:
         raise ArenaError("no_webhook", f"{name} is not set: it should hold the webhook's address")
     if not is_address(url):
-        raise ArenaError(
-            "bad_webhook", "the webhook's address is invalid", "it begins with https:// or http://"
-        )
+        hint = "it begins with https:// or http://"
+        raise ArenaError("bad_webhook", "the webhook's address is invalid", hint)
 
-    values = {f"part {number}": part for number, part in enumerate(_secret_parts(url))}
-    values["url"] = url
-    return Webhook(url, secrets_in({**environ, **values}, *values, name))
+    parts = {f"part {number}": part for number, part in enumerate(_secret_parts(url))}
+    return Webhook(url, secrets_in({**environ, **parts, "url": url}, "url", *parts, name))
 
 
 def _secret_parts(url: str) -> Iterator[str]:
-    """Yield the parts of an address that messages may not hold either, if something repeats them."""
-    parts = urlsplit(url)
-    path = parts.path.strip("/")
-
+    """Yield the parts of an address that must not be shown either, should the other side repeat them."""
+    address = urlsplit(url)
+    path = address.path.strip("/")
     yield path
-    yield parts.query
-    yield parts.password or ""
-    for _, value in parse_qsl(parts.query):
+    yield address.query
+    yield address.password or ""
+
+    for _, value in parse_qsl(address.query):
         yield value
     for word in path.split("/"):
         if len(word) >= LONG_WORD:
@@ -99,7 +100,7 @@ def _secret_parts(url: str) -> Iterator[str]:
 
 
 def incident_message(incident: Incident) -> dict[str, Any]:
-    """Return an incident as it is sent."""
+    """Return the message about an incident."""
     return {
         "version": VERSION,
         "id": f"{incident.kind}:{incident.subject}",
@@ -111,7 +112,7 @@ def incident_message(incident: Incident) -> dict[str, Any]:
 
 
 def test_message(at: datetime) -> dict[str, Any]:
-    """Return a message that is sent only to see whether messages arrive."""
+    """Return a message that only shows that messages arrive."""
     return {
         "version": VERSION,
         "id": "test",
@@ -123,31 +124,31 @@ def test_message(at: datetime) -> dict[str, Any]:
 
 
 def message_bytes(message: Mapping[str, Any], secrets: tuple[str, ...]) -> bytes:
-    r"""Return a message as bytes: JSON in ASCII, without markup and without secrets.
+    r"""Return a message as bytes: ASCII without markup and without secrets.
 
     >>> message_bytes({"text": "<b> & my-secret"}, ("my-secret",))
     b'{"text": "\\u003cb\\u003e \\u0026 [hidden]"}'
     """
-    return json.dumps(_without_secrets(message, secrets)).translate(SAFE).encode()
+    return json.dumps(_clean(message, secrets)).translate(SAFE).encode()
 
 
-def _without_secrets(value: Any, secrets: tuple[str, ...]) -> Any:
-    """Return a value of JSON whose texts are of one line, not too long, and without secrets."""
+def _clean(value: Any, secrets: tuple[str, ...]) -> Any:
+    """Return a value of a message with its texts on one line, shortened and without secrets."""
     if isinstance(value, str):
         return one_line(redact(value, secrets), LONGEST_TEXT)
     if isinstance(value, Mapping):
-        return {key: _without_secrets(item, secrets) for key, item in value.items()}
+        return {key: _clean(item, secrets) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_secrets(item, secrets) for item in value]
+        return [_clean(item, secrets) for item in value]
     return value
 
 
 TIMEOUT = 10.0
 """Seconds that the other side has to answer."""
 LAST_TIMEOUT = 3.0
-"""Seconds that it has for each message when the arena stops."""
+"""Seconds that it has to answer when the arena stops."""
 EVERY = timedelta(seconds=15)
-"""The time between two looks at what is to be sent."""
+"""How often to look for what is to be sent."""
 FIRST_PAUSE = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(hours=1)
 MOST_AT_ONCE = 20
@@ -162,14 +163,14 @@ REPLY_WORDS = {
     "unreachable": "can't be reached",
     "bad_url": "is not a valid address",
 }
-"""What went wrong, by the code of a reply."""
+"""What went wrong, in words, by the code of a reply."""
 STATUS_CODES = {429: "rate_limited", 2: "arrived", 3: "redirected", 5: "server_error"}
 """The code of a reply by its status, or by the first digit of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookReply:
-    """How the other side answered a message; `wait` is how many seconds it asks to wait for the next."""
+    """The reply to a message; `wait` is for how many seconds the other side wants to be left alone."""
 
     code: str
     status: int | None = None
@@ -182,27 +183,24 @@ class WebhookReply:
 
     @property
     def words(self) -> str:
-        """Return what went wrong, as the end of a sentence."""
-        status = f" (status {self.status})" if self.status else ""
-        return f"{REPLY_WORDS[self.code]}{status}"
+        """Return in words what went wrong."""
+        words = REPLY_WORDS[self.code]
+        return f"{words} (status {self.status})" if self.status else words
 
 
 async def send(webhook: Webhook, message: Mapping[str, Any], seconds: float = TIMEOUT) -> WebhookReply:
-    """Send a message once."""
+    """Send a message once, and return the reply."""
     return await ask(webhook, "POST", seconds, message_bytes(message, webhook.secrets))
 
 
 async def ask(
     webhook: Webhook, method: str, seconds: float = TIMEOUT, body: bytes | None = None
 ) -> WebhookReply:
-    """Make one request and return its outcome; of the answer, only status and headers are read."""
-    # These libraries would write the address into the log.
-    for name in ("httpx", "httpcore"):
+    """Make one request to an address, and return the reply. Only the status of the answer is read."""
+    for name in ("httpx", "httpcore"):  # they would log the address
         logging.getLogger(name).setLevel(logging.WARNING)
 
-    client = httpx.AsyncClient(
-        verify=_ssl_context(), timeout=seconds, headers=HEADERS, follow_redirects=False
-    )
+    client = httpx.AsyncClient(verify=_trusted(), timeout=seconds, headers=HEADERS, follow_redirects=False)
     try:
         async with (
             asyncio.timeout(seconds),
@@ -221,35 +219,34 @@ async def ask(
 
 
 @cache
-def _ssl_context() -> ssl.SSLContext:
-    """Return the certificates that are trusted; to read them takes longer than to send a message."""
+def _trusted() -> ssl.SSLContext:
+    """Return the trusted certificates: reading them takes longer than sending a message."""
     return httpx.create_ssl_context()
 
 
 async def send_due(record: Record, webhook: Webhook, now: datetime, seconds: float = TIMEOUT) -> list[str]:
-    """Send what is due, until a message does not arrive; return what went wrong, as sentences."""
-    for undelivered in read_untold(record.engine, now, MOST_AT_ONCE):
-        reply = await send(webhook, incident_message(undelivered.incident), seconds)
+    """Send what is to be sent now until one message does not arrive; return what went wrong, in words."""
+    for recorded in read_untold(record.engine, now, MOST_AT_ONCE):
+        reply = await send(webhook, incident_message(recorded.incident), seconds)
         if not reply.ok:
-            return [_put_off(record, webhook, undelivered, reply, now)]
-        record_delivery(record.engine, undelivered.id, now, None)
+            return [_put_off(record, webhook, recorded, reply, now)]
+        record_delivery(record.engine, recorded.id, now, None)
 
     return []
 
 
 def _put_off(
-    record: Record, webhook: Webhook, undelivered: RecordedIncident, reply: WebhookReply, now: datetime
+    record: Record, webhook: Webhook, recorded: RecordedIncident, reply: WebhookReply, now: datetime
 ) -> str:
-    """Record when a message that did not arrive is tried again; return this as a sentence."""
-    pause = min(FIRST_PAUSE * 2 ** min(undelivered.tries, 16), LONGEST_PAUSE)
+    """Record that a message did not arrive, and return in words when it is sent again, if it is."""
+    pause = min(FIRST_PAUSE * 2 ** min(recorded.tries, 16), LONGEST_PAUSE)
     if reply.wait is not None:
         pause = max(pause, min(timedelta(seconds=reply.wait), LONGEST_PAUSE))
-    record_delivery(record.engine, undelivered.id, None, now + pause)
+    record_delivery(record.engine, recorded.id, None, now + pause)
 
-    is_last = undelivered.tries + 1 >= MOST_TRIES
-    outcome = "giving up after a day of retries" if is_last else f"retrying in {pause}"
-    kind = undelivered.incident.kind
-    return f"the message {kind} was not delivered: {webhook.name} {reply.words}; {outcome}"
+    gives_up = recorded.tries + 1 >= MOST_TRIES
+    then = "giving up after a day of retries" if gives_up else f"retrying in {pause}"
+    return f"the message {recorded.incident.kind} was not delivered: {webhook.name} {reply.words}; {then}"
 
 
 async def keep_sending(
@@ -259,41 +256,41 @@ async def keep_sending(
     stop: asyncio.Event,
     say: Callable[[str], None],
 ) -> None:
-    """Send messages as they come up, until `stop` is set; without a webhook, drop them.
+    """Send messages as they come up, and a last time when told to stop; without a webhook, drop them.
 
-    If the record can't be written, say so and try again.
+    If the record can't be used just then, that is reported, and tried again.
     """
     while not stop.is_set():
-        await _send_or_say(record, webhook, now(), say, TIMEOUT)
+        await _send_or_report(record, webhook, now(), say, TIMEOUT)
         await sleep_unless_stopped(EVERY, stop)
 
-    await _send_or_say(record, webhook, now(), say, LAST_TIMEOUT)
+    await _send_or_report(record, webhook, now(), say, LAST_TIMEOUT)
 
 
-async def _send_or_say(
+async def _send_or_report(
     record: Record, webhook: Webhook | None, now: datetime, say: Callable[[str], None], seconds: float
 ) -> None:
-    """Send what is due, and say what went wrong."""
+    """Send or drop what is to be sent now, and report what went wrong."""
     try:
         if webhook is None:
             drop_untold(record.engine)
             return
-        for failure in await send_due(record, webhook, now, seconds):
-            say(failure)
+        for words in await send_due(record, webhook, now, seconds):
+            say(words)
     except ArenaError as error:
         say(f"could not send messages: {error.message}")
 
 
 PING = "ARENA_PING"
-"""The environment variable with the address to ping. Anybody who knows it can ping, so it is no setting."""
+"""The environment variable with the address. Anybody who knows it can ping, so it is not in the config."""
 PING_EVERY = timedelta(minutes=1)
-"""The least time from one ping to the next."""
+"""At least so long from one ping to the next."""
 PING_PAUSES = (timedelta(seconds=5), timedelta(seconds=20))
-"""The pauses before each of the tries after the first."""
+"""The pauses before the tries after the first."""
 
 
 def ping_of(environ: Mapping[str, str]) -> Webhook | None:
-    """Return the address to ping, None if the environment has none; raise `ArenaError` if it is invalid."""
+    """Return the address to be pinged, None if the environment has none."""
     url = environ.get(PING, "")
     if not url:
         return None
@@ -310,30 +307,25 @@ async def keep_pinging(
     stop: asyncio.Event,
     say: Callable[[str], None],
 ) -> None:
-    """Ping after good steps until `stop` is set.
+    """Ping after good steps, until told to stop. Record the first failure, and when pings arrive again."""
+    arrived_before = None
 
-    The first ping that fails is said and becomes an incident, which the next one that arrives ends.
-    """
-    if address is None:
-        return
-
-    was_well = None
-    while True:
+    while address is not None:
         await any_of(good_step, stop)
         if not good_step.is_set():
             return
-        good_step.clear()
 
+        good_step.clear()
         reply = await ping(address, stop)
-        if reply.ok is not was_well and not stop.is_set():
+        if reply.ok is not arrived_before and not stop.is_set():
             try:
                 if reply.ok:
                     end_incidents(record.engine, "ping_failed", now())
                 else:
                     incident = ping_failed(now(), address.name, reply.words)
                     add_incidents(record.engine, [incident], unless="ping@")
-                    say(f"{address.name} was not pinged: it {reply.words}")
-                was_well = reply.ok
+                    say(incident.text)
+                arrived_before = reply.ok
             except ArenaError as error:
                 say(f"a ping could not be recorded: {error.message}")
 
@@ -341,7 +333,7 @@ async def keep_pinging(
 
 
 async def ping(address: Webhook, stop: asyncio.Event) -> WebhookReply:
-    """Ask at the address, several times until it answers well; return its last reply."""
+    """Ping an address, a few times if it does not answer, and return its last reply."""
     reply = await ask(address, "GET")
 
     for pause in PING_PAUSES:
