@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
+from sqlalchemy import Connection, bindparam, select, update
 
 from agents.kinds import outside
 from agents.model import Given
@@ -24,6 +25,8 @@ from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.schema.dialects import FromNow, SecondsUntil
+from arena.record.schema.work import DeskTurnRow
 from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
@@ -254,6 +257,46 @@ def test_who_asks_otherwise_is_told_what_to_do(record: Record) -> None:
 
     turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
     assert turns["ann"].decision.status == "played"
+
+
+def step_clock(connection: Connection, seconds: float) -> None:
+    """Do to turns at the desk what a database's clock does that is put forward, or back, by so much."""
+    rows = DeskTurnRow.__table__
+    left = bindparam("left")
+    for entrant, until in connection.execute(
+        select(rows.c.entrant_id, SecondsUntil(rows.c.expires_at))
+    ).all():
+        moved = update(rows).where(rows.c.entrant_id == entrant).values(expires_at=FromNow(left))
+        connection.execute(moved, {"left": until - seconds})
+
+
+def test_a_clock_put_forward_ends_no_turn_at_the_desk(either: Record) -> None:
+    stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
+
+    async def sends(guest: Visitor) -> None:
+        first = await guest.turn()
+        either.write(step_clock, 3_600.0)
+        turn = await guest.turn()
+        assert turn["turn"] == first["turn"]
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        assert (await guest.send(good))[0] == 200
+
+    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    assert turns["ann"].decision.status == "played"
+
+
+def test_a_clock_put_back_keeps_no_turn_at_the_desk_open(either: Record) -> None:
+    stored = begun(either, from_outside(a_cohort(["ann"]), "ann", wait=0.5))
+
+    async def waits(guest: Visitor) -> None:
+        turn = await guest.turn()
+        either.write(step_clock, -86_400.0)
+        await guest.turn(wanted=False)
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        assert (await guest.send(good))[0] == 410
+
+    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": waits})
+    assert turns["ann"].decision.status == "late"
 
 
 DEEP = 100_000
