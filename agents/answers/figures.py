@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_DOWN, Context, Decimal
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from agents.text import one_line
 from markets.millionths import ONE, millionths
@@ -39,6 +39,11 @@ NOISE = Decimal("1e-15")
 LEAST_PERCENT = Decimal("1.000001")
 MOST_PERCENT = Decimal(100)
 Scale = Literal["share", "percent", "unclear"]
+_OF_NO = re.compile(
+    r"\b([0-9]{1,2}(?:\.[0-9]{1,4})?)\s?%(?:\s+\w+){0,6}?\s+(?:NO\b|(?i:(?:resolves?|resolving|settles?)\s+no\b))"
+)
+"""A percentage that a reason gives to NO, as in: 90% likely to resolve NO."""
+_MAY_GROUP = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}\.[0-9]{3}(?![0-9.,])")
 _CURRENCY_BEFORE = ("us$", "usd", "$")
 _CURRENCY_AFTER = ("us dollars", "dollars", "dollar", "usd", "$")
 _THOUSANDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*k", re.IGNORECASE)
@@ -122,6 +127,11 @@ def _says_percent(value: object) -> bool:
         return False
     share = share_of(value)
     return share is not None and 0 <= share <= 1
+
+
+def shares_of_no(text: str) -> list[int]:
+    """Return the percentages that a reason gives to NO, in millionths: 900,000 of "90% sure it is NO"."""
+    return [millionths(Decimal(figure) / 100) for figure in _OF_NO.findall(text)]
 
 
 def share_of(value: object) -> Decimal | None:
@@ -214,6 +224,11 @@ def parse_amount(value: object) -> int:
     if exact == 0:
         raise _meaningless("amount", value, f"is not above 0 and at most {MOST_AMOUNT:,} dollars")
     return exact
+
+
+def may_be_thousands(value: object) -> TypeGuard[str]:
+    """Return whether a text may have a point that groups thousands, as in $1.500."""
+    return isinstance(value, str) and _MAY_GROUP.search(value) is not None
 
 
 def parse_shares(value: object) -> int:

@@ -42,6 +42,26 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 """The end of a text by which a sentence of its own announces the answer that follows."""
+_QUOTED = re.compile(
+    r"(?:"
+    r"\b(?:articles?|source|page|text|snippet|document|headline|post|it|they)\s+"
+    r"(?:says?|said|contains?|contained|asks?|asked|tells?|told|instructs?|instructed|wants?|wanted|reads?)\b"
+    r"|\b(?:an?|the|one|this)\s+(?:(?:short|possible|minimal)\s+)?(?:example|illustration|placeholder|mock-?up)\b"
+    r"|\bfor\s+(?:example|illustration|instance)\b"
+    r")[^.!?\n{}\[\]]*\n?\s*(?:```\w*\s*)?$",
+    re.IGNORECASE,
+)
+"""The end of a text by which its last sentence makes what follows a quotation, or an example."""
+_TAKEN_BACK = re.compile(
+    r"^\W*(?:(?:wait|oops|sorry|actually|no)\b[^.\n]{0,40})?\b(?:correction|erratum|mistake|wrong|misread)\b"
+    r"|\b(?:disregard|ignore|scratch|discard|forget)\s+(?:all\s+)?(?:the\s+|my\s+)?"
+    r"(?:above|previous|first|that|this|json|answer|forecasts?)\b"
+    r"|\bI\s+(?:made\s+a\s+mistake|misread|meant|take\s+(?:it|that|this)\s+back|withdraw)\b",
+    re.IGNORECASE,
+)
+"""Words by which what follows an answer takes it back."""
+MOST_AROUND = 2_000
+"""Characters before and after an answer that are looked at for what they say of it."""
 _HEADING = re.compile(
     r"^[^\w\n{}\[\]]*(?:(?:my|the|here is my|here's my|final|revised|corrected|json)\s+){0,3}"
     r"(?:final|answer|output|json|forecasts?|response|decision)s?[^\w\n{}\[\]]*$",
@@ -101,6 +121,17 @@ def announced_at(text: str, start: int, end: int) -> int:
     if text[end:].strip(" \t\r\n`"):
         return -1
     return start if _ANNOUNCED.search(text[max(0, start - 200) : start]) else -1
+
+
+def is_quoted(text: str, start: int) -> bool:
+    """Return whether the sentence before a value makes it a quotation or an example."""
+    before = text[max(0, start - MOST_AROUND) : start].rpartition(">")[2]
+    return _QUOTED.search(before) is not None
+
+
+def is_taken_back(text: str, end: int) -> bool:
+    """Return whether the words after an answer take it back."""
+    return _TAKEN_BACK.search(text[end : end + MOST_AROUND].replace("`", " ")) is not None
 
 
 def _thought_mark(mark: re.Match[str]) -> bool | None:

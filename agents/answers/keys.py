@@ -23,7 +23,8 @@ CHANCE_KEYS = word_set(
     "probability prob p pyes probabilityyes probabilityofyes yesprobability probyes yesprob yes forecast "
     "value prediction estimate chance likelihood confidence estimatedprobability finalprobability "
     "forecastprobability predictedprobability probabilityestimate percent percentage pct probabilities "
-    "belief credence likelihoodyes chanceyes ptrue probtrue"
+    "belief credence likelihoodyes chanceyes ptrue probtrue posterior posteriorprobability "
+    "revisedprobability updatedprobability adjustedprobability correctedprobability calibratedprobability"
 )
 OPTION_KEYS = word_set("options distribution probabilities outcomes")
 """Keys of an object that has a probability of each option."""
@@ -36,18 +37,35 @@ SIDE_KEYS = word_set(
 SIZE_KEYS = word_set("amount stake size fraction dollars shares quantity usd amountusd betamount")
 ACTION_KEYS = word_set("action type ordertype operation move")
 REASON_KEYS = word_set("reason reasoning rationale why explanation justification comment note notes")
+TEXT_KEYS = REASON_KEYS | word_set("thoughts thought thinking thesis argument evidence summary basis")
+"""Keys of words about a forecast or an order."""
+UNIT_KEYS = word_set("unit units scale probabilityunit probabilityunits probabilityscale")
+SHARE_UNITS = frozenset(("0-1", "0 to 1", "[0,1]", "[0, 1]", "probability", "fraction", "decimal", "share"))
+PERCENT_UNITS = frozenset(("%", "percent", "percentage", "percentages", "pct", "0-100", "0 to 100"))
+DOLLAR_UNITS = frozenset(("usd", "$", "dollar", "dollars"))
+NO_SIDES = frozenset(("", "none", "null", "n/a", "hold", "skip", "pass", "wait", "flat"))
+"""What may stand where a side is expected, and names none."""
 USUAL_KEYS = frozenset(("market", "reason", "probability"))
 MOST_KEYS = 50
 _PERCENT_WORD = re.compile("^(?:percentage|percent|pct)|(?:percentage|percent|pct)$")
 _NAME = re.compile(
-    r"(?:(?:market|question|id|no|nr|m|\u043c)?[\s._:#-]*)(?:(?:m|\u043c)[\s._-]*)?"
-    r"0*([0-9]{1,6})(?:\.0+)?(?![\w.])(.*)",
+    r"(?P<prefix>(?:market|question|id|no|nr|m|\u043c)?[\s._:#-]*(?:(?:m|\u043c)[\s._-]*)?)"
+    r"0*(?P<number>[0-9]{1,6})(?:\.0+)?(?![\w.])(?P<rest>.*)",
     re.DOTALL,
 )
+_WITH_LETTER = re.compile(r"(?:^|[^a-z])[m\u043c][\s._-]*$")
+"""A prefix with the letter that all names of markets have."""
+_APART = re.compile(r"\s*(?:[:)\]|–—]|-\s|$)")
+"""What sets a number apart from the question behind it: 1: Will it rain? Else it may be of the question."""
 _ANOTHER = re.compile(r"\bm[\s._-]*[0-9]|^\s*(?:[-–—,/&+]|to|and|or|through)\s*m?[0-9]")
-_ONE_SIDE = re.compile(r"[\W_]*(?:yes|no)[\W_]*")
+_ONE_SIDE = re.compile(
+    r"[\W_]*(?:yes|no)[\W_]*$|.*\bno[\W_]*$|.*\b(?:prob\w*|chance|likelihood|odds)\b.*\b(?:no|not)\b"
+    r"|.*\bno[\s-]+(?:side|wins?|outcome|resolution)\b",
+    re.DOTALL,
+)
 """What names one side of a market behind its name, whose probability isn't that of the market."""
 _AT_THE_END = re.compile(r"[^\[\](){}]\s[(\[](m[0-9]+)[)\]]\s*$", re.IGNORECASE)
+_SIDE_FIRST = re.compile(r"\W*(?:yes|no|true|false)\b")
 _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."
 
 
@@ -117,9 +135,16 @@ def market_named(name: Any, names: Mapping[str, Any]) -> Any:
         first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
         return names.get(last[1].casefold()) if names.get(first) is None else None
     match = _NAME.match(text)
-    if match is None or _ANOTHER.search(match[2]) or _ONE_SIDE.fullmatch(match[2]):
+    if match is None or _ANOTHER.search(match["rest"]) or _ONE_SIDE.match(match["rest"]):
         return None
-    return names.get(f"m{match[1]}")
+    if not _WITH_LETTER.search(match["prefix"]) and not _APART.match(match["rest"]):
+        return None
+    return names.get(f"m{match['number']}")
+
+
+def question_name(question: str) -> str:
+    """Return a market's question in the form in which `market_named` looks names up."""
+    return question.translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
 
 
 def market_of(item: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
@@ -157,11 +182,42 @@ def chance_of(item: Mapping[str, Any]) -> Any:
     stated = _stated(item, is_beside="probability" in item)
     if any(isinstance(value, dict) for value in stated):
         return None
-    if "probability" in item:
-        stated.insert(0, own)
+    if "probability" in item and own is not None:
         if not isinstance(own, str):
             return own
-    return _agreed(stated)
+        stated.insert(0, own)
+    elif _is_of_either_side(item):
+        return None
+    return _in_unit(_agreed(stated), item)
+
+
+def _is_of_either_side(item: Mapping[str, Any]) -> bool:
+    """Return whether all that an item states is a confidence, beside a key that may say in what."""
+    rest = {key for key in map(plain_key, item) if key not in MARKET_KEYS | REASON_KEYS}
+    rest.discard("probability")
+    chances = {key for key in item if is_chance_key(key) and share_of(_single(item[key])) is not None}
+    return {stem_of(key) for key in chances} == {"confidence"} and len(rest) > len(chances)
+
+
+def unit_key(values: Mapping[str, Any]) -> str | None:
+    """Return the key of an object that says in which unit its probabilities are; None where none does."""
+    for key, value in values.items():
+        if plain_key(key) in UNIT_KEYS and isinstance(value, str):
+            unit = value.strip().casefold()
+            if unit not in DOLLAR_UNITS:
+                return key
+    return None
+
+
+def _in_unit(value: Any, item: Mapping[str, Any]) -> Any:
+    """Return a value in the unit that its item names; None where that is neither a share nor a percentage."""
+    key = unit_key(item)
+    if key is None or plain_number(value) is None:
+        return value
+    unit = item[key].strip().casefold()
+    if unit in PERCENT_UNITS:
+        return PercentText(f"{value.strip()}%")
+    return value if unit in SHARE_UNITS else None
 
 
 def _stated(item: Mapping[str, Any], is_beside: bool) -> list[Any]:
@@ -249,6 +305,21 @@ def side_beside(item: Mapping[str, Any]) -> str:
         is_no = _is_no_key(key) and value is not None
         if is_no and not _is_complement(as_said(key, value), chance_of(item)):
             return key
-        if _is_side(value) and (plain_key(key) in SIDE_KEYS or plain_key(key) in CHANCE_KEYS):
+        if _says_side(plain_key(key), value):
             return key
     return ""
+
+
+def _says_side(plain: str, value: Any) -> bool:
+    """Return whether what stands under a key may say of which side, or option, a probability is."""
+    if plain in TEXT_KEYS or plain in MARKET_KEYS - SIDE_KEYS:
+        return False
+    is_of_side = plain in SIDE_KEYS - MARKET_KEYS
+    if isinstance(value, bool):
+        return is_of_side or plain in CHANCE_KEYS
+    if not isinstance(value, str):
+        return False
+    text = value.strip().casefold()
+    if _SIDE_FIRST.match(text):
+        return plain not in MARKET_KEYS or text in ("yes", "no")
+    return is_of_side and text not in NO_SIDES and any(character.isalpha() for character in text)

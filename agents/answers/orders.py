@@ -11,13 +11,24 @@ from typing import Any, Literal
 from agents.answers.figures import (
     MeaninglessItem,
     Scale,
+    may_be_thousands,
     parse_amount,
     parse_fraction,
     parse_limit,
     parse_shares,
     parse_side,
 )
-from agents.answers.keys import ACTION_KEYS, MARKET_KEYS, REASON_KEYS, market_named, plain_key, word_set
+from agents.answers.grammar import NumberText
+from agents.answers.keys import (
+    ACTION_KEYS,
+    DOLLAR_UNITS,
+    MARKET_KEYS,
+    REASON_KEYS,
+    TEXT_KEYS,
+    market_named,
+    plain_key,
+    word_set,
+)
 from agents.text import one_line
 from markets.millionths import ONE
 from markets.model import MarketId
@@ -41,8 +52,6 @@ TERMS: Mapping[Order, Mapping[str, frozenset[str]]] = {
     },
 }
 """The keys under which each term of an order may stand."""
-TEXT_KEYS = REASON_KEYS | word_set("thoughts thought thinking thesis argument evidence summary basis")
-"""Keys of words about an order."""
 OPINION_KEYS = word_set(
     "confidence conviction certainty probability prob p pyes probabilityyes yesprobability probyes "
     "myprobability estimatedprobability forecast prediction estimate belief credence chance likelihood "
@@ -61,7 +70,7 @@ NO_ACTIONS = word_set("hold skip pass none wait")
 """Actions by which an order asks for nothing."""
 FIXED_VALUES: Mapping[str, frozenset[str]] = {
     "currency": frozenset(("usd", "$", "us$", "dollar", "dollars", "us dollars")),
-    "unit": frozenset(("usd", "$", "dollar", "dollars")),
+    "unit": DOLLAR_UNITS,
     "leverage": frozenset(("1", "1x", "false")),
     "margin": frozenset(("0", "false")),
     **dict.fromkeys(
@@ -77,10 +86,43 @@ DENIALS: Mapping[str, frozenset[str]] = {
     **FIXED_VALUES,
     **dict.fromkeys(("status", "state"), word_set("ok success final complete completed")),
     **dict.fromkeys(("condition", "conditions"), frozenset[str]()),
-    "executable": frozenset(("true",)),
+    **dict.fromkeys(
+        word_set(
+            "executable execute executeorders executebets submit submitorders submitbets placeorders "
+            "placebets live confirmed approved enabled active actionable"
+        ),
+        frozenset(("true", "yes", "1")),
+    ),
+    **dict.fromkeys(
+        word_set(
+            "draft paper pending cancel cancelorders cancelbets cancelledbets canceledbets cancelledorders "
+            "canceledorders requiresconfirmation needsconfirmation requiresapproval needsapproval"
+        ),
+        frozenset(("false", "no", "0")),
+    ),
+    **dict.fromkeys(
+        word_set("units amountunit amountunits stakeunit stakeunits betunit sizeunit"), DOLLAR_UNITS
+    ),
+    **dict.fromkeys(("mode", "executionmode"), word_set("live real production normal standard")),
 }
 """Keys that, beside the lists of an answer, may say of all its orders that they are none; and else."""
+STATEMENT_KEYS = REASON_KEYS | word_set(
+    "disclaimer warning warnings message instruction instructions caveat caveats remark remarks summary"
+)
+"""Keys of words that, beside the lists of an answer, may take back what is in them."""
+WITHDRAWN_KEYS = word_set(
+    "skip skipped abstain abstained withdrawn cancelled canceled void voided superseded declined refused "
+    "example placeholder dummy draft hypothetical"
+)
+"""Keys by which a forecast says that it is none, and words that say so under a status."""
 MOST_OPINION = 40
+_NO_FORECAST = re.compile(
+    r"^\W*(?:placeholder|dummy|filler)\b|^\W*(?:example|illustration|illustrative)\s+only\b"
+    r"|^\W*(?:(?:this|it)\s+is\s+)?(?:the\s+|my\s+)?(?:probability|chance|likelihood)\s+of\s+no\b"
+    r"|\bnot\s+(?:an?\s+|my\s+)?(?:real|actual|genuine)\s+(?:forecast|prediction|estimate|probabilit)",
+    re.IGNORECASE,
+)
+"""Words by which a forecast says that it is none, or of NO."""
 _DENIAL = re.compile(
     r"""
     \b(?:do\s+not|don['’]?t|never)\s+(?:actually\s+)?(?:execute|submit|fill|place|process|act\s+on|carry\s+out)\b
@@ -101,6 +143,12 @@ _DENIAL = re.compile(
     | ^\W*(?:only\s+(?:if|when|once|after)|unless|no\s+(?:bet|trade|order|sale)\b|(?:skip|pass|hold)\W*$)
     | \b(?:execute|fill|place|valid|buy|sell|bet|order|active|trade)\s+(?:this\s+|it\s+)?
         only\s+(?:if|when|once|after)\b
+    | \b(?:execute|fill|place|buy|sell|bet|enter|trigger)\s+(?:this\s+|it\s+|yes\s+|no\s+)?
+        (?:if|when|once|after)\s+(?:it|m[0-9]+|(?:the\s+)?(?:price|odds|market|yes|no))\b
+    | \b(?:amounts?|stakes?|bets?)\s+(?:are\s+|is\s+)?in\s+
+        (?:thousands|hundreds|cents|percent|shares|units|euros?)\b
+    | \bI\s*(?:would|do|will|['’]d)(?:\s+not|n['’]t)\s+(?:actually\s+|really\s+)?bet
+        (?:\s+(?:on\s+)?(?:this|that|it|here|at\s+all)\b|\s*[.!]|\s*$)
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -128,6 +176,10 @@ def order_terms(item: Fields, order: Order, market: MarketId, names: Mapping[str
             is_harmless = _is_harmless(plain, value, terms)
         if not is_harmless:
             raise _unclear(key, order)
+    amount = terms.get("amount")
+    if not isinstance(amount, NumberText) and may_be_thousands(amount):
+        words = "may be in thousands: write 1500 or 1.50"
+        raise MeaninglessItem("amount", f'the amount "{one_line(amount, 40)}" {words}')
     return {**terms, "reason": reason_of(item)}
 
 
@@ -215,7 +267,31 @@ def denying_key(values: Fields) -> str:
             continue
         if plain in DENIALS and str(value).strip().casefold() not in DENIALS[plain]:
             return key
-        if plain in REASON_KEYS | {"disclaimer"} and isinstance(value, str) and _DENIAL.search(value):
+        texts = value if isinstance(value, list) else [value]
+        if plain in STATEMENT_KEYS and any(isinstance(text, str) and _DENIAL.search(text) for text in texts):
+            return key
+    return ""
+
+
+def denying_words(text: str) -> str:
+    """Return the words in a text around an answer by which its orders are none, or ""."""
+    for match in _DENIAL.finditer(text):
+        told_of_itself = re.search(r"\b(?:I|we)\s+$", text[: match.start()], re.IGNORECASE)
+        if told_of_itself is None:
+            return match[0].strip()
+    return ""
+
+
+def disowning_key(values: Fields) -> str:
+    """Return the key by which a forecast, or an object with a list of them, says that it is none, or ""."""
+    for key, value in values.items():
+        plain = plain_key(key)
+        text = str(value).strip().casefold()
+        if plain in WITHDRAWN_KEYS and text in ("true", "yes", "1"):
+            return key
+        if plain in ("status", "state", "action") and text in WITHDRAWN_KEYS:
+            return key
+        if plain in STATEMENT_KEYS and isinstance(value, str) and _NO_FORECAST.search(value):
             return key
     return ""
 

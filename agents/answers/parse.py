@@ -5,15 +5,30 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from agents.answers.figures import MeaninglessItem, Scale, parse_probability, plain_number, scale_of
+from agents.answers.figures import (
+    MeaninglessItem,
+    Scale,
+    parse_probability,
+    plain_number,
+    scale_of,
+    shares_of_no,
+)
 from agents.answers.grammar import ENDS_EARLY, NumberText, OpenObject, RepeatedKey
 from agents.answers.json_text import NotOneObject
-from agents.answers.keys import MOST_KEYS, USUAL_KEYS, chance_of, market_of, side_beside
-from agents.answers.orders import bet_of, limit_values, order_terms, reason_of, sale_of
+from agents.answers.keys import MOST_KEYS, USUAL_KEYS, chance_of, market_of, question_name, side_beside
+from agents.answers.orders import (
+    bet_of,
+    disowning_key,
+    limit_values,
+    order_terms,
+    reason_of,
+    sale_of,
+)
 from agents.answers.shape import Answer, find_answer
 from agents.model import Decision, Forecast, Stage, View
 from agents.prompts.prompt import named_markets
 from agents.text import one_line
+from markets.millionths import ONE
 from markets.model import MarketId, Snapshot
 from portfolio.model import Bet, Rejection, Sale
 
@@ -67,16 +82,17 @@ class _ShownMarkets:
 
 
 def parse_answer(
-    text: str, view: View, stage: Stage = "final", bets: bool = True
+    text: str, view: View, stage: Stage = "final", bets: bool = True, cut: bool = False
 ) -> Decision | UnusableAnswer:
     """What the answer says. Each bad item becomes a rejection and the good ones stand.
 
     Whatever else is in the object, "thoughts" above all, is left aside. `bets` is whether the question asked
-    for bets and sales. No order is taken from an answer that breaks in the middle, other than by its end.
+    for bets and sales, `cut` whether the answer was cut off. No order is taken from an answer that breaks in
+    the middle, other than by its end.
     """
     names, shown = _names_in(view.snapshot)
     try:
-        answer = find_answer(text, names)
+        answer = find_answer(text, names, cut)
     except NotOneObject as error:
         return UnusableAnswer(str(error))
     markets = _ShownMarkets(names, shown, answer.repairs)
@@ -103,17 +119,17 @@ def parse_answer(
 
 @lru_cache(maxsize=16)  # every agent of a round is asked about the same
 def _names_in(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
-    """Return the markets of a snapshot by their short names and their whole ids, and those on offer."""
+    """Return the markets of a snapshot by their short names, whole ids and questions, and those on offer."""
     short, shown = named_markets(snapshot)
-    ids: dict[str, MarketId] = {}
+    questions = {listing.market.id: question_name(listing.market.question) for listing in snapshot}
+    whole: dict[str, MarketId] = {}
     twice = set[str]()
     for market in short.values():
-        name = market.casefold()
-        if name in ids:
-            twice.add(name)
-        ids[name] = market
-    whole = {name: market for name, market in ids.items() if name not in twice}
-    return {**whole, **short}, shown
+        for name in (market.casefold(), questions[market]):
+            if whole.setdefault(name, market) != market:
+                twice.add(name)
+    unique = {name: market for name, market in whole.items() if name and name not in twice}
+    return {**unique, **short}, shown
 
 
 def _refusal_of_orders(answer: Answer, stage: Stage, asked: bool) -> Rejection | None:
@@ -187,6 +203,9 @@ def _sound(item: Any) -> Fields:
 def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) -> Forecast:
     """A forecast of a model, under whatever keys it stands."""
     market = markets.offered(item)
+    if key := disowning_key(item):
+        words = f'"{one_line(key, 40)}" says that this is no forecast'
+        raise MeaninglessItem("unclear_forecast", words)
     if key := side_beside(item):
         words = f'"{one_line(key, 40)}" makes it unclear whose probability it is: state that of YES alone'
         raise MeaninglessItem("side", words)
@@ -197,9 +216,13 @@ def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) 
     if "probability" not in item:
         markets.repairs["key"] = None
     chance = parse_probability(value, scale)
+    reason = reason_of(item)
+    if chance != ONE // 2 and any(share == chance for share in shares_of_no(reason)):
+        words = "its reason makes it unclear whose probability it is: state that of YES alone"
+        raise MeaninglessItem("side", words)
     if plain_number(value) is None:
         markets.repairs["number"] = None
-    return Forecast(market, stage=stage, reason=reason_of(item), millionths=chance)
+    return Forecast(market, stage=stage, reason=reason, millionths=chance)
 
 
 def forecast_of(item: Fields, market: MarketId) -> Forecast:

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _UNDERSTOOD = word_set(
-    "i i'd i’d would say think believe put give estimate my the a an of is are at and to for has have "
+    "i i'd i’d would say think believe put give estimate my the a an of is are at and to for has "
     "with that it its chance chances probability probabilities prob forecast forecasts prediction "
     "predictions likelihood likely about around approximately roughly yes resolving resolves being market "
     "markets id item f p answer answers final here these as follows percent table tr td th thead tbody ul "
@@ -48,13 +48,17 @@ _NO_ANSWER = re.compile(
 _YAML_LINE = re.compile(r"(?:-\s+)?([\w \"'()%-]{1,40}?)\s*:(?:\s+(.{1,500}))?")
 
 
-def plain_forecasts(text: str, names: Mapping[str, Any]) -> list[Any]:
+def plain_forecasts(text: str, names: Mapping[str, Any], cut: bool = False) -> list[Any]:
     """Return the forecasts of a text without JSON, as items; none where anything is in doubt.
+
+    Of a text that was `cut` off the last line is left out, whose number may lack its end.
 
     In words, a market and a number take turns, no market is named twice, and nothing else stands there that
     could have a meaning.
     """
     text = after_thoughts(text).strip()
+    if cut:
+        text = text.rpartition("\n")[0]
     if not 0 < len(text) <= MOST_PLAIN:
         return []
     text = _fenced(html.unescape(text).translate(PLAIN_SIGNS))
@@ -148,13 +152,17 @@ def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
     columns = [plain_key(cell) for cell in header]
     market = [n for n, name in enumerate(columns) if name in MARKET_KEYS]
     chance = [n for n, name in enumerate(header) if is_chance_key(name)]
-    if not market or len(chance) != 1:
+    if not market or len(chance) != 1 or len(set(columns)) < len(columns):
         return []
+
     items: list[Any] = []
     for row in rows:
-        found = {str(names_) for n in market if n < len(row) and (names_ := market_named(row[n], names))}
-        if len(row) != len(columns) or len(found) != 1:
+        cells = dict(zip(header, row, strict=False))
+        names_of_row = [row[n] for n in market if n < len(row) and market_named(row[n], names)]
+        markets = {str(market_named(name, names)) for name in names_of_row}
+        if len(row) != len(columns) or len(markets) != 1:
             return []
-        name = next(row[n] for n in market if market_named(row[n], names))
-        items.append({"market": name, "probability": as_said(header[chance[0]], row[chance[0]])})
+        for n in market:
+            del cells[header[n]]
+        items.append({"market": names_of_row[0], **cells})
     return items

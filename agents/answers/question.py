@@ -40,15 +40,17 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about some markets. `put` writes it anew for some of them, after so much was bet.
+    """A question about some markets. `put` writes it anew for some of them.
 
     `raised` is a higher limit of tokens, where the model has one that is worth trying.
     """
 
     prompt: Prompt
     markets: tuple[MarketId, ...]
-    put: Callable[[tuple[MarketId, ...], int, int], Prompt]
-    """For these markets, as the first half or the second, after so much was bet."""
+    put: Callable[[tuple[MarketId, ...], int, int, str], Prompt]
+    """For these markets, as the first half or the second, after so much was bet, with a sentence on refused
+    orders.
+    """
     raised: int | None
     min_answered: Fraction
     view: View
@@ -96,7 +98,7 @@ class Question:
             status: DecisionStatus = "declined" if call.error.code == "declined" else "failed"
             return _Reading(Decision(status=status, note=note), error=call.error)
         reply, cut = call.reply or "", call.finish == "length"
-        read = parse_answer(reply, self.view, prompt.stage, prompt.bets)
+        read = parse_answer(reply, self.view, prompt.stage, prompt.bets, cut)
         if isinstance(read, UnusableAnswer):
             read = Decision(status="malformed", note=CUT_OFF if cut else read.message)
         return _Reading(read, reply, cut)
@@ -118,9 +120,20 @@ class Question:
         if len(missing) == 1:
             yield await self._once(repeat)
             return
-        half, spent = -(-len(missing) // 2), sum(bet.amount for bet in first.decision.bets)
-        for number, markets in enumerate((missing[:half], missing[half:])):
-            reading = await self._once(self.put(markets, number, spent))
+
+        half = -(-len(missing) // 2)
+        halves = (missing[:half], missing[half:])
+        names = short_ids(self.view.snapshot)
+        of_second = tuple(rejection for rejection in refused if rejection.market_id in halves[1])
+        of_first = tuple(rejection for rejection in refused if rejection not in of_second)
+        spent = sum(bet.amount for bet in first.decision.bets)
+        for number, (markets, orders) in enumerate(zip(halves, (of_first, of_second), strict=True)):
+            told = (
+                f"Of your first answer the rest is kept. {_sentence_on_orders(orders, names)}"
+                if orders
+                else ""
+            )
+            reading = await self._once(self.put(markets, number, spent, told))
             spent += sum(bet.amount for bet in reading.decision.bets)
             yield reading
 
@@ -136,7 +149,6 @@ class Question:
         """Return the same conversation, with the answer, what is wrong with it, and what is wanted still."""
         names = short_ids(self.view.snapshot)
         wanted = ", ".join(names[market] for market in missing)
-        orders = _named_orders(refused, names)
         if first.decision.status == "malformed":
             fault = f"That answer could not be used: {first.decision.note}."
             rest = f"Please answer again, whole, {FORMAT}. The markets are called {wanted}."
@@ -146,9 +158,10 @@ class Question:
                 f"The rest is kept. Please answer again, {FORMAT}, for these markets alone, each called as "
                 f"it is here and with a probability of YES between 0 and 1: {wanted}."
             )
-            if orders:
-                rest += f' These orders were refused: {orders}. In "bets" and "sales", {MENDED}.'
+            if refused:
+                rest += f" {_sentence_on_orders(refused, names)}"
         else:
+            orders = _named_orders(refused, names)
             fault = f"Of that answer everything is kept, but these orders were refused: {orders}."
             rest = (
                 f'Please answer again, {FORMAT}, with "forecasts" empty and in "bets" and "sales", {MENDED}.'
@@ -185,6 +198,12 @@ class Question:
 def _refused_orders(decision: Decision) -> tuple[Rejection, ...]:
     """Return the rejections of orders that the model may put right."""
     return tuple(x for x in decision.rejections if is_of_order(x) and x.code not in NOT_ASKED_AGAIN)
+
+
+def _sentence_on_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -> str:
+    """Return which orders of an answer were refused, and what to do about them."""
+    orders = _named_orders(refused, names)
+    return f'These orders were refused: {orders}. In "bets" and "sales", {MENDED}.'
 
 
 def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -> str:

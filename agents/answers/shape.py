@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.answers.grammar import ENDS_EARLY, FoundValue, OpenObject, RepeatedKey
-from agents.answers.json_text import NotOneObject, announced_at, find_values, last_heading
+from agents.answers.json_text import (
+    MOST_AROUND,
+    NotOneObject,
+    announced_at,
+    find_values,
+    is_quoted,
+    is_taken_back,
+    last_heading,
+)
 from agents.answers.keys import (
     REASON_KEYS,
     chance_of,
@@ -19,12 +27,14 @@ from agents.answers.keys import (
     market_named,
     market_of,
     plain_key,
+    unit_key,
     word_set,
 )
-from agents.answers.orders import denying_key
+from agents.answers.orders import denying_key, denying_words, disowning_key
 from agents.answers.plain_text import plain_forecasts
 from agents.text import one_line
 
+SEVERAL = "the answer contains several different answers; expected exactly one JSON object"
 MOST_ITEMS = 1_000
 MOST_NESTED = 8
 LISTS = ("forecasts", "bets", "sales")
@@ -35,7 +45,13 @@ BET_KEYS = {"bets": "bets", "bet": "bets", "wagers": "bets", "sales": "sales", "
 THOUGHTS = re.compile(
     r"thought|think|reason|draft|example|scratch|initial|previous|analysis|schema|template|prior"
 )
-
+NO_FORECASTS = re.compile(
+    r"price|implied|odds|crowd|consensus|communit|baseline|base_?rate|quote|weight|stake|amount|alloc|size|limit"
+    r"|(?<![a-z])edge|confidence|uncertain|stdev|volatil|threshold|market_?prob|bound|\b(?:min|max|low|high)"
+)
+"""Keys under which numbers of markets are something else than forecasts."""
+REVISIONS = re.compile(r"final|revis|correct|updat|adjust")
+"""Keys under which an answer may state its forecasts anew."""
 
 Names = Mapping[str, Any]
 """Markets by the names that the prompt gave them."""
@@ -68,13 +84,18 @@ class Answer:
         self.denied = self.denied or other.denied
 
 
-def find_answer(text: str, names: Names) -> Answer:
-    """Return what a text lists in all. `names` are those of the markets. Raises `NotOneObject`."""
+def find_answer(text: str, names: Names, cut: bool = False) -> Answer:
+    """Return what a text lists in all; `names` are those of the markets, `cut` whether it was cut off.
+
+    Raises `NotOneObject`.
+    """
     values = find_values(text)
     read = [(found, _answer_of(found, names)) for found in values]
     answers = _agreeing(text, [(found, answer) for found, answer in read if answer is not None], names)
+    if answers:
+        _check_words_around(text, answers)
     if not answers and not values:
-        items = plain_forecasts(text, names)
+        items = plain_forecasts(text, names, cut)
         if items:
             return Answer(items, repairs={"plain text": None})
     if not answers and len(values) == 1:
@@ -113,8 +134,25 @@ def _agreeing(
         begin = announced_at(text, last.start, last.end)
     announced = [pair for pair in answers if 0 <= begin <= pair[0].start]
     if not announced or not _agree([answer for _, answer in announced], names):
-        raise NotOneObject("the answer contains several different answers; expected exactly one JSON object")
+        raise NotOneObject(SEVERAL)
     return announced
+
+
+def _check_words_around(text: str, answers: Sequence[tuple[FoundValue, Answer]]) -> None:
+    """Note what the words around answers say of their orders.
+
+    Raises `NotOneObject` where they make an answer an example, or take it back.
+    """
+    if any(is_quoted(text, found.start) for found, _ in answers):
+        raise NotOneObject("the words before the JSON make it an example or a quotation")
+    if is_taken_back(text, answers[-1][0].end):
+        raise NotOneObject("what follows the JSON takes it back: answer with the right one alone")
+
+    begin = answers[0][0].start
+    end = answers[-1][0].end
+    before = text[max(0, begin - MOST_AROUND) : begin].rpartition(">")[2]
+    words = denying_words(before) or denying_words(text[end : end + MOST_AROUND])
+    answers[0][1].denied = answers[0][1].denied or words
 
 
 def _orders(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -270,7 +308,9 @@ def _within_object(value: dict[str, Any], keys: Keys, names: Names, depth: int) 
     """Return the only answer that one of an object's values is; None where none is, or several are."""
     inner: list[Answer] = []
     for key, part in value.items():
-        if isinstance(part, list | dict | str) and not THOUGHTS.search(key.casefold()):
+        name = key.casefold()
+        may_answer = THOUGHTS.search(name) is None and NO_FORECASTS.search(name) is None
+        if may_answer and isinstance(part, list | dict | str):
             answer = _gather(part, names, depth + 1)
             if answer is not None:
                 inner.append(answer)
@@ -297,7 +337,18 @@ def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answe
         raise NotOneObject(f'the object needs a list "forecasts"{_twice(part) or meant}')
     if keys["forecasts"] != "forecasts":
         answer.repairs["key"] = None
+    _check_revisions(answer, value, keys["forecasts"], names, depth)
     return _with_orders(answer, value, keys)
+
+
+def _check_revisions(answer: Answer, value: dict[str, Any], own: str, names: Names, depth: int) -> None:
+    """Raise `NotOneObject` where another key of an answer states its forecasts anew, and otherwise."""
+    for key, part in value.items():
+        if key == own or not isinstance(part, list | dict) or not REVISIONS.search(key.casefold()):
+            continue
+        revised = _gather(part, names, depth + 1)
+        if revised is not None and not _agree([Answer(answer.forecasts), Answer(revised.forecasts)], names):
+            raise NotOneObject(SEVERAL)
 
 
 def _renamed(
@@ -322,7 +373,17 @@ def _listed(part: Any, names: Names, depth: int) -> Answer | None:
 
 
 def _with_orders(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
-    """The answer with the bets and sales beside its forecasts."""
+    """Return the answer with the bets and sales beside its forecasts, and what is said of all of these.
+
+    Raises `NotOneObject` where that is that the forecasts are none.
+    """
+    disowning = disowning_key(value)
+    if answer.forecasts and disowning:
+        raise NotOneObject(f'"{one_line(disowning, 80)}" says that these are no forecasts')
+    unit = unit_key(value)
+    if unit is not None:
+        own = {"unit": value[unit]}
+        answer.forecasts = [{**own, **item} if isinstance(item, dict) else item for item in answer.forecasts]
     for key, name in BET_KEYS.items():
         part = value.get(keys.get(key, ""))
         if isinstance(part, list):

@@ -104,7 +104,7 @@ def agent(settings: Settings, given: Given) -> Agent:
     async def decide(view: View, ask: Ask) -> Decision:
         def write(stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Prompt:
             name = template_of(settings, stage)
-            return render(
+            prompt = render(
                 texts[name],
                 view,
                 prices=stage == "final" and settings.prices != "hidden",
@@ -115,6 +115,7 @@ def agent(settings: Settings, given: Given) -> Agent:
                 tokens=settings.prompt_tokens,
                 files=(name, settings.system or ""),
             )
+            return with_refused_orders(prompt, part.refused) if part.refused else prompt
 
         if view.tools is not None:
             limits = settings.steps, settings.tool_dollars, settings.prompt_tokens
@@ -122,6 +123,13 @@ def agent(settings: Settings, given: Given) -> Agent:
         return await decide_by_answers(settings, view, ask, write, raised)
 
     return decide
+
+
+def with_refused_orders(prompt: Prompt, refused: str) -> Prompt:
+    """Return a question that ends with a sentence about orders that were refused."""
+    *before, last = prompt.messages
+    last = replace(last, content=f"{last.content.rstrip()}\n\n{refused}")
+    return replace(prompt, messages=(*before, last))
 
 
 def template_of(settings: Settings, stage: Stage) -> str:
@@ -178,9 +186,9 @@ class _Sample:
             return Decision(status="failed", note=f"too_long: {error}")
 
     def _question(self, stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Question:
-        def put(markets: tuple[MarketId, ...], half: int, spent: int) -> Prompt:
+        def put(markets: tuple[MarketId, ...], half: int, spent: int, refused: str) -> Prompt:
             number = part.parts + 1 if half else part.number
-            smaller = PromptPart(number, part.parts + 1, markets, part.committed + spent)
+            smaller = PromptPart(number, part.parts + 1, markets, part.committed + spent, refused)
             return self._prompt(stage, before, smaller)
 
         prompt, enough = self._prompt(stage, before, part), Fraction(str(self.settings.min_answered))

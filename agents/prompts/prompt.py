@@ -22,13 +22,15 @@ from portfolio.rules import Rules
 class PromptPart:
     """One of several parts in which a question is asked: its markets, of those on offer.
 
-    `committed` is what the answers to earlier parts have bet.
+    `committed` is what the answers to earlier parts have bet, `refused` a sentence about orders of an earlier
+    answer that may be put right here.
     """
 
     number: int
     parts: int
     markets: tuple[MarketId, ...]
     committed: int = 0
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)

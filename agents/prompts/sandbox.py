@@ -29,6 +29,10 @@ MOST_WORK = 30_000_000
 """Characters that all operations of one prompt read and make: fifty times the longest prompt."""
 MOST_CHARACTERS = 1_000_000
 """A text that one operation pads or repeats: ten times the longest prompt."""
+MOST_BITS = 4_096
+"""A whole number: far longer than any of the facts. To divide takes the square of the length."""
+MOST_ITEMS = 100_000
+"""Items of a list that an operation makes."""
 BUDGET = "the budget"
 """The name by which a context has its budget: with a space in it, so that no template can name it."""
 
@@ -131,6 +135,10 @@ class RenderBudget:
 
     def made(self, value: Any) -> Any:
         """Count a value and pass it on."""
+        if isinstance(value, int):
+            _check_bits(value.bit_length())
+        elif isinstance(value, CONTAINERS) and len(value) > MOST_ITEMS:
+            raise TemplateRuntimeError(f"it makes a list of more than {MOST_ITEMS:,} items")
         self.take(self.size(value))
         return value
 
@@ -141,22 +149,28 @@ class RenderBudget:
 class Sandbox(ImmutableSandboxedEnvironment):
     """Jinja's sandbox, in which nothing of the facts can be changed and every operation is counted."""
 
-    intercepted_binops = frozenset(("+", "*", "**", "%"))
+    intercepted_binops = frozenset(("+", "-", "*", "/", "//", "**", "%"))
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Return what two values come to, if it is no more than a prompt could hold."""
         budget: RenderBudget = context.parent[BUDGET]
-        if operator == "%" and isinstance(left, str):
-            check_widths(left)
+        if operator == "%" and isinstance(left, str | bytes):
+            form = left if isinstance(left, str) else left.decode("latin-1")
+            check_widths(form)
+            if "*" in form:  # a width that is among the values
+                values = right if isinstance(right, tuple) else (right,)
+                _check_size(max((abs(x) for x in values if isinstance(x, int)), default=0))
             budget.check(len(left) * budget.size(right))
         elif operator == "**" and isinstance(left, int) and isinstance(right, int):
-            _check_size(left.bit_length() * right // 3)
+            bits = left.bit_length() * right
+            _check_size(bits // 3)
+            _check_bits(bits)
         elif operator == "*":
             repeated = next((x for x in (left, right) if hasattr(x, "__len__")), None)
             times = right if repeated is left else left
             if isinstance(times, int):
                 _check_size(budget.size(repeated) * times if repeated is not None else 0)
-            _check_size(sum(x.bit_length() // 3 for x in (left, right) if isinstance(x, int)))
+            _check_bits(sum(x.bit_length() for x in (left, right) if isinstance(x, int)))
         return budget.made(super().call_binop(context, operator, left, right))
 
     def call(self, context: Context, obj: Any, *args: Any, **named: Any) -> Any:
@@ -256,6 +270,11 @@ def _weight(value: Any, budget: RenderBudget) -> int:
 def _check_size(size: int) -> None:
     if size > MOST_CHARACTERS:
         raise TemplateRuntimeError(f"it makes more than {MOST_CHARACTERS:,} characters at once")
+
+
+def _check_bits(bits: int) -> None:
+    if bits > MOST_BITS:
+        raise TemplateRuntimeError(f"it makes a whole number of more than {MOST_BITS:,} bits")
 
 
 def check_widths(form: str) -> None:

@@ -56,6 +56,8 @@ MANY_WRONG_KEYS = 20
 """So many requests with a wrong key are an incident: a forgotten agent sends a few."""
 KEY_HINT = "send it as 'Authorization: Bearer KEY'; a new one is made by: arena desk --key NAME"
 DECISION_HINT = "send a document as `arena schema decision` has it; the turn is still open"
+QUERY_HINT = "the parameters are turn=NAME and preview=true or false; nothing was sent"
+PREVIEW_VALUES = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 TURN_HINT = "GET /v1/turn says which turn is open, and until when"
 COMPLAINTS = {
     400: ("bad_request", "send HTTP/1.1, and with a body its Content-Length"),
@@ -151,9 +153,9 @@ class Desk:
 
     def _take(self, agent: str, request: HttpRequest) -> dict[str, Any]:
         """Take a decision, or only try it. The same one again has the same answer, and changes nothing."""
+        preview = _is_preview(request.query)
         turn = self._turn(agent, request.query.get("turn"))
         text = _text(request.body)
-        preview = request.query.get("preview", "false").lower() in ("true", "1", "yes")
         if turn.answer != text or preview:
             _check_open(turn)
 
@@ -209,6 +211,22 @@ class Desk:
         ended = self.record.read(read_ended_forecasts, agent, self.now())
         results = [result_document(past).model_dump(mode="json") for past in ended]
         return {"agent": agent, "turns": over, "results": results}
+
+
+def _is_preview(query: Mapping[str, str]) -> bool:
+    """Return whether a decision is only to be tried.
+
+    Raises `DeskRefusal` where that can't be told: a decision that was meant as a preview can't be taken back.
+    """
+    unknown = sorted(query.keys() - {"turn", "preview"})
+    if unknown:
+        words = f"there is no parameter {unknown[0][:40]!r}"
+        raise DeskRefusal(400, "bad_query", words, QUERY_HINT)
+    preview = query.get("preview", "false").lower()
+    if preview not in PREVIEW_VALUES:
+        words = f"preview is true or false, and not {preview[:40]!r}"
+        raise DeskRefusal(400, "bad_query", words, QUERY_HINT)
+    return PREVIEW_VALUES[preview]
 
 
 def _check_open(turn: DeskTurn) -> None:

@@ -6,6 +6,7 @@ Metrics are what Prometheus reads; they need the extra `metrics` of the package.
 import asyncio
 import errno
 import json
+import re
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,10 @@ MOST_ADMITTED = 512
 """Connections whose request was read and is being answered."""
 FRESH = 1.0
 """Seconds for which a status is good, however often it is asked for."""
+HEAD_END = b"\r\n\r\n"
+HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):(?P<value>[^\x00-\x08\x0a-\x1f\x7f]*)")
+SINGLE_HEADERS = frozenset(("authorization", "content-length", "host", "transfer-encoding"))
+"""Headers of which a second one would make it unclear what is asked, and by whom."""
 CONFIG_KEY = "watch.health"
 GOOD_WORDS = frozenset({"ok", "waiting"})
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
@@ -40,7 +45,7 @@ NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metr
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request: names of headers in small letters, and of each word after the `?` the last value.
+    """A request: names of headers in small letters, and the value of each word after the `?`.
 
     `address` is where it comes from, and `caller` who was admitted with it.
     """
@@ -226,7 +231,8 @@ class HttpServer:
 
     async def _read_head(self, reader: asyncio.StreamReader, address: str) -> tuple[HttpRequest, int]:
         """Read a request up to its body; return it and the length of its body."""
-        first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        head = await reader.readuntil(HEAD_END)
+        first, *lines = head.removesuffix(HEAD_END).decode("latin-1").split("\r\n")
         parts = first.split(" ")
         if len(parts) != 3 or parts[2] not in ("HTTP/1.1", "HTTP/1.0") or not parts[1].startswith("/"):
             raise _BadRequest(400, "this is not a request")
@@ -235,8 +241,7 @@ class HttpServer:
         if method not in self.methods:
             raise _BadRequest(405, f"the methods here are {', '.join(self.methods)}")
 
-        pairs = (line.partition(":") for line in lines if ":" in line)
-        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        headers = _read_headers(lines)
         if self.hosts is not None and not is_own_host(headers.get("host"), self.hosts):
             raise _BadRequest(421, "this host is not served here: ask by the address of the machine")
 
@@ -249,7 +254,11 @@ class HttpServer:
             raise _BadRequest(413, f"the body has more than {self.most_body:,} bytes")
 
         path, _, query = parts[1].partition("?")
-        request = HttpRequest(method, path, dict(parse_qsl(query)), headers, address=address)
+        pairs = parse_qsl(query, keep_blank_values=True)
+        values = dict(pairs)
+        if len(values) < len(pairs):
+            raise _BadRequest(400, "a word after the ? is there twice")
+        request = HttpRequest(method, path, values, headers, address=address)
         return request, int(length)
 
     def _response_bytes(self, page: HttpResponse, with_body: bool) -> bytes:
@@ -264,6 +273,23 @@ class HttpServer:
             *allow,
         )
         return "\r\n".join((*lines, "", "")).encode() + (page.body if with_body else b"")
+
+
+def _read_headers(lines: Sequence[str]) -> dict[str, str]:
+    """Return the headers of a request by their names in small letters.
+
+    Raises `_BadRequest` for whatever a proxy before this server might read otherwise.
+    """
+    headers = dict[str, str]()
+    for line in lines:
+        match = HEADER.fullmatch(line)
+        if match is None:
+            raise _BadRequest(400, "a header is malformed")
+        name = match["name"].lower()
+        if name in headers and name in SINGLE_HEADERS:
+            raise _BadRequest(400, f"the header {name} is there twice")
+        headers[name] = match["value"].strip(" \t")
+    return headers
 
 
 @asynccontextmanager

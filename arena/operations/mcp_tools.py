@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,8 @@ DESCRIPTIONS = {
 DECIDING = ("preview", "submit")
 """The tools that take a decision."""
 NO_KEY = (
-    "ARENA_KEY is not set where this server runs: make a key with `arena desk --key NAME`, and set it there"
+    "ARENA_KEY is not set where this server runs, or is no key: make one with `arena desk --key NAME`, "
+    "and set it there"
 )
 NO_TURN = "no turn is open: call view again later; results tells of turns that are over"
 PATIENCE = 30.0
@@ -74,7 +76,7 @@ class DeskClient:
         if turn is None:
             raise ToolFault(NO_TURN)
 
-        body = json.dumps(decision, ensure_ascii=False).encode()
+        body = json.dumps(decision).encode()
         params = {"turn": str(turn), "preview": str(preview)}
         return await self._ask("POST", "/v1/turn", params=params, content=body)
 
@@ -84,10 +86,12 @@ class DeskClient:
         except httpx.HTTPError as error:
             reason = f"the desk at {self.http.base_url} can't be reached: {type(error).__name__}"
             raise ToolFault(f"{reason}. Try again; is arena desk running?") from error
-        if answer.is_success:
-            return answer.text
+
         try:
-            fault = answer.json()["error"]
+            document = answer.json()
+            if answer.is_success and isinstance(document, dict):
+                return answer.text
+            fault = document["error"]
             raise ToolFault(f"{fault['message']}. {fault['mend']}")
         except (ValueError, LookupError, TypeError) as error:
             status = answer.status_code
@@ -139,9 +143,17 @@ def make_server(desk: DeskClient) -> Server[Any]:
     )
 
 
+def key_headers(key: str) -> dict[str, str]:
+    """Return the headers by which a key is sent; none for a text that can be no key."""
+    key = key.strip()
+    if re.fullmatch(r"[!-~]+", key) is None:
+        return {}
+    return {"Authorization": f"Bearer {key}"}
+
+
 def serve_tools(url: str, key: str) -> None:
     """Answer on standard input and output until that is closed, for the agent with this key, if any."""
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    headers = key_headers(key)
 
     async def serve() -> None:
         async with httpx.AsyncClient(

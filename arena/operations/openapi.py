@@ -135,7 +135,7 @@ READ: tuple[type[EpisodeDocument], ...] = (DecisionDocument,)
 """What the desk reads; all else it writes."""
 WRITTEN: tuple[type[EpisodeDocument], ...] = (OpenTurn, DecisionReceipt, AgentResults, DeskError)
 TURN_FAULTS = {
-    "400": "The request names no turn, or its body has no length.",
+    "400": "The request names no turn or an unknown parameter, or its body has no length.",
     "404": "There is no such turn.",
     "409": "The turn already has another decision.",
     "410": "The turn is over.",

@@ -1,7 +1,7 @@
 """Column types that mean the same on SQLite and PostgreSQL, and the database's own clock.
 
-A provider's pause and a turn at the desk end by that clock. Claims, leases and reservations do not: a clock
-may be put forward or back.
+A provider's pause ends by that clock, and so does a turn at the desk, whose deadline is set anew by the round
+that waits for it. Claims, leases and reservations do not: a clock may be put forward or back.
 """
 
 from datetime import UTC, datetime

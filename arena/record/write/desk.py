@@ -1,12 +1,12 @@
 """What is written for agents from outside: their keys, the turns that are open to them, their answers."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam
 
 from arena.record.schema.cohort import RoundRow
-from arena.record.schema.dialects import NOW, FromNow
+from arena.record.schema.dialects import NOW, FromNow, SecondsUntil
 from arena.record.schema.statements import new_rows
 from arena.record.schema.typed import IDS, col, select, update
 from arena.record.schema.work import DeskKeyRow, DeskTurnRow
@@ -34,10 +34,15 @@ OF_TURN = (
     DeskTurnRow.entrant_id == bindparam("entrant"),
     DeskTurnRow.round_id == bindparam("round"),
 )
-SHOWN = select(DeskTurnRow.view).where(*OF_TURN)
+SHOWN = select(DeskTurnRow.view, SecondsUntil(DeskTurnRow.expires_at)).where(*OF_TURN)
 ENDED_TURNS = select(DeskTurnRow.entrant_id, DeskTurnRow.answer).where(
     col(DeskTurnRow.entrant_id).in_(IDS),
     col(DeskTurnRow.answer).is_not(None) | (DeskTurnRow.expires_at <= NOW),
+)
+MOVE_DEADLINE = (
+    update(DeskTurnRow)
+    .where(DeskTurnRow.entrant_id == bindparam("entrant"), col(DeskTurnRow.answer).is_(None))
+    .values(expires_at=FromNow(bindparam("left")))
 )
 UNDONE_ROUNDS = select(RoundRow.id).where(RoundRow.done == 0)
 ANSWER_TURN = (
@@ -53,14 +58,23 @@ def put_desk_key(connection: Connection, agent: str, hash: str, made_at: datetim
     connection.execute(PUT_KEY, {"agent": agent, "hash": hash, "made_at": made_at})
 
 
-def open_desk_turn(connection: Connection, entrant: int, round: int, view: str, wait: float) -> str:
-    """Open a turn for so many seconds; what it shows.
+def open_desk_turn(
+    connection: Connection, entrant: int, round: int, view: str, wait: float
+) -> tuple[str, float]:
+    """Open a turn for so many seconds; return what it shows, and how many seconds of it are left.
 
-    One of the same round that is open or over stays as it is: whoever was broken off goes on with it.
+    One of the same round that is open or over stays as it is: a round that was broken off continues with it.
     """
     place = {"entrant": entrant, "round": round}
     connection.execute(OPEN_TURN, {**place, "view": view, "wait": wait})
-    return str(connection.execute(SHOWN, place).scalar_one())
+    shown, left = connection.execute(SHOWN, place).one()
+    return shown, min(left, wait)
+
+
+def move_deadlines(connection: Connection, left: Mapping[int, float]) -> None:
+    """Set the deadlines of turns anew, by entrant to so many seconds from now."""
+    for entrant, seconds in left.items():
+        connection.execute(MOVE_DEADLINE, {"entrant": entrant, "left": seconds})
 
 
 def read_ended_turns(

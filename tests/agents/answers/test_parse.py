@@ -126,3 +126,20 @@ def test_the_words_of_a_rejection_are_short() -> None:
     read = parse_answer(says(json.dumps("x" * 100_000)), VIEW)
     assert isinstance(read, Decision)
     assert len(read.rejections[0].message) < 200
+
+
+CUT_TABLES = [
+    "market,probability\nm1,0.35\nm2,0.1",
+    "| market | probability |\n| m1 | 0.35 |\n| m2 | 0.1",
+    "m1: 0.35\nm2: 0.1",
+]
+
+
+@pytest.mark.parametrize("text", CUT_TABLES)
+def test_the_last_line_of_plain_text_that_was_cut_off_is_not_read(text: str) -> None:
+    """Its number may lack its end: 0.1 of 0.15."""
+    whole = parse_answer(text + "5", VIEW)
+    cut = parse_answer(text, VIEW, cut=True)
+    assert isinstance(whole, Decision)
+    assert isinstance(cut, Decision)
+    assert [forecast.millionths for forecast in cut.forecasts] == [350_000]

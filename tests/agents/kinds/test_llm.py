@@ -224,6 +224,25 @@ def test_an_answer_cut_off_is_else_asked_for_in_two_halves_and_never_the_same_ag
     assert (decision.status, len(asked)) == ("played", 4), "a limit that the budget doesn't allow"
 
 
+def test_halves_name_the_orders_that_were_refused() -> None:
+    """Those of the second half's markets there, and all others in the first, each once."""
+    bets = [BET | {"amount": "lots"}, VOID | {"market": "m3"}, BET | {"market": "m9"}]
+    first = items("m1", bets=bets)[:-2] + ', {"mar'
+    second = items("m2", bets=[BET | {"amount": 7}])
+    third = items("m3", bets=[BET | {"market": "m3", "amount": 9}])
+    decision, asked = play(cut_off(first), second, third)
+    assert [len(prompt.messages) for prompt in asked] == [2, 2, 2]
+    told = [prompt.messages[-1].content for prompt in asked]
+    assert 'bet 1 on m1: the amount "lots" is not a number; bet 3: there is no market "m9"' in told[1]
+    assert 'bet 2 on m3: "status" makes it unclear' in told[2]
+    assert ["were refused" in text for text in told] == [False, True, True]
+    assert "on m3:" not in told[1]
+    assert "on m1:" not in told[2]
+    amounts = {bet.market_id: bet.amount for bet in decision.bets}
+    assert amounts == {"sim:a": usd("7"), "sim:c": usd("9")}
+    assert (decision.status, len(decision.forecasts)) == ("played", 3)
+
+
 def test_a_second_question_that_fails_for_good_loses_nothing_of_the_first() -> None:
     decision, _ = play(items("m1"), CallError("filtered", "no", retry=False))
     assert (decision.status, decision.note, len(decision.forecasts)) == ("partly", "filtered: no", 1)

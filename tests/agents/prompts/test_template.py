@@ -159,6 +159,23 @@ GROWS = {
         "{% set ns = namespace(a=9) %}{% for n in range(99) %}{% set ns.a = ns.a * ns.a %}{% endfor %}"
     ),
     "a figure to a power": "{% set n = 9 ** 9999 %}{{ (n ** 9999) > 1 }}",
+    "figures divided": (
+        "{% set a = 7 ** 300000 %}{% set b = 3 ** 200000 %}"
+        "{% for n in range(40000) %}{{ (a // b) > 0 }}{% endfor %}"
+    ),
+    "figures taken away": (
+        "{% set ns = namespace(a=9) %}"
+        "{% for n in range(40000) %}{% set ns.a = ns.a - (0 - ns.a) %}{% endfor %}"
+    ),
+    "a figure read from a text": (
+        "{% set a = ('f' * 900000)|int(0, 16) %}{% for n in range(40000) %}{{ (a // 7) > 0 }}{% endfor %}"
+    ),
+    "a width among values": "{{ ('%*d' % (9999999999, 1))|length }}",
+    "places among values": "{{ ('%.*f' % (9999999999, 1.5))|length }}",
+    "a width in bytes": "{{ ('%099999999999d'.encode() % 1)|length }}",
+    "a list and itself": (
+        "{% set ns = namespace(a=[1]) %}{% for n in range(60) %}{% set ns.a = ns.a + ns.a %}{% endfor %}"
+    ),
     "slices": OFTEN.replace("STEP", "{% set c = a[1:] %}"),
     "texts compared": OFTEN.replace("STEP", "{{ a == b }}"),
     "a text looked for": OFTEN.replace("STEP", "{{ 'b' in a }}"),
@@ -207,6 +224,7 @@ ORDINARY = [
         "{% if markets == [] %}none{% elif none is none and 1 is eq 1 and 'a' is in 'ab' %}some{% endif %}",
         "some",
     ),
+    ("{{ '%5.1f' % 2.25 }}{{ '%s %s' % ('a', 3) }}{{ 10 ** 18 - 1 }}", "2.2a 3999999999999999999"),
     ("{% for row in range(5)|batch(2, 0) %}{{ row|join }};{% endfor %}{{ [3, 1]|sort|last }}", "01;23;40;3"),
     ("{% for x in [{'k': [{'k': []}]}] recursive %}({{ loop(x.k) }}){% endfor %}", "(())"),
     ("{{ 'a'|default('b') }}{{ ''|default('c', true) }}{{ 'x\ny'|indent(2) }}", "acx\n  y"),

@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
+from sqlalchemy import Connection, bindparam, select, update
 
 from agents.kinds import outside
 from agents.model import Given
@@ -24,6 +25,8 @@ from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.schema.dialects import FromNow, SecondsUntil
+from arena.record.schema.work import DeskTurnRow
 from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
@@ -254,6 +257,113 @@ def test_who_asks_otherwise_is_told_what_to_do(record: Record) -> None:
 
     turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": asks})
     assert turns["ann"].decision.status == "played"
+
+
+def step_clock(connection: Connection, seconds: float) -> None:
+    """Do to turns at the desk what a database's clock does that is put forward, or back, by so much."""
+    rows = DeskTurnRow.__table__
+    left = bindparam("left")
+    for entrant, until in connection.execute(
+        select(rows.c.entrant_id, SecondsUntil(rows.c.expires_at))
+    ).all():
+        moved = update(rows).where(rows.c.entrant_id == entrant).values(expires_at=FromNow(left))
+        connection.execute(moved, {"left": until - seconds})
+
+
+def test_a_clock_put_forward_ends_no_turn_at_the_desk(either: Record) -> None:
+    stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
+
+    async def sends(guest: Visitor) -> None:
+        first = await guest.turn()
+        either.write(step_clock, 3_600.0)
+        turn = await guest.turn()
+        assert turn["turn"] == first["turn"]
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        assert (await guest.send(good))[0] == 200
+
+    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    assert turns["ann"].decision.status == "played"
+
+
+def test_a_clock_put_back_keeps_no_turn_at_the_desk_open(either: Record) -> None:
+    stored = begun(either, from_outside(a_cohort(["ann"]), "ann", wait=0.5))
+
+    async def waits(guest: Visitor) -> None:
+        turn = await guest.turn()
+        either.write(step_clock, -86_400.0)
+        await guest.turn(wanted=False)
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        assert (await guest.send(good))[0] == 410
+
+    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": waits})
+    assert turns["ann"].decision.status == "late"
+
+
+DEEP = 100_000
+ODD_BODIES = [
+    b"",
+    b"null",
+    b"[]",
+    b"\xff\xfe",
+    b"[" * DEEP,
+    b'{"a":' * DEEP,
+    b'{"version": 1, "forecasts": ' + b"[" * 900 + b"]" * 900 + b"}",
+    b'{"version": 1, "more": ' + b'{"a":' * 900 + b"1" + b"}" * 900 + b"}",
+    b'{"version": 1' + b"0" * 9_000 + b', "forecasts": []}',
+    b'{"version": 1, "version": 1, "forecasts": [1]}',
+    b'{"version": NaN, "forecasts": []}',
+    b'{"version": 1, "forecasts": [{"market": "sim:rain", "options": {"yes": 1e999999}}]}',
+    b'{"version": 1, "forecasts": [{"market": "\\ud800", "options": {"yes": 0.5}}]}',
+    b'{"version": 1, "forecasts": [{"market": "sim:rain\x00", "options": {"yes": 0.5}}]}',
+    b'{"version": 1, "bets": [{"market": "sim:rain", "option": "yes", "amount": -5}]}',
+    b'{"version": 1, "bets": {}}',
+]
+
+
+def test_a_body_that_is_no_decision_is_named_and_leaves_the_turn_open(either: Record) -> None:
+    stored = begun(either, from_outside(a_cohort(["ann"]), "ann"))
+
+    async def sends(guest: Visitor) -> None:
+        turn = await guest.turn()
+        for body in ODD_BODIES:
+            for preview in (True, False):
+                status, answer = await guest.send(body, preview=preview)
+                assert (status, answer["error"]["code"]) == (422, "no_decision"), body[:60]
+                assert len(json.dumps(answer)) < 3_000, body[:60]
+        good = forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3})
+        good["forecasts"][0]["reason"] = "a\x00b \ud800 \x9b31m"
+        assert (await guest.send(json.dumps(good), preview=True))[0] == 200
+        raw = json.dumps(good).replace("\\u0000", "\x00").encode()
+        assert (await guest.send(raw))[0] in (200, 422)
+        assert (await guest.send(json.dumps(good)))[0] in (200, 409)
+
+    turns = played(either, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    assert (turns["ann"].decision.status, len(turns["ann"].decision.forecasts)) == ("played", 2)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "turn=1-1&preview",
+        "turn=1-1&preview=on",
+        "turn=1-1&preview=",
+        "turn=1-1&Preview=true",
+        "turn=1-1&dry_run=true",
+    ],
+)
+def test_a_query_that_is_not_understood_sends_nothing(record: Record, query: str) -> None:
+    """A preview that is misspelt is no decision."""
+    stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
+
+    async def sends(guest: Visitor) -> None:
+        turn = await guest.turn()
+        good = json.dumps(forecasts(turn["view"], {RAIN: 0.3, SNOW: 0.3}))
+        status, answer = await guest.ask(f"/v1/turn?{query}", "POST", content=good)
+        assert (status, answer["error"]["code"]) == (400, "bad_query")
+        assert (await guest.send(json.dumps(forecasts(turn["view"], {RAIN: 0.4, SNOW: 0.4}))))[0] == 200
+
+    turns = played(record, stored, open_to_all(a_world(LittleVenue(), {})), {"ann": sends})
+    assert {forecast.millionths for forecast in turns["ann"].decision.forecasts} == {usd("0.4")}
 
 
 def test_wrong_keys_are_slowed_counted_and_told(record: Record, caplog: pytest.LogCaptureFixture) -> None:

@@ -220,6 +220,49 @@ def test_requests_that_are_none_are_refused_and_the_next_is_served() -> None:
     asyncio.run(play())
 
 
+TWICE = [
+    b"Content-Length: 2\r\nContent-Length: 4",
+    b"Content-Length : 2",
+    b"X: a\r\n Content-Length: 2",
+    b"Content-Length: 2\r\n\tTransfer-Encoding: chunked",
+    b"Content-Length: 2\r\nTransfer-Encoding: chunked",
+    b"X: a\nContent-Length: 2",
+    b"X: a\x00b\r\nContent-Length: 2",
+    b": x\r\nContent-Length: 2",
+    b"nonsense\r\nContent-Length: 2",
+    b"Host: evil.example\r\nContent-Length: 2",
+    b"Content-Length: 2\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b",
+]
+"""Headers that a proxy and a server may read as different requests."""
+
+
+def test_a_request_that_may_be_read_in_two_ways_is_refused() -> None:
+    twice = b"POST /?preview=true&preview=false HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"
+
+    async def play() -> list[HttpRequest]:
+        asked = list[HttpRequest]()
+
+        async def respond(request: HttpRequest) -> HttpResponse:
+            asked.append(request)
+            return HttpResponse(200, b"")
+
+        server = HttpServer(respond, methods=("GET", "POST"), most_body=100, hosts=(HERE,))
+        async with serve_http(server, HERE, 0) as port:
+            for headers in TWICE:
+                answer = await said_to(
+                    port, b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + headers + b"\r\n\r\n{}"
+                )
+                assert answer.startswith(b"HTTP/1.1 400 "), headers
+            assert (await said_to(port, twice)).startswith(b"HTTP/1.1 400 ")
+            plain = (
+                b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: a\r\nAccept:b\r\nContent-Length: 2\r\n\r\n{}"
+            )
+            assert (await said_to(port, plain)).startswith(b"HTTP/1.1 200 ")
+        return asked
+
+    assert [request.body for request in asyncio.run(play())] == [b"{}"]
+
+
 def test_who_is_slow_holds_nobody_up() -> None:
     """Many send a byte and no more, one hangs up in the middle: whoever asks well is served meanwhile."""
 

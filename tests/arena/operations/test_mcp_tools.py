@@ -14,7 +14,7 @@ from mcp.types import CallToolResult, TextContent
 from agents.episode import schema_of
 from arena.cohorts.freeze import code_version
 from arena.operations.http import JSON, HttpRequest, HttpResponse, HttpServer, serve_http
-from arena.operations.mcp_tools import NO_KEY, NO_TURN, DeskClient, make_server
+from arena.operations.mcp_tools import NO_KEY, NO_TURN, DeskClient, key_headers, make_server
 from arena.record.record import Record
 from tests.arena.operations.test_desk import Visitor, from_outside, open_to_all, played
 from tests.builders import RAIN
@@ -103,6 +103,55 @@ def test_a_fault_is_one_line(tool: str, arguments: dict[str, Any], words: str) -
 
     result = asyncio.run(play())
     assert (result.is_error, text_of(result)) == (True, words)
+
+
+@pytest.mark.parametrize("page", [b"<html></html>", b"[1]", b"\xff", b'{"error": 1}'])
+@pytest.mark.parametrize("tool", ["view", "submit"])
+def test_a_page_of_another_server_is_no_answer(tool: str, page: bytes) -> None:
+    async def answer(request: HttpRequest) -> HttpResponse:
+        return HttpResponse(503 if b"error" in page else 200, page)
+
+    async def play() -> CallToolResult:
+        async with (
+            serve_http(HttpServer(answer), "127.0.0.1", 0) as port,
+            httpx.AsyncClient(
+                base_url=f"http://127.0.0.1:{port}", headers={"Authorization": "Bearer k"}, trust_env=False
+            ) as http,
+            Client(make_server(DeskClient(http))) as client,
+        ):
+            arguments = {"decision": DECISION} if tool == "submit" else {}
+            return await client.call_tool(tool, arguments)
+
+    result = asyncio.run(play())
+    assert result.is_error
+    assert text_of(result).endswith("; it is not a desk")
+
+
+@pytest.mark.parametrize("key", ["", " ", "ключ", "two words", "a\nb"])
+def test_what_can_be_no_key_is_not_sent(key: str) -> None:
+    assert key_headers(key) == {}
+
+
+def test_a_key_is_sent_without_the_space_around_it() -> None:
+    assert key_headers(" arena_k\n") == {"Authorization": "Bearer arena_k"}
+
+
+def test_a_text_that_is_no_utf_8_is_sent_as_it_is_escaped() -> None:
+    sent = list[bytes]()
+
+    async def take(request: httpx.Request) -> httpx.Response:
+        sent.append(request.content)
+        return httpx.Response(200, json={"turn": "1-1"})
+
+    async def play() -> str:
+        transport = httpx.MockTransport(take)
+        headers = key_headers("k")
+        async with httpx.AsyncClient(base_url="http://desk", headers=headers, transport=transport) as http:
+            decision = {**DECISION, "note": "\ud800"}
+            return await DeskClient(http).call("submit", {"decision": decision, "turn": "1-1"})
+
+    assert json.loads(asyncio.run(play())) == {"turn": "1-1"}
+    assert json.loads(sent[0])["note"] == "\ud800"
 
 
 def test_a_decision_is_sent_to_the_open_turn_and_one_without_a_usable_item_can_be_corrected(
