@@ -1,4 +1,4 @@
-"""Whether a live venue's catalogue is whole, by the markets that were known to be open before it was read.
+"""Checks whether a live venue's catalogue is whole, by the markets known to be open before it was read.
 
 A venue may answer with an empty page, with one page of many, or with other markets than were asked for. Taken
 as a catalogue, that would call all other markets gone, and spend a round on nothing.
@@ -45,8 +45,10 @@ def check_complete(
         end_incidents(record.engine, "catalogue_incomplete", now, about=about)
         return ""
 
-    small_since = _small_since(record, about)
-    since = small_since or now
+    # The incident of a list that broke off says nothing of how long the catalogue has been too small.
+    ongoing = record.read(read_ongoing_incidents, "catalogue_incomplete", about)
+    small_since = [recorded.incident.at for recorded in ongoing if "known" in recorded.incident.data]
+    since = min(small_since, default=now)
     counts_from = since + LONGEST_DOUBT
     if due is not None:
         counts_from = min(counts_from, max(since, due) + PLAY_WINDOW)
@@ -61,17 +63,8 @@ def check_complete(
         f"its catalogue is incomplete: it holds {held:,} of {expected:,} markets known to be open",
         f"if it stays so, it counts as it is from {counts_from:%Y-%m-%d %H:%M} UTC on",
     )
-    if small_since is None:
+    if not small_since:
         end_incidents(record.engine, "catalogue_incomplete", now, about=about)
         incident = catalogue_incomplete(source.venue, now, error, held, expected)
         add_incidents(record.engine, [incident])
     raise error
-
-
-def _small_since(record: Record, about: str) -> datetime | None:
-    """Return since when a venue's catalogue has been too small; None where its list broke off at most."""
-    ongoing = record.read(read_ongoing_incidents, "catalogue_incomplete", about)
-    for recorded in ongoing:
-        if "known" in recorded.incident.data:
-            return recorded.incident.at
-    return None
