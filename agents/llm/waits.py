@@ -6,7 +6,6 @@ Whether a limit is that of a whole day is read here too: nobody waits for the ne
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
@@ -97,14 +96,13 @@ def _headers(error: BaseException) -> dict[str, str]:
 
 def _stated_in_headers(headers: Mapping[str, str]) -> float | None:
     """Return the wait by Retry-After: a number of seconds, or a date. More than nine digits are no wait."""
-    milliseconds = headers.get("retry-after-ms", "")
-    if _NUMBER.fullmatch(milliseconds):
-        return float(milliseconds) / 1000 or None
+    from markets.venues.wire.http import header_date  # with a client that takes time to load
 
-    value = headers.get("retry-after", "")
-    if _NUMBER.fullmatch(value):
-        return float(value) or None
-    return _seconds_until(_mail_date(value), headers)
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "")
+        if _NUMBER.fullmatch(value):
+            return round(float(value) * unit, 6) or None
+    return _seconds_until(header_date(headers.get("retry-after", "")), headers)
 
 
 def _waits_for_resets(headers: Mapping[str, str]) -> Iterator[float]:
@@ -142,19 +140,12 @@ def _seconds_until_reset(value: str, headers: Mapping[str, str]) -> float | None
 
 def _seconds_until(then: datetime | None, headers: Mapping[str, str]) -> float | None:
     """Return the seconds until an instant by the provider's own clock, None for none and one that is past."""
-    now = _mail_date(headers.get("date", ""))
+    from markets.venues.wire.http import header_date
+
+    now = header_date(headers.get("date", ""))
     if then is None or now is None:
         return None
     if then.tzinfo is None:
         then = then.replace(tzinfo=UTC)
     seconds = (then - now).total_seconds()
     return seconds if seconds > 0 else None
-
-
-def _mail_date(text: str) -> datetime | None:
-    """Return a date as headers have it, None of anything else."""
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
