@@ -7,7 +7,7 @@ round: the same question gets the same result.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from agents.audit import RULES
@@ -281,10 +281,10 @@ class RoundContext:
     """
 
     wanted: Mapping[int, Context]
-    ends: Mapping[MarketId, int | None] = field(default_factory=dict)
-    history: Mapping[MarketId, tuple[Quote, ...]] = field(default_factory=dict)
-    siblings: Mapping[str, tuple[Listing, ...]] = field(default_factory=dict)
-    past: Mapping[int, Sequence[PastForecast]] = field(default_factory=dict)
+    ends: Mapping[MarketId, int | None]
+    history: Mapping[MarketId, tuple[Quote, ...]]
+    siblings: Mapping[str, tuple[Listing, ...]]
+    past: Mapping[int, Sequence[PastForecast]]
 
     def told(self, view: View, entrant: int) -> View:
         """Return an entrant's view with what it wants of all this."""

@@ -75,11 +75,12 @@ def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
         words = f"{market} was settled by its venue ({newest.source or 'without a source'})"
         raise ArenaError("settled", words, "a venue's word is corrected by the venue alone")
 
-    # A decision that was withdrawn counts as none.
-    decided = newest is not None and not newest.withdrawn
-    if decision.withdrawn and not decided:
+    undecided = newest is None or newest.withdrawn
+    if decision.withdrawn and undecided:
         raise ArenaError("no_decision", f"{market} has no decision to withdraw", "arena markets show ID")
 
-    if newest is not None and decided and not decision.withdrawn and newest.payout == decision.payout:
+    if newest is None or undecided or decision.withdrawn:
+        return
+    if newest.payout == decision.payout:
         words = f"{market} is settled so already, since {newest.known_at:%Y-%m-%d %H:%M} UTC"
         raise ArenaError("unchanged", words, "nothing was changed")
