@@ -7,7 +7,7 @@ imported for it.
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from agents.llm.waits import is_google_limit_of_a_day, is_limit_of_a_day, retry_wait
+from agents.llm.waits import is_limit_of_a_day, retry_wait
 from agents.model import CallError, ErrorCode
 from agents.secrets import redact
 from agents.text import one_line
@@ -64,9 +64,10 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     if code == "other" and _never_arrived(error):
         code = "unreachable"
     wait = retry_wait(error, text) if retry else None
-    if code == "rate_limit" and wait is None and is_limit_of_a_day(text):
+    if code == "rate_limit" and is_limit_of_a_day(text, wait):
         code = "quota"
         retry = False
+        wait = None
     return CallError(code, one_line(redact(text, secrets), MOST_WORDS), retry, wait)
 
 
@@ -142,8 +143,7 @@ def _error_code(error: BaseException, text: str) -> tuple[ErrorCode, bool]:
 
 def _money(status: int, text: str) -> ErrorCode | None:
     if status == 429:
-        spent = _QUOTA.search(text) and not _A_MINUTE.search(text)
-        return "quota" if spent or is_google_limit_of_a_day(text) else None
+        return "quota" if _QUOTA.search(text) and not _A_MINUTE.search(text) else None
     return "payment" if status == 402 or _PAYMENT.search(text) else None
 
 

@@ -42,23 +42,19 @@ def retry_wait(error: BaseException, text: str) -> float | None:
     return max(_waits_for_resets(headers), default=None)
 
 
-def is_limit_of_a_day(text: str) -> bool:
-    """Return whether the words of a rate limit say that it is counted by day, and by nothing shorter.
+def is_limit_of_a_day(text: str, wait: float | None = None) -> bool:
+    """Return whether a rate limit is counted by day, by its words and the wait that it states.
+
+    A stated wait counts, but not beside a limit of Google's: that is of seconds, and then it refuses again.
 
     >>> is_limit_of_a_day("Rate limit exceeded: free-models-per-day")
     True
     >>> is_limit_of_a_day("Limit of 10 requests per minute, whatever your daily limit is")
     False
     """
-    return bool(_DAY.search(text)) and not _SHORTER.search(text)
-
-
-def is_google_limit_of_a_day(text: str) -> bool:
-    """Return whether an error names a limit of Google's that is counted by day.
-
-    Google states a wait of seconds beside such a limit too, after which it refuses again.
-    """
-    return _GOOGLE_DAY.search(text) is not None
+    if _GOOGLE_DAY.search(text):
+        return True
+    return wait is None and bool(_DAY.search(text)) and not _SHORTER.search(text)
 
 
 def wait_in_words(text: str) -> float | None:

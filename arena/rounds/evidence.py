@@ -56,10 +56,10 @@ async def gather_evidence(
     if cohort.evidence == NO_EVIDENCE or record.read(is_gathered, stored_round.id):
         return ()
 
-    place = cohort.number, stored_round.number
+    round_key = cohort.number, stored_round.number
     if world.recorded is not None:
         recorded = world.recorded.evidence(cohort.number, stored_round.at)
-        record.write(add_evidence, stored_round.id, place, recorded or GatheredEvidence())
+        record.write(add_evidence, stored_round.id, round_key, recorded or GatheredEvidence())
         return ()
 
     taken = record.snapshot(stored.id, stored_round.at)
@@ -75,7 +75,7 @@ async def gather_evidence(
 
     answers, failed = await _ask_source(cohort, markets, stored_round.at, world)
     gathered = _guard_evidence(cohort, markets, stored_round.at, answers)
-    record.write(add_evidence, stored_round.id, place, gathered)
+    record.write(add_evidence, stored_round.id, round_key, gathered)
     record.quarantine([*world.quarantined, *failed], stored_round.at)
     world.quarantined.clear()
 
@@ -122,14 +122,15 @@ async def _ask_source(
 
 def _checked_articles(answer: object) -> list[FoundArticle]:
     """Return the articles of an answer; raise `TypeError` if it is no list of them: anyone's code made it."""
-    names = [item.name for item in fields(FoundArticle)]
-    articles: list[FoundArticle] = []
+    fault = TypeError("a source answers with a list of FoundArticle, and they are made of texts")
     items = answer if isinstance(answer, list | tuple) else [answer]
+    articles: list[FoundArticle] = []
     for article in items:
-        if type(article) is not FoundArticle or any(
-            type(getattr(article, name)) is not str for name in names
-        ):
-            raise TypeError("a source answers with a list of FoundArticle, and they are made of texts")
+        if type(article) is not FoundArticle:
+            raise fault
+        for item in fields(FoundArticle):
+            if type(getattr(article, item.name)) is not str:
+                raise fault
         articles.append(article)
     return articles
 
@@ -188,20 +189,20 @@ def toolbox(
         notes=lambda: record.read(read_notes, stored.id, entrant.name, stored_round.number),
         now=world.now,
     )
-    place = stored.cohort.number, stored_round.number
-    bench = _ToolBench(entrant.name, tools, reach, stored_round, place, world, record)
+    round_key = stored.cohort.number, stored_round.number
+    bench = _ToolBench(entrant.name, tools, reach, stored_round, round_key, world, record)
     return Toolbox(tuple(tool.form for tool in tools.values()), bench.use)
 
 
 @dataclass(frozen=True, slots=True)
 class _ToolBench:
-    """The tools of an agent in a round, and what they may look at; `place` is cohort and round."""
+    """The tools of an agent in a round, and what they may look at; `round_key` is the numbers of cohort and round."""
 
     agent: str
     tools: dict[str, Tool]
     reach: ToolReach
     stored_round: StoredRound
-    place: tuple[int, int]
+    round_key: tuple[int, int]
     world: World
     record: Record
 
@@ -220,7 +221,7 @@ class _ToolBench:
 
             result = await self._result(tool, name, words, key)
             return self.record.write_unfenced(
-                add_tool_result, self.stored_round.id, self.place, request, result, self.world.now()
+                add_tool_result, self.stored_round.id, self.round_key, request, result, self.world.now()
             )
 
     async def _result(self, tool: Tool | None, name: str, words: str, key: str) -> ToolResult:
@@ -320,23 +321,30 @@ def gather_context(
 ) -> RoundContext:
     """Read what these entrants want, in a few queries. Cohorts of before there was any want nothing."""
     wanted: dict[int, Context] = {}
+    recalling: list[int] = []
+    wants_history = False
+    wants_siblings = False
     for entrant in entrants:
         # A kind of somebody's own may have another setting of that name.
-        context = entrant.settings.get("context")
-        if isinstance(context, Mapping) and context.keys() == Context.model_fields.keys():
-            wanted[stored.entrant_ids[entrant.name]] = Context.model_validate(context)
+        setting = entrant.settings.get("context")
+        if not isinstance(setting, Mapping) or setting.keys() != Context.model_fields.keys():
+            continue
+
+        key = stored.entrant_ids[entrant.name]
+        context = Context.model_validate(setting)
+        wanted[key] = context
+        if context.past:
+            recalling.append(key)
+        wants_history |= context.history
+        wants_siblings |= context.siblings
 
     ids = [listing.market.id for listing in snapshot]
-    recalling = [key for key, context in wanted.items() if context.past]
     ends: Mapping[MarketId, int | None] = {}
     past: Mapping[int, Sequence[PastForecast]] = {}
     if recalling and since is not None:
         ends = record.read(read_new_ends, stored.id, since, snapshot.at)
         past = record.read(read_past_forecasts, stored.id, recalling, {*ids, *ends}, snapshot.at)
 
-    wants_history = any(context.history for context in wanted.values())
     history = record.read(read_price_history, ids, snapshot.at) if wants_history else {}
-
-    wants_siblings = any(context.siblings for context in wanted.values())
     siblings = record.read(read_siblings, snapshot) if wants_siblings else {}
     return RoundContext(wanted, ends, history, siblings, past)

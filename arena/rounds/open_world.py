@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -129,7 +130,7 @@ class ServerUnknown(LookupError):
 def _folder_words(config: Config, group: str) -> str:
     """Return where a missing extension was: the folders that are there."""
     paths = [folder.path for folder in config.extensions(group)]
-    existing = [path for path in paths if path.is_dir()]
+    existing = list(filter(Path.is_dir, paths))
     return " or ".join(f"{path.relative_to(config.folder)}/" for path in existing or paths)
 
 
@@ -190,15 +191,15 @@ class OpenAdapters:
     def player(self, cohort: Cohort, entrant: Entrant) -> Player:
         """Return an entrant's agent and model, with the settings and prompts that its cohort has frozen."""
         address = self._address(cohort, entrant)
-        place = cohort.number, entrant.name, entrant.since, address
-        if place not in self.players_by_entrant:
+        entrant_key = cohort.number, entrant.name, entrant.since, address
+        if entrant_key not in self.players_by_entrant:
             prompts = {**cohort.prompts, **entrant.prompts}
             frozen = [entrant.kind, entrant.settings, prompts, cohort.venue, cohort.venue_settings, address]
             key = canonical(frozen)
             if key not in self.players:
                 self.players[key] = self._new_player(cohort, entrant, address)
-            self.players_by_entrant[place] = self.players[key]
-        return self.players_by_entrant[place]
+            self.players_by_entrant[entrant_key] = self.players[key]
+        return self.players_by_entrant[entrant_key]
 
     def changed(self, cohort: Cohort) -> list[Replacement]:
         """Return the entrants of a cohort that have other settings in the config, as it is by now."""

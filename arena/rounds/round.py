@@ -65,8 +65,8 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
         if not snapshot.shown:
             notes = (*notes, f"no market was on offer: none of {stored.cohort.venue} passed the rule")
 
-        place = stored.id, stored.cohort.number
-        record.write(open_round, place, stored.entrant_ids, snapshot, number, replacements, world.now())
+        cohort_key = stored.id, stored.cohort.number
+        record.write(open_round, cohort_key, stored.entrant_ids, snapshot, number, replacements, world.now())
         stored = replace(stored, cohort=with_replacements(stored.cohort, replacements))
 
     stored_round = _read_round(stored, number, record)
@@ -140,6 +140,13 @@ def round_report(
     bad = {name for name, status in by_name.items() if status in without_forecasts}
     own = [name for name in without_followers(stored.cohort, bad) if name not in stopped]
     unproven = record.read(read_unproven, stored.id) if own else ()
+    own_unproven: list[str] = []
+    kept: list[str] = []
+    for name in own:
+        if name in unproven:
+            own_unproven.append(name)
+        elif name in failed:
+            kept.append(name)
 
     # Where no time passes, a round that isn't over can wait for models that gave no answer.
     unanswered: list[UnansweredTurn] = []
@@ -153,8 +160,8 @@ def round_report(
         tuple(turns),
         failed=failed,
         stopped=tuple(stopped),
-        unproven=tuple(name for name in own if name in unproven),
-        kept=tuple(name for name in own if name in failed and name not in unproven),
+        unproven=tuple(own_unproven),
+        kept=tuple(kept),
         waiting=unfinished_turns(stored, statuses),
         trouble=trouble,
         unanswered=tuple(unanswered),
@@ -167,9 +174,9 @@ async def track_cohort(stored: StoredCohort, at: datetime, world: World, record:
     One that was paused in a round of this time is marked as that round ends: its fills come before.
     """
     await finish_earlier_rounds(stored, at, world, record)
-    rounds = record.read(read_rounds, stored.id)
-    if any(stored_round.at == at and not stored_round.done for stored_round in rounds):
-        return
+    for stored_round in record.read(read_rounds, stored.id):
+        if stored_round.at == at and not stored_round.done:
+            return
 
     if record.read(read_taken_at, stored.id, at) is None:
         await settle_cohort(stored, at, world, record, decides=False)
@@ -264,9 +271,9 @@ def check_models_answered(stored: StoredCohort, stored_round: StoredRound, recor
     if not away:
         return
 
-    place = f"cohort {stored.cohort.number}, round {stored_round.number}"
+    name = f"cohort {stored.cohort.number}, round {stored_round.number}"
     hint = f"`arena round --at {stored_round.at:%Y-%m-%dT%H:%MZ}` tries again; {LEAVE_FAILED_HINT}"
-    raise ArenaError("unanswered", f"{place} still waits: {unanswered_text(away)}", hint, status=2)
+    raise ArenaError("unanswered", f"{name} still waits: {unanswered_text(away)}", hint, status=2)
 
 
 def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
@@ -300,17 +307,18 @@ async def take_snapshot(
 
     held_ids: set[MarketId] = set()
     for account in record.holdings(stored.id).values():
-        held_ids.update(market_id for market_id, _ in account.lots)
+        for market_id, _ in account.lots:
+            held_ids.add(market_id)
     held = sorted(held_ids)
 
     question = venue.listings(world.now() if live else at, sorted(held_ids.union(drawn)))
     answered = await venue_answer(question, stored, at, world, record, number is not None)
     fresh = {listing.market.id: listing for listing in answered}
+    seen_at = max(world.now(), at) if live else None
 
     # What is held without a price of its own now keeps the last one that it had.
     unpriced = [market_id for market_id in held if market_id not in fresh or not fresh[market_id].has_price]
-    known_by = max(world.now(), at) if live else at
-    earlier = record.read(read_listings_as_of, unpriced, known_by)
+    earlier = record.read(read_listings_as_of, unpriced, seen_at or at)
     before = {listing.market.id: listing for listing in earlier}
 
     shown = [market_id for market_id in drawn if market_id in fresh]
@@ -319,7 +327,7 @@ async def take_snapshot(
         at,
         tuple(fresh[market_id].priced(before.get(market_id)) for market_id in shown),
         tuple(_held_listing(fresh.get(market_id), before.get(market_id)) for market_id in held_only),
-        max(world.now(), at) if live else None,
+        seen_at,
         catalogue,
     )
 
@@ -357,8 +365,11 @@ async def read_catalogue(
     """Read a venue's catalogue, with all that any cohort's rule there lets in, and record a live one."""
     cohort = stored.cohort
     source = VenueSource(cohort.venue, cohort.stamp)
-    going_on = [other.cohort for other in record.cohorts() if other.ended_at is None]
-    rules = [other.universe for other in going_on if other.venue == cohort.venue]
+    rules = [
+        other.cohort.universe
+        for other in record.cohorts()
+        if other.ended_at is None and other.cohort.venue == cohort.venue
+    ]
     wanted = filter_for([cohort.universe, *rules], max(read_at, at))
 
     async def ask() -> Sequence[tuple[Catalogue, int, str]]:

@@ -36,20 +36,26 @@ def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetim
     market = decision.market_id
     _check_world(connection, market)
 
-    versions = [version for version in read_resolutions(connection, [market], LATEST) if version.possible]
-    newest = max(versions, key=lambda version: version.version, default=None)
+    ends = [end for end in read_resolutions(connection, [market], LATEST) if end.possible]
+    newest = max(ends, key=lambda end: end.version, default=None)
     _check_newest(decision, newest)
     if newest is None and market not in read_closed_since(connection, [market], at):
         hint = "arena markets sync reads the venue again; a market can be settled once it has closed"
         raise ArenaError("not_closed", f"{market} is open", hint)
 
-    resolution = Resolution(
-        market_id=market,
-        version=1 if newest is None else newest.version + 1,
-        known_at=at if newest is None else max(newest.known_at, at),
-        payout=None if decision.withdrawn else decision.payout,
-        source=f"{WITHDRAWN if decision.withdrawn else DECIDED}{decision.because}",
-    )
+    version = 1
+    known_at = at
+    if newest is not None:
+        version = newest.version + 1
+        known_at = max(newest.known_at, at)
+
+    payout = decision.payout
+    source = f"{DECIDED}{decision.because}"
+    if decision.withdrawn:
+        payout = None
+        source = f"{WITHDRAWN}{decision.because}"
+
+    resolution = Resolution(market, version, known_at, payout, source)
     insert_resolutions(connection, [resolution], at)
     pay_ended_cohorts(connection, at)
     return resolution

@@ -44,6 +44,7 @@ from markets.model import MarketId, Resolution, Snapshot
 from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord, Venue, VenueError
 from portfolio.ledger import fold, newest_resolutions, settle_resolved
 from portfolio.marks import mark_at
+from portfolio.model import Entry, Holdings
 
 T = TypeVar("T")
 DAY = timedelta(days=1)
@@ -76,9 +77,10 @@ async def venue_answer(
         return await question
     except VenueError as error:
         if decides and stored.cohort.stamp == "live":
-            late = is_late(stored.cohort, at, world.now())
-            try_again = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
-            hint = "; ".join(filter(None, (error.hint, try_again)))
+            hints = [error.hint]
+            if not is_late(stored.cohort, at, world.now()):
+                hints.append(f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again")
+            hint = "; ".join(filter(None, hints))
             words = f"cohort {stored.cohort.number} was not played: {error.message}"
             raise VenueUnavailable(error.code, words, hint, stored.cohort.venue) from error
 
@@ -99,15 +101,16 @@ async def settle_cohort(
     stored: StoredCohort, at: datetime, world: World, record: Record, decides: bool = True
 ) -> None:
     """Ask how markets ended, those forecast as well as those held, and pay what they pay."""
-    asked = record.read(read_unresolved_markets, at - world.corrected_within)
-    question = world.venue(stored.cohort).resolutions(at, asked)
+    unresolved = record.read(read_unresolved_markets, at - world.corrected_within)
+    question = world.venue(stored.cohort).resolutions(at, unresolved)
     answered = await venue_answer(question, stored, at, world, record, decides)
     record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
 
     accounts = record.holdings(stored.id)
     held: set[MarketId] = set()
     for account in accounts.values():
-        held.update(market for market, _ in [*account.lots, *account.settled])
+        for market, _ in [*account.lots, *account.settled]:
+            held.add(market)
     ends = newest_resolutions(record.read(read_resolutions, sorted(held), at), at)
 
     paid = {
@@ -142,34 +145,38 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
         ends = newest_resolutions(resolutions, paid_at)
 
         ledgers = read_ledgers(connection, cohort_id)
-        heads = read_ledger_heads(connection, cohort_id)
-        before = {entrant: fold(ledgers[name]) for name, (entrant, _) in heads.items()}
-        paid = {entrant: settle_resolved(ends, account, paid_at) for entrant, account in before.items()}
-        if not any(paid.values()):
+        paid: dict[int, list[Entry]] = {}
+        after: dict[int, Holdings] = {}
+        for name, (entrant, _) in read_ledger_heads(connection, cohort_id).items():
+            account = fold(ledgers[name])
+            entries = settle_resolved(ends, account, paid_at)
+            after[entrant] = fold(entries, account, sealed=True)
+            if entries:
+                paid[entrant] = entries
+        if not paid:
             continue
 
-        add_settlements(connection, {entrant: entries for entrant, entries in paid.items() if entries})
-        after = {entrant: fold(paid[entrant], account, sealed=True) for entrant, account in before.items()}
+        add_settlements(connection, paid)
         snapshot_id = add_snapshot(connection, cohort_id, numbers[cohort_id], Snapshot(paid_at, ()), None)
         put_marks(connection, snapshot_id, mark_at(after, paid_at, {}, DAY, paid_at))
 
 
 async def settle_ended(at: datetime, world: World, record: Record) -> None:
     """Ask about corrections at the venues at which no cohort goes on, and pay what they pay."""
-    asked: dict[str, StoredCohort] = {}
+    by_venue: dict[str, StoredCohort] = {}
     venues_going_on: set[str] = set()
     for stored in record.cohorts():
         venue = canonical([stored.cohort.venue, stored.cohort.venue_settings])
-        asked[venue] = stored
+        by_venue[venue] = stored
         if stored.ended_at is None:
             venues_going_on.add(venue)
     for venue in venues_going_on:
-        del asked[venue]
-    if not asked:
+        del by_venue[venue]
+    if not by_venue:
         return
 
     markets = record.read(read_correctable_markets, at - world.corrected_within)
-    for stored in asked.values():
+    for stored in by_venue.values():
         question = world.venue(stored.cohort).resolutions(at, markets)
         answered = await venue_answer(question, stored, at, world, record, decides=not venues_going_on)
         record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
@@ -182,8 +189,9 @@ def next_look(
     record: Record, cohorts: Sequence[StoredCohort], world_is_live: bool, within: timedelta
 ) -> datetime | None:
     """Return when corrections are read again, where no cohort goes on; None once none may come."""
-    if any(stored.ended_at is None for stored in cohorts):
-        return None
+    for stored in cohorts:
+        if stored.ended_at is None:
+            return None
     return record.read(next_correction_look, world_is_live, within)
 
 
@@ -262,6 +270,8 @@ async def sync_resolutions(
     played = record.read(read_unresolved_markets, at - within)
     gone = record.read(markets_gone_since, at - ASKED_WITHIN)
     asked = {*played, *gone}
-    answered = await venue.resolutions(at, sorted(asked)) if asked else []
+    answered: Sequence[Resolution] = []
+    if asked:
+        answered = await venue.resolutions(at, sorted(asked))
     answers = [resolution for resolution in answered if resolution.market_id in asked]
     return record.write(learn_resolutions, answers, at, live=source.stamp == "live")
