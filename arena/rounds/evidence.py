@@ -196,7 +196,7 @@ def toolbox(
 
 @dataclass(frozen=True, slots=True)
 class _ToolBench:
-    """The tools of an agent in a round, and what they may look at; `round_key` is the numbers of cohort and round."""
+    """The tools of an agent in a round; `round_key` has the numbers of its cohort and round."""
 
     agent: str
     tools: dict[str, Tool]
