@@ -5,8 +5,9 @@ imported for it.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
+from agents.llm.waits import is_limit_of_a_day, retry_wait
 from agents.model import CallError, ErrorCode
 from agents.secrets import redact
 from agents.text import one_line
@@ -28,12 +29,6 @@ _PAYMENT = re.compile(
 _QUOTA = re.compile(r"(?i)insufficient_quota|exceeded your current quota")
 _A_MINUTE = re.compile(r"(?i)resource_exhausted|retrydelay|per ?minute|retry in")
 """Words of a quota that is soon there again: Google says of both that the current quota is exceeded."""
-_WAIT_IN_WORDS = re.compile(
-    r"(?i)(?:try again in|retry (?:in|after)|retrydelay\W{1,6}) ?"
-    r"((?:\d{1,6}(?:\.\d{1,9})? ?(?:ms|[a-z]+)[ ,]*)+)"
-)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|[dhms])")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _GARBLED = re.compile(
     r"(?i)expecting (?:value|property name|'.' delimiter)|unterminated string|extra data|codec can't decode"
     r"|invalid response|jsondecodeerror|payload is not completed|midstream|stream ended before"
@@ -68,7 +63,11 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
     code, retry = _error_code(error, text)
     if code == "other" and _never_arrived(error):
         code = "unreachable"
-    wait = _retry_wait(error, text) if retry else None
+    wait = retry_wait(error, text) if retry else None
+    if code == "rate_limit" and is_limit_of_a_day(text, wait):
+        code = "quota"
+        retry = False
+        wait = None
     return CallError(code, one_line(redact(text, secrets), MOST_WORDS), retry, wait)
 
 
@@ -98,42 +97,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         yield error
         seen.append(error)
         error = error.__cause__ or error.__context__
-
-
-def _retry_wait(error: BaseException, text: str) -> float | None:
-    """Return for how many seconds the provider asks to be left alone: by its Retry-After, else in words."""
-    from markets.venues.wire.http import retry_after  # with a client that takes time to load
-
-    response = getattr(error, "response", None)
-    for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
-        if isinstance(headers, Mapping):
-            texts = {str(name).lower(): text for name, text in headers.items() if isinstance(text, str)}
-            milliseconds = texts.get("retry-after-ms", "").strip()
-            if re.fullmatch(r"[0-9]{1,12}", milliseconds):
-                return int(milliseconds) / 1000
-            if value := texts.get("retry-after", "").strip():
-                if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value):
-                    return float(value)
-                return None if value.isdigit() else retry_after(texts)  # so many digits are no wait
-    return wait_in_words(text)
-
-
-def wait_in_words(text: str) -> float | None:
-    """Return the seconds to wait that an error states in words, None where it states none.
-
-    >>> wait_in_words("Limit 100000. Please try again in 9m38.4s."), wait_in_words('"retryDelay": "38s"')
-    (578.4, 38.0)
-    >>> [wait_in_words(text) for text in ("Try again in 20 seconds", "Retry in 1h2m", "try again later")]
-    [20.0, 3720.0, None]
-    """
-    stated = _WAIT_IN_WORDS.search(text)
-    if stated is None:
-        return None
-
-    parts = _DURATION.findall(stated[1].lower())
-    if not parts:
-        return None
-    return round(sum(float(number) * _SECONDS[unit] for number, unit in parts), 3)
 
 
 def http_status(error: BaseException, code: ErrorCode) -> int | None:

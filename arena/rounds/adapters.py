@@ -1,4 +1,4 @@
-"""Models, venues and what a kind of agent is handed, opened by themselves: none of it needs a record."""
+"""Opens models and venues by themselves, and makes what a kind of agent is given: none needs a record."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ DEMO_URL = "ARENA_DEMO_PROVIDER"
 
 @asynccontextmanager
 async def open_models(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
-    """How to ask any model by itself, for those who play no round; all is closed again at the end."""
+    """Yield the function by which any model is asked outside a round, and close all of them at the end."""
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
@@ -38,64 +38,71 @@ async def open_models(config: Config) -> AsyncIterator[Callable[[ModelSettings],
 
 
 def provider_of(settings: ModelSettings) -> str:
-    """The provider whose limits a model's calls count towards."""
+    """Return the provider whose limits a model's calls count towards."""
     return settings.base_url or settings.model.partition("/")[0]
 
 
 def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None = None) -> Given:
-    """What a kind is handed: these prompts, the world's truth, and what lies beside the config."""
+    """Return what a kind is given: these prompts, the world's truth, and what lies beside the config."""
+    sources = {} if config.code is None else config.code.sources
     return Given(
         truth,
         prompts,
         partial(registry.read_file, config.folder),
-        partial(registry.load_module, config.folder, {} if config.code is None else config.code.sources),
+        partial(registry.load_module, config.folder, sources),
         partial(run_program, config.folder, os.environ),
     )
 
 
 def open_venue(config: Config, name: str = "", report: Report = ignore_report, timed: bool = True) -> Venue:
-    """A venue by itself, for those who only look: that of the config unless another one is named.
+    """Open a venue outside a round: that of the config unless another one is named.
 
-    Another one is as its own defaults have it. On a pretended clock it is not `timed`.
+    Another one has the settings that are its own defaults. On a pretended clock it is not `timed`.
     """
     module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
     settings: dict[str, Any] = {}
-    if not name or name == config.markets.venue:
-        where = unfrozen_settings(config.venue_settings, config.folder)
-        settings = {**config.venue_settings.model_dump(), **where}
+    if name in ("", config.markets.venue):
+        settings = config.venue_settings.model_dump()
+        settings |= unfrozen_settings(config.venue_settings, config.folder)
     return connect(module, module.Settings.model_validate(settings), report, timed)
 
 
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
-    """A venue's client. On a clock that is not `timed` it waits without time, where the venue lets it."""
-    waits = {} if timed or "sleep" not in signature(module.venue).parameters else {"sleep": no_time}
+    """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them."""
+    waits = {}
+    if not timed and "sleep" in signature(module.venue).parameters:
+        waits = {"sleep": no_time}
     venue: Venue = module.venue(settings, report, **waits)
     return venue
 
 
 async def no_time(_seconds: float) -> None:
-    """A pause on a rehearsal clock: others have their turn, and no time passes."""
+    """Pause on a rehearsal clock: others have their turn, and no time passes."""
     await asyncio.sleep(0)
 
 
-def unfrozen_settings(own: BaseModel, folder: Path) -> dict[str, Any]:
-    """What the config alone says and no cohort freezes: where it is found, not what it is."""
-    values = {name: getattr(own, name) for name, field in type(own).model_fields.items() if field.exclude}
-    return {name: folder / x if isinstance(x, Path) else x for name, x in values.items()}
+def unfrozen_settings(settings: BaseModel, folder: Path) -> dict[str, Any]:
+    """Return the settings that no cohort freezes, such as an address; paths count from this folder."""
+    unfrozen: dict[str, Any] = {}
+    for name, field in type(settings).model_fields.items():
+        if field.exclude:
+            value = getattr(settings, name)
+            unfrozen[name] = folder / value if isinstance(value, Path) else value
+    return unfrozen
 
 
 @dataclass
 class OpenModels:
-    """Models as they are asked. The demo's provider is started when one of its models is first wanted."""
+    """Models as they are asked. The demo's provider is started when one of its models is first used."""
 
     stack: AsyncExitStack
     demo_url: str | None = None
 
     def ask(self, settings: ModelSettings) -> Ask:
-        """The function that asks the model of these settings."""
+        """Return the function that asks the model of these settings."""
         if settings.model.startswith(DEMO):
             if self.demo_url is None:
                 self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
-            name = "openai/" + settings.model.removeprefix(DEMO)
-            settings = settings.model_copy(update={"model": name, "base_url": self.demo_url})
+            model = "openai/" + settings.model.removeprefix(DEMO)
+            settings = settings.model_copy(update={"model": model, "base_url": self.demo_url})
         return make_ask(settings, timer, os.environ)

@@ -1,4 +1,4 @@
-"""Whether a live venue's catalogue is whole, by the markets that were known to be open before it was read.
+"""Checks whether a live venue's catalogue is whole, by the markets known to be open before it was read.
 
 A venue may answer with an empty page, with one page of many, or with other markets than were asked for. Taken
 as a catalogue, that would call all other markets gone, and spend a round on nothing.
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from arena.cohorts.schedule import PLAY_WINDOW
 from arena.record.model.incident import catalogue_incomplete
 from arena.record.record import Record
-from arena.record.write.operations import add_incidents, end_incidents, read_incident_start
+from arena.record.write.operations import add_incidents, end_incidents, read_ongoing_incidents
 from arena.record.write.sync import VenueSource, count_known_open
 from markets.venue import Catalogue, CatalogueFilter, VenueError
 
@@ -32,25 +32,30 @@ def check_complete(
     A catalogue is incomplete if it holds fewer than half of the markets known to be open. It is refused with
     `VenueError`, and nothing is written of it: for a round that is `due` until six hours have passed, for any
     reading until it has been incomplete for a day. An incident notes since when. A catalogue that was cut
-    short on purpose, and one of a world that is not live, is taken as whole.
+    short on purpose, if it isn't empty, and one of a world that is not live, is taken as whole.
     """
-    if source.stamp != "live" or catalogue.limit is not None:
+    cut_short = catalogue.limit is not None and bool(catalogue.listings)
+    if source.stamp != "live" or cut_short:
         return ""
 
     listed = {listing.market.id for listing in catalogue.listings}
     held, expected = record.read(count_known_open, source.venue, listed, now, wanted)
+    about = f"{source.venue}@"
     if expected <= FEWEST_KNOWN or 2 * held >= expected:
-        end_incidents(record.engine, "catalogue_incomplete", now, about=f"{source.venue}@")
+        end_incidents(record.engine, "catalogue_incomplete", now, about=about)
         return ""
 
-    counts = f"{held:,} of {expected:,} known open markets"
-    since = record.read(read_incident_start, "catalogue_incomplete", f"{source.venue}@") or now
+    # The incident of a list that broke off says nothing of how long the catalogue has been too small.
+    ongoing = record.read(read_ongoing_incidents, "catalogue_incomplete", about)
+    small_since = [recorded.incident.at for recorded in ongoing if "known" in recorded.incident.data]
+    since = min(small_since, default=now)
     counts_from = since + LONGEST_DOUBT
     if due is not None:
         counts_from = min(counts_from, max(since, due) + PLAY_WINDOW)
 
     if now >= counts_from:
-        end_incidents(record.engine, "catalogue_incomplete", now, about=f"{source.venue}@")
+        end_incidents(record.engine, "catalogue_incomplete", now, about=about)
+        counts = f"{held:,} of {expected:,} known open markets"
         return f"{source.venue} still sends an incomplete catalogue, {counts}: it counts as it is"
 
     error = VenueError(
@@ -58,6 +63,8 @@ def check_complete(
         f"its catalogue is incomplete: it holds {held:,} of {expected:,} markets known to be open",
         f"if it stays so, it counts as it is from {counts_from:%Y-%m-%d %H:%M} UTC on",
     )
-    incident = catalogue_incomplete(source.venue, now, error, counts)
-    add_incidents(record.engine, [incident], unless=f"{source.venue}@")
+    if not small_since:
+        end_incidents(record.engine, "catalogue_incomplete", now, about=about)
+        incident = catalogue_incomplete(source.venue, now, error, held, expected)
+        add_incidents(record.engine, [incident])
     raise error

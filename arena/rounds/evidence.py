@@ -1,15 +1,14 @@
-"""What a round's agents are told beyond its snapshot: evidence, what tools tell, and what the record knows.
+"""What the agents of a round see beyond its snapshot: evidence, results of tools, and the record's own past.
 
-Evidence is gathered once for all agents, kept, and only then are they asked. What a tool tells is kept for
-its round, and told again to whoever asks the same.
+Evidence is gathered once for all agents and written before they are asked. A tool's result is kept for its
+round: the same question gets the same result.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from functools import partial
 
 from agents.audit import RULES
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
@@ -46,167 +45,209 @@ MOST_FAILURES = 3
 
 
 async def gather_evidence(
-    stored: StoredCohort, round: StoredRound, world: World, record: Record
+    stored: StoredCohort, stored_round: StoredRound, world: World, record: Record
 ) -> tuple[str, ...]:
-    """Ask the cohort's source about the markets of a round and keep what may be shown; what failed, in words.
+    """Ask the cohort's source about the markets of a round, keep what may be shown, and return what failed.
 
     What is in the record already is not gathered again. A source that is down stops nothing: the markets
     that it has no answer on go without, and that is kept with what was quarantined.
     """
     cohort = stored.cohort
-    if cohort.evidence == NO_EVIDENCE or record.read(is_gathered, round.id):
+    if cohort.evidence == NO_EVIDENCE or record.read(is_gathered, stored_round.id):
         return ()
-    place = cohort.number, round.number
+
+    round_key = cohort.number, stored_round.number
     if world.recorded is not None:
-        known = world.recorded.evidence(cohort.number, round.at)
-        record.write(add_evidence, round.id, place, known or GatheredEvidence())
+        recorded = world.recorded.evidence(cohort.number, stored_round.at)
+        record.write(add_evidence, stored_round.id, round_key, recorded or GatheredEvidence())
         return ()
-    taken = record.snapshot(stored.id, round.at)
+
+    taken = record.snapshot(stored.id, stored_round.at)
     if taken is None:
-        raise LookupError(f"round {round.number} of cohort {cohort.number} has no snapshot")
-    firsts: dict[str, Market] = {}
-    for listing in taken[1]:  # of a question that is asked for several dates, once for all of them
-        firsts.setdefault(listing.market.series or listing.market.id, listing.market)
-    markets = list(firsts.values())
-    answers, failed = await _ask_source(cohort, markets, round.at, world)
-    gathered = _guarded_evidence(cohort, markets, round.at, answers)
-    record.write(add_evidence, round.id, place, gathered)
-    record.quarantine([*world.quarantined, *failed], round.at)
+        raise LookupError(f"round {stored_round.number} of cohort {cohort.number} has no snapshot")
+    _, snapshot = taken
+
+    # A question that is asked for several dates is looked up once for all of them.
+    by_question: dict[str, Market] = {}
+    for listing in snapshot:
+        by_question.setdefault(listing.market.series or listing.market.id, listing.market)
+    markets = list(by_question.values())
+
+    answers, failed = await _ask_source(cohort, markets, stored_round.at, world)
+    gathered = _guard_evidence(cohort, markets, stored_round.at, answers)
+    record.write(add_evidence, stored_round.id, round_key, gathered)
+    record.quarantine([*world.quarantined, *failed], stored_round.at)
     world.quarantined.clear()
+
+    if not failed:
+        return ()
     pending = sum(market.id not in answers for market in markets)
-    return (f"no evidence on {pending} of {len(markets)} markets: {failed[-1].reason}",) if failed else ()
+    return (f"no evidence on {pending} of {len(markets)} markets: {failed[-1].reason}",)
 
 
 async def _ask_source(
     cohort: Cohort, markets: Sequence[Market], at: datetime, world: World
 ) -> tuple[SearchResults, list[QuarantinedRecord]]:
-    """What the source has on each market, and where it failed. What it told another cohort does as well."""
-    for other in [key for key in world.searches if key[2] != at]:
-        del world.searches[other]
-    answers = world.searches.setdefault((cohort.evidence, canonical(cohort.evidence_settings), at), {})
-    failed, in_a_row = list[QuarantinedRecord](), 0
+    """Return what the source has on each market, and where it failed.
+
+    What it answered for another cohort at the same time is not asked again.
+    """
+    for key in list(world.searches):
+        if key[2] != at:
+            del world.searches[key]
+    key = cohort.evidence, canonical(cohort.evidence_settings), at
+    answers = world.searches.setdefault(key, {})
+
+    failed: list[QuarantinedRecord] = []
+    failures_in_a_row = 0
     for market in markets:
-        if market.id in answers or in_a_row == MOST_FAILURES:
+        if market.id in answers or failures_in_a_row == MOST_FAILURES:
             continue
+
         try:
             articles = await world.research(cohort).articles(market, at)
-            answers[market.id], in_a_row = (_checked_articles(articles), world.now()), 0
+            answers[market.id] = (_checked_articles(articles), world.now())
+            failures_in_a_row = 0
         except ResearchError as error:
             words = f"{error.message}; {error.hint}" if error.hint else error.message
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, words))
-            in_a_row += not isinstance(error, RefusedQueryError)
+            if not isinstance(error, RefusedQueryError):
+                failures_in_a_row += 1
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the round
             words = one_line(f"{type(error).__name__}: {error}")
             failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", words))
-            in_a_row += 1
+            failures_in_a_row += 1
     return answers, failed
 
 
 def _checked_articles(answer: object) -> list[FoundArticle]:
-    """The articles of an answer, which anyone's code may have made."""
+    """Return the articles of an answer; raise `TypeError` if it is no list of them: anyone's code made it."""
+    fault = TypeError("a source answers with a list of FoundArticle, and they are made of texts")
     items = answer if isinstance(answer, list | tuple) else [answer]
-    for item in items:
-        if type(item) is not FoundArticle or any(
-            type(getattr(item, x.name)) is not str for x in fields(FoundArticle)
-        ):
-            raise TypeError("a source answers with a list of FoundArticle, and they are made of texts")
-    return [item for item in items if isinstance(item, FoundArticle)]
+    articles: list[FoundArticle] = []
+    for article in items:
+        if type(article) is not FoundArticle:
+            raise fault
+        for item in fields(FoundArticle):
+            if type(getattr(article, item.name)) is not str:
+                raise fault
+        articles.append(article)
+    return articles
 
 
-def _guarded_evidence(
+def _guard_evidence(
     cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults
 ) -> GatheredEvidence:
-    """What the guard lets through, market by market."""
+    """Return what the guard lets through, market by market."""
     rule = guard_of(cohort)
     shown: dict[MarketId, tuple[Article, ...]] = {}
-    dropped, count, texts, suspects = Counter[DropReason](), 0, 0, list[Suspect]()
+    dropped = Counter[DropReason]()
+    article_count = 0
+    text_count = 0
+    suspects: list[Suspect] = []
     for market in markets:
-        items, fetched_at = answers.get(market.id, ([], at))
-        guarded = guard_articles(items, market, at, fetched_at, rule)
-        count += len(items)
+        articles, fetched_at = answers.get(market.id, ([], at))
+        guarded = guard_articles(articles, market, at, fetched_at, rule)
+
+        article_count += len(articles)
         dropped.update(guarded.dropped)
         if guarded.audit is not None:
-            texts, suspects = texts + guarded.audit.texts, [*suspects, *guarded.audit.suspects]
+            text_count += guarded.audit.texts
+            suspects += guarded.audit.suspects
         if guarded.articles:
             shown[market.id] = guarded.articles
-    audit = None if rule.suspects is None else Audit(RULES, rule.odds == "withheld", texts, tuple(suspects))
-    return GatheredEvidence(shown, count, GuardedArticles((), dropped, audit).counts)
+
+    audit = None
+    if rule.suspects is not None:
+        audit = Audit(RULES, rule.odds == "withheld", text_count, tuple(suspects))
+    return GatheredEvidence(shown, article_count, GuardedArticles((), dropped, audit).counts)
 
 
 def toolbox(
-    entrant: Entrant, stored: StoredCohort, round: StoredRound, view: View, world: World, record: Record
+    entrant: Entrant,
+    stored: StoredCohort,
+    stored_round: StoredRound,
+    view: View,
+    world: World,
+    record: Record,
 ) -> Toolbox | None:
-    """The tools that an entrant has in a round; None for one without any."""
-    if not (names := entrant.settings.get("tools") or ()):
+    """Return the tools that an entrant has in a round; None for one without any."""
+    names = entrant.settings.get("tools")
+    if not names:
         return None
     tools = {name: world.tool(name) for name in names}
 
     def history(market: MarketId) -> tuple[Quote, ...]:
-        return record.read(read_price_history, [market], round.at).get(market, ())
+        return record.read(read_price_history, [market], stored_round.at).get(market, ())
 
     reach = ToolReach(
         view=view,
         guard=guard_of(stored.cohort),
         source=lambda: _source(stored.cohort, world),
         history=history,
-        listed=lambda: record.read(read_listed, round.id),
-        notes=lambda: record.read(read_notes, stored.id, entrant.name, round.number),
+        listed=lambda: record.read(read_listed, stored_round.id),
+        notes=lambda: record.read(read_notes, stored.id, entrant.name, stored_round.number),
         now=world.now,
     )
-    bench = _Bench(entrant.name, tools, reach, round, (stored.cohort.number, round.number), world, record)
-    return Toolbox(tuple(each.form for each in tools.values()), bench.use)
+    round_key = stored.cohort.number, stored_round.number
+    bench = _ToolBench(entrant.name, tools, reach, stored_round, round_key, world, record)
+    return Toolbox(tuple(tool.form for tool in tools.values()), bench.use)
 
 
 @dataclass(frozen=True, slots=True)
-class _Bench:
-    """Tools in the hands of an agent in a round."""
+class _ToolBench:
+    """The tools of an agent in a round; `round_key` has the numbers of its cohort and round."""
 
     agent: str
     tools: dict[str, Tool]
     reach: ToolReach
-    round: StoredRound
-    place: tuple[int, int]
+    stored_round: StoredRound
+    round_key: tuple[int, int]
     world: World
     record: Record
 
     async def use(self, name: str, arguments: str) -> str:
-        """What a tool tells; of those who ask the same at once, one asks for all."""
-        tool, words = self.tools.get(name), plain_request(arguments)
-        request = (self.agent if tool is None or tool.own else "", name, words)
+        """Return a tool's result. Of several who ask the same at once, the first asks for all of them."""
+        tool = self.tools.get(name)
+        words = plain_request(arguments)
+        agent = self.agent if tool is None or tool.own else ""
+        request = agent, name, words
         key = request_key(*request)
-        async with self.world.tool_locks[self.round.id, key]:
-            if (known := self.record.read(read_tool_text, self.round.id, key)) is not None:
-                return known
+
+        async with self.world.tool_locks[self.stored_round.id, key]:
+            recorded = self.record.read(read_tool_text, self.stored_round.id, key)
+            if recorded is not None:
+                return recorded
+
             result = await self._result(tool, name, words, key)
-            keep: Callable[[], str] = partial(
-                self.record.write_unfenced,
-                add_tool_result,
-                self.round.id,
-                self.place,
-                request,
-                result,
-                self.world.now(),
+            return self.record.write_unfenced(
+                add_tool_result, self.stored_round.id, self.round_key, request, result, self.world.now()
             )
-            return keep()
 
     async def _result(self, tool: Tool | None, name: str, words: str, key: str) -> ToolResult:
         if tool is None:
             return ToolResult(f"there is no tool {name}: {', '.join(self.tools)}")
         if tool.fetches and self.world.recorded is not None:
-            return self.world.recorded.tool(self.round.at, key, f"{name} {words}")
+            return self.world.recorded.tool(self.stored_round.at, key, f"{name} {words}")
         return await tool.result(words, self.reach)
 
 
 def guard_of(cohort: Cohort) -> Guard:
-    """What may be shown in a cohort: no odds, and no suspects, where any agent is asked without prices."""
+    """Return what may be shown in a cohort.
+
+    Where any agent is asked without prices, nobody is shown odds or suspects.
+    """
     if all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants):
         return cohort.guard
-    audited = {"suspects": "withheld"} if cohort.guard.suspects else {}
-    return cohort.guard.model_copy(update={"odds": "withheld"} | audited)
+
+    withheld = {"odds": "withheld"}
+    if cohort.guard.suspects:
+        withheld["suspects"] = "withheld"
+    return cohort.guard.model_copy(update=withheld)
 
 
 def _source(cohort: Cohort, world: World) -> SearchSource:
-    """The source of articles that a cohort has frozen, if it can be searched."""
+    """Return the source that a cohort has frozen; raise `ResearchError` if it can't be searched."""
     source = world.research(cohort)
     if cohort.evidence == NO_EVIDENCE or not isinstance(source, SearchSource):
         words = f"the source {cohort.evidence} can't be searched"
@@ -216,55 +257,59 @@ def _source(cohort: Cohort, world: World) -> SearchSource:
 
 @contextmanager
 def recorded_lookups(database: str) -> Iterator[RecordedLookups]:
-    """What a record has of what was looked up, while it is open."""
+    """Yield what a record has of what was looked up, while it is open."""
     with open_read_only(database) as engine:
 
-        def told(at: datetime, key: str, words: str) -> ToolResult:
+        def tool(at: datetime, key: str, words: str) -> ToolResult:
             with reading(engine) as connection:
-                found = read_recorded(connection, at, key)
-            if found is None:
+                result = read_recorded(connection, at, key)
+            if result is None:
                 raise LookupError(f"{database} has no result of {words} for {at:%Y-%m-%d %H:%M}")
-            return found
+            return result
 
-        def gathered(cohort: int, at: datetime) -> GatheredEvidence | None:
+        def evidence(cohort: int, at: datetime) -> GatheredEvidence | None:
             with reading(engine) as connection:
                 return read_gathered(connection, cohort, at)
 
-        yield RecordedLookups(told, gathered)
+        yield RecordedLookups(tool, evidence)
 
 
 @dataclass(frozen=True, slots=True)
 class RoundContext:
-    """What there is to tell, and who wants to hear what; `past` is by entrant."""
+    """What the record knows that a view may have beside the snapshot, and which entrant wants what of it.
+
+    `ends` are the outcomes of markets that ended since the round before; `past` are forecasts by entrant.
+    """
 
     wanted: Mapping[int, Context]
-    ends: Mapping[MarketId, int | None] = field(default_factory=dict)
-    history: Mapping[MarketId, tuple[Quote, ...]] = field(default_factory=dict)
-    siblings: Mapping[str, tuple[Listing, ...]] = field(default_factory=dict)
-    past: Mapping[int, Sequence[PastForecast]] = field(default_factory=dict)
+    ends: Mapping[MarketId, int | None]
+    history: Mapping[MarketId, tuple[Quote, ...]]
+    siblings: Mapping[str, tuple[Listing, ...]]
+    past: Mapping[int, Sequence[PastForecast]]
 
     def told(self, view: View, entrant: int) -> View:
-        """An entrant's view with what it wants of all this."""
-        if (wants := self.wanted.get(entrant)) is None:
+        """Return an entrant's view with what it wants of all this."""
+        wants = self.wanted.get(entrant)
+        if wants is None:
             return view
-        past = self.past.get(entrant, ()) if wants.past else ()
-        last: dict[MarketId, tuple[PastForecast, ...]] = {}
-        for each in past:
-            market = each.forecast.market_id
-            last[market] = (*last.get(market, ()), each)
-        ended = (replace(x, outcome=self.ends[m]) for m in self.ends for x in last.pop(m, ()))
+
+        forecasts = self.past.get(entrant, ()) if wants.past else ()
+        past: dict[MarketId, tuple[PastForecast, ...]] = {}
+        for forecast in forecasts:
+            market_id = forecast.forecast.market_id
+            past[market_id] = (*past.get(market_id, ()), forecast)
+
+        ended: list[PastForecast] = []
+        for market_id, outcome in self.ends.items():
+            ended.extend(replace(forecast, outcome=outcome) for forecast in past.pop(market_id, ()))
+
         return replace(
             view,
             history=self.history if wants.history else {},
             siblings=self.siblings if wants.siblings else None,
             ended=tuple(ended),
-            past=last,
+            past=past,
         )
-
-
-def _is_context(value: object) -> bool:
-    """Whether a setting of that name is this one, and not some own one of a kind of somebody's."""
-    return isinstance(value, Mapping) and value.keys() == Context.model_fields.keys()
 
 
 def gather_context(
@@ -275,23 +320,31 @@ def gather_context(
     record: Record,
 ) -> RoundContext:
     """Read what these entrants want, in a few queries. Cohorts of before there was any want nothing."""
-    wanted = {
-        stored.entrant_ids[entrant.name]: Context.model_validate(entrant.settings["context"])
-        for entrant in entrants
-        if _is_context(entrant.settings.get("context"))
-    }
-    every = wanted.values()
+    wanted: dict[int, Context] = {}
+    recalling: list[int] = []
+    wants_history = False
+    wants_siblings = False
+    for entrant in entrants:
+        # A kind of somebody's own may have another setting of that name.
+        setting = entrant.settings.get("context")
+        if not isinstance(setting, Mapping) or setting.keys() != Context.model_fields.keys():
+            continue
+
+        key = stored.entrant_ids[entrant.name]
+        context = Context.model_validate(setting)
+        wanted[key] = context
+        if context.past:
+            recalling.append(key)
+        wants_history |= context.history
+        wants_siblings |= context.siblings
+
     ids = [listing.market.id for listing in snapshot]
-    recalling = [entrant for entrant, context in wanted.items() if context.past]
     ends: Mapping[MarketId, int | None] = {}
     past: Mapping[int, Sequence[PastForecast]] = {}
     if recalling and since is not None:
         ends = record.read(read_new_ends, stored.id, since, snapshot.at)
         past = record.read(read_past_forecasts, stored.id, recalling, {*ids, *ends}, snapshot.at)
-    return RoundContext(
-        wanted,
-        ends,
-        record.read(read_price_history, ids, snapshot.at) if any(x.history for x in every) else {},
-        record.read(read_siblings, snapshot) if any(x.siblings for x in every) else {},
-        past,
-    )
+
+    history = record.read(read_price_history, ids, snapshot.at) if wants_history else {}
+    siblings = record.read(read_siblings, snapshot) if wants_siblings else {}
+    return RoundContext(wanted, ends, history, siblings, past)

@@ -1,4 +1,4 @@
-"""Opens all that a round needs from outside the record, as its cohort has frozen it, and closes it again."""
+"""Opens what a round needs from outside the record, as its cohort has frozen it, and closes it again."""
 
 import asyncio
 import os
@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -60,28 +61,30 @@ async def open_world(
     clock: Clock | None = None,
     report_wait: Callable[[str], None] = report_nothing,
 ) -> AsyncIterator[World]:
-    """Everything a round needs from outside the record, closed again at the end. The time is a clock's.
+    """Yield all that a round needs from outside the record, and close it at the end. The time is a clock's.
 
-    `report_wait` is told for which model or provider calls wait, and until when.
+    `report_wait` is called with a line on the model or provider that calls wait for, and until when.
     """
     now = (clock or SystemClock()).now
+    timed = not isinstance(clock, PretendedClock)
     os.environ.update(environment(config.folder, os.environ))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
-        timed, name = not isinstance(clock, PretendedClock), holder_name()
+        holder = holder_name()
         adapters = OpenAdapters(config, record, stack, OpenModels(stack), timed)
-        limits: dict[Scope, int] = {
-            scope: config.budget.limits[scope] for scope in SCOPE_WORDS if scope in config.budget.limits
-        }
-        waits = Random(f"{name}/waits")
-        limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, waits, timed)
+
+        all_limits = config.budget.limits
+        limits: dict[Scope, int] = {scope: all_limits[scope] for scope in SCOPE_WORDS if scope in all_limits}
         budget = Budget(config.budget.call, limits)
+        waits = Random(f"{holder}/waits")
+        limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, waits, timed)
         reports = WaitReports(now, report_wait if timed else report_nothing)
+
         yield World(
             venue=adapters.venue,
             player=adapters.player,
             now=now,
-            holder=name,
+            holder=holder,
             code_version=code_version(),
             reservations=CallReservations(budget, limiter, record, waits=reports),
             research=adapters.research,
@@ -98,15 +101,17 @@ async def open_world(
 
 @asynccontextmanager
 async def open_dispatch(config: Config, on_change: Callable[[bool], None]) -> AsyncIterator[Dispatch]:
-    """The workers that play turns; without the library that brings turns to them an error says so.
+    """Yield the function that has workers play turns; raise `ArenaError` if its library is not installed.
 
-    `on_change` hears when turns are played without workers, for none is there, and when no more.
+    `on_change` is called with True when turns are played without workers, for none is there, and with False
+    when workers play again.
     """
     try:
         from arena.rounds.dispatch import dispatch_to_workers
     except ModuleNotFoundError as error:
         hint = 'pip install "paper-arena[postgres]", or set run.workers to false'
         raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
+
     async with dispatch_to_workers(config.database, code_version(), on_change) as dispatch:
         yield dispatch
 
@@ -123,10 +128,10 @@ class ServerUnknown(LookupError):
 
 
 def _folder_words(config: Config, group: str) -> str:
-    """Where a missing extension was: the folders that are there."""
-    folders = config.extensions(group)
-    there = [folder.path for folder in folders if folder.path.is_dir()] or [folder.path for folder in folders]
-    return " or ".join(f"{path.relative_to(config.folder)}/" for path in there)
+    """Return where a missing extension was: the folders that are there."""
+    paths = [folder.path for folder in config.extensions(group)]
+    existing = list(filter(Path.is_dir, paths))
+    return " or ".join(f"{path.relative_to(config.folder)}/" for path in existing or paths)
 
 
 @dataclass
@@ -146,20 +151,22 @@ class OpenAdapters:
     newest_config: Config | None = None
 
     def venue(self, cohort: Cohort) -> Venue:
-        """The venue that a cohort plays at, with the settings that it has frozen."""
+        """Return the venue that a cohort plays at, with the settings that it has frozen."""
         key = canonical([cohort.venue, cohort.venue_settings])
         if key not in self.venues:
-            module = self._venue_of(cohort)
-            own = cohort.venue == self.config.markets.venue
-            where = unfrozen_settings(self.config.venue_settings, self.config.folder) if own else {}
-            settings = module.Settings.model_validate({**cohort.venue_settings, **where})
-            self.venues[key] = connect(module, settings, self.quarantined.append, self.timed)
+            module = self._venue_module(cohort)
+            settings = dict(cohort.venue_settings)
+            if cohort.venue == self.config.markets.venue:
+                settings |= unfrozen_settings(self.config.venue_settings, self.config.folder)
+
+            checked = module.Settings.model_validate(settings)
+            self.venues[key] = connect(module, checked, self.quarantined.append, self.timed)
             self.stack.push_async_callback(self.venues[key].close)
         venue: Venue = self.venues[key]
         return venue
 
-    def _venue_of(self, cohort: Cohort) -> ModuleType:
-        """The file behind a cohort's venue. Without it the other cohorts are played all the same."""
+    def _venue_module(self, cohort: Cohort) -> ModuleType:
+        """Return the file behind a cohort's venue. Without it the other cohorts are played all the same."""
         try:
             return load("markets.venues", cohort.venue, self.config.extensions("venues"))
         except UnknownExtension as error:
@@ -168,37 +175,42 @@ class OpenAdapters:
             raise VenueUnavailable("no_venue", words, hint, cohort.venue) from error
 
     def research(self, cohort: Cohort) -> Research:
-        """The source that a cohort's evidence comes from, with the settings that it has frozen."""
+        """Return the source that a cohort's evidence comes from, with the settings that it has frozen."""
         key = canonical([cohort.evidence, cohort.evidence_settings])
         if key not in self.sources:
             module = load("agents.research", cohort.evidence, self.config.extensions("research"))
-            own = cohort.evidence == self.config.evidence.source
-            where = unfrozen_settings(self.config.evidence_settings, self.config.folder) if own else {}
-            settings = module.Settings.model_validate({**cohort.evidence_settings, **where})
-            self.sources[key] = module.research(settings, self.quarantined.append)
+            settings = dict(cohort.evidence_settings)
+            if cohort.evidence == self.config.evidence.source:
+                settings |= unfrozen_settings(self.config.evidence_settings, self.config.folder)
+
+            checked = module.Settings.model_validate(settings)
+            self.sources[key] = module.research(checked, self.quarantined.append)
             self.stack.push_async_callback(self.sources[key].close)
         return self.sources[key]
 
     def player(self, cohort: Cohort, entrant: Entrant) -> Player:
-        """An entrant's agent and model, with the settings and prompts that its cohort has frozen."""
+        """Return an entrant's agent and model, with the settings and prompts that its cohort has frozen."""
         address = self._address(cohort, entrant)
-        place = cohort.number, entrant.name, entrant.since, address
-        if place not in self.players_by_entrant:
+        entrant_key = cohort.number, entrant.name, entrant.since, address
+        if entrant_key not in self.players_by_entrant:
             prompts = {**cohort.prompts, **entrant.prompts}
-            known = [entrant.kind, entrant.settings, prompts, cohort.venue, cohort.venue_settings, address]
-            if (key := canonical(known)) not in self.players:
+            frozen = [entrant.kind, entrant.settings, prompts, cohort.venue, cohort.venue_settings, address]
+            key = canonical(frozen)
+            if key not in self.players:
                 self.players[key] = self._new_player(cohort, entrant, address)
-            self.players_by_entrant[place] = self.players[key]
-        return self.players_by_entrant[place]
+            self.players_by_entrant[entrant_key] = self.players[key]
+        return self.players_by_entrant[entrant_key]
 
     def changed(self, cohort: Cohort) -> list[Replacement]:
-        """The entrants of a cohort with other settings in the config, which is read anew if it was edited."""
+        """Return the entrants of a cohort that have other settings in the config, as it is by now."""
         return changed_agents(self._newest(), cohort)
 
     def _newest(self) -> Config:
+        """Return the config, read anew if it was edited since."""
         newest = self.newest_config or self.config
         if newest.hash and was_edited(newest):
-            newest = self.newest_config = load_config(newest.file, allow=self._still_trusted)
+            newest = load_config(newest.file, allow=self._still_trusted)
+            self.newest_config = newest
         return newest
 
     def _still_trusted(self, _document: Document) -> TrustedCode | None:
@@ -206,10 +218,14 @@ class OpenAdapters:
         return self.config.code
 
     def _address(self, cohort: Cohort, entrant: Entrant) -> str:
-        """Where an entrant's own server is by the config of today, else where it was; empty without one."""
+        """Return where an entrant's own server is by today's config, else where it was; empty without one.
+
+        Raise `ServerUnknown` if nobody says where it is.
+        """
         frozen = str(entrant.settings.get(ADDRESS_KEY) or "")
         if not frozen:
             return ""
+
         try:
             config = self._newest()
         except ConfigErrors:  # said where the round looks for replacements: addresses stay as they were
@@ -218,6 +234,7 @@ class OpenAdapters:
             model = model_settings(agent.settings)
             if (agent.name, agent.kind) == (entrant.name, entrant.kind) and model and model.base_url:
                 return model.base_url
+
         address = self.record.read(read_address, cohort.number, entrant.name) or frozen
         if not is_address(address):
             words = f"its server's address is unknown: put {entrant.name} back into the config"
@@ -225,9 +242,10 @@ class OpenAdapters:
         return address
 
     def missing_key(self, entrant: Entrant) -> str:
-        """The variable that an entrant's key should be in, where it is not; `.env` is read anew."""
+        """Return the variable that an entrant's key should be in, where it is not; `.env` is read anew."""
         if not entrant.settings.get("model"):
             return ""
+
         try:
             agent_kind = kind(entrant.kind, self.config.extensions("kinds"))
             model = model_settings(agent_kind.settings.model_validate(entrant.settings))
@@ -238,37 +256,52 @@ class OpenAdapters:
         return missing_key(model, os.environ)
 
     def _new_player(self, cohort: Cohort, entrant: Entrant, address: str) -> Player:
+        """Open an entrant's agent and its model; raise `KindIsGone` if the file of its kind is missing."""
         try:
             agent_kind = kind(entrant.kind, self.config.extensions("kinds"))
         except UnknownExtension as error:
             words = f"put {entrant.kind}.py back into {_folder_words(self.config, 'kinds')} beside the config"
             raise KindIsGone(f"{entrant.name} can't play any more: {words}") from error
-        where = {ADDRESS_KEY: address} if address else {}
-        settings = agent_kind.settings.model_validate({**entrant.settings, **where})
+
+        frozen = dict(entrant.settings)
+        if address:
+            frozen[ADDRESS_KEY] = address
+        settings = agent_kind.settings.model_validate(frozen)
+
         hashes = {**cohort.prompts, **entrant.prompts}
         texts = self.record.read(read_prompts, list(hashes.values()))
         prompts = {name: texts[key] for name, key in hashes.items()}
-        simulated = cohort.stamp == "simulated"  # of other worlds nobody knows the truth
+
+        # Only of a simulated world does anybody know the truth.
+        simulated = cohort.stamp == "simulated"
         truth = getattr(self.venue(cohort), "truth", None) if simulated else None
-        given = kind_inputs(self.config, prompts, truth)
-        agent = agent_kind.agent(settings, given)
-        if (model := model_settings(settings)) is None:
-            own = agent_kind.ask(settings, given) if agent_kind.ask else _no_model
+        inputs = kind_inputs(self.config, prompts, truth)
+        agent = agent_kind.agent(settings, inputs)
+
+        model = model_settings(settings)
+        if model is None:
+            ask = agent_kind.ask(settings, inputs) if agent_kind.ask else _no_model
             wait = settings.wait if isinstance(settings, DeskSettings) else None
-            return Player(agent, own, lambda _: 0, looks_outside=agent_kind.looks_outside, wait=wait)
-        ask = self.models.ask(model)
-        cost = partial(worst_case, settings=model)
-        return Player(agent, ask, cost, provider_of(model), agent_kind.looks_outside, model=model.model)
+            return Player(agent, ask, lambda _: 0, looks_outside=agent_kind.looks_outside, wait=wait)
+
+        return Player(
+            agent,
+            self.models.ask(model),
+            partial(worst_case, settings=model),
+            provider_of(model),
+            agent_kind.looks_outside,
+            model=model.model,
+        )
 
 
 async def _no_model(prompt: Prompt) -> Call:
-    """The `ask` of agents without a model."""
+    """Answer for agents without a model: with an error."""
     error = CallError("other", "this agent has no model: its settings name none", retry=False)
     return Call(prompt, None, cost=0, error=error)
 
 
 def was_edited(config: Config) -> bool:
-    """Whether the file of a config, or of a prompt that its agents use, says something else by now."""
+    """Tell whether the file of a config, or of a prompt of its agents, has changed since it was read."""
     folders = config.extensions("prompts")
     try:
         prompts = {name: prompt_text(name, config.folder, folders) for name in config.prompts}

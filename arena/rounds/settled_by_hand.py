@@ -30,47 +30,62 @@ class HandSettlement:
 def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetime) -> Resolution:
     """Write a decision, and pay it to the cohorts that have ended; those that go on are paid when settled.
 
-    Raises `ArenaError` where it is not a person's to decide: in a world that is not live, on a market that is
-    open, or on one whose venue has said how it ended.
+    Raise `ArenaError` where a person can't decide: in a world that is not live, on a market that is open, or
+    on one whose venue has said how it ended.
     """
     market = decision.market_id
-    stamps = read_market_stamps(connection, market)
-    if market.startswith(f"{FORECASTBENCH}:"):
-        hint = "arena forecastbench fetch --resolutions reads them"
-        raise ArenaError("not_live", f"{market} is a question of a benchmark, whose files resolve it", hint)
-    if stamps != {"live"}:
-        world = "recorded" if "replay" in stamps else "simulated"
-        words = f"{market} is from a {world} season, whose world alone says how its markets end"
-        raise ArenaError("not_live", words, "only markets of a live venue are settled by hand")
+    _check_world(connection, market)
 
-    versions = [x for x in read_resolutions(connection, [market], LATEST) if x.possible]
-    newest = max(versions, key=lambda resolution: resolution.version, default=None)
+    ends = [end for end in read_resolutions(connection, [market], LATEST) if end.possible]
+    newest = max(ends, key=lambda end: end.version, default=None)
     _check_newest(decision, newest)
     if newest is None and market not in read_closed_since(connection, [market], at):
         hint = "arena markets sync reads the venue again; a market can be settled once it has closed"
         raise ArenaError("not_closed", f"{market} is open", hint)
 
-    resolution = Resolution(
-        market_id=market,
-        version=1 if newest is None else newest.version + 1,
-        known_at=at if newest is None else max(newest.known_at, at),
-        payout=None if decision.withdrawn else decision.payout,
-        source=f"{WITHDRAWN if decision.withdrawn else DECIDED}{decision.because}",
-    )
+    version = 1
+    known_at = at
+    if newest is not None:
+        version = newest.version + 1
+        known_at = max(newest.known_at, at)
+
+    payout = decision.payout
+    source = f"{DECIDED}{decision.because}"
+    if decision.withdrawn:
+        payout = None
+        source = f"{WITHDRAWN}{decision.because}"
+
+    resolution = Resolution(market, version, known_at, payout, source)
     insert_resolutions(connection, [resolution], at)
     pay_ended_cohorts(connection, at)
     return resolution
 
 
+def _check_world(connection: Connection, market: MarketId) -> None:
+    """Raise `ArenaError` for a market whose world alone says how it ends."""
+    if market.startswith(f"{FORECASTBENCH}:"):
+        words = f"{market} is a question of a benchmark, whose files resolve it"
+        raise ArenaError("not_live", words, "arena forecastbench fetch --resolutions reads them")
+
+    stamps = read_market_stamps(connection, market)
+    if stamps != {"live"}:
+        world = "recorded" if "replay" in stamps else "simulated"
+        words = f"{market} is from a {world} season, whose world alone says how its markets end"
+        raise ArenaError("not_live", words, "only markets of a live venue are settled by hand")
+
+
 def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
-    """Refuse a decision that the newest version of the market's end leaves no room for."""
+    """Raise `ArenaError` if the newest version of the market's end leaves no room for a decision."""
     market = decision.market_id
     if newest is not None and not newest.by_hand:
         words = f"{market} was settled by its venue ({newest.source or 'without a source'})"
         raise ArenaError("settled", words, "a venue's word is corrected by the venue alone")
-    if decision.withdrawn and (newest is None or newest.withdrawn):
+
+    undecided = newest is None or newest.withdrawn
+    if decision.withdrawn and undecided:
         raise ArenaError("no_decision", f"{market} has no decision to withdraw", "arena markets show ID")
-    if newest is None or newest.withdrawn or decision.withdrawn:
+
+    if newest is None or undecided or decision.withdrawn:
         return
     if newest.payout == decision.payout:
         words = f"{market} is settled so already, since {newest.known_at:%Y-%m-%d %H:%M} UTC"

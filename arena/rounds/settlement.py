@@ -1,6 +1,6 @@
 """Settling: asking how markets ended, and paying what they pay, for as long as a venue may change its mind.
 
-Between rounds a venue is looked at as well: its catalogue and how markets ended, into the record.
+Between rounds a venue is read as well: its catalogue and how markets ended are written to the record.
 
 An end is learnt and paid to all cohorts that have ended in one transaction, so a record never holds an
 account of theirs that is settled by an older version. A cohort that goes on is paid when it is settled next;
@@ -40,16 +40,11 @@ from arena.rounds.error_text import error_text
 from arena.rounds.turns import is_late
 from arena.rounds.world import World
 from markets.hashes import canonical
-from markets.model import Resolution, Snapshot
-from markets.venue import (
-    EVERY_MARKET,
-    CatalogueFilter,
-    QuarantinedRecord,
-    Venue,
-    VenueError,
-)
+from markets.model import MarketId, Resolution, Snapshot
+from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord, Venue, VenueError
 from portfolio.ledger import fold, newest_resolutions, settle_resolved
 from portfolio.marks import mark_at
+from portfolio.model import Entry, Holdings
 
 T = TypeVar("T")
 DAY = timedelta(days=1)
@@ -72,24 +67,25 @@ async def venue_answer(
     record: Record,
     decides: bool = True,
 ) -> Sequence[T]:
-    """A venue's answer, or nothing where it has none and asking again is of no use.
+    """Return a venue's answer, or nothing where it has none and asking again is of no use.
 
-    A live venue that is down is asked again when the round is tried again, so that is an error. In a made-up
-    or recorded world, and for a cohort that decides nothing, it goes on without: nothing is on offer, and
+    Raise `VenueUnavailable` for a live venue that is down: it is asked again when the round is tried again.
+    A made-up or recorded world, and a cohort that decides nothing, go on without: nothing is on offer, and
     what is held keeps its last known price.
     """
     try:
         return await question
     except VenueError as error:
         if decides and stored.cohort.stamp == "live":
+            hints = [error.hint]
+            if not is_late(stored.cohort, at, world.now()):
+                hints.append(f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again")
+            hint = "; ".join(filter(None, hints))
             words = f"cohort {stored.cohort.number} was not played: {error.message}"
-            late = is_late(stored.cohort, at, world.now())
-            hint = "" if late else f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again"
-            hints = "; ".join(x for x in (error.hint, hint) if x)
-            raise VenueUnavailable(error.code, words, hints, stored.cohort.venue) from error
-        world.quarantined.append(
-            QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error))
-        )
+            raise VenueUnavailable(error.code, words, hint, stored.cohort.venue) from error
+
+        trouble = QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error))
+        world.quarantined.append(trouble)
         return []
     finally:
         record.quarantine(world.quarantined, at)
@@ -97,31 +93,36 @@ async def venue_answer(
 
 
 def venue_error(error: VenueError) -> ArenaError:
-    """A venue's trouble as the command line tells it."""
+    """Return a venue's trouble as the command line shows it."""
     return ArenaError(error.code, error.message, error.hint)
 
 
 async def settle_cohort(
     stored: StoredCohort, at: datetime, world: World, record: Record, decides: bool = True
 ) -> None:
-    """Learn how markets ended, those forecast as well as those held, and pay what they pay."""
-    asked = record.read(read_unresolved_markets, at - world.corrected_within)
-    question = world.venue(stored.cohort).resolutions(at, asked)
+    """Ask how markets ended, those forecast as well as those held, and pay what they pay."""
+    unresolved = record.read(read_unresolved_markets, at - world.corrected_within)
+    question = world.venue(stored.cohort).resolutions(at, unresolved)
     answered = await venue_answer(question, stored, at, world, record, decides)
     record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
+
     accounts = record.holdings(stored.id)
-    held = {market for account in accounts.values() for market, _ in (*account.lots, *account.settled)}
+    held: set[MarketId] = set()
+    for account in accounts.values():
+        for market, _ in [*account.lots, *account.settled]:
+            held.add(market)
     ends = newest_resolutions(record.read(read_resolutions, sorted(held), at), at)
+
     paid = {
         stored.entrant_ids[name]: settle_resolved(ends, account, at) for name, account in accounts.items()
     }
-    record.add_entries({entrant: entries for entrant, entries in paid.items() if entries})
+    record.add_entries(paid)
 
 
 def learn_resolutions(
     connection: Connection, resolutions: Sequence[Resolution], at: datetime, live: bool = False
 ) -> int:
-    """Keep what is new among these, and pay it to the cohorts that have ended; how many were new."""
+    """Keep what is new among these, pay it to the cohorts that have ended, and return how many were new."""
     count = add_resolutions(connection, resolutions, at, live)
     pay_ended_cohorts(connection, at)
     return count
@@ -132,50 +133,65 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
 
     Nobody holds anything then, so the snapshot behind its marks is empty. It comes after all that it has.
     """
-    if not (unpaid := read_unpaid_markets(connection)):
+    unpaid = read_unpaid_markets(connection)
+    if not unpaid:
         return
+
     numbers = {stored.id: stored.cohort.number for stored in read_cohorts(connection)}
     for cohort_id, markets in unpaid.items():
-        known = read_resolutions(connection, markets, LATEST)
-        newest = read_newest_time(connection, cohort_id) or at
-        when = max(at, newest + TICK, *(resolution.known_at for resolution in known))
-        ends, ledgers = newest_resolutions(known, when), read_ledgers(connection, cohort_id)
-        before = {
-            id: fold(ledgers[name]) for name, (id, _) in read_ledger_heads(connection, cohort_id).items()
-        }
-        paid = {id: settle_resolved(ends, account, when) for id, account in before.items()}
-        if not any(paid.values()):
+        resolutions = read_resolutions(connection, markets, LATEST)
+        newest_at = read_newest_time(connection, cohort_id) or at
+        paid_at = max(at, newest_at + TICK, *(resolution.known_at for resolution in resolutions))
+        ends = newest_resolutions(resolutions, paid_at)
+
+        ledgers = read_ledgers(connection, cohort_id)
+        paid: dict[int, list[Entry]] = {}
+        after: dict[int, Holdings] = {}
+        for name, (entrant, _) in read_ledger_heads(connection, cohort_id).items():
+            account = fold(ledgers[name])
+            entries = settle_resolved(ends, account, paid_at)
+            after[entrant] = fold(entries, account, sealed=True)
+            if entries:
+                paid[entrant] = entries
+        if not paid:
             continue
-        add_settlements(connection, {id: entries for id, entries in paid.items() if entries})
-        after = {id: fold(paid[id], account, sealed=True) for id, account in before.items()}
-        snapshot_id = add_snapshot(connection, cohort_id, numbers[cohort_id], Snapshot(when, ()), None)
-        put_marks(connection, snapshot_id, mark_at(after, when, {}, DAY, when))
+
+        add_settlements(connection, paid)
+        snapshot_id = add_snapshot(connection, cohort_id, numbers[cohort_id], Snapshot(paid_at, ()), None)
+        put_marks(connection, snapshot_id, mark_at(after, paid_at, {}, DAY, paid_at))
 
 
 async def settle_ended(at: datetime, world: World, record: Record) -> None:
     """Ask about corrections at the venues at which no cohort goes on, and pay what they pay."""
-    everyone = record.cohorts()
-    asked = {canonical([x.cohort.venue, x.cohort.venue_settings]): x for x in everyone}
-    going_on = [x for x in everyone if x.ended_at is None]
-    for other in going_on:
-        asked.pop(canonical([other.cohort.venue, other.cohort.venue_settings]), None)
-    if not asked:
+    by_venue: dict[str, StoredCohort] = {}
+    venues_going_on: set[str] = set()
+    for stored in record.cohorts():
+        venue = canonical([stored.cohort.venue, stored.cohort.venue_settings])
+        by_venue[venue] = stored
+        if stored.ended_at is None:
+            venues_going_on.add(venue)
+    for venue in venues_going_on:
+        del by_venue[venue]
+    if not by_venue:
         return
+
     markets = record.read(read_correctable_markets, at - world.corrected_within)
-    for stored in asked.values():
+    for stored in by_venue.values():
         question = world.venue(stored.cohort).resolutions(at, markets)
-        answered = await venue_answer(question, stored, at, world, record, decides=not going_on)
+        answered = await venue_answer(question, stored, at, world, record, decides=not venues_going_on)
         record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
-    if not going_on:
+
+    if not venues_going_on:
         record.write(put_job, JobState(CORRECTIONS, at, world.now(), world.now()))
 
 
 def next_look(
     record: Record, cohorts: Sequence[StoredCohort], world_is_live: bool, within: timedelta
 ) -> datetime | None:
-    """When corrections are read again, where no cohort goes on; None once none may come."""
-    if any(stored.ended_at is None for stored in cohorts):
-        return None
+    """Return when corrections are read again, where no cohort goes on; None once none may come."""
+    for stored in cohorts:
+        if stored.ended_at is None:
+            return None
     return record.read(next_correction_look, world_is_live, within)
 
 
@@ -185,7 +201,7 @@ ASKED_WITHIN = timedelta(days=60)
 
 @dataclass(frozen=True, slots=True)
 class VenueSync:
-    """What a look at a venue brought: its catalogue, how many ends were new, and what was quarantined.
+    """What a reading of a venue brought: its catalogue, how many ends were new, and what was quarantined.
 
     Of the catalogue also how many open markets were `left_out`, by reason, and the `limit` it stopped at.
     `trouble` is why nothing is known of how markets ended, `note` that an incomplete catalogue was taken.
@@ -201,7 +217,7 @@ class VenueSync:
 
     @property
     def complete(self) -> bool:
-        """Whether all was good that the venue said."""
+        """Tell whether all was good that the venue sent."""
         return not self.quarantined and self.trouble is None
 
 
@@ -217,8 +233,8 @@ async def sync_venue(
 ) -> VenueSync:
     """Read what is wanted of a venue's catalogue; unless it is None `within` what time, how markets ended.
 
-    `quarantined` is where the venue reports to. A catalogue that can't be read is an error, and what was
-    quarantined until then is kept; ends that can't be read are told of. So is one that is incomplete.
+    `quarantined` is where the venue reports to. A catalogue that can't be read, or is incomplete, is an
+    error, and what was quarantined until then is kept. Ends that can't be read are returned as `trouble`.
     """
     try:
         catalogue = await venue.catalogue(at, wanted)
@@ -230,26 +246,32 @@ async def sync_venue(
     synced = record.write(
         add_catalogue, source, catalogue.listings, at, quarantined, stored, wanted, catalogue.left_out
     )
-    before, new, trouble = len(quarantined), 0, None
+
+    quarantined_before = len(quarantined)
+    new_ends = 0
+    trouble = None
     if within is not None:
         try:
-            new = await sync_resolutions(venue, source, record, at, within)
+            new_ends = await sync_resolutions(venue, source, record, at, within)
         except VenueError as error:
             trouble = error
-        record.quarantine(quarantined[before:], at)
-    return VenueSync(synced, catalogue.left_out, catalogue.limit, new, tuple(quarantined), trouble, note)
+        record.quarantine(quarantined[quarantined_before:], at)
+
+    return VenueSync(synced, catalogue.left_out, catalogue.limit, new_ends, tuple(quarantined), trouble, note)
 
 
 async def sync_resolutions(
     venue: Venue, source: VenueSource, record: Record, at: datetime, within: timedelta
 ) -> int:
-    """Ask how markets ended that were played or have lost their price; how many ends were new.
+    """Ask how markets ended that were played or have lost their price, and return how many ends were new.
 
     Of those that have ended it is asked until so long after the last thing that was learnt of them.
     """
     played = record.read(read_unresolved_markets, at - within)
     gone = record.read(markets_gone_since, at - ASKED_WITHIN)
     asked = {*played, *gone}
-    answered = await venue.resolutions(at, sorted(asked)) if asked else []
-    new = [resolution for resolution in answered if resolution.market_id in asked]
-    return record.write(learn_resolutions, new, at, live=source.stamp == "live")
+    answered: Sequence[Resolution] = []
+    if asked:
+        answered = await venue.resolutions(at, sorted(asked))
+    answers = [resolution for resolution in answered if resolution.market_id in asked]
+    return record.write(learn_resolutions, answers, at, live=source.stamp == "live")

@@ -26,8 +26,8 @@ from markets.venue import QuarantinedRecord, Venue
 class RecordedLookups:
     """What an earlier record has of what was looked up, in place of asking anew.
 
-    A tool's result is known by the round's time and the request's key, and its words are for an error;
-    articles by cohort and time.
+    `tool` takes the round's time, the request's key, and its words for an error; `evidence` takes a cohort's
+    number and a time.
     """
 
     tool: Callable[[datetime, str, str], ToolResult]
@@ -35,24 +35,24 @@ class RecordedLookups:
 
 
 SearchResults = dict[MarketId, tuple[list[FoundArticle], datetime]]
-"""What a source of evidence said on markets, and when."""
+"""What a source of evidence has on markets, and when it was asked."""
 MissingTurns = Callable[[], Collection[str]]
-"""Those whose turns the record doesn't have."""
+"""Returns the entrants whose turns the record doesn't have."""
 Dispatch = Callable[
     [StoredCohort, StoredRound, Sequence[str], MissingTurns, bool], Awaitable[Collection[str]]
 ]
-"""Has turns of a round played by workers, `again` where it was begun before.
+"""Has workers play turns of a round, `again` where it was begun before, and waits for them.
 
-Once they are in, or no worker is there, those that none played.
+Returns the entrants whose turns no worker played, for none is there.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """An agent ready to play: its function, its model and where that is, what a question can cost at most.
+    """An agent ready to play: its function, its model and provider, and what a question can cost at most.
 
-    One that `looks_outside` may know more when it answers than what it was shown. With a `wait` it takes its
-    turns at the desk, and has so many seconds for each.
+    An agent that `looks_outside` may know more when it answers than what it was shown. With a `wait` it
+    takes its turns at the desk, and has so many seconds for each.
     """
 
     agent: Agent
@@ -65,13 +65,13 @@ class Player:
 
 
 def no_evidence(_cohort: Cohort) -> Research:
-    """The source of a world without evidence."""
+    """Return the source of a world without evidence."""
     return none.research(none.Settings())
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedMarkets:
-    """What a venue had on offer when it was read, and the hash of the sync that keeps it, of a live one.
+    """What a venue had on offer when it was read; of a live venue also the hash of the sync that keeps it.
 
     `note` says that it was taken though it is incomplete.
     """
@@ -86,15 +86,15 @@ class OfferedMarkets:
 class World:
     """All that a round needs from outside the record, as `arena.rounds.open_world` opens it.
 
-    `quarantined` is where venues report to, `catalogues` what was on offer at the last decision time, by
+    `quarantined` is where venues report to. `catalogues` is what was on offer at the last decision time, by
     venue, and `searches` what was found then, by source. With `dispatch` turns are played by workers.
-    `missing_key` is the variable in which an entrant's key should be, where it is not, `changed` are the
-    entrants of a cohort that the config has other settings for now; between attempts at a question an agent
-    sleeps. Where time is `pretended`, a simulated world has prices for every instant of it. Ends are
-    asked for again until they were not `corrected_within` so long. At the `desk` agents from outside take
-    their turns; without one they can't. `tool` finds tools by name; with what is `recorded` nothing is
-    searched anew. Where no time passes, a season waits for models that give no answer, unless it
-    `leaves_failed` turns as they are.
+    `missing_key` names the variable in which an entrant's key should be, where it is not. `changed` are the
+    entrants of a cohort that the config has other settings for now. Between two attempts at a question an
+    agent waits by `sleep`. Where time is `pretended`, a simulated world has prices for every instant of it.
+    The venue is asked for ends again until it has corrected none for the time `corrected_within`. Agents
+    from outside take their turns at the `desk`; without one they can't. `tool` finds tools by name; with
+    `recorded` lookups nothing is searched anew. Where no time passes, a season waits for models that give no
+    answer, unless it `leaves_failed` turns as they are.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -121,5 +121,5 @@ class World:
 
     @property
     def under_way(self) -> RunningCalls:
-        """The calls to models that are being made, and whether more may be."""
+        """Return the calls to models that are being made, and whether more may be."""
         return self.reservations.calls

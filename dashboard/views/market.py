@@ -568,7 +568,9 @@ def _ends(page: MarketPage) -> None:
     st.markdown(about_resolution(newest))
     if len(page.ends) == 1:
         return
-    whose = "The result was corrected" if any(end.by_hand for end, _ in page.ends) else CORRECTED_ITSELF
+    whose = (
+        "The result has several versions" if any(end.by_hand for end, _ in page.ends) else CORRECTED_ITSELF
+    )
     st.markdown(f"{whose}; what was paid before was taken back and paid anew.")
     listing(
         {

@@ -68,11 +68,16 @@ def errors(folder: Path) -> set[tuple[str, str]]:
         return set(reader.execute(query))
 
 
+@pytest.mark.parametrize(
+    "refused",
+    [limited(72_000), Refused("Rate limit exceeded: free-models-per-day", 429, "rate_limit_exceeded")],
+    ids=["wait", "words"],
+)
 def test_a_quota_that_is_used_up_fails_one_turn_at_once_and_delays_no_other(
-    tmp_path: Path, server: WireServer
+    tmp_path: Path, server: WireServer, refused: Refused
 ) -> None:
     write(tmp_path, server, capped="", good="")
-    by_model(server, capped=limited(72_000))
+    by_model(server, capped=refused)
     for passes in (1, 2):
         played = json.loads(arena(tmp_path, "round", "--at", "2026-01-04T00:00Z", "--json").stdout)
         turns = {turn["agent"]: turn["status"] for turn in played["rounds"][0]["turns"]}

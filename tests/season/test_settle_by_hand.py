@@ -202,6 +202,29 @@ def test_a_later_decision_and_the_venues_own_word_reverse_it(folder: Path) -> No
         assert RAIN not in record.read(read_unresolved_markets, start + 999 * DAY)
 
 
+@pytest.mark.parametrize("payout", ["1", "0", "refund", None])
+def test_a_venue_that_says_the_same_as_a_person_has_the_last_word(folder: Path, payout: str | None) -> None:
+    """Without a payout the decision was withdrawn, and the venue refunds as well."""
+    told = settle(folder, "--payout", payout or "1")
+    if payout is None:
+        told = settle(folder, "--withdraw")
+    at = datetime.fromisoformat(str(told["known_at"])) + DAY
+    cash = look(folder, at)
+
+    paid = {"1": usd(1), "0": 0}.get(payout or "refund")
+    for days in (1, 2):
+        venue = LittleVenue(endings=[Resolution(MarketId(RAIN), 1, at, paid, "little: told")])
+        assert look(folder, at + days * DAY, venue) == cash
+
+    shown = arena_json(folder, "--database", "arena.db", "markets", "show", RAIN)
+    newest = shown["resolutions"][-1]
+    assert (newest["source"], len(shown["resolutions"])) == ("little: told", int(str(told["version"])) + 1)
+    assert error_code(settle(folder, "--payout", "0.5", status=1)) == "settled"
+    assert error_code(settle(folder, "--withdraw", status=1)) == "settled"
+    with closing(opened(folder)) as record:
+        assert RAIN not in record.read(read_unresolved_markets, at + 999 * DAY)
+
+
 def test_a_decision_is_withdrawn_by_a_refund(folder: Path) -> None:
     assert error_code(settle(folder, "--withdraw", status=1)) == "no_decision"
     told = settle(folder, "--payout", "1")

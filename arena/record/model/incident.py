@@ -206,10 +206,18 @@ def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
 
 
-def catalogue_incomplete(venue: str, at: datetime, trouble: CodedError, counts: str = "") -> Incident:
-    """Return that a venue sends only part of its catalogue since then; `counts` says how much it holds."""
-    data = {"venue": venue, "message": trouble.message, "since": at.isoformat()}
-    words = f"{venue} sends an incomplete catalogue" + (f": {counts}" if counts else "")
+def catalogue_incomplete(
+    venue: str, at: datetime, trouble: CodedError, held: int | None = None, known: int = 0
+) -> Incident:
+    """Return that a venue sends only part of its catalogue since then.
+
+    It holds `held` of the markets `known` to be open; None where its list broke off.
+    """
+    data: dict[str, object] = {"venue": venue, "message": trouble.message, "since": at.isoformat()}
+    words = f"{venue} sends an incomplete catalogue"
+    if held is not None:
+        data |= {"held": held, "known": known}
+        words += f": {held:,} of {known:,} known open markets"
     return Incident("catalogue_incomplete", f"{venue}@{timestamp_text(at)}", at, words, data)
 
 

@@ -207,12 +207,11 @@ def drop_untold(engine: Engine) -> None:
     _change_incidents(engine, IS_UNTOLD, tries=MOST_TRIES)
 
 
-def read_incident_start(connection: Connection, kind: IncidentKind, about: str) -> datetime | None:
-    """Return when the incident of a kind began that goes on and whose subject begins so."""
+def read_ongoing_incidents(connection: Connection, kind: IncidentKind, about: str) -> list[RecordedIncident]:
+    """Return the incidents of a kind that go on and whose subject begins so, the oldest first."""
     subject = col(IncidentRow.subject).startswith(about, autoescape=True)
-    started = select(func.min(IncidentRow.at)).where(IS_OPEN, IncidentRow.kind == kind, subject)
-    at: datetime | None = connection.scalar(started)
-    return at
+    rows = select(IncidentRow.__table__).where(IS_OPEN, IncidentRow.kind == kind, subject)
+    return _read_incidents(connection, rows.order_by(IncidentRow.id))
 
 
 def read_recent_incidents(

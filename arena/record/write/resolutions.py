@@ -33,8 +33,9 @@ def add_resolutions(
 
     Simulated and recorded venues tell the whole story every time, and number its versions: those not yet
     known by their number are new. A live venue only says how a market stands now, as version 1 whatever
-    came before: an answer that pays something else than the newest known version is the next one. It is
-    known from now on, and so is a first one that had to wait: the venue dates them back to its close.
+    came before: an answer that pays something else than the newest known version is the next one, and so is
+    the first answer after a person's decision. It is known from now on, and so is a first one that had to
+    wait: the venue dates them back to its close.
     """
     known: ResolutionVersions = {}
     for some in batches(sorted({resolution.market_id for resolution in resolutions})):
@@ -100,14 +101,17 @@ def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
 def _changed_payouts(
     resolutions: Iterable[Resolution], known: ResolutionVersions, late: Collection[MarketId], at: datetime
 ) -> list[Resolution]:
-    """What pays something else than the newest version, as the next one; it is not known before now."""
+    """Return what pays something else than the newest version, as the next one; it is not known before now.
+
+    After a person's decision the venue's own word is the next version, whatever it pays: it has the last one.
+    """
     fresh = []
     for market, resolution in sorted({one.market_id: one for one in resolutions}.items()):
         newest = max(known[market].values(), key=lambda version: version.version, default=None)
         if newest is None:
             known_at = at if market in late else resolution.known_at
             fresh.append(replace(resolution, version=1, known_at=known_at))
-        elif newest.payout != resolution.payout:
+        elif newest.payout != resolution.payout or (newest.by_hand and not resolution.by_hand):
             known_at = max(newest.known_at, resolution.known_at, at)
             fresh.append(replace(resolution, version=newest.version + 1, known_at=known_at))
     return fresh

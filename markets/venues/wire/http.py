@@ -262,13 +262,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         return float(asked[:9])
-    then, now = _header_date(asked), _header_date(headers.get("date", ""))
+    then, now = header_date(asked), header_date(headers.get("date", ""))
     return None if then is None or now is None else max((then - now).total_seconds(), 0.0)
 
 
-def _header_date(text: str) -> datetime | None:
+def header_date(text: str) -> datetime | None:
+    """Return a date as headers have it, None of anything else."""
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)

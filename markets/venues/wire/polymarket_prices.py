@@ -35,6 +35,7 @@ from markets.venues.wire.fields import (
 from markets.venues.wire.polymarket_records import (
     PREFIX,
     AnyFigure,
+    AnyTime,
     Figure,
     GammaRecord,
     Pair,
@@ -210,11 +211,23 @@ class PolymarketEnding(GammaRecord):
     uma_resolution_statuses: Statuses = ()
     closed_time: When = None
     uma_end_date: When = None
+    updated_at: AnyTime = None
 
     @property
     def closed_at(self) -> datetime | None:
         """Return when it closed: where nobody says, when the oracle was done."""
         return self.closed_time or self.uma_end_date
+
+    def closed_since(self, at: datetime, seen_closed_at: datetime) -> datetime:
+        """Return since when this closed market has been closed for certain, as far as is known at `at`.
+
+        A page that doesn't say when it closed, or names a time to come, was closed when it was last changed.
+        """
+        if self.closed_at is not None and self.closed_at <= at:
+            return self.closed_at
+        if self.updated_at is not None:
+            return min(seen_closed_at, self.updated_at)
+        return seen_closed_at
 
 
 class PolymarketToken(WireRecord):
@@ -250,7 +263,7 @@ class PolymarketPast(GammaRecord):
 
 NEEDED = (
     "id", "conditionId", "closed", "outcomes", "outcomePrices", "umaResolutionStatus", "resolutionStatus",
-    "umaResolutionStatuses", "closedTime", "umaEndDate", "clobTokenIds",
+    "umaResolutionStatuses", "closedTime", "umaEndDate", "updatedAt", "clobTokenIds",
 )  # fmt: skip
 """What of a record says how a market ended, and which book is its own."""
 
@@ -271,7 +284,7 @@ def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None
     """Return what a market paid, once that is final; None while nothing is amiss and it isn't.
 
     Where the page lacks the oracle's word the source is `NO_WORD`: the order book has to confirm that end.
-    `seen_closed_at` is when it was first seen closed, for a page that doesn't say when it closed.
+    `seen_closed_at` is when it was first seen closed: what counts for a page that says nothing better.
     """
     ending = read(PolymarketEnding, raw, "resolution")
     words = {word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word}
@@ -300,7 +313,7 @@ def _end_without_word(ending: PolymarketEnding, at: datetime, seen_closed_at: da
     if DISPUTED.intersection(word.casefold() for word in ending.uma_resolution_statuses[-1:]):
         raise RejectedRecord("resolution", "disputed", "its result was disputed last: it waits")
 
-    counts_from = (ending.closed_at or seen_closed_at) + BOOK_COUNTS_AFTER
+    counts_from = ending.closed_since(at, seen_closed_at) + BOOK_COUNTS_AFTER
     if at < counts_from:
         raise _no_status(f"until {counts_from:%Y-%m-%d %H:%M} UTC, when the order book's winner counts")
 

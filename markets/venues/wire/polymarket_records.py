@@ -148,6 +148,8 @@ AnyFigure = Annotated[int | None, PlainValidator(or_else(_maybe_figure, None))]
 """A number on which no price depends; unknown where it is missing or makes no sense."""
 When = Annotated[datetime | None, PlainValidator(_maybe_instant)]
 """A time that may be missing."""
+AnyTime = Annotated[datetime | None, PlainValidator(or_else(_maybe_instant, None))]
+"""A time on which little depends; unknown where it is missing or makes no sense."""
 Texts = Annotated[tuple[str, ...], PlainValidator(texts)]
 Pair = Annotated[tuple[str, str], BeforeValidator(texts)]
 """The names of a market's two outcomes."""

@@ -378,7 +378,9 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
         *(agent_over(each, due + 6 * HOUR) for each in lasting),
         usage_not_believed("sharp", "openai/gpt-x", "1,000,000,000 tokens in and 200 out", due, due + HOUR),
         venue_outage("polymarket", due, VenueError("server_error", "gamma-api.polymarket.com answered 503")),
-        catalogue_incomplete("polymarket", due, VenueError("incomplete", "its catalogue is incomplete")),
+        catalogue_incomplete(
+            "polymarket", due, VenueError("incomplete", "its catalogue is incomplete"), 3, 40
+        ),
         rejected,
         market_unsettled("polymarket:512", due - timedelta(days=14), ["sharp", "hasty"], due),
         backup_not_kept(due, ArenaError("differs", "1 difference: entry 1, sharp, 7, hash")),

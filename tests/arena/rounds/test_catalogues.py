@@ -195,4 +195,6 @@ def test_the_webhook_is_not_told_that_the_venue_is_down(record: Record) -> None:
         "venue": "little",
         "since": "2026-01-11T12:00:00+00:00",
         "message": "its catalogue is incomplete: it holds 3 of 40 markets known to be open",
+        "held": 3,
+        "known": 40,
     }

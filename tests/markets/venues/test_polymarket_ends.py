@@ -206,6 +206,13 @@ ALONE: list[tuple[Raw, Raw | None, int | None]] = [
     ({"umaResolutionStatuses": '["proposed", "disputed", "proposed"]'}, {}, usd(1)),
     ({"umaResolutionStatuses": "nonsense"}, {}, usd(1)),
     ({"closedTime": None, "umaEndDate": "2026-01-02T03:04:05Z"}, {}, usd(1)),
+    ({"closedTime": None, "updatedAt": "2026-01-03T11:00:00.5Z"}, {}, usd(1)),
+    ({"closedTime": "2027-01-01 00:00:00+00", "updatedAt": "2026-01-03T11:00:00Z"}, {}, usd(1)),
+    ({"updatedAt": "2026-01-04T11:00:00Z"}, {}, usd(1)),
+    ({"updatedAt": "soon"}, {}, usd(1)),
+    ({"closedTime": None, "updatedAt": "2026-01-03T15:00:00Z"}, {}, None),
+    ({"closedTime": None, "updatedAt": "2027-01-01T00:00:00Z"}, {}, None),
+    ({"closedTime": None, "updatedAt": "soon"}, {}, None),
     ({"umaResolutionStatuses": '["proposed", "disputed"]'}, {}, None),
     ({"outcomePrices": '["0", "1"]'}, {}, None),
     ({}, {"won": "No"}, None),
@@ -238,10 +245,11 @@ def test_without_the_oracles_word_page_and_order_book_must_agree(
     assert len(answer.aside) == (payout is None and not is_open)
 
 
+@pytest.mark.parametrize("closed_time", [None, "2027-01-01 00:00:00+00"])
 def test_a_market_without_a_time_of_closing_counts_from_when_it_was_first_seen_closed(
-    server: VenueServer,
+    server: VenueServer, closed_time: str | None
 ) -> None:
-    wire = PolymarketWire([an_end(**NO_WORD, closedTime=None)], ends=[a_book_end()])
+    wire = PolymarketWire([an_end(**NO_WORD, closedTime=closed_time)], ends=[a_book_end()])
 
     async def looks(venue: Any) -> list[list[Resolution]]:
         times = [NOW, NOW + timedelta(hours=23), NOW + timedelta(hours=24)]
