@@ -11,13 +11,13 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from markets.garbage_collection import gc_paused
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
 from markets.registry import PYTHON_ONLY
-from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueSettings, ignore_report
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
 from markets.venues.wire.fields import (
@@ -53,10 +53,8 @@ UNTOLD = frozenset({"min_open_interest"})
 """Keys of a rule for figures that the venue's lists do not tell."""
 
 
-class Settings(BaseModel):
+class Settings(VenueSettings):
     """How Polymarket is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://gamma-api.polymarket.com", exclude=True)
     """The service with the markets."""

@@ -24,7 +24,7 @@ AWAY = '{name: eve, model: openai/nobody, base_url: "http://127.0.0.1:9/v1", tim
 RUDE = """\
 import sys
 
-from agents.model import Settings
+from agents.model import KindSettings as Settings
 
 
 def agent(settings, given):
