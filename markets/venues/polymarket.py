@@ -185,13 +185,15 @@ class Polymarket:
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
         """The same with how they ended, by both services. Their prices are read with them, many at once."""
         by_id = {each.market.id: each for each in markets}
-        raws = {id.removeprefix(wire.PREFIX): each.raw for id, each in by_id.items()}
+        raws = {market_id.removeprefix(wire.PREFIX): each.raw for market_id, each in by_id.items()}
         self._past_raws |= raws
         ends = {end.market_id: end for end in await self._confirmed(raws, request.at)}
-        tokens = {id: self._sorter.made(each.raw, token_of, each.raw) for id, each in by_id.items()}
-        spans = {token: by_id[id].in_time(request) for id, token in tokens.items() if token}
+        tokens = {
+            market_id: self._sorter.made(each.raw, token_of, each.raw) for market_id, each in by_id.items()
+        }
+        spans = {token: by_id[market_id].in_time(request) for market_id, token in tokens.items() if token}
         self._past_points = await asking.histories(self._clob, spans, request.hours)
-        return [replace(each, end=ends.get(id)) for id, each in by_id.items()]
+        return [replace(each, end=ends.get(market_id)) for market_id, each in by_id.items()]
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
         """A market's prices, one for each so many hours between two instants."""

@@ -48,17 +48,17 @@ ANSWER_TURN = (
 )
 
 
-def put_desk_key(connection: Connection, agent: str, hash: str, made_at: datetime) -> None:
+def put_desk_key(connection: Connection, agent: str, key_hash: str, made_at: datetime) -> None:
     """An agent's key, by its hash; one that it had before is good no more."""
-    connection.execute(PUT_KEY, {"agent": agent, "hash": hash, "made_at": made_at})
+    connection.execute(PUT_KEY, {"agent": agent, "hash": key_hash, "made_at": made_at})
 
 
-def open_desk_turn(connection: Connection, entrant: int, round: int, view: str, wait: float) -> str:
+def open_desk_turn(connection: Connection, entrant: int, round_id: int, view: str, wait: float) -> str:
     """Open a turn for so many seconds; what it shows.
 
     One of the same round that is open or over stays as it is: whoever was broken off goes on with it.
     """
-    place = {"entrant": entrant, "round": round}
+    place = {"entrant": entrant, "round": round_id}
     connection.execute(OPEN_TURN, {**place, "view": view, "wait": wait})
     return str(connection.execute(SHOWN, place).scalar_one())
 
@@ -75,7 +75,7 @@ def read_ended_turns(
     return {row.entrant_id: row.answer for row in rows}
 
 
-def answer_desk_turn(connection: Connection, entrant: int, round: int, text: str) -> bool:
+def answer_desk_turn(connection: Connection, entrant: int, round_id: int, text: str) -> bool:
     """Take an answer, if none is in and it is not too late for one; whether it was taken."""
-    done = connection.execute(ANSWER_TURN, {"entrant": entrant, "round": round, "text": text})
+    done = connection.execute(ANSWER_TURN, {"entrant": entrant, "round": round_id, "text": text})
     return done.rowcount == 1
