@@ -4,7 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from agents.model import ConfigBlock
 from markets.model import Market
+
+
+class ResearchSettings(ConfigBlock):
+    """The base of each source's `Settings`: the keys of its block under `evidence` in the config."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What an agent sees, asks and answers."""
+"""The values between the arena and an agent: what it sees, what it asks a model, what it decides."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ Stage = Literal["blind", "final"]
 Rung = Literal["schema", "json", "prompt"]
 DecisionStatus = Literal["played", "partly", "malformed", "declined", "failed", "late", "out", "waiting"]
 USABLE_STATUSES: tuple[DecisionStatus, ...] = ("played", "partly")
-"""Turns whose forecasts and orders count."""
+"""How turns end whose forecasts and orders count."""
 DECIDED_STATUSES: tuple[DecisionStatus, ...] = (*USABLE_STATUSES, "malformed", "declined")
-"""Turns in which the agent has answered, and which are over."""
+"""How turns end in which the agent has answered: they are not played again."""
 Reasoning = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 ErrorCode = Literal[
     "no_key", "auth", "quota", "payment", "refused", "rate_limit", "overloaded", "unreachable", "too_long",
@@ -28,7 +28,7 @@ ErrorCode = Literal[
 
 
 class ConfigBlock(BaseModel):
-    """A block of a config: no key that it does not name, and nothing that changes."""
+    """A frozen block of a config. A key that it does not name is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
@@ -37,7 +37,8 @@ class ConfigBlock(BaseModel):
 class Forecast:
     """The probability of YES that an agent states for a market, kept in millionths.
 
-    A probability may be a float, a Decimal or a text; it is taken by the digits that it is written with.
+    It is made from a `probability` (a float, a Decimal or a text, taken by its decimal digits) or from
+    `millionths`.
     """
 
     market_id: MarketId
@@ -54,43 +55,53 @@ class Forecast:
         *,
         millionths: int | None = None,
     ):
-        if millionths is None or probability is not None:
-            millionths = _share(probability, millionths)
-        _put_market(self, market_id)
-        _put_millionths(self, millionths)
-        _put_stage(self, stage)
-        _put_reason(self, reason)
+        if (probability is None) is (millionths is None):
+            raise TypeError("a Forecast takes either a probability from 0 to 1 or millionths=")
+        if millionths is None:
+            millionths = _as_millionths(probability)
+
+        # A replayed year makes millions: these take half the time of object.__setattr__.
+        _set_market_id(self, market_id)
+        _set_millionths(self, millionths)
+        _set_stage(self, stage)
+        _set_reason(self, reason)
 
     @property
     def probability(self) -> float:
-        """The probability as a number from 0 to 1."""
+        """Return the probability as a number from 0 to 1."""
         return self.millionths / ONE
 
 
-# a replayed year makes millions: these take half the time of object.__setattr__
-_put_market, _put_millionths, _put_stage, _put_reason = (
-    vars(Forecast)[name].__set__ for name in ("market_id", "millionths", "stage", "reason")
-)
+_set_market_id = vars(Forecast)["market_id"].__set__
+_set_millionths = vars(Forecast)["millionths"].__set__
+_set_stage = vars(Forecast)["stage"].__set__
+_set_reason = vars(Forecast)["reason"].__set__
 
 
-def _share(probability: SupportsFloat | str | None, given: int | None) -> int:
-    """A probability in millionths, if these are not `given` too. Raises for what is not from 0 to 1."""
-    if (probability is None) is (given is None):
-        raise TypeError("a Forecast takes either a probability from 0 to 1 or millionths=")
+def _as_millionths(probability: object) -> int:
+    """Return a probability in millionths. Raise if it is not a number from 0 to 1."""
     if isinstance(probability, bool) or not isinstance(probability, SupportsFloat | str):
         raise TypeError(f"a probability is a number from 0 to 1, and this is a {type(probability).__name__}")
+
     share = decimal_of(probability)
     if not 0 <= share <= 1:
         hint = "Write 0.65 for 65%, or millionths= for a whole number of millionths"
         raise ValueError(f"the probability {str(probability)[:40]} is not between 0 and 1. {hint}")
+
     return millionths(share)
+
+
+def forecasts_of(probabilities: Mapping[MarketId, int]) -> tuple[Forecast, ...]:
+    """Return a forecast for each market with a probability in millionths."""
+    return tuple(Forecast(market_id, millionths=share) for market_id, share in probabilities.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A piece of evidence: what a source published, and the latest moment at which it can have done so.
+    """A piece of evidence that agents are shown.
 
-    `dated` is the day or time that it bears itself, in words.
+    `published_at` is the latest moment at which it can have been published, `dated` the day or time that its
+    source gives, as text.
     """
 
     source: str
@@ -103,13 +114,13 @@ class Article:
 
 
 HISTORY_DAYS = (30, 14, 7, 3, 1)
-"""How many days before a round the earlier prices are from."""
+"""The ages of the earlier prices that an agent is shown, in days before the round."""
 MOST_ENDED = 30
-"""So many markets that have ended are told of, the latest first."""
+"""How many markets that have ended an agent is shown at most, the latest first."""
 
 
 class Context(ConfigBlock):
-    """What an agent is told beyond markets, prices, articles and its account; all of it by default."""
+    """What an agent is shown beyond markets, prices, articles and its account; everything by default."""
 
     history: bool = True
     """Earlier prices of each market, where it sees prices."""
@@ -124,10 +135,10 @@ CONTEXT_KEYS: dict[str, JsonValue] = {"meant": "a block with history, siblings a
 
 @dataclass(frozen=True, slots=True)
 class PastForecast:
-    """What an agent said of a market in an earlier round, beside the price of then, and what YES paid since.
+    """A forecast of an earlier round, with the price of that time and how the market ended.
 
-    `question` is what the market asked. `outcome` is 1 for YES and 0 for NO; None while it is open, and
-    where it ended otherwise.
+    `question` is the question of the market. `outcome` is 1 for YES and 0 for NO; None while it is open, or
+    if it ended in another way.
     """
 
     forecast: Forecast
@@ -140,7 +151,7 @@ class PastForecast:
 
 @dataclass(frozen=True, slots=True)
 class ToolForm:
-    """A tool as a model is told of it: its name, what it does, and the JSON schema of what it takes."""
+    """A tool as it is described to a model: its name, what it does, and the JSON schema of its arguments."""
 
     name: str
     about: str
@@ -149,7 +160,7 @@ class ToolForm:
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """The tools that an agent has in a turn, and how one is used: by name, with what the model gave it."""
+    """The tools that an agent has in a turn; `use(name, arguments)` calls one and returns its answer."""
 
     forms: tuple[ToolForm, ...]
     use: Callable[[str, str], Awaitable[str]]
@@ -157,13 +168,15 @@ class Toolbox:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that an agent may see when it decides. `stated` are the forecasts of those it is `of`.
+    """All that an agent may see when it decides.
 
-    `since` is when the cohort decided before: what was missed does not count. None in its first round.
-    What follows is there as far as its settings want it. `history` has earlier prices, oldest first;
-    `siblings` has by event what is not in the snapshot, and is None where they are not wanted; `past` has
-    its own last forecast of a market, blind and final, and `ended` those that ended since its last round.
-    `tools` are there for who has any.
+    `stated` has the forecasts of the agents named in its `of`. `since` is when the cohort played its last
+    round; None in the first one, and rounds that it missed don't count.
+
+    The rest is filled as its settings say. `history` has earlier prices by market, oldest first. `siblings`
+    has, by event, the markets that are not in the snapshot; None if they are switched off. `past` has its own
+    last forecasts by market, blind and final, and `ended` those whose markets ended since its last round.
+    `tools` is None if it has none.
     """
 
     snapshot: Snapshot
@@ -185,9 +198,9 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an agent believes and wants; the items of its answer that made no sense are rejected.
+    """What an agent forecasts and orders; invalid items of its answer are among the rejections.
 
-    `repaired` are the repairs by which an answer of another form was read.
+    `repaired` names the repairs that were needed to read its answer.
     """
 
     forecasts: tuple[Forecast, ...] = ()
@@ -209,11 +222,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One question to a model: what is asked, and which part of the turn it is.
+    """One question to a model, and which stage and sample of the turn it is for.
 
-    `bets` is whether the answer may hold bets and sales beside its forecasts, `max_tokens` the longest answer
-    to this question where that is not the settings' own. `shared` is one whose words others have too.
-    `tools` are what the model may use before it answers; with `must_answer` it may use them no more.
+    `bets` is whether the answer may have bets and sales as well as forecasts. `max_tokens` replaces the
+    limit in the agent's settings. `shared` is whether other samples ask with the same text. `tools` are the
+    tools that the model may use before it answers; with `must_answer` it may use none any more.
     """
 
     messages: tuple[Message, ...]
@@ -229,9 +242,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class CallError:
-    """Why a call brought no answer, told apart and free of keys.
+    """Why a call brought no answer, without any API key in its text.
 
-    `wait` is for how many seconds the provider asked to be left alone.
+    `wait` is how many seconds the provider asked to wait.
     """
 
     code: ErrorCode
@@ -242,13 +255,13 @@ class CallError:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One attempt to get an answer, whole.
+    """One attempt to get an answer from a model.
 
-    Cost in millionths of a dollar, None when unknown; `worst` is what it could have cost at most. `thinking`
-    and `citations` (addresses) are there where the provider gives them, `host` where it names who served the
-    model for it. Reasoning tokens are among `tokens_out`, those read from a cache or written to one among
-    `tokens_in`. `status` is that of HTTP. `usage_doubt` says why the provider's usage was not believed; it is
-    not kept with the call.
+    `cost` is in millionths of a dollar, None when unknown; `worst` is the most that it could have cost.
+    `thinking`, `citations` (addresses) and `host` (the company that served the model) are filled if the
+    provider sends them. `tokens_out` includes reasoning tokens, `tokens_in` those read from a cache or
+    written to one. `status` is the HTTP status. `usage_doubt` says why the provider's usage was not
+    believed; it is not stored with the call.
     """
 
     prompt: Prompt
@@ -278,26 +291,30 @@ Agent = Callable[[View, Ask], Awaitable[Decision]]
 
 
 class Unreadable(ValueError):
-    """A file or a module that a config names can't be used: what is wrong with it, and a hint."""
+    """A file or a module that a config names can't be used; the message has the reason and a hint."""
 
 
-class Settings(ConfigBlock):
-    """What a kind's block in the config may hold. Each kind adds its own fields, and a line on each."""
+class KindSettings(ConfigBlock):
+    """The base of each kind's `Settings`: the keys of an agent's block in the config.
+
+    A kind adds its own fields, each with a docstring, which `make docs` and `arena config` show.
+    """
 
     def faults(self, given: "Given") -> Iterator[tuple[str, str]]:
-        """What would fail every turn, seen before the first: which setting, and words with a hint."""
+        """Yield the settings that would make every turn fail, each with a message and a hint."""
         yield from ()
 
 
 def _no_folder(name: str) -> Any:
+    """Raise `Unreadable`: there is no folder to read from."""
     raise Unreadable(f"{name} can't be found: there is no folder to look in")
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What came of a program: its output, its exit status, and the end of what it wrote to standard error.
+class ProgramResult:
+    """The result of running a program: its output, its exit status, and the last lines of standard error.
 
-    `fault` is why there is nothing to read: it could not be started, took too long, or wrote too much.
+    `fault` says why there is no output: it could not be started, took too long, or wrote too much.
     """
 
     output: str
@@ -307,30 +324,32 @@ class Ran:
     timed_out: bool = False
 
 
-async def _no_program(words: Sequence[str], *_: object) -> Ran:
-    return Ran("", fault=f"{words[0]} can't be run here")
+async def _no_program(command: Sequence[str], *_: object) -> ProgramResult:
+    """Return that the program can't be run."""
+    return ProgramResult("", fault=f"{command[0]} can't be run here")
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the composition root hands to a kind.
+    """What the arena gives to a kind when it makes an agent.
 
-    The world's truth where it has one, the texts of prompts by name, and how to read a file or import a
-    module beside the config; what can't be had that way is `Unreadable`. And how to run a program there: its
-    words, what it reads, for how many seconds at most, and which variables it sees; and whether there is one
-    of a name.
+    `truth` gives the true probabilities of a simulated world. `prompts` has the texts of prompts by name.
+    `read` reads a file beside the config and `load` imports a module there; both raise `Unreadable`.
+    `run(command, text, seconds, variables)` runs a program there, with a text on its standard input, a limit
+    in seconds and the names of the environment variables that it sees. `has_program` tells whether a program
+    of a name is installed.
     """
 
     truth: Truth | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
     read: Callable[[str], str] = _no_folder
     load: Callable[[str], Any] = _no_folder
-    run: Callable[[Sequence[str], str, float, Sequence[str]], Awaitable[Ran]] = _no_program
+    run: Callable[[Sequence[str], str, float, Sequence[str]], Awaitable[ProgramResult]] = _no_program
     has_program: Callable[[str], bool] = bool
 
 
 class TokenPrice(ConfigBlock):
-    """Dollars per million tokens, where the library's table does not know the model."""
+    """Dollars per million tokens of a model that litellm's table does not have."""
 
     input: float = Field(ge=0, le=1_000_000)
     """For what the model is sent."""
@@ -339,7 +358,7 @@ class TokenPrice(ConfigBlock):
 
 
 class Measurement(ConfigBlock):
-    """What one question told of a model, as `arena agents add` writes it."""
+    """What `arena agents add` measured by one question to a model."""
 
     on: date
     """The day of the question."""
@@ -360,7 +379,7 @@ class Measurement(ConfigBlock):
 
     @property
     def speed(self) -> float:
-        """Tokens of the answer a second."""
+        """Return how many tokens of the answer came in a second."""
         return self.tokens_out / max(self.seconds, 0.1)
 
 
@@ -369,18 +388,21 @@ OWN_PARAMETERS = (
     "max_tokens", "messages", "model", "n", "num_retries", "reasoning_effort", "response_format", "seed",
     "stream", "temperature", "timeout", "tool_choice", "tools",
 )  # fmt: skip
-"""Parameters of a call that have a key of their own, or that would change what comes back."""
+"""Parameters that `extra` may not have: they have a key of their own, or change the answer's form."""
 
 
 def is_none(value: object) -> bool:
-    """Whether a setting has no value, and is left out: what was frozen before the key was there lacks it."""
+    """Tell whether a setting has no value. It is then left out of the frozen settings.
+
+    Settings that were frozen before the key existed lack it too, so their hashes stay the same.
+    """
     return value is None
 
 
-class ModelSettings(Settings):
-    """How a model is reached. A kind whose settings extend these is given a real `ask`.
+class ModelSettings(KindSettings):
+    """How a model is reached. A kind whose settings extend these gets an `ask` that calls the model.
 
-    Where such a kind can do without, an empty `model` stands for none.
+    In a kind that also works without a model, an empty `model` means none.
     """
 
     model: str
@@ -426,20 +448,22 @@ class ModelSettings(Settings):
 
     @field_validator("extra")
     @classmethod
-    def _not_ours(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def _check_extra(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return the extra parameters. Raise if one of them may not be set here."""
         for name in extra:
             if name.lower() in OWN_PARAMETERS:
-                words = "it has its own key here, or changes the form of the answer"
-                raise ValueError(f"{name} is not allowed under extra: {words}")
+                reason = "it has its own key here, or changes the form of the answer"
+                raise ValueError(f"{name} is not allowed under extra: {reason}")
+
         return extra
 
 
 class TooLate(Exception):
-    """What an agent raises whose answer did not come in time: its turn is late."""
+    """Raised by an agent whose answer did not come in time: its turn ends as late."""
 
 
-class DeskSettings(Settings):
-    """What agents have that take their turns at the desk. A kind whose settings extend these waits there."""
+class DeskSettings(KindSettings):
+    """The settings of agents that play at the desk. A kind whose settings extend these waits there."""
 
     wait: float = Field(
         default=900.0,
@@ -450,6 +474,8 @@ class DeskSettings(Settings):
     """How long a round waits for its answer, once its turn is open."""
 
 
-def model_settings(settings: Settings) -> ModelSettings | None:
-    """How the model of an agent is reached; None where it has none."""
-    return settings if isinstance(settings, ModelSettings) and settings.model else None
+def model_settings(settings: KindSettings) -> ModelSettings | None:
+    """Return how the model of an agent is reached; None if it has no model."""
+    if isinstance(settings, ModelSettings) and settings.model:
+        return settings
+    return None

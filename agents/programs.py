@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from agents.model import Ran
+from agents.model import ProgramResult
 from agents.secrets import redact, secrets_in
 
 MOST_OUTPUT = 4_000_000
@@ -25,7 +25,7 @@ async def run_program(
     text: str,
     seconds: float,
     names: Sequence[str] = (),
-) -> Ran:
+) -> ProgramResult:
     """Run a program in a folder. It is ended with all that it has started, whatever happens here.
 
     Of the environment it sees what every program needs, and the variables named; secrets among these are
@@ -38,12 +38,12 @@ async def run_program(
             *words, cwd=folder, env=seen, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
     except OSError as error:
-        return Ran("", fault=f"{words[0]} can't be started: {error.strerror}")
+        return ProgramResult("", fault=f"{words[0]} can't be started: {error.strerror}")
     try:
         async with asyncio.timeout(seconds):
             ran = await _talked(process, text.encode())
     except TimeoutError:
-        return Ran("", fault=f"no answer within {seconds:g} seconds", timed_out=True)
+        return ProgramResult("", fault=f"no answer within {seconds:g} seconds", timed_out=True)
     finally:
         with suppress(ProcessLookupError):  # all of it may be over already
             os.killpg(process.pid, signal.SIGKILL)
@@ -51,7 +51,7 @@ async def run_program(
     return replace(ran, output=redact(ran.output, secrets), complaint=redact(ran.complaint, secrets))
 
 
-async def _talked(process: asyncio.subprocess.Process, text: bytes) -> Ran:
+async def _talked(process: asyncio.subprocess.Process, text: bytes) -> ProgramResult:
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -60,7 +60,7 @@ async def _talked(process: asyncio.subprocess.Process, text: bytes) -> Ran:
     try:
         output = await _read(process.stdout)
         if output is None:
-            return Ran("", fault=f"it wrote more than {MOST_OUTPUT:,} bytes")
+            return ProgramResult("", fault=f"it wrote more than {MOST_OUTPUT:,} bytes")
         await writing
         while process.returncode is None:  # noqa: ASYNC110 - `wait` waits for its children's pipes too
             await asyncio.sleep(0.005)
@@ -73,9 +73,9 @@ async def _talked(process: asyncio.subprocess.Process, text: bytes) -> Ran:
         complaints.cancel()
         await asyncio.gather(writing, complaints, return_exceptions=True)
     try:
-        return Ran(output.decode(), status, complaint)
+        return ProgramResult(output.decode(), status, complaint)
     except UnicodeDecodeError:
-        return Ran("", status, complaint, "its output is not UTF-8 text")
+        return ProgramResult("", status, complaint, "its output is not UTF-8 text")
 
 
 async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:

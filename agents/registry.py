@@ -1,4 +1,4 @@
-"""What a config names: kinds and prompts, here or beside it, and files and modules beside it."""
+"""Finds what a config names: kinds and prompts, of the package or beside the config, and files beside it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from agents.model import Agent, Ask, Given, Settings, Unreadable
+from agents.model import Agent, Ask, Given, KindSettings, Unreadable
 from agents.prompts.include import WholeTemplate, whole_template
 from markets.registry import (
     ExtensionFolder,
@@ -23,58 +23,68 @@ MOST_BYTES = 10_000_000
 
 
 class NotAnAgentKind(LookupError):
-    """A file of that name is there, but it makes no agents."""
+    """There is a file of that name, but it does not define a kind of agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentKind:
-    """A kind of agent: what its block in the config may hold, and how one is made from that.
+    """A kind of agent: the settings in its block of the config, and the function that makes an agent of them.
 
-    One that `looks_outside` may know more when it answers than what it was shown. `ask` is what it asks in
-    place of a model, where it has something to ask; the answers are kept like a model's.
+    `page` is its documentation. An agent that `looks_outside` may know more when it answers than it was
+    shown. `ask` makes what it asks in place of a model, such as a program; answers are stored like a model's.
     """
 
     name: str
     page: str
-    settings: type[Settings]
+    settings: type[KindSettings]
     agent: Callable[[Any, Given], Agent]
     looks_outside: bool
     ask: Callable[[Any, Given], Ask] | None = None
 
 
 def kinds(extra: Iterable[ExtensionFolder] = ()) -> list[str]:
-    """The names of all kinds."""
+    """Return the names of all kinds."""
     return names(HOME / "kinds", extra)
 
 
 def kind(name: str, extra: Iterable[ExtensionFolder] = ()) -> AgentKind:
-    """The kind of that name."""
+    """Return the kind of that name. Raise `NotAnAgentKind` if its file lacks what a kind needs.
+
+    An extension looks outside unless it says otherwise.
+    """
     module = load("agents.kinds", name, extra)
-    settings, agent = getattr(module, "Settings", None), getattr(module, "agent", None)
-    if not (isinstance(settings, type) and issubclass(settings, Settings) and callable(agent)):
+    settings = getattr(module, "Settings", None)
+    agent = getattr(module, "agent", None)
+    if not (isinstance(settings, type) and issubclass(settings, KindSettings) and callable(agent)):
         raise NotAnAgentKind(
             f"{name}.py is not an agent kind: it needs a class Settings and a function agent"
         )
-    looks_outside = getattr(module, "LOOKS_OUTSIDE", module.__name__ != f"agents.kinds.{name}")
-    page, ask = (module.__doc__ or "").strip(), getattr(module, "ask", None)
-    return AgentKind(name, page, settings, agent, looks_outside, ask)
+
+    is_extension = module.__name__ != f"agents.kinds.{name}"
+    looks_outside = getattr(module, "LOOKS_OUTSIDE", is_extension)
+    page = (module.__doc__ or "").strip()
+    return AgentKind(name, page, settings, agent, looks_outside, getattr(module, "ask", None))
 
 
-def agents_needed(settings: Settings) -> tuple[str, ...]:
-    """The agents whose stated forecasts an agent needs: the names in its `of`."""
+def agents_needed(settings: KindSettings) -> tuple[str, ...]:
+    """Return the names of the agents whose forecasts an agent uses: those in its `of`."""
     of = getattr(settings, "of", ())
     return (of,) if isinstance(of, str) else tuple(of)
 
 
-def prompt_names(settings: Settings) -> tuple[str, ...]:
-    """The prompts that an agent looks up in `Given.prompts`."""
+def prompt_names(settings: KindSettings) -> tuple[str, ...]:
+    """Return the names of the prompts that an agent uses."""
     return tuple(getattr(settings, "prompt_names", ()))
 
 
 def prompt_path(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) -> Path:
-    """The file of the template of that name; a name that ends in .md is a path from the config's folder."""
+    """Return the file of a template. A name that ends in .md is a path from the config's folder.
+
+    Raises `UnknownExtension` if there is none.
+    """
     if not name.endswith(".md"):
         return find(HOME / "prompts", name, extra, ".md")
+
     path = folder / name
     if not path.is_file():
         raise UnknownExtension(name, names(HOME / "prompts", extra, ".md"))
@@ -82,43 +92,52 @@ def prompt_path(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) 
 
 
 def prompt_template(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) -> WholeTemplate:
-    """The template of that name, with the parts that it includes."""
+    """Return the template of that name, with the parts that it includes."""
     folders = tuple(extra)
     return whole_template(prompt_path(name, folder, folders), lambda part: _part_path(part, folder, folders))
 
 
 def prompt_text(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) -> str:
-    """Its text."""
+    """Return the text of the template of that name, with the parts that it includes."""
     return prompt_template(name, folder, extra).text
 
 
 def _part_path(name: str, folder: Path, extra: Iterable[ExtensionFolder]) -> Path:
-    """The file of a part: named as prompts are, but never from outside of the config's folder."""
+    """Return the file of a part, which is named like a prompt. Raise `LookupError` if there is none.
+
+    A path may not lead out of the config's folder.
+    """
+    paths = list[Path]()
     if name.endswith(".md"):
-        paths = [folder / name]
+        paths.append(folder / name)
         if not paths[0].resolve().is_relative_to(folder.resolve()):
             raise LookupError("it lies outside of the config's folder")
-    else:
+    elif Path(name).name == name:
         homes = [HOME / "prompts", *(folder.path for folder in extra)]
-        paths = [home / f"{name}.md" for home in homes if Path(name).name == name]
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        raise LookupError("there is no such file")
-    return path
+        paths.extend(home / f"{name}.md" for home in homes)
+
+    for path in paths:
+        if path.is_file():
+            return path
+
+    raise LookupError("there is no such file")
 
 
 def read_file(folder: Path, name: str) -> str:
-    """The text of a file; its path starts from the config's folder."""
+    """Return the text of a file in the config's folder. Raise `Unreadable` if it can't be read."""
     path = folder / name
     if not path.is_file():
         raise Unreadable(f"there is no file {name} next to the config. Put it there, or name another")
+
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise Unreadable(f"{name} can't be read: {error.strerror}. Make it readable") from error
+
     if len(data) > MOST_BYTES:
         raise Unreadable(f"{name} has more than {MOST_BYTES:,} bytes. Remove old rows")
+
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -127,12 +146,17 @@ def read_file(folder: Path, name: str) -> str:
 
 
 def load_module(folder: Path, sources: Mapping[Path, bytes], name: str) -> ModuleType:
-    """Return the module of that name in the config's folder, or in `extensions/` there, if it is trusted."""
-    paths = [folder / f"{name}.py", folder / "extensions" / f"{name}.py"]
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        words = f"there is no {name}.py next to the config or in its extensions/"
-        raise Unreadable(f"{words}. Put the function there, or name another module")
+    """Return the module of that name in the config's folder, or in `extensions/` there.
+
+    Raises `Unreadable` if it is not there, not trusted or can't be loaded.
+    """
+    path = folder / f"{name}.py"
+    if not path.is_file():
+        path = folder / "extensions" / f"{name}.py"
+    if not path.is_file():
+        place = f"there is no {name}.py next to the config or in its extensions/"
+        raise Unreadable(f"{place}. Put the function there, or name another module")
+
     try:
         return load_source(path, sources)
     except UntrustedExtension as error:

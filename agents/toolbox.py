@@ -1,4 +1,4 @@
-"""Tools by name, and what one may reach. Whatever a tool says is kept, and told to all that ask the same."""
+"""Loads the tools of models by name, and defines what a tool gets and returns. Every answer is recorded."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -19,34 +19,32 @@ from markets.registry import ExtensionFolder, load, names
 
 HOME = Path(__file__).with_name("tools")
 MOST_TEXT = 20_000
-"""So many characters of what a tool says are kept."""
-
-
+"""The longest text of a tool that is kept, in characters."""
 WITHHELD = "it may not be shown"
 
 
 class ToolRefusal(ValueError):
-    """A tool can't do what it was asked for: why, in words for the model."""
+    """A tool can't do what it was asked for; the message tells the model why."""
 
 
 @runtime_checkable
 class SearchSource(Protocol):
-    """A source of articles that can be searched by words, and may have the whole text of what it lists."""
+    """A source of articles that can be searched, and that may have the full text of what it lists."""
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
-        """What has to do with some words, as of an instant; what comes too late is for the guard."""
+        """Return articles that match a query, as of an instant. The guard removes those that came later."""
         ...
 
     async def read(self, url: str) -> FoundArticle | None:
-        """The whole article at an address that a search has listed; None where there is no text of it."""
+        """Return the full article at an address that a search has listed; None if there is no text of it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ToolReach:
-    """What a tool may look at in a turn: the view, a source of articles, prices, and the agent's own notes.
+    """What a tool may use in a turn: the view, a source of articles, prices, and the agent's own notes.
 
-    `listed` are the addresses that searches of the round have told.
+    `listed` returns the addresses of the articles that searches of this round have found.
     """
 
     view: View
@@ -60,7 +58,7 @@ class ToolReach:
 
 @dataclass(frozen=True, slots=True)
 class ToolSource:
-    """An article in what a tool says: its address, the latest time that its date can mean, and its hash."""
+    """An article in a tool's answer: its address, the latest time that its date can mean, and its hash."""
 
     url: str
     published: str
@@ -69,9 +67,9 @@ class ToolSource:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool says: the text, the articles in it, and how many others were withheld for which reason.
+    """The answer of a tool: its text, the articles in it, and how many were withheld for which reason.
 
-    Beside the reasons stands the `audit` of the texts, where they got a verdict.
+    `withheld` also has the `audit` of the texts, if there was one.
     """
 
     text: str
@@ -82,42 +80,54 @@ class ToolResult:
 def told_articles(
     found: Iterable[FoundArticle], query: str, reach: ToolReach, nothing: str, guard: Guard | None = None
 ) -> ToolResult:
-    """What the guard lets through of articles that were found, as a model is told it."""
-    shown, at = reach.view.snapshot.shown, reach.view.snapshot.at
-    asked = {listing.market.id: listing.market.question for listing in shown}
-    closes_at = min((listing.market.closes_at for listing in shown), default=at)
-    guarded = guard_found(found, query, asked, closes_at, at, reach.now(), guard or reach.guard)
-    sources = [
-        ToolSource(x.url, timestamp_text(x.published_at), digest([x.title, x.text])) for x in guarded.articles
-    ]
-    text = "\n\n".join(map(_told, guarded.articles)) or nothing
-    return ToolResult(text, tuple(sources), guarded.counts)
+    """Return the articles that the guard lets through as an answer; the text `nothing` if there are none."""
+    snapshot = reach.view.snapshot
+    questions = {listing.market.id: listing.market.question for listing in snapshot.shown}
+    closes_at = min((listing.market.closes_at for listing in snapshot.shown), default=snapshot.at)
+    guarded = guard_found(found, query, questions, closes_at, snapshot.at, reach.now(), guard or reach.guard)
+
+    sources = []
+    texts = []
+    for article in guarded.articles:
+        article_hash = digest([article.title, article.text])
+        sources.append(ToolSource(article.url, timestamp_text(article.published_at), article_hash))
+        texts.append(_article_text(article))
+
+    return ToolResult("\n\n".join(texts) or nothing, tuple(sources), guarded.counts)
 
 
 def audited(result: ToolResult, reach: ToolReach) -> ToolResult:
-    """What a tool of one's own may say of what it fetched: nothing of it where it is suspect and withheld."""
+    """Return the answer of a tool that fetches, audited; without its text if that is suspect and withheld."""
     if AUDIT in result.withheld or reach.guard.suspects is None:
         return result
+
     snapshot = reach.view.snapshot
-    asked = {listing.market.id: listing.market.question for listing in snapshot.shown}
+    questions = {listing.market.id: listing.market.question for listing in snapshot.shown}
     page = Article("", "", "", result.text, snapshot.at, snapshot.at, "")
-    suspect = audited_text(page, result.text, asked, snapshot.at, reach.guard)
-    told = Audit(RULES, reach.guard.odds == "withheld", 1, () if suspect is None else (suspect,))
-    hides = suspect is not None and not suspect.shown
-    text, sources = (WITHHELD, ()) if hides else (result.text, result.sources)
-    return ToolResult(text, sources, {**result.withheld, AUDIT: asdict(told)})
+    suspect = audited_text(page, result.text, questions, snapshot.at, reach.guard)
+
+    suspects = () if suspect is None else (suspect,)
+    audit = Audit(RULES, reach.guard.odds == "withheld", 1, suspects)
+    withheld = {**result.withheld, AUDIT: asdict(audit)}
+    if suspect is not None and not suspect.shown:
+        return ToolResult(WITHHELD, (), withheld)
+    return ToolResult(result.text, result.sources, withheld)
 
 
-def _told(article: Article) -> str:
-    head = f"{article.title} ({article.source}, {article.dated})\n{article.url}"
-    return f"{head}\n{article.text}" if article.text else head
+def _article_text(article: Article) -> str:
+    """Return an article as a model reads it."""
+    text = f"{article.title} ({article.source}, {article.dated})\n{article.url}"
+    if article.text:
+        text += f"\n{article.text}"
+    return text
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. One that `fetches` asks somebody outside, and one that is `own` tells each agent its own.
+    """A tool as it is loaded from its file.
 
-    One that `tells_prices` is nothing for who must not see any.
+    One that `fetches` asks somebody outside. One that is `own` answers each agent differently. One that
+    `tells_prices` is not for agents that must not see prices.
     """
 
     form: ToolForm
@@ -128,33 +138,41 @@ class Tool:
     tells_prices: bool
 
     async def result(self, arguments: str, reach: ToolReach) -> ToolResult:
-        """What it says to a model that gives it this, also where it can't make anything of it."""
+        """Return its answer to a model's arguments. If they can't be used, the answer says why."""
         try:
             result = await self.use(self.arguments.model_validate_json(arguments), reach)
-            return audited(result, reach) if self.fetches else result
         except ValidationError as error:
-            told = "; ".join(f"{'.'.join(map(str, x['loc']))}: {x['msg']}" for x in error.errors())
-            return ToolResult(f"{self.form.name} can't be used so: {told}"[:MOST_TEXT])
+            faults = []
+            for fault in error.errors():
+                key = ".".join(map(str, fault["loc"]))
+                faults.append(f"{key}: {fault['msg']}")
+            return ToolResult(f"{self.form.name} can't be used so: {'; '.join(faults)}"[:MOST_TEXT])
         except ToolRefusal as refusal:
             return ToolResult(str(refusal)[:MOST_TEXT])
 
+        return audited(result, reach) if self.fetches else result
+
 
 def is_own_tool(name: str) -> bool:
-    """Return whether a tool comes with the package."""
+    """Tell whether a tool comes with the package."""
     return name in names(HOME)
 
 
 def tool(name: str, extra: Iterable[ExtensionFolder] = ()) -> Tool:
-    """The tool of that name."""
+    """Return the tool of that name. Raise `LookupError` if there is none, or its file defines no tool."""
     module = load("agents.tools", name, extra)
-    arguments, use = getattr(module, "Arguments", None), getattr(module, "use", None)
+    arguments = getattr(module, "Arguments", None)
+    use = getattr(module, "use", None)
     if not (isinstance(arguments, type) and issubclass(arguments, BaseModel) and callable(use)):
         raise LookupError(f"{name}.py is no tool: it needs a class Arguments and a function use")
+
+    # Models are shown neither the titles nor the docstring that pydantic puts into the schema.
     schema = arguments.model_json_schema()
     for part in (schema, *schema.get("properties", {}).values()):
         part.pop("title", None)
     schema.pop("description", None)
     form = ToolForm(name, " ".join((module.__doc__ or "").split()), schema)
+
     is_ours = module.__name__ == f"agents.tools.{name}"
     return Tool(
         form,
@@ -167,7 +185,9 @@ def tool(name: str, extra: Iterable[ExtensionFolder] = ()) -> Tool:
 
 
 def plain_request(arguments: str) -> str:
-    """What a model gave a tool, so that equal requests are equal texts; as it is, where it is no JSON.
+    """Return a model's arguments for a tool in a normal form, so that equal requests are equal texts.
+
+    Arguments that are not JSON are returned as they are.
 
     >>> plain_request('{"query":  "rain"}'), plain_request("rain")
     ('{"query":"rain"}', 'rain')

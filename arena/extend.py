@@ -3,7 +3,7 @@
 `from arena.extend import Agent, Decision, …` works as long as this page lists the name.
 """
 
-from agents.evidence import FoundArticle, Research, ResearchError
+from agents.evidence import FoundArticle, Research, ResearchError, ResearchSettings
 from agents.model import (
     Agent,
     Article,
@@ -14,6 +14,7 @@ from agents.model import (
     Decision,
     Forecast,
     Given,
+    KindSettings,
     Message,
     ModelSettings,
     Prompt,
@@ -21,10 +22,18 @@ from agents.model import (
     View,
     model_settings,
 )
-from agents.model import Settings as KindSettings
 from agents.toolbox import ToolReach, ToolRefusal, ToolResult
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
-from markets.venue import Catalogue, CatalogueFilter, QuarantinedRecord, Report, Truth, Venue, VenueError
+from markets.venue import (
+    Catalogue,
+    CatalogueFilter,
+    QuarantinedRecord,
+    Report,
+    Truth,
+    Venue,
+    VenueError,
+    VenueSettings,
+)
 from portfolio.model import Bet, Fill, FillLevel, Holdings, Rejection, Sale
 from portfolio.rules import Rules
 
@@ -59,6 +68,7 @@ __all__ = [
     "Report",
     "Research",
     "ResearchError",
+    "ResearchSettings",
     "Resolution",
     "Rules",
     "Sale",
@@ -70,6 +80,7 @@ __all__ = [
     "Unreadable",
     "Venue",
     "VenueError",
+    "VenueSettings",
     "View",
     "model_settings",
 ]

@@ -93,12 +93,12 @@ def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
 
 def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[tuple[Ask, Prompt]]:
     """Every entrant's way to its model, as in a round, and the question of its turn with another seed."""
-    [round] = record.read(read_rounds, stored.id)
+    [stored_round] = record.read(read_rounds, stored.id)
     for entrant in stored.cohort.entrants:
         key = stored.entrant_ids[entrant.name]
-        [before] = record.read(read_calls, round.id, [key])[key]
+        [before] = record.read(read_calls, stored_round.id, [key])[key]
         player = world.player(stored.cohort, entrant)
-        ask = ask_of_player(player, Payer(round.id, key), entrant.name, [before], world, record)
+        ask = ask_of_player(player, Payer(stored_round.id, key), entrant.name, [before], world, record)
         yield ask, replace(before.prompt, seed=before.prompt.seed + 1)
 
 

@@ -115,19 +115,19 @@ def bet(arena: Arena) -> None:
 def decided(arena: Arena) -> Decided:
     """What every agent does in the first round."""
     record, stored = arena.record, arena.stored
-    round = record.read(read_rounds, stored.id)[0]
-    snapshot = record.snapshot(stored.id, round.at)
+    stored_round = record.read(read_rounds, stored.id)[0]
+    snapshot = record.snapshot(stored.id, stored_round.at)
     assert snapshot is not None
     offers, accounts = SnapshotOffers(snapshot[1], FREE), record.holdings(stored.id)
     keys = stored.entrant_ids
-    tokens = record.write(claim_turns, round.id, [*keys.values()], "bench", lambda _: False)
+    tokens = record.write(claim_turns, stored_round.id, [*keys.values()], "bench", lambda _: False)
     turns: Decided = []
     for place, (name, key) in enumerate(keys.items()):
         account = accounts[name]
         bets = tuple(Bet(market, "YES" if yes else "NO", STAKE) for market, yes in sides(place).items())
         fills, refused = execute_at(offers, bets, (), account)
         assert not refused
-        entries = post(fills, account, round.at, f"fill:{round.number}")
+        entries = post(fills, account, stored_round.at, f"fill:{stored_round.number}")
         turn = Turn(name, account.cash, Decision(bets=bets), tuple(fills), (), tuple(entries))
         turns.append(TurnUnderClaim(key, tokens[key], turn))
     return turns

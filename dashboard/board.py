@@ -334,8 +334,8 @@ PART_FOUND: Mapping[str, Finder] = {
     "skill_p": "gain.p",
 }
 PART_COLUMNS = tuple(
-    LeaderboardColumn(key, *PART_HEADS[key], help, _finder(PART_FOUND.get(key, f"gain.{key}")))
-    for key, help in PART_HELP.items()
+    LeaderboardColumn(key, *PART_HEADS[key], help_text, _finder(PART_FOUND.get(key, f"gain.{key}")))
+    for key, help_text in PART_HELP.items()
 )
 """What is said of an agent in a part of the season."""
 

@@ -250,24 +250,24 @@ class HtmlCell:
     look: str = ""
 
 
-def number(label: str, format: str, help: str) -> HtmlColumn:
+def number(label: str, form: str, help_text: str) -> HtmlColumn:
     """A column of figures, to the right."""
-    return HtmlColumn(label, help, format)
+    return HtmlColumn(label, help_text, form)
 
 
-def time(label: str, help: str, format: str = "time") -> HtmlColumn:
+def time(label: str, help_text: str, form: str = "time") -> HtmlColumn:
     """A column of instants in UTC."""
-    return HtmlColumn(label, help, format)
+    return HtmlColumn(label, help_text, form)
 
 
-def words(label: str, help: str = "", long: bool = False) -> HtmlColumn:
+def words(label: str, help_text: str = "", long: bool = False) -> HtmlColumn:
     """A column of text, all of which is shown if it is `long`."""
-    return HtmlColumn(label, help, "long" if long else "text")
+    return HtmlColumn(label, help_text, "long" if long else "text")
 
 
-def picture(label: str, help: str = "") -> HtmlColumn:
+def picture(label: str, help_text: str = "") -> HtmlColumn:
     """A column of small drawings of our own."""
-    return HtmlColumn(label, help, "picture")
+    return HtmlColumn(label, help_text, "picture")
 
 
 def venue_cells(pages: Iterable[tuple[str, str] | None]) -> dict[str, list[object]]:

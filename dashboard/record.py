@@ -296,7 +296,7 @@ def read_season(connection: Connection) -> SeasonOverview:
 def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, str]) -> CohortLine:
     """A cohort as lists have it; `depths` are what has to be said of the money of each, by number."""
     begun, frozen = read_rounds(connection, stored.id), stored.cohort
-    played = sum(round.done for round in begun)
+    played = sum(begun_round.done for begun_round in begun)
     return CohortLine(
         frozen.number,
         frozen.starts_at,
@@ -379,12 +379,13 @@ def read_summed_curves(
         name: {one.entrant_ids[name]: one.cohort.bankroll for one in stored if name in one.entrant_ids}
         for name in names
     }
-    ids = [id for mine in given.values() for id in mine]
+    ids = [entrant_id for mine in given.values() for entrant_id in mine]
     worth = defaultdict[int, list[EntrantEquity]](list)
     for one in read_equity_at(connection, _wanted(read_account_spans(connection, ids), instants)):
         worth[one.entrant_id].append(one)
     return {
-        name: _curve(name, [one for id in mine for one in worth[id]], mine) for name, mine in given.items()
+        name: _curve(name, [one for entrant_id in mine for one in worth[entrant_id]], mine)
+        for name, mine in given.items()
     }
 
 
@@ -525,7 +526,7 @@ def read_market_list(connection: Connection, asked: MarketFilter) -> MarketList:
     enough = max(ENOUGH.get(asked.order, 0), start + PAGE_ROWS)
     matching, whole = _matching(connection, asked, enough)
     chosen = list(matching) if order is None else order(connection, matching)
-    lines = market_lines(connection, [matching[id] for id in chosen[start : start + PAGE_ROWS]])
+    lines = market_lines(connection, [matching[market_id] for market_id in chosen[start : start + PAGE_ROWS]])
     more = len(chosen) > start + PAGE_ROWS or (order is None and not whole)
     return MarketList(tuple(lines), len(chosen), whole, more)
 
@@ -563,14 +564,18 @@ def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
 
 def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
     quotes = _quotes(connection, list(matching))
-    volumes = {id: quote.volume for id, quote in quotes.items() if quote.volume is not None}
-    return sorted(matching, key=lambda id: (-volumes.get(id, -1), id))
+    volumes = {market_id: quote.volume for market_id, quote in quotes.items() if quote.volume is not None}
+    return sorted(matching, key=lambda market_id: (-volumes.get(market_id, -1), market_id))
 
 
 def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
-    spreads = read_forecast_spreads(connection, {id: match.shown for id, match in matching.items()}, NULLS)
-    apart = {id: spread.high - spread.low for id, spread in spreads.items() if spread.agents > 1}
-    return sorted(apart, key=lambda id: (-apart[id], id))
+    spreads = read_forecast_spreads(
+        connection, {market_id: match.shown for market_id, match in matching.items()}, NULLS
+    )
+    apart = {
+        market_id: spread.high - spread.low for market_id, spread in spreads.items() if spread.agents > 1
+    }
+    return sorted(apart, key=lambda market_id: (-apart[market_id], market_id))
 
 
 ENOUGH: Mapping[MarketOrder, int] = {"closes": WEIGHED, "volume": WEIGHED, "apart": COMPARED}

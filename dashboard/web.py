@@ -27,7 +27,9 @@ def content_policy() -> str:
     hashes = (sha256(each.encode()).digest() for each in re.findall("(?s)<script>(.*?)</script>", page))
     rules = {
         "default-src": "'none'",
-        "script-src": " ".join(["'self'", *(f"'sha256-{b64encode(hash).decode()}'" for hash in hashes)]),
+        "script-src": " ".join(
+            ["'self'", *(f"'sha256-{b64encode(script_hash).decode()}'" for script_hash in hashes)]
+        ),
         "style-src": "'self' 'unsafe-inline'",
         "connect-src": "'self'",
         "font-src": "'self' data:",

@@ -23,7 +23,7 @@ PATTERN = re.compile(r"%(\+?)(?:\.(\d+))?[fd](%?)")
 """A number with or without its sign, with so many digits after the point, and in percent if that follows."""
 
 
-def written(value: float, format: str) -> str:
+def written(value: float, form: str) -> str:
     """A figure in a format: a pattern of `PATTERN`, or one of the names below.
 
     `dollar` and `gain` are money, `short` money on an axis, `compact` and `localized` counts, `times`
@@ -40,23 +40,23 @@ def written(value: float, format: str) -> str:
     >>> written(4.2, "power"), written(1.2, "power"), written(0.0312, "p"), written(0.0004, "p")
     ('×10k+', '×15', '0.031', '< 0.001')
     """
-    if format == "times":
+    if form == "times":
         return times_text(value)
-    if format in ("dollar", "gain"):
-        return ("" if format == "dollar" else arrow_of(value)) + in_dollars(value, format == "gain")
-    if format == "short":
+    if form in ("dollar", "gain"):
+        return ("" if form == "dollar" else arrow_of(value)) + in_dollars(value, form == "gain")
+    if form == "short":
         size = compact(abs(value)).replace(".0", "")
         return f"{'' if size == '0' else MINUS if value < 0 else '+'}${size}"
-    if format == "power":
+    if form == "power":
         return times_text(10**value).replace(",000+", "k+")
-    if format == "p":
+    if form == "p":
         return f"{value:.3f}" if value >= 0.0005 else "< 0.001"
-    if format == "compact":
+    if form == "compact":
         return compact(value)
-    if format == "localized":
+    if form == "localized":
         return digits(value, 0 if value == int(value) else 1)
-    found = PATTERN.fullmatch(format)
-    assert found is not None, format
+    found = PATTERN.fullmatch(form)
+    assert found is not None, form
     return digits(value, int(found[2] or 0), signed=bool(found[1])) + found[3]
 
 

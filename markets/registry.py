@@ -1,4 +1,9 @@
-"""A folder is a registry: an extension is a file, and its name in the config is its file name."""
+"""Plug-ins by file name: a folder is a registry, and a plug-in's name in the config is its file's name.
+
+`load("markets.venues", "kalshi")` imports `markets/venues/kalshi.py`. With `ExtensionFolder`s beside the
+config, files there are found too, after those of the package, and run only if their source is trusted. What a
+plug-in must define is in the docstring of its folder's `__init__.py`.
+"""
 
 import importlib
 import importlib.util
@@ -10,19 +15,20 @@ from types import ModuleType
 from typing import Any
 
 PYTHON_ONLY: dict[str, Any] = {"python_only": True}
-"""Marks, as a field's `json_schema_extra`, a setting that is given in Python and is no key of a config."""
+"""Marks a field, by its `json_schema_extra`, as a setting for Python code: it is no key of the config."""
 
 
 class UnknownExtension(LookupError):
-    """No file of that name in any of the folders looked at."""
+    """There is no plug-in of that name; `known` has the names that there are."""
 
     def __init__(self, name: str, known: list[str]):
         super().__init__(f"no {name!r} here; known are {', '.join(known)}")
-        self.name, self.known = name, known
+        self.name = name
+        self.known = known
 
 
 class UntrustedExtension(LookupError):
-    """A file of that name is there, but its code may not be run."""
+    """There is a file of that name, but its code is not trusted."""
 
     def __init__(self, path: Path):
         super().__init__(f"{path} is not trusted, so it was not run: look at it, then run `arena check`")
@@ -31,9 +37,9 @@ class UntrustedExtension(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class ExtensionFolder:
-    """A folder beside the config, and the Python sources that may be run, by their paths.
+    """A folder of plug-ins beside the config, and the trusted Python sources by their paths.
 
-    The sources were read when they were trusted. What the files hold by now is not looked at again.
+    The sources were read when they were trusted; the files are not read again.
     """
 
     path: Path
@@ -41,18 +47,25 @@ class ExtensionFolder:
 
 
 def names(home: Path, extra: Iterable[ExtensionFolder] = (), suffix: str = ".py") -> list[str]:
-    """Return the sorted names to be had from a package's own folder and the extra ones."""
-    folders = [home, *(folder.path for folder in extra)]
-    stems = {path.stem for folder in folders for path in folder.glob(f"*{suffix}")}
-    return sorted(name for name in stems if not name.startswith("_"))
+    """Return the sorted names of the plug-ins in a package's own folder and in the extra ones."""
+    stems = set[str]()
+    for folder in _paths(home, extra):
+        stems.update(path.stem for path in folder.glob(f"*{suffix}"))
+
+    return sorted(stem for stem in stems if not stem.startswith("_"))
 
 
 def find(home: Path, name: str, extra: Iterable[ExtensionFolder] = (), suffix: str = ".py") -> Path:
-    """Return the file of that name; the package's own folder comes first."""
+    """Return the file of a plug-in, from the package's own folder before the extra ones.
+
+    Raises `UnknownExtension` if there is none.
+    """
     extra = tuple(extra)
     known = names(home, extra, suffix)
-    folders = [home, *(folder.path for folder in extra)]
-    for folder in folders if name in known else ():
+    if name not in known:
+        raise UnknownExtension(name, known)
+
+    for folder in _paths(home, extra):
         path = folder / f"{name}{suffix}"
         if path.is_file():
             return path
@@ -60,10 +73,15 @@ def find(home: Path, name: str, extra: Iterable[ExtensionFolder] = (), suffix: s
     raise UnknownExtension(name, known)
 
 
-def load(package: str, name: str, extra: Iterable[ExtensionFolder] = ()) -> ModuleType:
-    """Return the module of that name from a package, or from one of the extra folders.
+def _paths(home: Path, extra: Iterable[ExtensionFolder]) -> list[Path]:
+    """Return the folders to look in, the package's own first."""
+    return [home, *(folder.path for folder in extra)]
 
-    Raises UntrustedExtension where only the extra folders have it and its source may not be run.
+
+def load(package: str, name: str, extra: Iterable[ExtensionFolder] = ()) -> ModuleType:
+    """Return the module of a plug-in, from a package or from one of the extra folders.
+
+    Raises `UnknownExtension`, or `UntrustedExtension` if it is in an extra folder and is not trusted.
     """
     home = Path(importlib.import_module(package).__path__[0])
     extra = tuple(extra)
@@ -76,9 +94,9 @@ def load(package: str, name: str, extra: Iterable[ExtensionFolder] = ()) -> Modu
 
 
 def load_source(path: Path, sources: Mapping[Path, bytes]) -> ModuleType:
-    """Return the module made from a trusted source.
+    """Return the module made from a trusted source. Raise `UntrustedExtension` if the file is not trusted.
 
-    The file is not opened, and no compiled copy in `__pycache__` is used: what runs is what was trusted.
+    Neither the file nor a compiled copy in `__pycache__` is read: what runs is what was trusted.
     """
     source = sources.get(path)
     if source is None:
@@ -90,6 +108,6 @@ def load_source(path: Path, sources: Mapping[Path, bytes]) -> ModuleType:
         raise ImportError(f"{path} can't be loaded as Python")
 
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # pydantic looks annotations up in the module's own namespace
+    sys.modules[name] = module  # pydantic resolves annotations in it
     exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))  # noqa: S102 - trusted before
     return module

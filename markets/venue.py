@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
+from pydantic import BaseModel, ConfigDict
+
 from markets.model import Listing, Market, MarketId, Quote, Resolution
+
+
+class VenueSettings(BaseModel):
+    """The base of each venue's `Settings`: the keys of its block under `markets` in the config."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 @dataclass(frozen=True, slots=True)

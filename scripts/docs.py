@@ -187,6 +187,8 @@ END = "<!-- The end mark. -->\n"
 CODE = re.compile(r"`([^`\n]+)`")
 SCALE = re.compile(r"^- Direction: (.*)\.\n- Range: (.*)(?=\.$)", re.MULTILINE)
 """Direction and range are one line of the page."""
+FOR_AUTHORS = f"{BREAK}A file in this folder is a rule"
+"""With these words a folder's docstring begins to tell how a rule is written, which the page leaves out."""
 ITEMS = ("Formula", "Direction", "Range", "Limits", "Source")
 """What the page says of a rule; edge cases stay in its file."""
 
@@ -221,7 +223,8 @@ def written() -> str:
 def chapter_of(folder: str, titles: Mapping[str, str]) -> str:
     """What a folder is about, without its list of rules: the last paragraph, which gives only their order."""
     title, lead, rest = opening(text_of(folder))
-    parts = [f"## {title}", shown(lead, folder, titles), shown(rest.rpartition(BREAK)[0], folder, titles)]
+    about = rest.partition(FOR_AUTHORS)[0].rpartition(BREAK)[0]
+    parts = [f"## {title}", shown(lead, folder, titles), shown(about, folder, titles)]
     return "\n\n".join(filter(None, parts))
 
 

@@ -33,12 +33,12 @@ def usd(amount: str | int) -> int:
     return millionths(amount)
 
 
-def a_market(id: str = RAIN, **changes: Any) -> Market:
+def a_market(market_id: str = RAIN, **changes: Any) -> Market:
     """A market that opened a month ago and closes in a month."""
     market = Market(
-        id=MarketId(id),
-        event_id=f"{id}:event",
-        question=f"Will {id} happen?",
+        id=MarketId(market_id),
+        event_id=f"{market_id}:event",
+        question=f"Will {market_id} happen?",
         rules="YES if it happens.",
         category="weather",
         opens_at=NOW - timedelta(days=30),

@@ -19,9 +19,14 @@ LONGEST_WAIT = 20
 """Weeks after a world's last one in which all its markets must have ended."""
 
 
-def page(id: str = "a", **more: Any) -> dict[str, Any]:
+def page(market_id: str = "a", **more: Any) -> dict[str, Any]:
     """A line of markets.jsonl: a market of its own event, open in January 2026."""
-    line = {"venue": "v", "id": id, "question": f"Will {id} happen?", "event": f"event of {id}"}
+    line = {
+        "venue": "v",
+        "id": market_id,
+        "question": f"Will {market_id} happen?",
+        "event": f"event of {market_id}",
+    }
     return line | {"open": "2026-01-01", "close": "2026-02-01", "resolved": False} | more
 
 

@@ -1,4 +1,4 @@
-"""From a model's answer to a decision: tolerant of form, strict on what a number or a side means."""
+"""Reads a model's answer as a decision: tolerant of its form, strict about what a number or a side means."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,9 +33,9 @@ from markets.model import MarketId, Snapshot
 from portfolio.model import Bet, Rejection, Sale
 
 READER_VERSION = 3
-"""Counts the ways of turning what agents are shown and answer into decisions: `arena verify` does it again.
+"""The version of the code that turns views and answers into decisions; `arena verify` runs it again.
 
-It goes up with each change by which an answer is read otherwise, or a rule decides otherwise, than before.
+It is increased with each change by which an answer is read, or a rule decides, differently than before.
 """
 _Item = TypeVar("_Item", Forecast, Bet, Sale)
 Fields = Mapping[str, Any]
@@ -43,38 +43,43 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class UnusableAnswer:
-    """An answer from which nothing can be taken, and why, in words for the model that gave it."""
+    """An answer that can't be used, and the reason, as a text for the model."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class _ShownMarkets:
-    """The markets that an answer may speak of, by the names that the prompt gave them.
+    """The markets that an answer may be about.
 
-    `repairs` are noted where an item names one in another way.
+    `by_name` has them by the names in the prompt and by their ids; `shown` are those open for betting.
+    `repairs` collects the repairs that were needed to read the answer.
     """
 
-    all: Mapping[str, MarketId]
+    by_name: Mapping[str, MarketId]
     shown: frozenset[MarketId]
     repairs: dict[str, None] = field(default_factory=dict)
 
     def market(self, item: Fields) -> MarketId:
-        found: MarketId | None = market_of(item, self.all)
+        """Return the market that an item is about. Raise `MeaninglessItem` if there is no such market."""
+        market_id: MarketId | None = market_of(item, self.by_name)
         name = item.get("market")
-        if found is None:
-            words = f'there is no market "{one_line(str(name), 40)}"' if name else 'it names no "market"'
-            if isinstance(name, str) and name.strip().lower() in self.all:
-                words = "it names two markets"
-            raise MeaninglessItem("unknown_market", words)
-        plain = isinstance(name, str) and not isinstance(name, NumberText)
+        is_exact = isinstance(name, str) and name.strip().lower() in self.by_name
+
+        if market_id is None:
+            reason = f'there is no market "{one_line(str(name), 40)}"' if name else 'it names no "market"'
+            if is_exact:
+                reason = "it names two markets"
+            raise MeaninglessItem("unknown_market", reason)
+
         if name is None:
             self.repairs["key"] = None
-        elif not plain or name.strip().lower() not in self.all:
+        elif not is_exact or isinstance(name, NumberText):
             self.repairs["market"] = None
-        return found
+        return market_id
 
     def offered(self, item: Fields) -> MarketId:
+        """Return the market that an item is about. Raise `MeaninglessItem` if it is not open for betting."""
         market_id = self.market(item)
         if market_id not in self.shown:
             raise MeaninglessItem("not_on_offer", "the market is no longer open for betting")
@@ -84,87 +89,95 @@ class _ShownMarkets:
 def parse_answer(
     text: str, view: View, stage: Stage = "final", bets: bool = True, cut: bool = False
 ) -> Decision | UnusableAnswer:
-    """What the answer says. Each bad item becomes a rejection and the good ones stand.
+    """Return the decision that an answer states: its valid items, and a rejection of each invalid one.
 
-    Whatever else is in the object, "thoughts" above all, is left aside. `bets` is whether the question asked
-    for bets and sales, `cut` whether the answer was cut off. No order is taken from an answer that breaks in
-    the middle, other than by its end.
+    `bets` is whether the question asked for bets and sales, `cut` whether the answer was cut off. Orders are
+    also refused if the answer is broken in the middle; one that breaks off at its end keeps them. Other keys,
+    such as "thoughts", are ignored.
     """
-    names, shown = _names_in(view.snapshot)
+    by_name, shown = _names_in(view.snapshot)
     try:
-        answer = find_answer(text, names, cut)
+        answer = find_answer(text, by_name, cut)
     except NotOneObject as error:
         return UnusableAnswer(str(error))
-    markets = _ShownMarkets(names, shown, answer.repairs)
+
+    markets = _ShownMarkets(by_name, shown, answer.repairs)
     scale = scale_of(chance_of(item) for item in answer.forecasts if isinstance(item, dict))
-    forecasts, bad = _parse_items(
-        answer.forecasts, "forecast", markets, lambda x: _forecast(x, markets, stage, scale)
+    stated, rejections = _parse_items(
+        answer.forecasts, "forecast", markets, lambda item: _forecast(item, markets, stage, scale)
     )
-    if scale == "percent" and forecasts:
+    if scale == "percent" and stated:
         answer.repairs["percent"] = None
-    forecasts, unclear = first_of_each(forecasts)
-    refused = [*bad, *unclear]
-    wanted: tuple[Bet, ...] = ()
+
+    forecasts, contradicted = first_of_each(stated)
+    rejections.extend(contradicted)
+
+    placed: tuple[Bet, ...] = ()
     sales: tuple[Sale, ...] = ()
-    if (why := _refusal_of_orders(answer, stage, bets)) is not None:
-        refused.append(why)
+    refusal = _refusal_of_orders(answer, stage, bets)
+    if refusal is None:
+        placed, sales, bad_orders = _orders(answer, markets)
+        rejections.extend(bad_orders)
     else:
-        wanted, sales, bad = _orders(answer, markets)
-        refused += bad
+        rejections.append(refusal)
+
     if answer.misplaced:
-        words = f'orders outside the "bets" and "sales" of the answer: {answer.misplaced}'
-        refused.append(Rejection("misplaced", words))
-    return Decision(forecasts, wanted, sales, tuple(refused), repaired=tuple(answer.repairs))
+        message = f'orders outside the "bets" and "sales" of the answer: {answer.misplaced}'
+        rejections.append(Rejection("misplaced", message))
+
+    return Decision(forecasts, placed, sales, tuple(rejections), repaired=tuple(answer.repairs))
 
 
-@lru_cache(maxsize=16)  # every agent of a round is asked about the same
+@lru_cache(maxsize=16)  # all agents of a round are asked about the same snapshot
 def _names_in(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
-    """Return the markets of a snapshot by their short names, whole ids and questions, and those on offer."""
-    short, shown = named_markets(snapshot)
+    """Return the markets of a snapshot by short name, id and question, and those on offer."""
+    by_short_name, shown = named_markets(snapshot)
     questions = {listing.market.id: question_name(listing.market.question) for listing in snapshot}
-    whole: dict[str, MarketId] = {}
-    twice = set[str]()
-    for market in short.values():
-        for name in (market.casefold(), questions[market]):
-            if whole.setdefault(name, market) != market:
-                twice.add(name)
-    unique = {name: market for name, market in whole.items() if name and name not in twice}
-    return {**unique, **short}, shown
+
+    by_id: dict[str, MarketId] = {}
+    ambiguous = {""}
+    for market_id in by_short_name.values():
+        for name in (market_id.casefold(), questions[market_id]):
+            if by_id.setdefault(name, market_id) != market_id:
+                ambiguous.add(name)
+    for name in ambiguous:
+        by_id.pop(name, None)
+
+    return {**by_id, **by_short_name}, shown
 
 
 def _refusal_of_orders(answer: Answer, stage: Stage, asked: bool) -> Rejection | None:
-    """Return why none of an answer's orders is read; None where they are, or where it has none."""
+    """Return the rejection of all orders of an answer; None if they are read, or if it has none."""
     count = len(answer.bets) + len(answer.sales)
     if count == 0:
         return None
+
     if stage == "blind":
         return Rejection("too_early", f"{count} bets or sales placed before prices were shown")
     if not asked:
-        words = f"{count} bets or sales where only probabilities were asked for"
-        return Rejection("not_asked", words)
+        return Rejection("not_asked", f"{count} bets or sales where only probabilities were asked for")
     if answer.fault and not answer.fault.endswith(ENDS_EARLY):
         return Rejection("broken", f"{count} orders in a broken answer")
     if answer.denied:
-        words = (
-            f'"{one_line(answer.denied, 40)}" beside them makes it unclear whether {count} orders are meant'
-        )
-        return Rejection("unclear_orders", words)
+        key = one_line(answer.denied, 40)
+        message = f'"{key}" beside them makes it unclear whether {count} orders are meant'
+        return Rejection("unclear_orders", message)
     return None
 
 
 def _orders(
     answer: Answer, markets: _ShownMarkets
 ) -> tuple[tuple[Bet, ...], tuple[Sale, ...], list[Rejection]]:
-    """Return the bets and sales of an answer, and what is wrong with the others."""
+    """Return the valid bets and sales of an answer, and a rejection of each invalid one."""
     scale = scale_of(limit_values([*answer.bets, *answer.sales]))
 
     def bet(item: Fields) -> Bet:
-        market = markets.offered(item)
-        return bet_of(order_terms(item, "bet", market, markets.all), market, scale)
+        market_id = markets.offered(item)
+        return bet_of(order_terms(item, "bet", market_id, markets.by_name), market_id, scale)
 
     def sale(item: Fields) -> Sale:
-        market = markets.market(item)
-        return sale_of(order_terms(item, "sale", market, markets.all), market, scale)
+        market_id = markets.market(item)
+        return sale_of(order_terms(item, "sale", market_id, markets.by_name), market_id, scale)
 
     bets, bad_bets = _parse_items(answer.bets, "bet", markets, bet)
     sales, bad_sales = _parse_items(answer.sales, "sale", markets, sale)
@@ -174,70 +187,80 @@ def _orders(
 def _parse_items(
     items: list[Any], noun: str, markets: _ShownMarkets, read: Callable[[Fields], _Item]
 ) -> tuple[tuple[_Item, ...], list[Rejection]]:
-    """The items that make sense, and what is wrong with the others."""
-    good, bad = [], []
-    for place, item in enumerate(items, 1):
+    """Return the valid items as `read` reads them, and a rejection of each invalid one."""
+    valid = []
+    rejections = []
+    for number, item in enumerate(items, 1):
         try:
-            good.append(read(_sound(item)))
+            valid.append(read(_checked_item(item)))
         except MeaninglessItem as error:
-            legible = isinstance(item, dict) and len(item) <= MOST_KEYS
-            about = market_of(item, markets.all) if legible else None
-            bad.append(Rejection(error.code, f"{noun} {place}: {error}", about or ""))
-    return tuple(good), bad
+            market_id = None
+            if isinstance(item, dict) and len(item) <= MOST_KEYS:
+                market_id = market_of(item, markets.by_name)
+            rejections.append(Rejection(error.code, f"{noun} {number}: {error}", market_id or ""))
+
+    return tuple(valid), rejections
 
 
-def _sound(item: Any) -> Fields:
-    """The item, which is a whole object, each of whose keys stands there once and none for another."""
+def _checked_item(item: Any) -> Fields:
+    """Return an item. Raise `MeaninglessItem` if it is not a complete object without repeated keys."""
     if not isinstance(item, dict):
         raise MeaninglessItem("not_an_object", "it is not a JSON object")
     if len(item) > MOST_KEYS:
         raise MeaninglessItem("not_an_object", f"it has {len(item):,} keys")
     if isinstance(item, OpenObject):
         raise MeaninglessItem("cut_off", "it has no end")
-    if RepeatedKey in map(type, item.values()):
-        key = next(value.key for value in item.values() if isinstance(value, RepeatedKey))
-        raise MeaninglessItem("duplicate_key", f'the key "{one_line(key, 40)}" appears twice')
+
+    for value in item.values():
+        if isinstance(value, RepeatedKey):
+            raise MeaninglessItem("duplicate_key", f'the key "{one_line(value.key, 40)}" appears twice')
     return item
 
 
 def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) -> Forecast:
-    """A forecast of a model, under whatever keys it stands."""
-    market = markets.offered(item)
-    if key := disowning_key(item):
-        words = f'"{one_line(key, 40)}" says that this is no forecast'
-        raise MeaninglessItem("unclear_forecast", words)
-    if key := side_beside(item):
-        words = f'"{one_line(key, 40)}" makes it unclear whose probability it is: state that of YES alone'
-        raise MeaninglessItem("side", words)
+    """Return the forecast that an item states, whatever its keys are called."""
+    market_id = markets.offered(item)
+    disowning = disowning_key(item)
+    if disowning:
+        message = f'"{one_line(disowning, 40)}" says that this is no forecast'
+        raise MeaninglessItem("unclear_forecast", message)
+    side = side_beside(item)
+    if side:
+        message = f'"{one_line(side, 40)}" makes it unclear whose probability it is: state that of YES alone'
+        raise MeaninglessItem("side", message)
+
     value = chance_of(item)
     if value is None and item.keys() - USUAL_KEYS:
-        words = "it states no probability, or two that differ"
-        raise MeaninglessItem("probability", words)
+        raise MeaninglessItem("probability", "it states no probability, or two that differ")
     if "probability" not in item:
         markets.repairs["key"] = None
+
     chance = parse_probability(value, scale)
     reason = reason_of(item)
     if chance != ONE // 2 and any(share == chance for share in shares_of_no(reason)):
-        words = "its reason makes it unclear whose probability it is: state that of YES alone"
-        raise MeaninglessItem("side", words)
+        message = "its reason makes it unclear whose probability it is: state that of YES alone"
+        raise MeaninglessItem("side", message)
     if plain_number(value) is None:
         markets.repairs["number"] = None
-    return Forecast(market, stage=stage, reason=reason, millionths=chance)
+    return Forecast(market_id, stage=stage, reason=reason, millionths=chance)
 
 
-def forecast_of(item: Fields, market: MarketId) -> Forecast:
-    """Return what an item says of how likely a market is."""
+def forecast_of(item: Fields, market_id: MarketId) -> Forecast:
+    """Return the forecast that an item with the usual keys states for a market."""
     chance = parse_probability(item.get("probability"))
-    return Forecast(market, reason=reason_of(item), millionths=chance)
+    return Forecast(market_id, reason=reason_of(item), millionths=chance)
 
 
 def first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...], list[Rejection]]:
-    """One forecast a market; a market with two different ones has none."""
+    """Return one forecast for each market, and a rejection of each market that has two different ones."""
     first: dict[MarketId, Forecast] = {}
-    unclear: dict[MarketId, Rejection] = {}
+    rejections: dict[MarketId, Rejection] = {}
     for forecast in forecasts:
         market_id = forecast.market_id
-        if first.setdefault(market_id, forecast).millionths != forecast.millionths:
-            words = "this market has two different probabilities"
-            unclear[market_id] = Rejection("stated_twice", words, market_id)
-    return tuple(first[m] for m in first if m not in unclear), list(unclear.values())
+        before = first.setdefault(market_id, forecast)
+        if before.millionths != forecast.millionths:
+            message = "this market has two different probabilities"
+            rejections[market_id] = Rejection("stated_twice", message, market_id)
+
+    clear = tuple(forecast for forecast in first.values() if forecast.market_id not in rejections)
+    return clear, list(rejections.values())

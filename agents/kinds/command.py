@@ -50,18 +50,18 @@ from agents.model import (
     Decision,
     ErrorCode,
     Given,
+    KindSettings,
     Prompt,
     View,
 )
-from agents.model import Settings as Common
 
 LOOKS_OUTSIDE = True
-"""A program can read what it likes: its turns are filled and scored at the prices once it has answered."""
+"""A program can read anything, so its turns are filled and scored at the prices when it answered."""
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
-class Settings(Common):
-    """Which program, and how long it has."""
+class Settings(KindSettings):
+    """The program, its time limit, and what it sees."""
 
     command: tuple[str, ...] = Field(min_length=1)
     """The program and its arguments, such as `[python3, mine.py]`."""
@@ -77,35 +77,37 @@ class Settings(Common):
     """What else the view has."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
-        """Whether there is such a program; one beside the config is looked for when it is run."""
+        """Yield a fault if the program is not installed; a path is only looked up when it is run."""
         name = self.command[0]
         if "/" not in name and not given.has_program(name):
-            yield (
-                "command",
-                f"there is no program {name} here. Install it, or give its path, such as ./{name}",
-            )
+            hint = f"Install it, or give its path, such as ./{name}"
+            yield "command", f"there is no program {name} here. {hint}"
 
 
 def ask(settings: Settings, given: Given) -> Ask:
-    """Runs the program once: the view goes in, and what comes out is the answer."""
+    """Return an `ask` that runs the program once: its input is the view, its output is the answer."""
 
-    async def asked(prompt: Prompt) -> Call:
+    async def ask_program(prompt: Prompt) -> Call:
         [message] = prompt.messages
-        ran = await given.run(settings.command, message.content, settings.timeout, settings.environment)
-        if ran.fault or ran.status != 0:
-            words = ran.fault or f"it ended with the status {ran.status}"
-            complaint = f": {ran.complaint.strip().splitlines()[-1]}" if ran.complaint.strip() else ""
-            code: ErrorCode = "timeout" if ran.timed_out else "other"
-            return Call(prompt, None, cost=0, error=CallError(code, words + complaint, retry=False))
-        return Call(prompt, ran.output, cost=0, finish="stop")
+        result = await given.run(settings.command, message.content, settings.timeout, settings.environment)
+        if not result.fault and result.status == 0:
+            return Call(prompt, result.output, cost=0, finish="stop")
 
-    return asked
+        text = result.fault or f"it ended with the status {result.status}"
+        complaint = result.complaint.strip()
+        if complaint:
+            text += f": {complaint.splitlines()[-1]}"
+        code: ErrorCode = "timeout" if result.timed_out else "other"
+        return Call(prompt, None, cost=0, error=CallError(code, text, retry=False))
+
+    return ask_program
 
 
 def agent(_settings: Settings, _given: Given) -> Agent:
-    """The agent that decides as the program says."""
+    """Return an agent that decides as the program's answer says."""
 
     async def decide(view: View, ask: Ask) -> Decision:
-        return (await ask_for_decision(view, ask))[1]
+        _, decision = await ask_for_decision(view, ask)
+        return decision
 
     return decide

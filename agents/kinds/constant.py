@@ -8,26 +8,25 @@ At 0.5 it claims to know nothing.
 
 from pydantic import Field
 
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
+from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import millionths
 from portfolio.sizing import quarter_kelly
 
 
-class Settings(Common):
-    """The one probability."""
+class Settings(KindSettings):
+    """The probability."""
 
     p: float = Field(default=0.5, ge=0, le=1)
     """The probability it states."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:
-    """The agent that always says `p`."""
-    p = millionths(settings.p)
+    """Return an agent that states `p` for every market."""
+    share = millionths(settings.p)
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        beliefs = {listing.market.id: p for listing in view.snapshot.shown}
-        forecasts = tuple(Forecast(market_id, millionths=p) for market_id in beliefs)
-        return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
+        beliefs = {listing.market.id: share for listing in view.snapshot.shown}
+        bets = quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules)
+        return Decision(forecasts_of(beliefs), bets)
 
     return decide

@@ -18,24 +18,24 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from agents.answers import decisions
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
+from agents.model import Agent, Ask, Decision, Forecast, Given, KindSettings, View
 from markets.millionths import millionths
 from markets.model import MarketId
 
 Method = Literal["median", "mean", "trimmed_mean", "geometric_mean", "geometric_mean_of_odds"]
 
 
-def _once(names: tuple[str, ...]) -> tuple[str, ...]:
+def _check_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of agents. Raise if one is there twice."""
     if len(set(names)) < len(names):
         raise ValueError("an agent is named twice")
     return names
 
 
-class Settings(Common):
-    """Who is in the crowd, and how their forecasts become one."""
+class Settings(KindSettings):
+    """The agents in the crowd, and how their forecasts are combined."""
 
-    of: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_once)]
+    of: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_names)]
     """The agents whose forecasts count."""
     method: Method = "median"
     """How several probabilities become one."""
@@ -44,35 +44,38 @@ class Settings(Common):
 
 
 def agent(settings: Settings, _given: Given) -> Agent:
-    """The agent that says what the others say together."""
-    pool = pool_of(settings)
+    """Return an agent that combines the forecasts of others."""
+    combine = combining_function(settings)
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        probabilities: dict[MarketId, list[int]] = {listing.market.id: [] for listing in view.snapshot.shown}
+        stated: dict[MarketId, list[int]] = {listing.market.id: [] for listing in view.snapshot.shown}
         for name in settings.of:
             for forecast in view.stated.get(name, ()):
-                if forecast.stage == "final" and forecast.market_id in probabilities:
-                    probabilities[forecast.market_id].append(forecast.millionths)
-        forecasts = tuple(
-            Forecast(market_id, millionths=pool(ps), reason=f"{settings.method} of {len(ps)}")
-            for market_id, ps in probabilities.items()
-            if ps
-        )
+                if forecast.stage == "final" and forecast.market_id in stated:
+                    stated[forecast.market_id].append(forecast.millionths)
+
+        forecasts = []
+        for market_id, probabilities in stated.items():
+            if probabilities:
+                reason = f"{settings.method} of {len(probabilities)}"
+                forecasts.append(Forecast(market_id, reason=reason, millionths=combine(probabilities)))
+
         note = "" if forecasts else f"{', '.join(settings.of)} stated no forecast this round"
-        return Decision(forecasts, note=note)
+        return Decision(tuple(forecasts), note=note)
 
     return decide
 
 
-def pool_of(settings: Settings) -> Callable[[Sequence[int]], int]:
-    """The way in which these settings make one probability out of several."""
+def combining_function(settings: Settings) -> Callable[[Sequence[int]], int]:
+    """Return the function that makes one probability out of several, all in millionths."""
     if settings.method == "trimmed_mean":
         trim = millionths(settings.trim)
-        return lambda ps: decisions.trimmed_mean(ps, trim)
-    pools = {
+        return lambda probabilities: decisions.trimmed_mean(probabilities, trim)
+
+    functions = {
         "median": decisions.median,
         "mean": decisions.mean,
         "geometric_mean": decisions.geometric_mean,
         "geometric_mean_of_odds": decisions.geometric_mean_of_odds,
     }
-    return pools[settings.method]
+    return functions[settings.method]

@@ -12,27 +12,30 @@ It shows what those forecasts would have earned.
 
 from dataclasses import replace
 
-from agents.model import Agent, Ask, Decision, Given, View
-from agents.model import Settings as Common
+from agents.model import Agent, Ask, Decision, Given, KindSettings, View
 from portfolio.sizing import quarter_kelly
 
 
-class Settings(Common):
-    """Whom it believes."""
+class Settings(KindSettings):
+    """The agent that it follows."""
 
     of: str
     """The name of the agent it follows."""
 
 
 def agent(settings: Settings, _given: Given) -> Agent:
-    """The agent that puts its money on another's word."""
+    """Return an agent that bets on another agent's forecasts."""
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        stated = [f for f in view.stated.get(settings.of, ()) if f.stage == "final"]
-        forecasts = tuple(replace(f, reason=f"as {settings.of}") for f in stated)
-        beliefs = {f.market_id: f.millionths for f in forecasts}
-        note = "" if forecasts else f"{settings.of} stated no forecast this round"
+        beliefs = {}
+        forecasts = []
+        for stated in view.stated.get(settings.of, ()):
+            if stated.stage == "final":
+                beliefs[stated.market_id] = stated.millionths
+                forecasts.append(replace(stated, reason=f"as {settings.of}"))
+
         bets = quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules)
-        return Decision(forecasts, bets, note=note)
+        note = "" if forecasts else f"{settings.of} stated no forecast this round"
+        return Decision(tuple(forecasts), bets, note=note)
 
     return decide

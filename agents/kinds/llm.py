@@ -48,17 +48,20 @@ from markets.model import MarketId
 Result = TypeVar("Result")
 BLIND = "blind"
 SIDE_BY_SIDE = 10
-"""Parts of a question without bets that are asked at once."""
+"""How many parts of a question without bets are asked at the same time."""
 SEEDS = 2**31
 STEPS = 12
 RAISED = 4
-"""So many times the limit of tokens is tried after an answer that was cut off, as far as the model goes."""
+"""After an answer that was cut off, the limit of tokens is multiplied by this, as far as the model allows."""
 Write = Callable[[Stage, Sequence[Forecast], PromptPart], Prompt]
-"""The question of a stage about some markets, after such forecasts without prices."""
+"""Writes the prompt of a stage for a part of the markets; the forecasts are those made without prices."""
 
 
 def is_empty(names: tuple[str, ...]) -> bool:
-    """Whether there are none, and the setting is left out: what was frozen before lacks it."""
+    """Tell whether a list in the settings is empty. It is then left out of the frozen settings.
+
+    Settings that were frozen before the key existed lack it too, so their hashes stay the same.
+    """
     return not names
 
 
@@ -88,18 +91,20 @@ class Settings(ModelSettings):
 
     @property
     def prompt_names(self) -> tuple[str, ...]:
-        """The templates it uses."""
-        names = (self.prompt, self.system, BLIND if self.prices == "after" else None)
-        return tuple(name for name in names if name is not None)
+        """Return the names of the templates that it uses."""
+        names = [self.prompt]
+        if self.system is not None:
+            names.append(self.system)
+        if self.prices == "after":
+            names.append(BLIND)
+        return tuple(names)
 
 
 def agent(settings: Settings, given: Given) -> Agent:
-    """The agent that asks its model."""
+    """Return an agent that asks its model."""
     texts = {name: given.prompts[name] for name in settings.prompt_names}
-
-    most = table_entry(settings.model).get("max_output_tokens")
-    now = settings.max_tokens
-    raised = min(RAISED * now, most) if isinstance(most, int) and most >= 2 * now else None
+    system = None if settings.system is None else texts[settings.system]
+    raised = raised_limit(settings)
 
     async def decide(view: View, ask: Ask) -> Decision:
         def write(stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Prompt:
@@ -110,7 +115,7 @@ def agent(settings: Settings, given: Given) -> Agent:
                 prices=stage == "final" and settings.prices != "hidden",
                 stage=stage,
                 before=before,
-                system=None if settings.system is None else texts[settings.system],
+                system=system,
                 part=part,
                 tokens=settings.prompt_tokens,
                 files=(name, settings.system or ""),
@@ -118,8 +123,9 @@ def agent(settings: Settings, given: Given) -> Agent:
             return with_refused_orders(prompt, part.refused) if part.refused else prompt
 
         if view.tools is not None:
-            limits = settings.steps, settings.tool_dollars, settings.prompt_tokens
-            ask = ask_with_tools(ask, view.tools, *limits)
+            ask = ask_with_tools(
+                ask, view.tools, settings.steps, settings.tool_dollars, settings.prompt_tokens
+            )
         return await decide_by_answers(settings, view, ask, write, raised)
 
     return decide
@@ -132,22 +138,36 @@ def with_refused_orders(prompt: Prompt, refused: str) -> Prompt:
     return replace(prompt, messages=(*before, last))
 
 
+def raised_limit(settings: Settings) -> int | None:
+    """Return the limit of tokens to try after a cut-off answer; None if the model can't write much more."""
+    most = table_entry(settings.model).get("max_output_tokens")
+    if not isinstance(most, int) or most < 2 * settings.max_tokens:
+        return None
+
+    return min(RAISED * settings.max_tokens, most)
+
+
 def template_of(settings: Settings, stage: Stage) -> str:
-    """The name of the prompt that a stage asks by."""
+    """Return the name of the template for a stage."""
     return BLIND if stage == "blind" else settings.prompt
 
 
 async def decide_by_answers(
     settings: Settings, view: View, ask: Ask, write: Write, raised: int | None
 ) -> Decision:
-    """The decision of all samples, however questions are written; `raised` is the limit after a cut."""
-    samples = (_Sample(settings, view, ask, write, raised, n) for n in range(1, settings.samples + 1))
+    """Return the decision that all samples make together.
+
+    `write` writes the prompts; `raised` is the limit of tokens after an answer that was cut off.
+    """
+    samples = [
+        _Sample(settings, view, ask, write, raised, number) for number in range(1, settings.samples + 1)
+    ]
     return combine_samples(await gather_or_cancel(sample.decision() for sample in samples))
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """One time that the whole is asked."""
+    """One of several times that the whole question is asked, each with its own seed."""
 
     settings: Settings
     view: View
@@ -157,84 +177,106 @@ class _Sample:
     number: int
 
     async def decision(self) -> Decision:
-        """What the model decides: blind first where it is to, then with all that it may see."""
+        """Return what the model decides, after a first stage without prices if the settings want one."""
         blind = Decision()
         if self.settings.prices == "after":
             blind = await self._stage("blind")
             if blind.status == "failed":
                 return blind
+
         final = await self._stage("final", blind.forecasts)
         return combine_stages(blind, final)
 
     async def _stage(self, stage: Stage, before: Sequence[Forecast] = ()) -> Decision:
-        """The decision of all parts: one after another where they bet, so that each is told what is left."""
+        """Return the decision of a stage, made of the answers to all parts of its question."""
         first, *others = self._parts()
         try:
             question = self._question(stage, before, first)
             if not question.prompt.bets:
-                rest = [self._question(stage, before, part) for part in others]
-                return await _side_by_side([question, *rest])
+                questions = [question, *(self._question(stage, before, part) for part in others)]
+                return await _ask_side_by_side(questions)
+
+            # Parts with bets are asked one after another: each is told how much cash earlier bets leave.
             answers = [await question.decision()]
+            committed = 0
             for part in others:
                 if answers[-1].status == "failed":
-                    return answers[-1]
-                committed = sum(bet.amount for answer in answers for bet in answer.bets)
+                    break
+                committed += sum(bet.amount for bet in answers[-1].bets)
                 question = self._question(stage, before, replace(part, committed=committed))
                 answers.append(await question.decision())
-            return answers[-1] if answers[-1].status == "failed" else combine_parts(answers)
+
         except TooLong as error:
             return Decision(status="failed", note=f"too_long: {error}")
 
+        if answers[-1].status == "failed":
+            return answers[-1]
+        return combine_parts(answers)
+
     def _question(self, stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Question:
+        """Return the question about one part of the markets."""
+
         def put(markets: tuple[MarketId, ...], half: int, spent: int, refused: str) -> Prompt:
             number = part.parts + 1 if half else part.number
             smaller = PromptPart(number, part.parts + 1, markets, part.committed + spent, refused)
             return self._prompt(stage, before, smaller)
 
-        prompt, enough = self._prompt(stage, before, part), Fraction(str(self.settings.min_answered))
-        return Question(prompt, part.markets, put, self.raised, enough, self.view, self.ask)
+        prompt = self._prompt(stage, before, part)
+        min_answered = Fraction(str(self.settings.min_answered))
+        return Question(prompt, part.markets, put, self.raised, min_answered, self.view, self.ask)
 
     def _parts(self) -> Iterator[PromptPart]:
-        """A question that is asked for several dates is one, and is never parted."""
+        """Yield the parts in which the markets shown are asked about, `batch` questions in each.
+
+        The markets of a series are one question with several dates, and are never separated.
+        """
         questions: dict[str, list[MarketId]] = {}
         for listing in self.view.snapshot.shown:
             market = listing.market
             questions.setdefault(market.series or market.id, []).append(market.id)
-        shown = list(questions.values())
-        size = self.settings.batch or max(len(shown), 1)
-        starts = range(0, max(len(shown), 1), size)
+
+        groups = list(questions.values())
+        size = self.settings.batch or max(len(groups), 1)
+        starts = range(0, max(len(groups), 1), size)
         for number, start in enumerate(starts, 1):
-            markets = chain.from_iterable(shown[start : start + size])
+            markets = chain.from_iterable(groups[start : start + size])
             yield PromptPart(number, len(starts), tuple(markets))
 
     def _prompt(self, stage: Stage, before: Sequence[Forecast], part: PromptPart) -> Prompt:
+        """Return the prompt for one part, with the seed of this sample."""
         prompt = self.write(stage, before, part)
+        seed = (prompt.seed + self.number - 1) % SEEDS
         shared = self.settings.samples > 1
-        return replace(
-            prompt, seed=(prompt.seed + self.number - 1) % SEEDS, sample=self.number, shared=shared
-        )
+        return replace(prompt, seed=seed, sample=self.number, shared=shared)
 
 
-async def _side_by_side(questions: Sequence[Question]) -> Decision:
-    """The decision of all parts, several of which are asked at once. After one that fails none is begun."""
-    gate, failed = asyncio.Semaphore(SIDE_BY_SIDE), list[Decision]()
+async def _ask_side_by_side(questions: Sequence[Question]) -> Decision:
+    """Return the decision of all parts, several of which are asked at once.
 
-    async def answered(question: Question) -> Decision | None:
+    After a part has failed no other one is begun, and its failure is returned.
+    """
+    gate = asyncio.Semaphore(SIDE_BY_SIDE)
+    failures = list[Decision]()
+
+    async def answer(question: Question) -> Decision | None:
         async with gate:
-            if failed:
+            if failures:
                 return None
+
             decision = await question.decision()
             if decision.status == "failed":
-                failed.append(decision)
+                failures.append(decision)
             return decision
 
-    answers = await gather_or_cancel(answered(question) for question in questions)
-    return failed[0] if failed else combine_parts([answer for answer in answers if answer is not None])
+    answers = await gather_or_cancel(answer(question) for question in questions)
+    if failures:
+        return failures[0]
+    return combine_parts([decision for decision in answers if decision is not None])
 
 
 async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """What all of them return, in their order. Where one raises, the others are stopped, and it is raised."""
-    tasks = [asyncio.ensure_future(each) for each in coroutines]
+    """Return the results of all coroutines, in their order. If one raises, cancel the others and raise."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         return await asyncio.gather(*tasks)
     finally:

@@ -7,20 +7,19 @@ It skips markets without a mid.
 It is the forecast to beat. Its name is reserved for it.
 """
 
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
+from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 
 
-class Settings(Common):
+class Settings(KindSettings):
     """Nothing to set."""
 
 
 def agent(_settings: Settings, _given: Given) -> Agent:
-    """The agent that agrees with every price."""
+    """Return an agent that forecasts the price."""
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        listed = ((listing.market.id, listing.mid) for listing in view.snapshot.shown)
-        priced = ((market_id, mid) for market_id, mid in listed if mid is not None)
-        return Decision(tuple(Forecast(market_id, millionths=mid) for market_id, mid in priced))
+        shown = view.snapshot.shown
+        mids = {listing.market.id: listing.mid for listing in shown if listing.mid is not None}
+        return Decision(forecasts_of(mids))
 
     return decide

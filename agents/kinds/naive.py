@@ -13,15 +13,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
+from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import ONE, millionths
-from markets.model import Listing
 
 Chance = Annotated[float, Field(ge=0, le=1)]
 
 
-class Settings(Common):
+class Settings(KindSettings):
     """How often questions end YES."""
 
     rates: dict[str, dict[int, Chance]] = Field(
@@ -31,25 +29,29 @@ class Settings(Common):
 
 
 def agent(settings: Settings, _given: Given) -> Agent:
-    """The agent that looks at the price and at the rates."""
+    """Return an agent that states the price or, without one, the rate of such questions."""
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        at = view.snapshot.at
-        return Decision(
-            tuple(
-                Forecast(listing.market.id, millionths=_chance(listing, settings.rates, days))
-                for listing in view.snapshot.shown
-                for days in [(listing.market.closes_at.date() - at.date()).days]
-            )
-        )
+        today = view.snapshot.at.date()
+
+        probabilities = {}
+        for listing in view.snapshot.shown:
+            market = listing.market
+            probability = listing.mid
+            if probability is None:
+                days = (market.closes_at.date() - today).days
+                probability = nearest_rate(settings.rates.get(market.category, {}), days)
+            probabilities[market.id] = probability
+
+        return Decision(forecasts_of(probabilities))
 
     return decide
 
 
-def _chance(listing: Listing, rates: Mapping[str, Mapping[int, float]], days: int) -> int:
-    if listing.mid is not None:
-        return listing.mid
-    known = rates.get(listing.market.category, {})
-    if not known:
+def nearest_rate(rates: Mapping[int, float], days: int) -> int:
+    """Return the rate of the nearest number of days, in millionths; one half if there are no rates."""
+    if not rates:
         return ONE // 2
-    return millionths(known[min(known, key=lambda day: (abs(day - days), day))])
+
+    nearest = min(rates, key=lambda known: (abs(known - days), known))
+    return millionths(rates[nearest])

@@ -12,21 +12,20 @@ from random import Random
 
 from pydantic import Field
 
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
+from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.odds import bell, log_odds, probability
 from portfolio.sizing import quarter_kelly
 
 
-class Settings(Common):
-    """How far off it is."""
+class Settings(KindSettings):
+    """How far it is from the truth."""
 
     noise: float = Field(default=0.0, ge=0, le=10)
     """The standard deviation of its error, in log-odds."""
 
 
 def agent(settings: Settings, given: Given) -> Agent:
-    """The agent that is told the truth."""
+    """Return an agent that knows the true probabilities. Raise if the venue has none."""
     truth = given.truth
     if truth is None:
         raise ValueError("an oracle needs a venue with known true probabilities, such as the simulator")
@@ -37,7 +36,8 @@ def agent(settings: Settings, given: Given) -> Agent:
             market_id = listing.market.id
             error = settings.noise * bell(Random(f"{view.seed}/oracle/{market_id}"))
             beliefs[market_id] = probability(log_odds(truth(market_id, view.snapshot.at)) + error)
-        forecasts = tuple(Forecast(market_id, millionths=p) for market_id, p in beliefs.items())
-        return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
+
+        bets = quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules)
+        return Decision(forecasts_of(beliefs), bets)
 
     return decide

@@ -29,29 +29,28 @@ from agents.model import (
 )
 
 LOOKS_OUTSIDE = True
-"""It lives elsewhere and can read what it likes: its turns are filled and scored at the prices once it has
-answered."""
+"""The agent can read anything, so its turns are filled and scored at the prices when it answered."""
 
 
 class Settings(DeskSettings):
-    """How long it has."""
+    """How long a round waits, and what the view has."""
 
     context: Context = Field(default=Context(), json_schema_extra=CONTEXT_KEYS)
     """What else the view has."""
 
 
 def ask(_settings: Settings, _given: Given) -> Ask:
-    """What is asked where no desk is: nobody can answer."""
+    """Return an `ask` that always fails: it is used where no desk is open."""
 
-    async def nobody(prompt: Prompt) -> Call:
-        words = "it takes its turns at the desk, and none is open: play a round while arena desk runs"
-        return Call(prompt, None, cost=0, error=CallError("other", words, retry=False))
+    async def ask_nobody(prompt: Prompt) -> Call:
+        message = "it takes its turns at the desk, and none is open: play a round while arena desk runs"
+        return Call(prompt, None, cost=0, error=CallError("other", message, retry=False))
 
-    return nobody
+    return ask_nobody
 
 
 def agent(_settings: Settings, _given: Given) -> Agent:
-    """The agent that decides as its answer says."""
+    """Return an agent that decides as the answer from outside says."""
 
     async def decide(view: View, ask: Ask) -> Decision:
         call, decision = await ask_for_decision(view, ask)

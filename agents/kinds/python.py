@@ -40,10 +40,11 @@ from pydantic import AfterValidator, Field
 from agents.model import CONTEXT_KEYS, Agent, Ask, Context, Decision, Given, ModelSettings, Unreadable, View
 
 LOOKS_OUTSIDE = True
-"""A function can read what it likes: its turns are filled and scored at the prices once it has answered."""
+"""A function can read anything, so its turns are filled and scored at the prices when it answered."""
 
 
-def _place(name: str) -> str:
+def _check_name(name: str) -> str:
+    """Return the name of a function, `MODULE:FUNCTION`. Raise if it has another form."""
     module, _, function = name.partition(":")
     if not (module.isidentifier() and function.isidentifier()):
         raise ValueError("expected MODULE:FUNCTION, such as mine:decide")
@@ -51,9 +52,9 @@ def _place(name: str) -> str:
 
 
 class Settings(ModelSettings):
-    """Which function, and what it is handed."""
+    """The function and its arguments."""
 
-    function: Annotated[str, AfterValidator(_place)]
+    function: Annotated[str, AfterValidator(_check_name)]
     """The module and the function in it, such as `mine:decide`."""
     arguments: Mapping[str, Any] = Field(default_factory=dict)
     """Keyword arguments of the function, besides the view and `ask`."""
@@ -63,7 +64,7 @@ class Settings(ModelSettings):
     """What else the view has."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
-        """Whether the function is there and can be called so."""
+        """Yield a fault if the function is not there or can't be called with these arguments."""
         try:
             function_of(self, given)
         except Unreadable as error:
@@ -71,7 +72,7 @@ class Settings(ModelSettings):
 
 
 def agent(settings: Settings, given: Given) -> Agent:
-    """The agent that does what the function says."""
+    """Return an agent that decides as the function says."""
     function = function_of(settings, given)
 
     async def decide(view: View, ask: Ask) -> Decision:
@@ -83,15 +84,17 @@ def agent(settings: Settings, given: Given) -> Agent:
 
 
 def function_of(settings: Settings, given: Given) -> Callable[..., Any]:
-    """The function that the settings name, if it can be called as it will be."""
+    """Return the function that the settings name. Raise `Unreadable` if it can't be called with them."""
     module, _, name = settings.function.partition(":")
     function: Callable[..., Any] | None = getattr(given.load(module), name, None)
     if not callable(function):
         raise Unreadable(f"{module}.py has no function {name}. Add it, or name another one")
+
     try:
         inspect.signature(function).bind(None, None, **settings.arguments)
     except (TypeError, ValueError) as error:
-        called = ", ".join([f"{name}(view, ask", *(f"{argument}=…" for argument in settings.arguments)])
-        words = f"{module}.py: {called}) can't be called: {error}. Change the function or its `arguments`"
-        raise Unreadable(words) from error
+        arguments = ", ".join(["view", "ask", *(f"{key}=…" for key in settings.arguments)])
+        reason = f"{name}({arguments}) can't be called: {error}. Change the function or its `arguments`"
+        raise Unreadable(f"{module}.py: {reason}") from error
+
     return function

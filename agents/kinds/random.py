@@ -12,16 +12,15 @@ from random import Random
 
 from pydantic import Field
 
-from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
+from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.matching import offers_at_snapshot
-from portfolio.model import Bet, Side
+from portfolio.model import Side
 from portfolio.sizing import minimum_bets
 
 
-class Settings(Common):
+class Settings(KindSettings):
     """How many bets it makes in a turn."""
 
     bets: int = Field(default=3, ge=0)
@@ -29,24 +28,21 @@ class Settings(Common):
 
 
 def agent(settings: Settings, _given: Given) -> Agent:
-    """The agent that throws dice."""
+    """Return an agent that forecasts and bets at random."""
 
     async def decide(view: View, _ask: Ask) -> Decision:
         dice = Random(f"{view.seed}/random")
-        shown = [listing.market.id for listing in view.snapshot.shown]
-        drawn = ((market_id, int(dice.random() * (ONE + 1))) for market_id in shown)
-        forecasts = tuple(Forecast(market_id, millionths=p) for market_id, p in drawn)
-        return Decision(forecasts, _bets(settings.bets, view, dice))
+        market_ids = [listing.market.id for listing in view.snapshot.shown]
+        probabilities = {market_id: int(dice.random() * (ONE + 1)) for market_id in market_ids}
+
+        # The order of the draws is part of what the seed decides: first all forecasts, then the bets.
+        draws = sorted((dice.random(), index) for index in range(len(market_ids)))
+        sides = list[tuple[MarketId, Side]]()
+        for draw, index in draws:
+            sides.append((market_ids[index], "YES" if int(draw * ONE) % 2 else "NO"))
+
+        offers = offers_at_snapshot(view.snapshot, view.rules)
+        bets = minimum_bets(sides, settings.bets, view.holdings.cash, offers, "a throw of the dice")
+        return Decision(forecasts_of(probabilities), bets)
 
     return decide
-
-
-def _bets(most: int, view: View, dice: Random) -> tuple[Bet, ...]:
-    """The minimum on any side of as many markets as there is cash for, each at most once."""
-    shown = view.snapshot.shown
-    drawn = sorted((dice.random(), place) for place in range(len(shown)))
-    sides: list[tuple[MarketId, Side]] = [
-        (shown[place].market.id, "YES" if int(draw * ONE) % 2 else "NO") for draw, place in drawn
-    ]
-    offers = offers_at_snapshot(view.snapshot, view.rules)
-    return minimum_bets(sides, most, view.holdings.cash, offers, "a throw of the dice")

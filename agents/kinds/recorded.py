@@ -36,17 +36,16 @@ from pydantic import Field
 
 from agents.answers import table
 from agents.answers.table import PredictionLine
-from agents.model import Agent, Ask, Decision, Forecast, Given, Unreadable, View
-from agents.model import Settings as Common
+from agents.model import Agent, Ask, Decision, Forecast, Given, KindSettings, Unreadable, View
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 
-MOST_BAD = 100
-"""Rejections of one round that are told one by one."""
+MOST_INVALID = 100
+"""How many invalid rows of a round are rejected one by one; the others are only counted."""
 
 
-class Settings(Common):
-    """Where the moves are written down."""
+class Settings(KindSettings):
+    """The file with the moves."""
 
     file: str = Field(min_length=1)
     """The .csv or .jsonl file."""
@@ -54,7 +53,7 @@ class Settings(Common):
     """How many days of moves before a cohort's first round count."""
 
     def faults(self, given: Given) -> Iterator[tuple[str, str]]:
-        """Whether the file can be read."""
+        """Yield a fault if the file can't be read."""
         try:
             table.read_table(self.file, given.read(self.file))
         except Unreadable as error:
@@ -62,61 +61,90 @@ class Settings(Common):
 
 
 def agent(settings: Settings, given: Given) -> Agent:
-    """The agent that does as the file says."""
+    """Return an agent that plays the moves in the file."""
 
     async def decide(view: View, _ask: Ask) -> Decision:
         try:
             rows, bad = table.read_table(settings.file, given.read(settings.file))
         except Unreadable as error:
             return Decision(status="failed", note=str(error))
+
         now = view.snapshot.at
-        after = view.since or now - timedelta(days=settings.days)
-        forecasts, unclear = believed([row for row in rows if row.at <= now], view, settings.file)
-        due = sorted((row for row in rows if after < row.at <= now), key=lambda row: row.at)
-        bets, sales, lost = bets_and_sales(due, view, settings.file)
-        rejected = [each.rejection for each in bad if each.at is None or after < each.at <= now]
-        more = len(rejected) - MOST_BAD
-        rest = (Rejection("row", f"{more:,} more invalid rows"),) if more > 0 else ()
-        rejections = (*rejected[:MOST_BAD], *rest, *unclear, *lost)
-        return Decision(forecasts, bets, sales, rejections)
+        since = view.since or now - timedelta(days=settings.days)
+
+        past = [row for row in rows if row.at <= now]
+        forecasts, contradicted = newest_forecasts(past, view, settings.file)
+
+        due = [row for row in past if row.at > since]
+        due.sort(key=lambda row: row.at)
+        bets, sales, refused = bets_and_sales(due, view, settings.file)
+
+        # A row whose time can't be read may belong to any round, so it is rejected in every one.
+        invalid = [line.rejection for line in bad if line.at is None or since < line.at <= now]
+        left_out = len(invalid) - MOST_INVALID
+        if left_out > 0:
+            invalid[MOST_INVALID:] = [Rejection("row", f"{left_out:,} more invalid rows")]
+
+        return Decision(forecasts, bets, sales, (*invalid, *contradicted, *refused))
 
     return decide
 
 
-def believed(
+def newest_forecasts(
     rows: Iterable[PredictionLine], view: View, file: str
-) -> tuple[tuple[Forecast, ...], tuple[Rejection, ...]]:
-    """The newest probability of each market shown; none where two of the same time differ."""
-    newest: dict[MarketId, list[tuple[datetime, int, Forecast]]] = {}
+) -> tuple[tuple[Forecast, ...], list[Rejection]]:
+    """Return the newest forecast of each market shown; a rejection where two of the same time differ."""
+    newest: dict[MarketId, tuple[datetime, Forecast]] = {}
+    contradictions: dict[MarketId, int] = {}
+
     for row in rows:
-        if isinstance(row.says, Forecast):
-            market_id, before = row.says.market_id, newest.get(row.says.market_id)
-            if before is None or row.at > before[0][0]:
-                newest[market_id] = [(row.at, row.line, row.says)]
-            elif row.at == before[0][0] and row.says.millionths != before[0][2].millionths:
-                before.append((row.at, row.line, row.says))
-    shown = [newest[x.market.id] for x in view.snapshot.shown if x.market.id in newest]
-    unclear = []
-    for _, line, forecast in (stated[1] for stated in shown if len(stated) > 1):
-        words = f"{file}:{line}: this market and time already have a different probability"
-        unclear.append(Rejection("stated_twice", words, forecast.market_id))
-    return tuple(stated[0][2] for stated in shown if len(stated) == 1), tuple(unclear)
+        forecast = row.says
+        if not isinstance(forecast, Forecast):
+            continue
+
+        market_id = forecast.market_id
+        at, before = newest.get(market_id, (None, forecast))
+        if at is None or row.at > at:
+            newest[market_id] = (row.at, forecast)
+            contradictions.pop(market_id, None)
+        elif row.at == at and forecast.millionths != before.millionths:
+            contradictions.setdefault(market_id, row.line)
+
+    forecasts = []
+    rejections = []
+    for listing in view.snapshot.shown:
+        market_id = listing.market.id
+        if market_id in contradictions:
+            line = contradictions[market_id]
+            reason = f"{file}:{line}: this market and time already have a different probability"
+            rejections.append(Rejection("stated_twice", reason, market_id))
+        elif market_id in newest:
+            forecasts.append(newest[market_id][1])
+
+    return tuple(forecasts), rejections
 
 
 def bets_and_sales(
     rows: Iterable[PredictionLine], view: View, file: str
-) -> tuple[tuple[Bet, ...], tuple[Sale, ...], tuple[Rejection, ...]]:
-    """The bets and the sales among the rows; those on markets that can't be traded are rejected."""
+) -> tuple[tuple[Bet, ...], tuple[Sale, ...], list[Rejection]]:
+    """Return the bets and sales in the rows, and a rejection of each on a market that can't be traded."""
     offered = {listing.market.id for listing in view.snapshot.shown}
     tradable = {listing.market.id for listing in view.snapshot}
-    bets, sales, lost = list[Bet](), list[Sale](), list[Rejection]()
+    bets = []
+    sales = []
+    rejections = []
+
     for row in rows:
-        match row.says:
-            case Bet(market_id) as bet if market_id in offered:
-                bets.append(bet)
-            case Sale(market_id) as sale if market_id in tradable:
-                sales.append(sale)
-            case Bet(market_id) | Sale(market_id):
-                words = f"{file}:{row.line}: the market is not open for betting in this round"
-                lost.append(Rejection("not_on_offer", words, market_id))
-    return tuple(bets), tuple(sales), tuple(lost)
+        move = row.says
+        if isinstance(move, Forecast):
+            continue
+
+        if isinstance(move, Bet) and move.market_id in offered:
+            bets.append(move)
+        elif isinstance(move, Sale) and move.market_id in tradable:
+            sales.append(move)
+        else:
+            reason = f"{file}:{row.line}: the market is not open for betting in this round"
+            rejections.append(Rejection("not_on_offer", reason, move.market_id))
+
+    return tuple(bets), tuple(sales), rejections

@@ -151,10 +151,10 @@ def _bare_context(full: PromptContext, markets: int) -> PromptContext:
     return PromptContext(view, full.prices)
 
 
-def _listing(id: MarketId) -> Listing:
+def _listing(market_id: MarketId) -> Listing:
     market = Market(
-        id=id,
-        event_id=id,
+        id=market_id,
+        event_id=market_id,
         question="Will it rain?",
         rules="YES if it rains. " * 10,
         category="Weather",
@@ -162,7 +162,7 @@ def _listing(id: MarketId) -> Listing:
         closes_at=NOW + timedelta(days=30),
         fee_rate=ONE // 50,
     )
-    return Listing(market, Quote(id, NOW, 400_000, 420_000, 410_000, volume=50_000 * ONE))
+    return Listing(market, Quote(market_id, NOW, 400_000, 420_000, 410_000, volume=50_000 * ONE))
 
 
 _REASON = "in 20 such years it rained on 7 of these days; for: the wind has turned; against: no cloud so far"

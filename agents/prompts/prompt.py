@@ -252,11 +252,11 @@ def _price_facts(quote: Quote | None) -> str:
 
 
 def _position_facts(
-    lot: Lot, id: str, side: Side, mid: int | None, prices: bool, here: bool
+    lot: Lot, short_id: str, side: Side, mid: int | None, prices: bool, here: bool
 ) -> dict[str, Any]:
     price = mid if mid is None or side == "YES" else ONE - mid
     return {
-        "id": id,
+        "id": short_id,
         "side": side,
         "shares": lot.shares if prices else None,
         "cost": lot.cost,

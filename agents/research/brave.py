@@ -10,9 +10,8 @@ from datetime import datetime, timedelta
 
 from pydantic import Field
 
-from agents.evidence import FoundArticle, ResearchError
+from agents.evidence import FoundArticle, ResearchError, ResearchSettings
 from agents.guard import cutoff
-from agents.model import ConfigBlock
 from agents.search_terms import search_terms
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
@@ -24,7 +23,7 @@ KEY = "BRAVE_SEARCH_API_KEY"
 HINT = "check evidence.brave.url, your key and your network, or try again later"
 
 
-class Settings(ConfigBlock):
+class Settings(ResearchSettings):
     """How Brave is searched."""
 
     url: str = Field("https://api.search.brave.com/res/v1", exclude=True)

@@ -13,8 +13,7 @@ from pathlib import Path
 from pydantic import Field
 
 from agents.article_index import ArticleIndex
-from agents.evidence import FoundArticle, ResearchError
-from agents.model import ConfigBlock
+from agents.evidence import FoundArticle, ResearchError, ResearchSettings
 from agents.search_terms import keywords, words
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
@@ -29,7 +28,7 @@ MOST_WORDS = 8
 """So many telling words of a question are looked for."""
 
 
-class Settings(ConfigBlock):
+class Settings(ResearchSettings):
     """The folder of articles.
 
     The path is not frozen with a cohort.

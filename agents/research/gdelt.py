@@ -15,9 +15,8 @@ from typing import Any
 
 from pydantic import Field
 
-from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
+from agents.evidence import FoundArticle, RefusedQueryError, ResearchError, ResearchSettings
 from agents.guard import cutoff
-from agents.model import ConfigBlock
 from agents.search_terms import SearchTerm, broader_terms, search_terms
 from agents.text import one_line
 from markets.model import Market
@@ -33,7 +32,7 @@ LONGEST_REFUSAL = 500
 _BACKSLASH = re.compile(r"\\\\|\\(?![\"/bfnrt]|u[0-9a-fA-F]{4})")
 
 
-class Settings(ConfigBlock):
+class Settings(ResearchSettings):
     """How GDELT is searched."""
 
     url: str = Field("https://api.gdeltproject.org/api/v2/doc", exclude=True)

@@ -2,13 +2,12 @@
 
 from datetime import datetime
 
-from agents.evidence import FoundArticle
-from agents.model import ConfigBlock
+from agents.evidence import FoundArticle, ResearchSettings
 from markets.model import Market
 from markets.venue import Report, ignore_report
 
 
-class Settings(ConfigBlock):
+class Settings(ResearchSettings):
     """Nothing to set."""
 
 

@@ -1,1 +1,10 @@
-"""The command line: one command a file, registered in `arena/cli/main.py`."""
+"""The commands, one file each or a family of them, listed in `COMMANDS` of `arena/cli/main.py`.
+
+A command is a function with the decorator `command` of `arena/cli/options.py`. Its first parameter is the
+`Options` that all commands share; the others are its own arguments and options. Its docstring is its help,
+which ends with an example and the next command. A file is imported when one of its commands is called.
+
+    @command(record=False)
+    def hello(options: Options, name: str = argument("NAME", "Whom to greet.")) -> None:
+        print(f"Hello, {name}!")
+"""

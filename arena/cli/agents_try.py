@@ -119,7 +119,7 @@ def try_agent(
     ):
         trial = run_async(dry_run(engine, settings, name, wanted, dry))
     listings = {listing.market.id: listing for listing in trial.setting.snapshot}
-    asked = {id: listing.market.question for id, listing in listings.items()}
+    asked = {market_id: listing.market.question for market_id, listing in listings.items()}
     data = trial_data(trial) | (
         {"decision": None} if trial.turn is None else _turn_data(trial.turn, listings)
     )

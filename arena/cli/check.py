@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from agents.model import DeskSettings, Settings, model_settings
+from agents.model import DeskSettings, KindSettings, model_settings
 from agents.model_table.capabilities import model_faults, thinking_text
 from agents.providers import DEMO, near_model
 from arena.calls.budget_warnings import LineUpWarning, budget_warnings, round_counts
@@ -326,7 +326,7 @@ def summary(config: Config, at: datetime) -> dict[str, Any]:
     }
 
 
-def _thinking(settings: Settings) -> str | None:
+def _thinking(settings: KindSettings) -> str | None:
     """How much an agent's model thinks, as far as that is said anywhere; None without a model of somebody."""
     model = model_settings(settings)
     return None if model is None or model.model.startswith(DEMO) else thinking_text(model)

@@ -124,7 +124,9 @@ def say(found: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, a
 def seal(
     chosen: Options,
     number: str = NUMBER,
-    round: int | None = option("Up to this round (0: the frozen settings); default: the last.", min=0),
+    round_number: int | None = option(
+        "Up to this round (0: the frozen settings); default: the last.", "", "--round", min=0
+    ),
     check: str | None = option("Find the round that has this head.", "HASH"),
 ) -> None:
     """Print a cohort's head: a hash of all that it froze, saw and decided up to the end of a round.
@@ -137,12 +139,12 @@ def seal(
 
     Next: arena cohorts seal 1 --check HASH
     """
-    if check is not None and round is not None:
+    if check is not None and round_number is not None:
         raise ArenaError(
             "two_questions", "--check and --round can't be combined", "leave out --round", status=64
         )
     with chosen.reading() as connection:
-        found = round_of(connection, number, check) if check else head_of(connection, number, round)
+        found = round_of(connection, number, check) if check else head_of(connection, number, round_number)
     chosen.answer(found, say_head, found, check is not None)
 
 
@@ -159,10 +161,10 @@ def say_head(found: Mapping[str, Any], checked: bool) -> None:
     print(typed(f"cohorts seal {found['cohort']} --check {found['head']}"))
 
 
-def head_of(connection: Connection, number: str, round: int | None) -> dict[str, Any]:
+def head_of(connection: Connection, number: str, round_number: int | None) -> dict[str, Any]:
     """The head of a cohort up to a round, by default the last that is over."""
     found = _heads_of(connection, number)
-    wanted = max(found) if round is None else round
+    wanted = max(found) if round_number is None else round_number
     if wanted not in found:
         message = f"cohort {number} has no finished round {wanted}"
         raise ArenaError("not_over", message, f"rounds with a head: {_these(found)}")
@@ -175,9 +177,9 @@ def round_of(connection: Connection, number: str, check: str) -> dict[str, Any]:
     if not HEAD.fullmatch(head):
         raise ArenaError("bad_hash", f"{check!r} is not a head", "a head is 64 hexadecimal digits")
     found = _heads_of(connection, number)
-    for round, known in found.items():
+    for round_number, known in found.items():
         if known == head:
-            return {"cohort": int(number), "round": round, "head": head}
+            return {"cohort": int(number), "round": round_number, "head": head}
     others = [name for stored in read_cohorts(connection) if (name := str(stored.cohort.number)) != number]
     also = next((other for other in others if head in _heads_of(connection, other).values()), None)
     hint = (

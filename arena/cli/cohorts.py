@@ -182,12 +182,12 @@ def _read_all(connection: Connection, found: CohortOverview) -> dict[str, Any]:
         "code_versions": versions_data(code_versions(turns)),
         "played": [
             {
-                "round": round.number,
-                "at": round.at,
-                "over": round.done,
-                "turns": dict(sorted(ended.get(round.number, {}).items())),
+                "round": begun_round.number,
+                "at": begun_round.at,
+                "over": begun_round.done,
+                "turns": dict(sorted(ended.get(begun_round.number, {}).items())),
             }
-            for round in found.rounds
+            for begun_round in found.rounds
         ],
         "decide": str(found.cohort.cadence),
         "frozen": frozen,

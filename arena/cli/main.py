@@ -81,7 +81,7 @@ COMMANDS: dict[str, Any] = {
     "config": "config:config",
     "check": "check:check",
     "run": "run:run",
-    "round": "round:round",
+    "round": "round:round_command",
     "status": "status:status",
     "worker": "run:worker",
     "prompts": "prompts:prompts",

@@ -156,13 +156,15 @@ def show(
 def named(connection: Connection, name: str, at: datetime) -> KnownMarket:
     """The market of that id, or the only one that ends so."""
     known = read_known_ids(connection, at)
-    found = [id for id in known if id == name] or [id for id in known if id.partition(":")[2] == name]
+    found = [market_id for market_id in known if market_id == name] or [
+        market_id for market_id in known if market_id.partition(":")[2] == name
+    ]
     if len(found) == 1:
         return read_markets(connection, at, found)[0]
     if found:
         message = f"{len(found)} markets are called {name!r}: {', '.join(found[:5])}"
         raise ArenaError("unclear_market", message, "give the id with its venue")
-    near = [id for id in known if name.casefold() in id.casefold()][:5]
+    near = [market_id for market_id in known if name.casefold() in market_id.casefold()][:5]
     hint = f"did you mean {', '.join(near)}?" if near else f"{LIST_ALL} --search WORDS finds ids"
     raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)
 

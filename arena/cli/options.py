@@ -140,19 +140,19 @@ class Options:
             say(*found or (data,))
 
 
-def option(help: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
+def option(help_text: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
     """An option of a command, by its parameter's name unless others are given."""
-    return typer.Option(default, *names, help=help, metavar=metavar or None, **more)
+    return typer.Option(default, *names, help=help_text, metavar=metavar or None, **more)
 
 
-def flag(help: str, *names: str) -> Any:
+def flag(help_text: str, *names: str) -> Any:
     """An option that is there or not."""
-    return typer.Option(False, *names, help=help)
+    return typer.Option(False, *names, help=help_text)
 
 
-def argument(metavar: str, help: str, default: Any = ..., **more: Any) -> Any:
+def argument(metavar: str, help_text: str, default: Any = ..., **more: Any) -> Any:
     """What a command is about, by its place."""
-    return typer.Argument(default, metavar=metavar or None, help=help, **more)
+    return typer.Argument(default, metavar=metavar or None, help=help_text, **more)
 
 
 CONFIG_FILE = option("The config file.", "PATH")

@@ -51,7 +51,7 @@ TURNS = (
 
 
 @command(plays=True)
-def round(
+def round_command(
     chosen: Options,
     at: str | None = option("The decision time, such as 2026-01-04T00:00Z.", "TIME"),
     baselines: bool = BASELINES,

@@ -23,7 +23,7 @@ LISTED = 1_000
 @command()
 def verify(
     chosen: Options,
-    all: bool = flag("Verify everything, and list all differences."),
+    everything: bool = flag("Verify everything, and list all differences.", "--all"),
     heads: Path | None = option("Also compare published heads, a line of JSON each.", "FILE"),
     draws: bool = flag("Also draw every live round's markets again from its catalogue."),
 ) -> None:
@@ -52,10 +52,10 @@ def verify(
         interruptible("verifying was interrupted", "nothing was changed; start it again"),
         progress("Verifying") as told,
     ):
-        before = NOTHING_VERIFIED if all else read_verified(connection, beside)
+        before = NOTHING_VERIFIED if everything else read_verified(connection, beside)
         found = find(
             connection,
-            None if all else LISTED,
+            None if everything else LISTED,
             tell,
             before,
             published=published,

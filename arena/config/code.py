@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from agents.model import Settings
+from agents.model import KindSettings
 from arena.errors import ArenaError
 from markets.registry import ExtensionFolder
 
@@ -60,7 +60,7 @@ UNLOADED = "unloaded"
 """The only key of the settings of an extension that was not loaded."""
 
 
-class UnloadedSettings(Settings):
+class UnloadedSettings(KindSettings):
     """The block of an agent whose kind is an extension that was not loaded: unchecked, as it was written."""
 
     unloaded: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Kinds, venues and sources of evidence by name, from the package or from `extensions/`, and their blocks."""
+"""Loads the plug-ins that a config names, from the package or `extensions/`, and reads their settings."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -33,13 +33,13 @@ T = TypeVar("T")
 
 
 class NotAnAdapter(LookupError):
-    """A file of that name is there, but it makes no venue, or no source of evidence."""
+    """There is a file of that name, but it does not define a venue or a source."""
 
 
 def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
-    """Return the kind of agent of that name, or None with the reason noted.
+    """Return the kind of agent of that name; None, with the mistake noted, if it can't be had.
 
-    An extension is not loaded where the config is only read: its block is then taken as it is.
+    If the config is only read, an extension is not loaded, and its block is not checked.
     """
 
     def get() -> AgentKind:
@@ -54,12 +54,17 @@ def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
 
 
 def _unloaded_agent(_settings: Any, _given: Given) -> Agent:
+    """Raise `Unreadable`: the extension was not loaded."""
     raise Unreadable("the config was only read, so its extensions were not loaded")
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterChoice:
-    """A section that names one of several adapters, and may hold a block of settings for each of them."""
+    """A section of the config that chooses one of several adapters, and may have a block for each of them.
+
+    `chooser` is the key with the name. An adapter is a file in `package`, or in the folder `group` of
+    `extensions/`, with a class `Settings` and a function named `function`. `noun` is what messages call it.
+    """
 
     section: str
     chooser: str
@@ -70,35 +75,42 @@ class AdapterChoice:
     usual: str | None = None
 
     def chosen(self, document: Document) -> Any:
-        """What the config names, or the usual one."""
+        """Return the name in the config, or the usual one."""
         return document.get(self.section, self.chooser) or self.usual
 
     def load(self, name: str, document: Document) -> ModuleType:
-        """Return the module of that name, with settings, and a function that makes something of them."""
+        """Return the module of an adapter. Raise `NotAnAdapter` if it lacks what an adapter needs."""
         module = load(self.package, name, folders_of(document, self.group))
         settings = getattr(module, "Settings", None)
         is_model = isinstance(settings, type) and issubclass(settings, BaseModel)
         if not is_model or not callable(getattr(module, self.function, None)):
-            words = f"it needs a class Settings and a function {self.function}"
-            raise NotAnAdapter(f"{name}.py is not a {self.noun}: {words}")
+            needs = f"it needs a class Settings and a function {self.function}"
+            raise NotAnAdapter(f"{name}.py is not a {self.noun}: {needs}")
         return module
 
     def names(self, document: Document | None = None) -> list[str]:
-        """The adapters whose blocks may stand in the section, whichever of them is in use."""
+        """Return the names of all adapters, which are also the keys of their blocks in the section."""
         home = Path(importlib.import_module(self.package).__path__[0])
-        return names(home, folders_of(document, self.group)[:1] if document else ())
+        if document is None:
+            return names(home)
+        return names(home, folders_of(document, self.group)[:1])
 
     def settings(self, document: Document, **inherited: Any) -> BaseModel | None:
-        """The settings of the adapter in use. The blocks of others are read for their mistakes."""
+        """Return the settings of the adapter in use; None, with the mistakes noted, if they are wrong.
+
+        The blocks of other adapters are checked too.
+        """
         chosen = self.chosen(document)
         for name in self.names(document):
             if name != chosen and document.get(self.section, name) is not None:
                 self._settings_of(name, document, **inherited)
-        # What is no name is noted with its section.
-        return self._settings_of(chosen, document, **inherited) if isinstance(chosen, str) else None
+
+        if not isinstance(chosen, str):
+            return None  # the check of the section notes it
+        return self._settings_of(chosen, document, **inherited)
 
     def _settings_of(self, name: str, document: Document, **inherited: Any) -> BaseModel | None:
-        """The settings in an adapter's block, and where that is silent what is inherited."""
+        """Return the settings in an adapter's block, with the inherited values that the block leaves out."""
         key = (self.section, name)
         block = document.get(*key)
 
@@ -108,8 +120,8 @@ class AdapterChoice:
             except UntrustedExtension as error:
                 if document.code is not None:
                     raise
-                written = block if isinstance(block, dict) else {}
-                return UnloadedAdapter(unloaded=written, stamp=unloaded_stamp(error.path))
+                values = block if isinstance(block, dict) else {}
+                return UnloadedAdapter(unloaded=values, stamp=unloaded_stamp(error.path))
 
         module = named_extension(document, (self.section, self.chooser), name, self.noun, get)
         if module is None:
@@ -119,8 +131,10 @@ class AdapterChoice:
             return None
         if isinstance(module, UnloadedAdapter):
             return module
-        known = {name: value for name, value in inherited.items() if name in module.Settings.model_fields}
-        return validate(module.Settings, known | (block or {}), document, key)
+
+        fields = module.Settings.model_fields
+        values = {field: value for field, value in inherited.items() if field in fields}
+        return validate(module.Settings, values | (block or {}), document, key)
 
 
 VENUES = AdapterChoice("markets", "venue", "markets.venues", "venues", "venue", "venue")
@@ -128,60 +142,65 @@ SOURCES = AdapterChoice("evidence", "from", "agents.research", "research", "sour
 
 
 def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> None:
-    """Note every file and every function that an agent could not use, before it would fail a turn."""
+    """Note every file, function and program that an agent names and could not use in its turns."""
     folder = Path(document.file).parent
     sources = {} if document.code is None else document.code.sources
     read = partial(registry.read_file, folder)
     load = partial(registry.load_module, folder, sources)
     given = Given(read=read, load=load, has_program=lambda name: which(name) is not None)
-    for place, agent in agents.items():
-        for name, words in agent.settings.faults(given):
-            value = document.get("agents", place, name)
-            document.add(("agents", place, name), quoted_value(value), "what can be used", words)
+
+    for index, agent in agents.items():
+        for setting, message in agent.settings.faults(given):
+            value = document.get("agents", index, setting)
+            document.add(("agents", index, setting), quoted_value(value), "what can be used", message)
 
 
 def check_commands(document: Document, agents: Mapping[int, AgentConfig]) -> None:
-    """Note every command line that was not trusted when this process began; none where it only reads."""
+    """Note every command line of an agent that is not trusted, unless the config is only read."""
     if document.code is None:
         return
-    trusted = document.code.commands
-    for place, agent in agents.items():
+
+    for index, agent in agents.items():
         line = command_text(getattr(agent.settings, "command", ()))
-        if line and line not in trusted:
-            words = f"the command {line} is not trusted. Look at it, run `arena check`, and start again"
-            document.add(("agents", place, "command"), line, "a command that is trusted", words)
+        if line and line not in document.code.commands:
+            message = f"the command {line} is not trusted. Look at it, run `arena check`, and start again"
+            document.add(("agents", index, "command"), line, "a command that is trusted", message)
 
 
 def folders_of(document: Document, group: str) -> tuple[ExtensionFolder, ...]:
-    """Return where extensions of a group are looked for beside the config."""
+    """Return the folders beside the config in which extensions of a group are looked for."""
     return extension_folders(Path(document.file).parent, group, document.code)
 
 
 def named_extension(document: Document, key: Key, name: str, noun: str, get: Callable[[], T]) -> T | None:
-    """What is there by that name, or None with the reason noted."""
+    """Return what `get` returns; None, with the mistake noted, if the extension can't be had."""
     try:
         return get()
     except UnknownExtension as error:
-        meant, words = suggestion(name, error.known)
-        document.add(key, quoted_value(name), meant, f"there is no {noun} {quoted_value(name)}. {words}")
+        meant, hint = suggestion(name, error.known)
+        document.add(key, quoted_value(name), meant, f"there is no {noun} {quoted_value(name)}. {hint}")
     except BadInclude:  # it knows its file and line
         raise
     except (NotAnAgentKind, NotAnAdapter) as error:
         document.add(key, quoted_value(name), f"a {noun}", str(error))
     except Exception as error:  # noqa: BLE001 - an extension is anyone's file and may fail in any way
+        reason = type(error).__name__
         lines = str(getattr(error, "strerror", None) or error).splitlines()
-        brief = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-        document.add(key, quoted_value(name), f"a {noun} that loads", f"{name} can't be loaded: {brief}")
+        if lines:
+            reason += f": {lines[0]}"
+        document.add(key, quoted_value(name), f"a {noun} that loads", f"{name} can't be loaded: {reason}")
     return None
 
 
 def evidence_settings(document: Document) -> BaseModel | None:
-    """The settings of the source of evidence in use. The folders that it names are there."""
+    """Return the settings of the source of evidence in use. Note the files and folders that are missing."""
     settings = SOURCES.settings(document)
-    for key, value in () if settings is None else settings:
-        path = Path(document.file).parent / value if isinstance(value, Path) else None
-        if path is not None and not path.exists():
-            words = f"there is no {value} next to the config. Create it, or name another"
-            place = ("evidence", document.get("evidence", "from"), key)
-            document.add(place, str(value), "an existing file or folder", words)
+    if settings is None:
+        return None
+
+    for name, value in settings:
+        if isinstance(value, Path) and not (Path(document.file).parent / value).exists():
+            key = ("evidence", document.get("evidence", "from"), name)
+            message = f"there is no {value} next to the config. Create it, or name another"
+            document.add(key, str(value), "an existing file or folder", message)
     return settings

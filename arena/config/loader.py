@@ -1,4 +1,4 @@
-"""From a file to a config that holds together, or to every mistake in it at once."""
+"""Reads a config file and checks it as a whole: a `Config`, or all mistakes in it at once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -38,12 +38,12 @@ SEARCHING_TOOLS = ("search", "read")
 
 
 def run_nothing(_document: Document) -> TrustedCode | None:
-    """Return that nothing may be run: the config is only read."""
+    """Return None: no code beside the config may be run, because the config is only read."""
     return None
 
 
 SEPARATE_SECTIONS = ("ask", "agents")
-"""The sections that are read by the settings of kinds, not by a fixed list of keys."""
+"""The sections whose keys are the settings of kinds, and no fixed list."""
 
 
 def load(
@@ -53,52 +53,62 @@ def load(
     database: str | None = None,
     allow: Callable[[Document], TrustedCode | None] = run_nothing,
 ) -> Config:
-    """Return the config in a file, or raise ConfigErrors with all that is wrong with it.
+    """Return the config in a file. Raise `ConfigErrors` with all mistakes in it.
 
-    `allow` says what may be run of what lies beside the config. By default nothing is: kinds, venues and
-    sources that are extensions are then not loaded, and their blocks not checked.
+    `allow` returns the code beside the config that may be run. By default there is none: kinds, venues and
+    sources that are extensions are then not loaded, and their blocks are not checked.
 
-    With an environment, the models of agents and the webhook are looked at too, with what `.env` adds. With
-    `beside`, so are the files and functions that agents name, without which only their turns would fail, and
-    what the places of record and backups allow. A `database` stands in place of the config's own.
+    With an environment, to which `.env` is added, the keys of models and the webhook are checked too. With
+    `beside`, so are the files and functions that agents name, the settings with which every call would fail,
+    and the places of the record and of backups. `database` replaces the one in the config.
     """
     document = read(path)
     document.code = allow(document)
     document.check_addresses()
+
     sections = _fixed_sections(document)
-    venue = VENUES.settings(document, seed=1 if sections is None else sections.seed)
+    seed = 1 if sections is None else sections.seed
+    markets_shown = 40 if sections is None else sections.markets.show
+
+    venue = VENUES.settings(document, seed=seed)
     evidence = evidence_settings(document)
     agents = read_agents(document)
     check_commands(document, agents)
-    prompts = read_prompts(document, agents, 40 if sections is None else sections.markets.show)
+    prompts = read_prompts(document, agents, markets_shown)
     agents = fit_prices(document, agents, prompts)
-    agents = _with_limits(agents, 40 if sections is None else sections.markets.show)
+    agents = _with_limits(agents, markets_shown)
+
     if sections is not None:
         _check_prices(document, agents, sections)
         _check_tools(document, agents, sections)
         _check_fill_at(document, venue, sections)
+
     if environ is not None:
         try:
             environ = environment(path.parent, environ)
         except ConfigErrors as errors:
             document.errors.extend(errors.errors)
-        live = venue is not None and _stamp(document, venue) == "live"
-        check_models(document, agents, live)
+        is_live = venue is not None and _stamp(document, venue) == "live"
+        check_models(document, agents, is_live)
         if sections is not None:
             check_webhook_variable(document, sections.watch, environ)
+
     if beside:
         check_agent_files(document, agents)
         _check_capabilities(document, agents)
         if sections is not None:
             check_places(document, sections, path.parent, database)
+
     if document.errors or sections is None or venue is None or evidence is None:
         raise ConfigErrors(document.errors)
-    own = (
-        sections.database if "://" in sections.database else str((path.parent / sections.database).resolve())
-    )
-    unpublished = {} if sections.publish.directory else {"publish": Cadence()}
+
+    without_job = {} if sections.publish.directory else {"publish": Cadence()}
+    computed = {
+        "database": database or _address(sections.database, path.parent),
+        "run": sections.run.model_copy(update=without_job),
+    }
     return Config(
-        **dict(sections) | {"database": database or own, "run": sections.run.model_copy(update=unpublished)},
+        **dict(sections) | computed,
         file=path,
         venue_settings=venue,
         agents=tuple(agents.values()),
@@ -109,140 +119,183 @@ def load(
     )
 
 
+def _address(database: str, folder: Path) -> str:
+    """Return the address of the config's record: a URL, or a path that starts from the config's folder."""
+    if "://" in database:
+        return database
+    return str((folder / database).resolve())
+
+
 def _stamp(document: Document, venue: BaseModel) -> str:
-    """Return where the markets of the venue in use come from."""
+    """Return the stamp of the venue in use: `live`, `replay` or `simulated`."""
     if isinstance(venue, UnloadedAdapter):
         return venue.stamp
     return str(VENUES.load(VENUES.chosen(document), document).stamp)
 
 
 def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:
-    """Prices of when an answer is in are to be had at live venues alone."""
+    """Note `fill_at: answer` at a venue that is not live: it has no prices of when an answer came."""
     if sections.cohorts.rules.fill_at == "snapshot" or venue is None:
         return
+
     if _stamp(document, venue) != "live":
-        words = f"prices of {sections.markets.venue} don't move while an agent thinks"
+        reason = f"prices of {sections.markets.venue} don't move while an agent thinks"
         hint = "Remove it: the snapshot's prices count, or choose a live venue"
-        document.add(("cohorts", "rules", "fill_at"), "answer", "snapshot", f"{words}. {hint}")
+        document.add(("cohorts", "rules", "fill_at"), "answer", "snapshot", f"{reason}. {hint}")
 
 
 def _fixed_sections(document: Document) -> FixedSections | None:
+    """Return the sections whose keys are fixed; None, with the mistakes noted, if they are wrong.
+
+    The blocks of adapters are left out, and the keys of a preset season are filled in.
+    """
     data = {key: value for key, value in document.value.items() if key not in SEPARATE_SECTIONS}
+
     for choice in (VENUES, SOURCES):
-        own = data.get(choice.section)
-        if isinstance(own, dict):
-            apart = {*choice.names(document), str(own.get(choice.chooser))}
-            data[choice.section] = {key: value for key, value in own.items() if key not in apart}
+        block = data.get(choice.section)
+        if isinstance(block, dict):
+            adapters = {*choice.names(document), str(block.get(choice.chooser))}
+            data[choice.section] = {key: value for key, value in block.items() if key not in adapters}
+
     for section, keys in SEASONS.get(str(data.get("season")), {}).items():
-        own = data.get(section)
-        if own is None or isinstance(own, dict):
-            data[section] = {**keys, **(own or {})}
+        block = data.get(section)
+        if block is None or isinstance(block, dict):
+            data[section] = {**keys, **(block or {})}
+
     return validate(FixedSections, data, document, (), SEPARATE_SECTIONS)
 
 
 def _with_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, AgentConfig]:
-    """The agents with the limits of their calls worked out, where neither a block nor `ask` names them."""
+    """Return the agents with the limits of their calls computed, where the config does not set them."""
     fitted = dict(agents)
-    for place, agent in agents.items():
-        if (settings := model_settings(agent.settings)) is not None:
-            fitted[place] = replace(agent, settings=with_limits(settings, markets))
+    for index, agent in agents.items():
+        settings = model_settings(agent.settings)
+        if settings is not None:
+            fitted[index] = replace(agent, settings=with_limits(settings, markets))
     return fitted
 
 
 def _check_prices(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
-    """A budget can only be kept where prices are known, and all that an option can add to them."""
+    """Note models whose cost has no known bound, if the config has a budget."""
     if not sections.budget.limits:
         return
-    for place, agent in agents.items():
+
+    for index, agent in agents.items():
         settings = model_settings(agent.settings)
         if settings is None or settings.max_cost is not None or own_search(settings):
-            continue  # a search of the provider's own is refused below
-        if (name := unbounded_option(settings)) is not None:
-            key = ("agents", place, "model") if name == "model" else ("agents", place, "extra", name)
-            value = settings.model if name == "model" else settings.extra.get(name)
+            continue  # `_check_tools` refuses a search of the provider's own
+
+        option = unbounded_option(settings)
+        if option is not None:
+            key: Key = ("agents", index, "extra", option)
+            value = settings.extra.get(option)
+            if option == "model":
+                key = ("agents", index, "model")
+                value = settings.model
             meant = "`max_cost: …` beside it, the most that a call can cost in dollars"
-            words = "what it adds to the cost of a call has no known bound, so the budget can't be enforced. "
-            words += f"Add {meant} (budgets then reserve that), or remove it"
-            document.add(key, quoted_value(value), meant, words)
+            message = (
+                "what it adds to the cost of a call has no known bound, so the budget can't be enforced. "
+                f"Add {meant} (budgets then reserve that), or remove it"
+            )
+            document.add(key, quoted_value(value), meant, message)
+
         elif price_for(settings) is None:
             meant = "a `price: {input: …, output: …}` in dollars per million tokens"
-            words = f"no price is known for {settings.model}, so the budget can't be enforced. Add {meant}"
-            words += " to this agent; use 0 for both if it is free"
-            if near := near_model(settings.model):
-                words = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {words}"
-            document.add(("agents", place, "model"), quoted_value(settings.model), meant, words)
-
-
-def _loaded_tools(document: Document, settings: BaseModel) -> list[str]:
-    """Return the tools of an agent without those that are extensions, where the config is only read."""
-    names: tuple[str, ...] = getattr(settings, "tools", ())
-    return [name for name in names if document.code is not None or is_own_tool(name)]
+            message = (
+                f"no price is known for {settings.model}, so the budget can't be enforced. Add {meant} "
+                "to this agent; use 0 for both if it is free"
+            )
+            near = near_model(settings.model)
+            if near:
+                message = f"litellm doesn't know {settings.model}. Did you mean {near}? If not: {message}"
+            document.add(("agents", index, "model"), quoted_value(settings.model), meant, message)
 
 
 def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
-    """Note tools that there are not, that need a source, or that tell what must be hidden."""
-    for place, agent in agents.items():
-        settings = agent.settings
-        key: Key = ("agents", place, "tools")
-        blind = getattr(settings, "prices", "shown") != "shown"
-        for name in _loaded_tools(document, settings):
-            get = partial(tool, name, folders_of(document, "tools"))
-            if (found := named_extension(document, key, name, "tool", get)) is None:
-                continue
-            if blind and found.tells_prices:
-                words = (
-                    f"{name} shows prices, which {agent.name} must not see. Remove it, or set prices: shown"
-                )
-                document.add(key, name, "tools that show no prices", words)
-            if name in SEARCHING_TOOLS and sections.evidence.source == NO_EVIDENCE:
-                words = f"{name} needs a source of articles. Set evidence.from to folder or gdelt"
-                document.add(key, name, "evidence.from: folder or gdelt", words)
-        model = model_settings(settings)
-        if model is None or not (option := own_search(model)):
+    """Note tools that don't exist, that need a source of articles, or that show what must be hidden."""
+    for index, agent in agents.items():
+        sees_prices = getattr(agent.settings, "prices", "shown") == "shown"
+        for name in getattr(agent.settings, "tools", ()):
+            # If the config is only read, tools that are extensions are not loaded.
+            if document.code is not None or is_own_tool(name):
+                _check_tool(document, ("agents", index, "tools"), name, agent.name, sees_prices, sections)
+
+        model = model_settings(agent.settings)
+        option = "" if model is None else own_search(model)
+        if not option or (sees_prices and not sections.budget.limits):
             continue
-        if blind or sections.budget.limits:
-            hidden = f"and find prices, which {agent.name} must not see"
-            why = hidden if blind else "at a cost that no budget bounds"
-            words = f"{option} lets the provider search on its own, {why}. Remove it, and give it "
-            words += "`tools: [search, read]`"
-            document.add(("agents", place), option, "tools: [search, read]", words)
+
+        reason = "at a cost that no budget bounds"
+        if not sees_prices:
+            reason = f"and find prices, which {agent.name} must not see"
+        message = (
+            f"{option} lets the provider search on its own, {reason}. Remove it, and give it "
+            "`tools: [search, read]`"
+        )
+        document.add(("agents", index), option, "tools: [search, read]", message)
+
+
+def _check_tool(
+    document: Document, key: Key, name: str, agent: str, sees_prices: bool, sections: FixedSections
+) -> None:
+    """Note what is wrong with a tool of an agent."""
+    loaded = named_extension(document, key, name, "tool", partial(tool, name, folders_of(document, "tools")))
+    if loaded is None:
+        return
+
+    if loaded.tells_prices and not sees_prices:
+        message = f"{name} shows prices, which {agent} must not see. Remove it, or set prices: shown"
+        document.add(key, name, "tools that show no prices", message)
+    if name in SEARCHING_TOOLS and sections.evidence.source == NO_EVIDENCE:
+        message = f"{name} needs a source of articles. Set evidence.from to folder or gdelt"
+        document.add(key, name, "evidence.from: folder or gdelt", message)
 
 
 def _check_capabilities(document: Document, agents: Mapping[int, AgentConfig]) -> None:
-    """Note settings with which every call of a model would fail, by what litellm knows of it."""
-    for place, agent in agents.items():
-        if (settings := model_settings(agent.settings)) is None:
+    """Note settings with which every call of a model would fail, by what litellm knows about the model."""
+    for index, agent in agents.items():
+        settings = model_settings(agent.settings)
+        if settings is None:
             continue
+
         for fault in model_faults(settings):
             if fault.certain:
                 value = getattr(settings, fault.key)
-                words = f"{fault.message}, so every call would fail. {fault.hint[:1].upper()}{fault.hint[1:]}"
-                document.add(("agents", place, fault.key), quoted_value(value), fault.hint, words)
+                hint = f"{fault.hint[:1].upper()}{fault.hint[1:]}"
+                message = f"{fault.message}, so every call would fail. {hint}"
+                document.add(("agents", index, fault.key), quoted_value(value), fault.hint, message)
 
 
 def check_places(document: Document, sections: FixedSections, folder: Path, database: str | None) -> None:
-    """Note workers beside a record in a file, and backups in a folder that is none.
+    """Note workers with a record in a file, and a folder of backups that is a file.
 
-    `database` is the record that was named in place of the config's.
+    `database` is the record that is used in place of the config's.
     """
     if sections.run.workers and not (database or sections.database).startswith("postgresql"):
         meant = "false, or a record on PostgreSQL"
-        words = (
+        message = (
             "workers need a record on PostgreSQL, and this one is a file. Name another under "
             "`database` or by --database (`arena db backup URL` moves a record there), or remove `workers`: "
             "`arena run` then plays every turn itself"
         )
-        document.add(("run", "workers"), "true", meant, words)
+        document.add(("run", "workers"), "true", meant, message)
+
     backups = folder / sections.backup.folder
-    if in_the_way := next((path for path in (backups, *backups.parents) if path.is_file()), None):
-        words = f"{in_the_way} is a file. Name another folder, or move the file"
-        document.add(("backup", "folder"), quoted_value(sections.backup.folder), "a folder", words)
+    for path in (backups, *backups.parents):
+        if path.is_file():
+            message = f"{path} is a file. Name another folder, or move the file"
+            document.add(("backup", "folder"), quoted_value(sections.backup.folder), "a folder", message)
+            return
 
 
 def check_webhook_variable(document: Document, watch: WatchSection, environ: Mapping[str, str]) -> None:
-    """Note a variable that holds no address."""
+    """Note the webhook's environment variable if it does not hold an address."""
     name = watch.webhook_env
-    if name is not None and not is_address(environ.get(name, "")):
-        found = f"{name} is {'no address' if environ.get(name) else 'not set'}"
-        words = f"{found}: it should hold {WEB}. Set it, or write it into .env"
-        document.add(("watch", "webhook_env"), found, f"{name} set to {WEB}", words)
+    if name is None:
+        return
+
+    address = environ.get(name, "")
+    if not is_address(address):
+        fault = f"{name} is {'no address' if address else 'not set'}"
+        message = f"{fault}: it should hold {WEB}. Set it, or write it into .env"
+        document.add(("watch", "webhook_env"), fault, f"{name} set to {WEB}", message)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from agents.model import Settings, model_settings
+from agents.model import KindSettings, model_settings
 from agents.registry import agents_needed
 from arena.config.code import TrustedCode, extension_folders
 from arena.config.field_types import Start
@@ -33,7 +33,7 @@ class AgentConfig:
 
     name: str
     kind: str
-    settings: Settings
+    settings: KindSettings
     line: int
 
     @property

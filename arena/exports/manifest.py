@@ -263,6 +263,8 @@ def _check_files(folder: Path, manifest: ExportManifest) -> None:
         if size != about.bytes:
             raise bad_file(name, f"it is {size:,} bytes, and {NAME} says {about.bytes:,}")
         with path.open("rb") as file:
-            hash = hashlib.file_digest(file, "sha256").hexdigest()
-        if hash != about.sha256:
-            raise bad_file(name, f"it was changed: its SHA-256 is {hash}, and {NAME} says {about.sha256}")
+            file_hash = hashlib.file_digest(file, "sha256").hexdigest()
+        if file_hash != about.sha256:
+            raise bad_file(
+                name, f"it was changed: its SHA-256 is {file_hash}, and {NAME} says {about.sha256}"
+            )

@@ -136,7 +136,7 @@ class _ParentIds:
                 fresh = list(names)
             self.connection.execute(delete(self.wanted))
             insert_lines(self.connection, self.wanted, [each.name for each in self.wanted.c], fresh)
-            self.known |= {tuple(name): id for id, *name in self.connection.execute(self.query)}
+            self.known |= {tuple(name): parent_id for parent_id, *name in self.connection.execute(self.query)}
         return self.known
 
 
@@ -290,10 +290,12 @@ def _not_empty(name: str, why: str) -> ArenaError:
 
 def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
     """That what is in the record is what was exported, and agrees with itself."""
-    hash = state_hash(connection)
-    if hash != manifest.state_hash:
+    restored_hash = state_hash(connection)
+    if restored_hash != manifest.state_hash:
         _refuse_hidden(connection)
-        message = f"the record would have the state hash {hash}, but the export says {manifest.state_hash}"
+        message = (
+            f"the record would have the state hash {restored_hash}, but the export says {manifest.state_hash}"
+        )
         raise ArenaError("other_hash", message, HINT)
     for first in find(connection, most=1, unpaid=False).listed:
         where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"

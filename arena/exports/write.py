@@ -172,9 +172,9 @@ def _counted(progress: Progress, before: int, whole: int, rows: Iterable[Row]) -
 
 def _file(path: Path, rows: int) -> ExportFile:
     with path.open("rb") as file:
-        hash = hashlib.file_digest(file, "sha256").hexdigest()
+        file_hash = hashlib.file_digest(file, "sha256").hexdigest()
         os.fsync(file.fileno())
-    return ExportFile(rows=rows, bytes=path.stat().st_size, sha256=hash)
+    return ExportFile(rows=rows, bytes=path.stat().st_size, sha256=file_hash)
 
 
 def _pack(folder: Path, path: Path, manifest: ExportManifest) -> Path:

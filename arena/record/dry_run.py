@@ -116,7 +116,9 @@ class DryRunRecord(Record):
             return super().read(read_evidence, round_id)
         return {market: tuple(articles) for market, articles in self.evidence[-1].articles.items()}
 
-    def _reserve(self, request: ReservationRequest, terms: ReservationTerms, id: int) -> ReservationAnswer:
+    def _reserve(
+        self, request: ReservationRequest, terms: ReservationTerms, reservation_id: int
+    ) -> ReservationAnswer:
         """A place for a call, of which the record learns nothing: others don't know that it is taken."""
         limits, payer = terms.budget.limits, request.payer
         spent = self._read_spent(payer.round_id, payer.entrant_id, midnight(request.made_at), limits)
@@ -124,8 +126,10 @@ class DryRunRecord(Record):
         refusal = check_budget(terms.budget, request.worst, spent, reserved)
         if refusal is not None:
             return refusal
-        self.reserved[id] = request.worst or 0
-        return Reservation(id, request.provider, terms.per_provider, terms.per_provider, narrow=False)
+        self.reserved[reservation_id] = request.worst or 0
+        return Reservation(
+            reservation_id, request.provider, terms.per_provider, terms.per_provider, narrow=False
+        )
 
     def _add_call(
         self,

@@ -134,12 +134,12 @@ def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:
     query = select(CohortRow.number, CohortRow.frozen).where(CohortRow.id == cohort_id)
     number, frozen = connection.execute(query).one()
     heads, before = {0: digest(["cohort", number, digest(frozen)])}, None
-    for round in read_rounds(connection, cohort_id):
-        if not round.done:
+    for stored_round in read_rounds(connection, cohort_id):
+        if not stored_round.done:
             break
         last = heads[before.number if before else 0]
-        heads[round.number] = _hash_of(_head_lines(connection, cohort_id, round, before, last))
-        before = round
+        heads[stored_round.number] = _hash_of(_head_lines(connection, cohort_id, stored_round, before, last))
+        before = stored_round
     return heads
 
 
@@ -151,15 +151,21 @@ def _hash_of(lines: Iterable[FactLine]) -> str:
 
 
 def _head_lines(
-    connection: Connection, cohort_id: int, round: StoredRound, before: StoredRound | None, last_head: str
+    connection: Connection,
+    cohort_id: int,
+    stored_round: StoredRound,
+    before: StoredRound | None,
+    last_head: str,
 ) -> Iterator[FactLine]:
     """The head before, and all that a round adds. Its cohort and its own number are named once."""
     yield ["head", last_head]
-    yield ["round", round.number, round.at]
-    entries: list[Condition] = [EntrantRow.cohort_id == cohort_id, col(EntryRow.at) <= round.at]
+    yield ["round", stored_round.number, stored_round.at]
+    entries: list[Condition] = [EntrantRow.cohort_id == cohort_id, col(EntryRow.at) <= stored_round.at]
     if before is not None:
         entries.append(col(EntryRow.at) > before.at)
-    scope = Scope((SnapshotRow.id == round.snapshot_id,), (RoundRow.id == round.id,), tuple(entries))
+    scope = Scope(
+        (SnapshotRow.id == stored_round.snapshot_id,), (RoundRow.id == stored_round.id,), tuple(entries)
+    )
     for kind, lines in _facts(connection, scope).items():
         if kind == "snapshot":
             for _, _, position, market_id, page, *rest in lines:
@@ -250,8 +256,8 @@ def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:
     pages = select(MarketVersionRow.id, *added, *page)
     pages = pages.where(col(MarketVersionRow.id).in_(versions.where(*scope.snapshots)))
     hashes = {
-        id: digest([*page, *_told(more[: len(added)])])
-        for id, *more in _rows(connection, pages)
+        version_id: digest([*page, *_told(more[: len(added)])])
+        for version_id, *more in _rows(connection, pages)
         for page in [more[len(added) :]]
     }
     key = (CohortRow.number, SnapshotRow.at, SnapshotItemRow.position)

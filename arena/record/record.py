@@ -1,4 +1,4 @@
-"""The record as the arena uses it: consistent reads, whole writes, a memory of what never changes."""
+"""The record as the arena uses it: reads of one instant, writes in one transaction, and caches of facts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,10 +32,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The door to one database: `read(query, …)` and `write(change, …)` call a function with a connection.
+    """One database: `read(query, …)` and `write(change, …)` call a function with a connection.
 
-    With a `fence`, writes are refused once another process has taken the lease over. Its `watch` is what this
-    process has seen of others that hold something.
+    With a `fence`, writes are refused once another process has taken over the lease. `watch` has what this
+    process has seen of the processes that hold leases. `accounts`, `line_ups` and `last_snapshot` are caches
+    of facts, which never change; `room` is disk space reserved for answers.
     """
 
     engine: Engine
@@ -48,34 +49,34 @@ class Record:
 
     @classmethod
     def open(cls, database: str) -> Self:
-        """Open a record for writing; a new one is made, an older one brought up to date."""
+        """Open a record for writing: make a new one, or bring an older one up to date."""
         engine = connect(database)
         upgrade(engine)
         return cls(engine)
 
     @classmethod
     def join(cls, database: str) -> Self:
-        """Open a record for writing that already exists, as it is: one of another schema is refused."""
+        """Open an existing record for writing. Raise `ArenaError` if it has another schema."""
         engine = connect(database)
         check_schema(engine)
         return cls(engine)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connections to the database."""
         self.room.release()
         self.engine.dispose()
 
     def fenced(self, name: str, token: int) -> Self:
-        """The same record, written only while this lease has this token: else `LeaseLost` is raised."""
+        """Return this record with a fence: writes raise `LeaseLost` once the lease has another token."""
         return replace(self, fence=Fence(name, token))
 
     def read(self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What a query answers. All that it reads is of one instant."""
+        """Return the result of a query. All that it reads is of one instant."""
         with reading(self.engine) as connection:
             return query(connection, *args, **kwargs)
 
     def write(self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Change the record in one transaction, behind the fence where there is one."""
+        """Change the record in one transaction, if the fence allows it, and return the result."""
         with self.engine.begin() as connection:
             if self.fence is not None:
                 check_fence(connection, self.fence)
@@ -84,22 +85,22 @@ class Record:
     def write_unfenced(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Change the record in one transaction whoever has the lease.
+        """Change the record in one transaction, even if another process has taken over the lease.
 
-        For what must be kept all the same: calls that were paid for, signs of life, an operator's orders.
+        It is for what must be kept in any case: paid calls, heartbeats, an operator's orders.
         """
         with self.engine.begin() as connection:
             return change(connection, *args, **kwargs)
 
     def hold_room(self, answers: int) -> None:
-        """Take room for the answers of so many calls before they are made; a server has a disk of its own."""
+        """Reserve disk space for the answers of calls. A database server has a disk of its own."""
         if self.engine.dialect.name == "sqlite" and self.engine.url.database:
             self.room.hold(Path(self.engine.url.database), answers)
 
     def write_answer(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Keep what was paid for, on the disk before it returns: a full one has the room that was held."""
+        """Store a paid answer, and return once it is on the disk. On a full disk, use the reserved space."""
         options: dict[str, Any] = {DURABLE_OPTION: True}
         while True:
             try:
@@ -110,65 +111,78 @@ class Record:
                     raise
 
     def is_empty(self) -> bool:
-        """Whether no cohort has ever started."""
+        """Tell whether no cohort has ever started."""
         return not inspect(self.engine).has_table("cohort") or not self.cohorts()
 
     def cohorts(self) -> list[StoredCohort]:
-        """All cohorts, oldest first; what they froze is decoded once."""
+        """Return all cohorts, oldest first. What they froze is decoded once and cached."""
         return self.read(read_cohorts, self.line_ups)
 
     def begun(self) -> tuple[Cohort, ...]:
-        """What the cohorts froze that have started."""
+        """Return what the cohorts that have started froze, oldest first."""
         return tuple(stored.cohort for stored in self.cohorts())
 
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
-        """A cohort's snapshot at an instant, with its id. It never changes: the last one is remembered."""
+        """Return the id and the snapshot of a cohort at an instant, or None. The last one is cached."""
         key = cohort_id, at
         if key not in self.last_snapshot:
             self.last_snapshot.clear()
-            if stored := self.read(read_snapshot, cohort_id, at):
+            stored = self.read(read_snapshot, cohort_id, at)
+            if stored is not None:
                 self.last_snapshot[key] = stored
+
         return self.last_snapshot.get(key)
 
     def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
-        """Every entrant's account, in line-up order: the fold of its ledger up to a time.
+        """Return the holdings of each entrant of a cohort, in line-up order: its ledger summed up to a time.
 
-        What was folded before is kept, and only what others have written is read.
+        Holdings are cached, so only ledger entries that other processes have written are read.
         """
         with reading(self.engine) as connection:
             heads = read_ledger_heads(connection, cohort_id)
-            if behind := self.accounts.behind(dict(heads.values())):
+            behind = self.accounts.behind(dict(heads.values()))
+            if behind:
                 self.accounts.read(read_entries_after(connection, behind))
-            accounts, newest = self.accounts.holdings(id for id, _ in heads.values())
+
+            accounts, newest = self.accounts.holdings(entrant_id for entrant_id, _ in heads.values())
             if until is None or newest <= until:
                 return dict(zip(heads, accounts.values(), strict=True))
+
+            # An earlier time than that of the cache: the ledgers are summed up again from the start.
             ledgers = read_ledgers(connection, cohort_id)
-        return {name: fold(x for x in entries if x.at <= until) for name, entries in ledgers.items()}
+
+        holdings = {}
+        for name, entries in ledgers.items():
+            holdings[name] = fold(entry for entry in entries if entry.at <= until)
+        return holdings
 
     def add_entries(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
-        """More ledger lines of several entrants beside their turns, all or none."""
-        if added := {id: entries for id, entries in ledgers.items() if entries}:
+        """Add ledger entries that belong to no turn, of several entrants in one transaction."""
+        added = {entrant_id: entries for entrant_id, entries in ledgers.items() if entries}
+        if added:
             self.write(add_settlements, added)
             self.accounts.wrote(added)
 
     def quarantine(self, records: Sequence[QuarantinedRecord], at: datetime) -> None:
-        """What a venue sent and could not be used; mostly there is nothing."""
+        """Store the records of a venue that could not be used. Without any, nothing is written."""
         if records:
             self.write(quarantine_records, records, at)
 
     def add_turns(
         self, round_id: int, place: tuple[int, int], claimed: Sequence[TurnUnderClaim], code_version: str
     ) -> set[int]:
-        """Whole turns of a round, where the claims on them still hold; the entrants whose turns are in."""
+        """Add the turns of a round whose claims still hold. Return the ids of their entrants."""
         added = self.write(add_turns, round_id, place, claimed, code_version)
-        self.accounts.wrote({id: turn.entries for id, turn in added.items()})
+        self.accounts.wrote({entrant_id: turn.entries for entrant_id, turn in added.items()})
         return set(added)
 
     def figures(self, since: datetime) -> RunFigures:
-        """What was spent since an instant, and what is held now."""
-        cohorts = [stored.id for stored in self.cohorts() if stored.ended_at is None]
-        lots = sum(len(account.lots) for id in cohorts for account in self.holdings(id).values())
+        """Return what was spent since an instant, and how many positions are held now."""
+        cohort_ids = [stored.id for stored in self.cohorts() if stored.ended_at is None]
+        lots = 0
+        for cohort_id in cohort_ids:
+            lots += sum(len(account.lots) for account in self.holdings(cohort_id).values())
+
         with reading(self.engine) as connection:
-            return RunFigures(
-                read_spent_since(connection, since), lots, count_stale_positions(connection, cohorts)
-            )
+            spent = read_spent_since(connection, since)
+            return RunFigures(spent, lots, count_stale_positions(connection, cohort_ids))

@@ -1,7 +1,8 @@
 """The leaderboard: a row for each agent over all its cohorts, and one for the market that it has to beat.
 
-Scores come first, then how sure they are: intervals, places, ties, and one sentence that says who leads.
-Provisional scores are those to expect if the latest prices are right; nothing is ranked on them.
+`score_agents` computes the scores, and `rank_agents` adds how certain they are: intervals, places, ties, and
+a sentence that says who leads. Provisional scores are those to expect if the latest prices are right; nothing
+is ranked by them.
 """
 
 from collections.abc import Sequence
@@ -54,31 +55,32 @@ PROVISIONAL_NOTICE = "provisional: open markets are scored at their latest price
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """An agent's scores, and how sure its skill is. None where unknown yet, never 0 in its place.
+    """An agent's scores, and how certain its skill is. A figure that is not known yet is None, never 0.
 
-    `ranked` says whether it answered enough of what it was shown to be ranked, and `why_not` why not: then it
-    has no skill. `shown` counts the markets that it was shown, turn by turn, `answered` those on which it
-    stated a usable probability, and `resolved` those shown that ended YES or NO, over `events`; `coverage` is
-    the share of these that it answered. A market that it left out counts as the price. `unscored` are those
-    that ended in a fraction or a refund; `failed` are turns without any answer, `late` those after their
-    window, `retried` those that were tried again after they had failed; `early` what was decided before the
-    day on which the model was released, and gives no score. `bets` are all that were accepted, `sold` the
-    sales among its fills. Money is in dollars, open positions at mid. `cost_usd` is of all calls, failed
-    ones, repeats and samples among them; `cost_per_forecast` spreads it over all that the agent answered,
-    resolved or not, and `skill_per_dollar` is the skill divided by the cost.
+    Only an agent that answered enough of what it was shown is `ranked`; `why_not` is the reason why one
+    is not, and it then has no skill. `shown` counts the markets that it was shown in all its turns,
+    `answered` those for which it stated a usable probability, and `resolved` those shown that ended YES
+    or NO, over `events`; `coverage` is the share of these that it answered. A market without an answer is
+    scored at the price. `unscored` are those that ended in a fraction or a refund. `failed` are turns
+    without an answer, `late` those after their window, `retried` those that were tried again after they
+    had failed. `early` are forecasts made before the day on which the model was released; they are not
+    scored. `bets` are all that were accepted, `sold` the sales among its fills. Money is in dollars, open
+    positions at mid. `cost_usd` is that of all calls, with failed ones, repeats and samples;
+    `cost_per_forecast` divides it by all answers, resolved or not, and `skill_per_dollar` is the skill
+    divided by the cost.
 
-    `implied_band` and `return_band` are the founding text's words for the implied Brier score and the return;
-    `implied_skill` and `stated_skill` are Brier skill against a coin's 0.25.
+    `implied_band` and `return_band` are the founding text's words for the implied Brier score and the
+    return; `implied_skill` and `stated_skill` are Brier skill against a coin's 0.25.
 
-    The interval of the skill holds the true one in 95% of seasons, and `reason` says why there is none;
-    `skill_p` is the chance of a skill as far from 0 if there were none, and `skill_low_by_week` the lower end
-    where the `weeks` of resolution are held against each other. `evidence` is the capital of a bet on the
-    skill, so many times its start, `evidence_reached` when it first reached its bar, `verdict` what follows,
-    and `copies` whose forecasts it repeats. `place_best` and `place_worst` are the places that the agent may
-    really hold, `ties` the groups of the leaderboard that it is in, from 1 on. `events_effective` counts
-    events by what they can tell. `depth` says whether its fills are unlimited, or
-    made at a depth that is unknown, `stamps` what the figures are not worth, and `tools` what it could look
-    things up with.
+    The interval from `skill_low` to `skill_high` holds the true skill in 95% of seasons; `reason` says
+    why there is none. `skill_p` is the chance of a skill as far from 0 if there were none, and
+    `skill_low_by_week` the lower end if the `weeks` of resolution are compared. `evidence` is the capital
+    of a bet on the skill, as a multiple of its start, `evidence_reached` when it first reached its bar,
+    `verdict` what follows from it, and `copies` the agent whose forecasts it repeats. `place_best` and
+    `place_worst` are the places that the agent may really hold, `ties` the numbers of the leaderboard's
+    groups that it is in, from 1 on. `events_effective` counts events by how much they can tell. `depth`
+    says whether its fills are unlimited, or made at an unknown depth, `stamps` what its figures are no
+    evidence of, and `tools` which tools it had.
     """
 
     agent: str
@@ -137,10 +139,10 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The rows, the surest skill first and those that are not ranked last, and what they say together.
+    """The rows, the most certain skill first and those that are not ranked last, with a sentence on them.
 
-    `bar` is the evidence that an agent must have reached to be proven. `metaculus` has Metaculus's scores of
-    the same agents, and of the community that they make.
+    `bar` is the evidence that an agent must have reached to be proven. `metaculus` has the Metaculus scores
+    of the same agents, and of the community that they form.
     """
 
     sentence: str
@@ -158,44 +160,54 @@ def score_agents(
     bets: BetColumns,
     min_coverage: float = MIN_COVERAGE,
 ) -> list[LeaderboardRow]:
-    """The scores of all agents from columns, in order of skill; how sure they are is not known yet."""
+    """Return the scores of all agents, best skill first, without how certain they are.
+
+    Agents that covered less than `min_coverage` are not ranked. The market has a row even if nobody plays it.
+    """
     line_up: dict[str, list[AccountSummary]] = {}
     for account in accounts:
         line_up.setdefault(account.agent, []).append(account)
-    rows = [
-        _agent_scores(mine, rows_of_agent(stated, name), rows_of_agent(bets, name))
-        for name, mine in line_up.items()
-    ]
-    rows = [_in_words(row if row.kind == MARKET else _by_coverage(row, min_coverage)) for row in rows]
+
+    rows = []
+    for name, own_accounts in line_up.items():
+        row = _agent_scores(own_accounts, rows_of_agent(stated, name), rows_of_agent(bets, name))
+        if row.kind != MARKET:
+            row = _by_coverage(row, min_coverage)
+        rows.append(_with_bands(row))
+
     if rows and not any(account.kind == MARKET for account in accounts):
         rows.append(_market_scores(accounts, stated, bets))
     return sorted(rows, key=skill_order)
 
 
 def read_scores(connection: Connection, cohorts: Sequence[int] | None = None) -> list[LeaderboardRow]:
-    """The scores alone, of all cohorts or of some taken together: without what takes long."""
-    accounts, stated, bets = (
-        read_accounts(connection),
-        read_forecast_columns(connection),
-        read_bet_columns(connection),
-    )
+    """Return the scores of all cohorts or of some together, without the comparisons that take long."""
+    accounts = read_accounts(connection)
+    stated = read_forecast_columns(connection)
+    bets = read_bet_columns(connection)
+    newest = None
+
     if cohorts is not None:
         accounts = [account for account in accounts if account.cohort in cohorts]
         stated = take_rows(stated, np.isin(stated.cohort, cohorts))
         bets = take_rows(bets, np.isin(bets.cohort, cohorts))
-    newest = None if cohorts is None else max(cohorts, default=None)
+        newest = max(cohorts, default=None)
+
     return score_agents(accounts, stated, bets, read_min_coverage(connection, newest))
 
 
 def skill_order(row: LeaderboardRow) -> tuple[bool, float, str]:
-    """A key to sort by: the best skill first and unknown ones last, then by name."""
+    """Return a key to sort by: the best skill first and unknown ones last, then by name."""
     return row.skill is None, -(row.skill or 0), row.agent
 
 
 def _agent_scores(
     accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
 ) -> LeaderboardRow:
+    """Return the scores of one agent from its accounts, forecasts and bets."""
     newest = accounts[-1]
+    tools = dict.fromkeys(name for account in accounts for name in account.tools)
+
     return LeaderboardRow(
         agent=newest.agent,
         kind=newest.kind,
@@ -212,132 +224,161 @@ def _agent_scores(
         brier_anchored=none_for_nan(brier.score(bets.anchored, bets.outcome)),
         win_rate=none_for_nan(win_rate.score(bets.yes, bets.outcome)),
         **_money(accounts, int(np.count_nonzero(stated.stated))),
-        tools=tuple(dict.fromkeys(name for account in accounts for name in account.tools)),
+        tools=tuple(tools),
     )
 
 
 def _market_scores(
     accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
 ) -> LeaderboardRow:
-    """The market where nobody plays it: its price on every market shown, each counted once."""
+    """Return the scores of the market if no agent plays it: its price, once on every market shown."""
     shown = shown_once(stated)
     timeless = np.full_like(shown.released, UNKNOWN)
     prices = replace(shown, forecast=shown.mid, stated=np.ones_like(shown.stated), released=timeless)
+
     cohorts = sorted({account.cohort for account in accounts})
     idle = [AccountSummary(MARKET, MARKET, cohort, 0, None, 0, 0, 0, 0, 0) for cohort in cohorts]
     return _agent_scores(idle, prices, take_rows(bets, bets.agent[:0]))
 
 
 def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
+    """Return the fields of a row that come from forecasts."""
     counted = evidence_rows(rows)
-    done = take_rows(counted, np.flatnonzero(counted.outcome >= 0))
-    own = brier.score(probability(done.forecast), done.outcome, done.market)
-    market = brier.score(probability(done.mid), done.outcome, done.market)
+    resolved = take_rows(counted, np.flatnonzero(counted.outcome >= 0))
+    own_score = brier.score(probability(resolved.forecast), resolved.outcome, resolved.market)
+    market_score = brier.score(probability(resolved.mid), resolved.outcome, resolved.market)
+
     return {
         "shown": counted.outcome.size,
         "answered": int(np.count_nonzero(counted.stated)),
-        "resolved": done.outcome.size,
-        "events": np.unique(done.story).size,
+        "resolved": resolved.outcome.size,
+        "events": np.unique(resolved.story).size,
         "unscored": int(np.count_nonzero(rows.outcome == NO_SCORE)),
         "early": int(np.count_nonzero((rows.outcome >= 0) & rows.early)),
-        "coverage": float(done.stated.mean()) if done.stated.size else None,
-        "brier_stated": none_for_nan(own),
-        "brier_market": none_for_nan(market),
-        "skill": none_for_nan(skill.difference(own, market)),
-        "skill_ratio": none_for_nan(skill_ratio.ratio(own, market)),
+        "coverage": float(resolved.stated.mean()) if resolved.stated.size else None,
+        "brier_stated": none_for_nan(own_score),
+        "brier_market": none_for_nan(market_score),
+        "skill": none_for_nan(skill.difference(own_score, market_score)),
+        "skill_ratio": none_for_nan(skill_ratio.ratio(own_score, market_score)),
     }
 
 
 def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]:
-    """P/L over the accounts that were ever marked; cost over all, unknown if any of it is."""
-    marked = [(a.total - a.bankroll, a.bankroll) for a in accounts if a.total is not None]
-    costs = [account.cost for account in accounts]
-    percent = returns.score([earned for earned, _ in marked], [given for _, given in marked])
-    amounts = [cost for cost in costs if cost is not None]
-    spent = sum(amounts) / ONE if len(amounts) == len(costs) else None
+    """Return the fields of a row that are about money.
+
+    Profit is that of the accounts that were ever valued. The cost is that of all, and unknown if one is.
+    """
+    profits = []
+    bankrolls = []
+    costs = []
+    for account in accounts:
+        if account.total is not None:
+            profits.append(account.total - account.bankroll)
+            bankrolls.append(account.bankroll)
+        if account.cost is not None:
+            costs.append(account.cost)
+
+    cost = sum(costs) / ONE if len(costs) == len(accounts) else None
+    depths = sorted({account.depth for account in accounts if account.depth}, reverse=True)
     return {
-        "pnl": sum(earned for earned, _ in marked) / ONE if marked else None,
-        "return_pct": none_for_nan(percent),
-        "cost_usd": spent,
-        "depth": "; ".join(sorted({account.depth for account in accounts if account.depth}, reverse=True))
-        or None,
-        "cost_per_forecast": None if spent is None or not forecasts else spent / forecasts,
+        "pnl": sum(profits) / ONE if profits else None,
+        "return_pct": none_for_nan(returns.score(profits, bankrolls)),
+        "cost_usd": cost,
+        "depth": "; ".join(depths) or None,
+        "cost_per_forecast": None if cost is None or not forecasts else cost / forecasts,
     }
 
 
 def rank_agents(
     rows: Sequence[LeaderboardRow], comparisons: Comparisons, stated: ForecastColumns, replay: bool
 ) -> Leaderboard:
-    """The leaderboard: how sure each row is added to it, the surest first, and those not ranked last."""
-    early = {stated.agents[place] for place in np.unique(stated.agent[stated.early])}
-    always = (REPLAY_STAMP,) if replay else ()
-    board = [
-        _ranked_row(row, comparisons, (*always, EARLY_STAMP) if row.agent in early else always)
-        for row in rows
-    ]
-    board.sort(
-        key=lambda row: (
-            not row.ranked and row.kind != MARKET,
-            _descending(row.skill_low),
-            _descending(row.skill),
-            row.agent,
-        )
-    )
+    """Return the leaderboard: each row with how certain it is, the most certain skill first."""
+    early_agents = {stated.agents[index] for index in np.unique(stated.agent[stated.early])}
+
+    board = []
+    for row in rows:
+        stamps = [REPLAY_STAMP] if replay else []
+        if row.agent in early_agents:
+            stamps.append(EARLY_STAMP)
+        board.append(_ranked_row(row, comparisons, tuple(stamps)))
+    board.sort(key=_certainty_order)
+
+    noise = comparisons.noise
     return Leaderboard(
         comparisons.sentence,
         comparisons.leader,
         comparisons.events_needed,
         comparisons.bar,
-        None if comparisons.noise is None else comparisons.noise.typical,
+        None if noise is None else noise.typical,
         tuple(board),
     )
 
 
+def _certainty_order(row: LeaderboardRow) -> tuple[bool, float, float, str]:
+    """Return a key to sort by: the highest lower end of the skill first, those not ranked last."""
+    is_left_out = not row.ranked and row.kind != MARKET
+    return is_left_out, _descending(row.skill_low), _descending(row.skill), row.agent
+
+
 def _ranked_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str, ...]) -> LeaderboardRow:
-    if row.kind == MARKET:  # it is what skill is measured from, exactly
-        is_judged = row.skill == 0 and any(one.gain.low is not None for one in comparisons.standings)
-        sure: dict[str, Any] = {"skill_low": 0.0, "skill_high": 0.0, "skill_p": 1.0} if is_judged else {}
-        return replace(row, **sure, ranked=False, why_not="the price itself", stamps=stamps)
+    """Return a row with how certain its skill is and which places the agent may hold."""
+    row = replace(row, stamps=stamps)
+
+    if row.kind == MARKET:
+        # The market's skill is exactly 0, because every other skill is measured from it.
+        if row.skill == 0 and any(standing.gain.low is not None for standing in comparisons.standings):
+            row = replace(row, skill_low=0.0, skill_high=0.0, skill_p=1.0)
+        return replace(row, ranked=False, why_not="the price itself")
+
     standing = comparisons.of(row.agent)
     if standing is None:
-        return replace(row, stamps=stamps)
-    reached = standing.verdict.reached
+        return row
+
+    if row.skill is not None and row.cost_usd:
+        row = replace(row, skill_per_dollar=row.skill / row.cost_usd)
+    if standing.verdict.reached is not None:
+        row = replace(row, evidence_reached=datetime.fromtimestamp(standing.verdict.reached, UTC))
     return replace(
         row,
         **sureness(standing.gain, standing.verdict),
-        skill_per_dollar=row.skill / row.cost_usd if row.skill is not None and row.cost_usd else None,
-        evidence_reached=None if reached is None else datetime.fromtimestamp(reached, UTC),
         place_best=standing.best,
         place_worst=standing.worst,
-        ties=tuple(n for n, group in enumerate(comparisons.ties, start=1) if row.agent in group),
-        stamps=stamps,
+        ties=tuple(number for number, group in enumerate(comparisons.ties, start=1) if row.agent in group),
     )
 
 
-def _in_words(row: LeaderboardRow) -> LeaderboardRow:
-    """The row with what the founding text calls its figures."""
-    implied, stated, earned = row.brier_implied, row.brier_stated, row.return_pct
-    return replace(
-        row,
-        implied_band=None if implied is None else brier.band(implied),
-        implied_skill=None if implied is None else skill_ratio.ratio(implied),
-        stated_skill=None if stated is None or not row.ranked else skill_ratio.ratio(stated),
-        return_band=None if earned is None else returns.band(earned),
-    )
+def _with_bands(row: LeaderboardRow) -> LeaderboardRow:
+    """Return a row with the founding text's words for its figures, and its skill against a coin."""
+    if row.brier_implied is not None:
+        row = replace(
+            row,
+            implied_band=brier.band(row.brier_implied),
+            implied_skill=skill_ratio.ratio(row.brier_implied),
+        )
+    if row.brier_stated is not None and row.ranked:
+        row = replace(row, stated_skill=skill_ratio.ratio(row.brier_stated))
+    if row.return_pct is not None:
+        row = replace(row, return_band=returns.band(row.return_pct))
+    return row
 
 
 def _by_coverage(row: LeaderboardRow, min_coverage: float) -> LeaderboardRow:
-    """The row of an agent that is not ranked without a skill."""
+    """Return a row; without its skill and its rank if it covers too little of what has resolved."""
     if (row.coverage or 0.0) >= min_coverage:
         return row
     return replace(row, skill=None, skill_ratio=None, ranked=False, why_not=_why_not(row))
 
 
 def _why_not(row: LeaderboardRow) -> str:
-    """Why an agent is not ranked."""
+    """Return why an agent is not ranked."""
     if row.turns and row.failed + row.late == row.turns:
-        ways = [words for words, count in (("failed", row.failed), ("were late", row.late)) if count]
-        return f"{row.turns:,} of {count_text(row.turns, 'turn')} {' or '.join(ways)}"
+        reasons = []
+        if row.failed:
+            reasons.append("failed")
+        if row.late:
+            reasons.append("were late")
+        return f"{row.turns:,} of {count_text(row.turns, 'turn')} {' or '.join(reasons)}"
+
     if not row.resolved:
         return "nothing resolved"
     if not row.answered:
@@ -346,11 +387,12 @@ def _why_not(row: LeaderboardRow) -> str:
 
 
 def _descending(value: float | None) -> float:
+    """Return a key by which larger values come first and unknown ones last."""
     return float("inf") if value is None else -value
 
 
 def _board_state(connection: Connection, cohort: int | None) -> str:
-    """What has resolved; where accounts still change, also how far they have come."""
+    """Return what the leaderboard depends on: what has resolved and, until the end, the state of accounts."""
     if cohort is not None and is_cohort_over(connection, cohort):
         return scores_basis(connection)
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
@@ -361,7 +403,7 @@ LEADERBOARD = CacheKind("board", "board 8", TypeAdapter(Leaderboard), _board_sta
 
 
 def read_leaderboard(connection: Connection, cohort: int | None = None) -> Leaderboard:
-    """The leaderboard of a record or of one cohort: the cached one while it is current, else as of now."""
+    """Return the leaderboard of a record or of one cohort, from the cache if it is current."""
     cached = LEADERBOARD.read_current(connection, cohort)
     if cached is not None:
         return cached
@@ -372,26 +414,28 @@ def read_leaderboard(connection: Connection, cohort: int | None = None) -> Leade
 def compute_leaderboard(
     connection: Connection, cohort: int | None = None, comparisons: Comparisons | None = None
 ) -> Leaderboard:
-    """The leaderboard of a record or of one cohort as of now; comparisons are made unless they are given."""
+    """Return the leaderboard of a record or of one cohort as of now, with these comparisons or new ones."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
+    accounts = read_accounts(connection, cohort)
     stated = read_forecast_columns(connection, cohort)
-    accounts, bets = read_accounts(connection, cohort), read_bet_columns(connection, cohort)
-    least = read_min_coverage(connection, cohort)
-    rows = score_agents(accounts, stated, bets, least)
+    bets = read_bet_columns(connection, cohort)
+    min_coverage = read_min_coverage(connection, cohort)
+
+    rows = score_agents(accounts, stated, bets, min_coverage)
     if comparisons is None:
-        comparisons = compare_line_ups(
-            stated, read_line_ups(connection, cohort), read_newest_time(connection), least
-        )
-    board = rank_agents(
-        rows, comparisons, stated, replay=any(stored.cohort.stamp == "replay" for stored in cohorts)
-    )
-    outside = frozenset(account.agent for account in accounts if account.kind in BASELINES)
-    return replace(board, metaculus=metaculus_scores(stated, read_known(connection, stated), outside))
+        line_ups = read_line_ups(connection, cohort)
+        comparisons = compare_line_ups(stated, line_ups, read_newest_time(connection), min_coverage)
+
+    is_replay = any(stored.cohort.stamp == "replay" for stored in cohorts)
+    board = rank_agents(rows, comparisons, stated, is_replay)
+
+    baselines = frozenset(account.agent for account in accounts if account.kind in BASELINES)
+    return replace(board, metaculus=metaculus_scores(stated, read_known(connection, stated), baselines))
 
 
 @dataclass(frozen=True, slots=True)
 class ProvisionalScores:
-    """An agent's expected Brier score, and the market's on the same rows; with how many rows are open."""
+    """An agent's expected Brier score, the market's on the same rows, and how many of the rows are open."""
 
     agent: str
     forecasts: int
@@ -401,36 +445,41 @@ class ProvisionalScores:
 
     @property
     def skill(self) -> float | None:
-        """How much lower than the market's; None where nothing can be said."""
+        """Return by how much the score is lower than the market's; None if one is unknown."""
         if self.brier_stated is None or self.brier_market is None:
             return None
         return self.brier_market - self.brier_stated
 
 
 def provisional_scores(rows: ForecastColumns, latest: Floats) -> list[ProvisionalScores]:
-    """Every agent; `latest` is the newest price of each of the markets, NaN where there is none.
+    """Return the provisional scores of each agent. `latest` has the newest price of each market, or NaN.
 
     At a price p the forecast f is expected to score p(1 − f)² + (1 − p)f².
     """
-    chance = np.where(rows.outcome == OPEN, latest[rows.market], rows.outcome)
-    usable = (rows.outcome >= OPEN) & ~np.isnan(chance) & ~rows.early
-    scores = list[ProvisionalScores]()
-    for place, name in enumerate(rows.agents):
-        own = usable & (rows.agent == place)
-        mine, p = take_rows(rows, own), chance[own]
-        forecast, mid = (
-            none_for_nan(mean(p * (1 - f) ** 2 + (1 - p) * f**2, mine.market))
-            for f in (probability(mine.forecast), probability(mine.mid))
-        )
-        still_open = int(np.count_nonzero(mine.outcome == OPEN))
-        scores.append(ProvisionalScores(name, mine.outcome.size, still_open, forecast, mid))
+    price = np.where(rows.outcome == OPEN, latest[rows.market], rows.outcome)
+    usable = (rows.outcome >= OPEN) & ~np.isnan(price) & ~rows.early
+
+    scores = []
+    for index, agent in enumerate(rows.agents):
+        own = usable & (rows.agent == index)
+        own_rows = take_rows(rows, own)
+        own_score = _expected_score(own_rows.forecast, price[own], own_rows.market)
+        market_score = _expected_score(own_rows.mid, price[own], own_rows.market)
+        still_open = int(np.count_nonzero(own_rows.outcome == OPEN))
+        scores.append(ProvisionalScores(agent, own_rows.outcome.size, still_open, own_score, market_score))
     return scores
+
+
+def _expected_score(stated: Any, price: Floats, market: Any) -> float | None:
+    """Return the mean Brier score of stated beliefs that is expected at these prices."""
+    forecast = probability(stated)
+    return none_for_nan(mean(price * (1 - forecast) ** 2 + (1 - price) * forecast**2, market))
 
 
 @gc_paused()
 def compute_provisional(connection: Connection, cohort: int | None = None) -> list[ProvisionalScores]:
-    """Every agent's scores if the latest prices were right, best first."""
-    select_cohorts(read_cohorts(connection), cohort)
+    """Return each agent's scores if the latest prices are right, best first."""
+    select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     stated = read_forecast_columns(connection, cohort)
     scores = provisional_scores(stated, read_newest_mids(connection, stated.markets))
-    return sorted(scores, key=lambda one: (one.skill is None, -(one.skill or 0), one.agent))
+    return sorted(scores, key=lambda score: (score.skill is None, -(score.skill or 0), score.agent))

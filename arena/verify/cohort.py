@@ -123,7 +123,7 @@ def frozen_of(text: str) -> FrozenCohort | None:
         limits |= optional if optional.keys() & parts["rules"].keys() else {}
     rules, guard = _shaped(parts["rules"], limits), _shaped(parts["guard"], GUARD)
     line_up = [_shaped(entrant, LINE_UP) for entrant in parts["entrants"]]
-    prompts = tuple(hash for hash in parts["prompts"].values() if isinstance(hash, str))
+    prompts = tuple(prompt_hash for prompt_hash in parts["prompts"].values() if isinstance(prompt_hash, str))
     if rules is None or guard is None or len(prompts) < len(parts["prompts"]):
         return None
     entrants = [(e["position"], e["name"], e["kind"], _json(e["settings"])) for e in line_up if e]
@@ -210,12 +210,12 @@ class CheckedCohort:
 
 def read_cohort(facts: RecordReader, row: Row) -> CheckedCohort:
     """The cohort of a row."""
-    id = row["id"]
-    entrants = {entrant["id"]: entrant for entrant in facts.rows(ENTRANTS, cohort=id)}
+    cohort_id = row["id"]
+    entrants = {entrant["id"]: entrant for entrant in facts.rows(ENTRANTS, cohort=cohort_id)}
     replacements: dict[int, list[Row]] = {}
-    for replacement in facts.rows(REPLACEMENTS, cohort=id):
+    for replacement in facts.rows(REPLACEMENTS, cohort=cohort_id):
         replacements.setdefault(replacement["entrant_id"], []).append(replacement)
-    rounds = tuple(facts.rows(ROUNDS, cohort=id))
+    rounds = tuple(facts.rows(ROUNDS, cohort=cohort_id))
     return CheckedCohort(row, frozen_of(row["frozen"]), entrants, rounds, replacements)
 
 
@@ -312,26 +312,28 @@ class CheckedTurn:
     failed_before: bool
 
 
-def read_round(facts: RecordReader, cohort: CheckedCohort, round: Row) -> CheckedRound:
+def read_round(facts: RecordReader, cohort: CheckedCohort, round_row: Row) -> CheckedRound:
     """A round as it was shown."""
-    places = read_listing(facts, round["snapshot_id"])
+    places = read_listing(facts, round_row["snapshot_id"])
     by_market = {place[0]["market_id"]: place for place in places}
-    return CheckedRound(cohort, round, facts.find(SnapshotRow, round["snapshot_id"]), places, by_market)
+    return CheckedRound(
+        cohort, round_row, facts.find(SnapshotRow, round_row["snapshot_id"]), places, by_market
+    )
 
 
-def read_turns(facts: RecordReader, round: Row) -> Iterator[CheckedTurn]:
+def read_turns(facts: RecordReader, round_row: Row) -> Iterator[CheckedTurn]:
     """The turns of a round, entrant by entrant."""
-    id = round["id"]
+    round_id = round_row["id"]
     forecasts, rejections, second, fills, levels = (
         RowsByParent(
             (turn["entrant_id"], (row, *prices) if prices else row)
-            for row, turn, *prices in facts.read(query, round=id)
+            for row, turn, *prices in facts.read(query, round=round_id)
             if turn is not None
         )
         for query in (FORECASTS, REJECTIONS, SECOND, FILLS, LEVELS)
     )
-    failed = {row["entrant_id"] for row in facts.rows(FAILURES, round=id)}
-    for row in facts.rows(TURNS, round=id):
+    failed = {row["entrant_id"] for row in facts.rows(FAILURES, round=round_id)}
+    for row in facts.rows(TURNS, round=round_id):
         who, parts = row["entrant_id"], dict[int, list[Row]]()
         for level in levels.of(who):
             parts.setdefault(level["fill_id"], []).append(level)

@@ -340,11 +340,11 @@ class RecordReader:
 
     def place(self, row: Row) -> tuple[int, int, str] | None:
         """Cohort, round and name behind a turn or a call; None when one of them is missing."""
-        round, entrant = (self.find(RoundRow, row["round_id"]), self.find(EntrantRow, row["entrant_id"]))
-        cohort = self.find(CohortRow, round["cohort_id"]) if round else None
-        if round is None or entrant is None or cohort is None:
+        round_row, entrant = (self.find(RoundRow, row["round_id"]), self.find(EntrantRow, row["entrant_id"]))
+        cohort = self.find(CohortRow, round_row["cohort_id"]) if round_row else None
+        if round_row is None or entrant is None or cohort is None:
             return None
-        return cohort["number"], round["number"], entrant["name"]
+        return cohort["number"], round_row["number"], entrant["name"]
 
 
 @cache

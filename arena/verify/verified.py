@@ -49,10 +49,10 @@ def read_verified(connection: Connection, config: Path) -> VerifiedHead:
         noted = VerifiedHead(**json.loads(_note(connection, config).read_text("utf-8")))
         if noted.whole_at is not None:
             datetime.fromisoformat(noted.whole_at)
-        hash = connection.scalar(select(HeadRow.hash).where(HeadRow.number == noted.number))
+        head_hash = connection.scalar(select(HeadRow.hash).where(HeadRow.number == noted.number))
     except (OSError, ValueError, TypeError, DBAPIError):
         return NOTHING_VERIFIED
-    is_same = noted.file == _identity(connection) and hash is not None and hash == noted.hash
+    is_same = noted.file == _identity(connection) and head_hash is not None and head_hash == noted.hash
     return noted if is_same else NOTHING_VERIFIED
 
 
@@ -64,10 +64,10 @@ def keep_verified(
     if last is None:
         return
     ids = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in NUMBERED}
-    round, look, at = next(iter(connection.execute(OPEN_ROUNDS)))
+    round_id, look, at = next(iter(connection.execute(OPEN_ROUNDS)))
     unmarked = connection.scalar(UNMARKED, {"after": before.ids.get(SnapshotRow.__tablename__, 0)})
-    entry = connection.scalar(select(func.min(EntryRow.id)).where(EntryRow.at >= at)) if round else None
-    for row, first in ((RoundRow, (round,)), (SnapshotRow, (look, unmarked)), (EntryRow, (entry,))):
+    entry = connection.scalar(select(func.min(EntryRow.id)).where(EntryRow.at >= at)) if round_id else None
+    for row, first in ((RoundRow, (round_id,)), (SnapshotRow, (look, unmarked)), (EntryRow, (entry,))):
         newest = connection.scalar(select(func.max(row.id))) or 0
         ids[row.__tablename__] = min([newest, *(x - 1 for x in first if x is not None)])
     kept = connection.execute(select(RollupRow.name, RollupRow.body))

@@ -77,11 +77,11 @@ def _pages(season: SeasonSite, version: str) -> Iterator[tuple[str, str, pages.D
         yield f"cohorts/{line.number}.html", state, partial(pages.one_cohort, season, line.number)
     for name, _ in season.known.agents:
         yield f"agents/{file_name(name)}.html", version, partial(pages.one_agent, season, name)
-    for id, one in season.states.items():
+    for market_id, one in season.states.items():
         others = [season.states[other] for other in season.events[one.event_id]]
         related = [[each.listed, each.closes_at <= season.now] for each in others]
         state = digest([rest, one.hash, related, one.closes_at <= season.now])
-        yield f"markets/{file_name(id)}.html", state, partial(pages.one_market, season, id)
+        yield f"markets/{file_name(market_id)}.html", state, partial(pages.one_market, season, market_id)
     for place in range(max(1, ceil(len(season.states) / PAGE_ROWS))):
         yield pages.list_file("all", place + 1), version, partial(pages.every_market, season, place)
     for key in PILLS:

@@ -106,15 +106,19 @@ class SeasonSite:
     @cached_property
     def states(self) -> dict[MarketId, MarketState]:
         """Every market that agents were shown, the newest first, and what its page is made of."""
-        shown = {id: round for some in read_last_shown(self.connection) for id, round in some.items()}
+        shown = {
+            market_id: last_round
+            for some in read_last_shown(self.connection)
+            for market_id, last_round in some.items()
+        }
         return read_market_states(self.connection, shown)
 
     @cached_property
     def events(self) -> dict[str, list[MarketId]]:
         """The markets of each event."""
         found = defaultdict[str, list[MarketId]](list)
-        for id, state in self.states.items():
-            found[state.event_id].append(id)
+        for market_id, state in self.states.items():
+            found[state.event_id].append(market_id)
         return found
 
     @cached_property
@@ -242,7 +246,7 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Iterator[str |
 def _prompts(connection: Connection, name: str, hashes: Mapping[str, str]) -> Iterator[Markup]:
     """The prompts that an agent is asked by, and what was asked and answered in its newest turn."""
     texts = read_prompts(connection, tuple(hashes.values()))
-    shown = {f"Prompt {prompt}": texts.get(hash, "") for prompt, hash in hashes.items()}
+    shown = {f"Prompt {prompt}": texts.get(text_hash, "") for prompt, text_hash in hashes.items()}
     for newest in read_newest_turns(connection, 1, name):
         turn = find_turn(connection, newest.cohort, newest.round, name)
         where = f"cohort {newest.cohort}, round {newest.round}"
@@ -296,15 +300,15 @@ def _markets(key: str, shown: Sequence[MarketLine], said: str, address: Address)
     yield market_table(shown, address=address) if shown else ""
 
 
-def one_market(season: SeasonSite, id: MarketId, address: Address) -> Iterator[str | Markup]:
+def one_market(season: SeasonSite, market_id: MarketId, address: Address) -> Iterator[str | Markup]:
     """Its price, what every agent says and why, who held it, how it ended, and its rules."""
     connection, now = season.connection, season.now
-    page = market.read_market_page(connection, id, now)
-    assert page is not None, id
+    page = market.read_market_page(connection, market_id, now)
+    assert page is not None, market_id
     yield page.market.question
     if page.market.closes_at > now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
-    found = market.read_market_history(connection, id, page.spoken_last, page.offered)
+    found = market.read_market_history(connection, market_id, page.spoken_last, page.offered)
     yield market.market_head(page, found, season.known, page.spoken_last, address=address)
     if page.positions:
         yield heading("Positions")
@@ -316,7 +320,7 @@ def one_market(season: SeasonSite, id: MarketId, address: Address) -> Iterator[s
     if page.ends:
         yield heading("Resolution")
         yield filled("<p>%s</p>", bold(market.about_resolution(page.ends[-1][0])))
-    others = [one for one in season.events[season.states[id].event_id] if one != id]
+    others = [one for one in season.events[season.states[market_id].event_id] if one != market_id]
     if related := [season.market_lines[one] for one in others[:PAGE_ROWS]]:
         yield heading("Related markets")
         yield market_table(related, ("question", "status", "closes"), address)

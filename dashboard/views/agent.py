@@ -834,9 +834,11 @@ def _card(remark: NotableForecast, name: str) -> None:
         + escaped(f"Staked {staked} · {written(remark.gain, '%+.4f')} Brier against the price")
     )
     with st.container(horizontal=True, gap="small"):
-        link("Market", "market", help="Its price, and what everyone said of it.", market=remark.market_id)
+        link(
+            "Market", "market", help_text="Its price, and what everyone said of it.", market=remark.market_id
+        )
         where = f"Round {remark.round} of cohort {remark.cohort}."
-        link("Turn", "turn", help=where, cohort=remark.cohort, round=remark.round, agent=name)
+        link("Turn", "turn", help_text=where, cohort=remark.cohort, round=remark.round, agent=name)
 
 
 HELD = {

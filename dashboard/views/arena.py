@@ -238,9 +238,9 @@ def figures(board: Leaderboard) -> list[html.Tile]:
     said += "; copies not counted" if any(row.ranked and row.copies for row in board.rows) else ""
     found = [html.Tile(f"{proven + ahead} of {len(ranked)}", said)]
     if surest is not None and surest.skill is not None:
-        help = "Brier points better than the price on the same forecasts."
+        help_text = "Brier points better than the price on the same forecasts."
         found.append(
-            html.Tile(written(surest.skill, "%+.4f"), f"skill of {surest.agent}, ranked first", help)
+            html.Tile(written(surest.skill, "%+.4f"), f"skill of {surest.agent}, ranked first", help_text)
         )
     if board.leader:
         found.append(html.Tile("Lead decided", f"{board.leader} leads, proven"))

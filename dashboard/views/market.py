@@ -184,7 +184,7 @@ def read_market_history(
 ) -> History:
     """What a market cost, and what agents said of it in a cohort, over time."""
     places = {place.round_id: place for place in offered if place.shown}
-    rounds = [id for id, place in places.items() if place.cohort == cohort]
+    rounds = [round_id for round_id, place in places.items() if place.cohort == cohort]
     newest = read_market_forecasts(connection, market, rounds[-1:])
     kept = html.thin(rounds, SAID // max(len(newest), 1))
     said = read_market_forecasts(connection, market, kept)
@@ -402,7 +402,11 @@ def price_chart(page: MarketPage, found: History, known: SeasonOverview, agent: 
     for one in found.said:
         if kinds.get(one.agent) not in NULLS:
             by_round.setdefault(one.round_id, []).append(one.probability)
-    times = sorted((rounds[id].at.timestamp(), stated) for id, stated in by_round.items() if id in rounds)
+    times = sorted(
+        (rounds[round_id].at.timestamp(), stated)
+        for round_id, stated in by_round.items()
+        if round_id in rounds
+    )
     theirs = sorted(
         (rounds[one.round_id].at.timestamp(), one.probability / 10_000)
         for one in found.said

@@ -184,10 +184,10 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
     ended = {(one.agent, one.cohort, one.round): one.status for one in outcomes}
     rows = {
         agent: [
-            (status, f"{agent}, cohort {cohort}, round {round}: {status}")
-            if (status := ended.get((agent, cohort, round)))
+            (status, f"{agent}, cohort {cohort}, round {round_number}: {status}")
+            if (status := ended.get((agent, cohort, round_number)))
             else None
-            for cohort, round in places
+            for cohort, round_number in places
         ]
         for agent in agents
         if any(one.agent == agent for one in outcomes)

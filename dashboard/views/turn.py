@@ -101,9 +101,9 @@ class TurnPage:
         return {claim.seen.id: claim.seen.question for claim in self.claims}
 
 
-def read_turn(connection: Connection, cohort: int, round: int, agent: str) -> TurnPage | None:
+def read_turn(connection: Connection, cohort: int, round_number: int, agent: str) -> TurnPage | None:
     """One turn; None if it is not in."""
-    turn = find_turn(connection, cohort, round, agent)
+    turn = find_turn(connection, cohort, round_number, agent)
     if turn is None:
         return None
     seen = read_seen_markets(connection, turn)
@@ -162,18 +162,18 @@ ORDER = None
 
 def show(record: RecordSource) -> None:
     """The turn that the address names, or the list of the newest."""
-    cohort, round, agent = (st.query_params.get(key, "") for key in ("cohort", "round", "agent"))
-    if not (cohort and round):
+    cohort, round_text, agent = (st.query_params.get(key, "") for key in ("cohort", "round", "agent"))
+    if not (cohort and round_text):
         st.title("Turns", anchor=False)
         show_list(record)
         return
-    page = kept(record, read_turn, _number(cohort), _number(round), agent)
+    page = kept(record, read_turn, _number(cohort), _number(round_text), agent)
     if page is None:
         st.title(TITLE, anchor=False)
         whose = f" of {code(agent[:200])}" if agent else ""
         said = (
-            f"The record holds no turn{whose} in round {code(round[:20])} of cohort {code(cohort[:20])}, "
-            "or it is not in yet."
+            f"The record holds no turn{whose} in round {code(round_text[:20])} "
+            f"of cohort {code(cohort[:20])}, or it is not in yet."
         )
         st.info(said, icon=":material/search_off:")
         step("All turns", "turn")
@@ -326,9 +326,9 @@ def _ways(page: TurnPage) -> None:
     turn, place = page.turn, page.rounds.index(page.turn.round)
     around = {"← Round before": page.rounds[:place][-1:], "Round after →": page.rounds[place + 1 :][:1]}
     ways = [
-        (label, way("turn", cohort=turn.cohort, round=round, agent=turn.agent))
+        (label, way("turn", cohort=turn.cohort, round=round_number, agent=turn.agent))
         for label, rounds in around.items()
-        for round in rounds
+        for round_number in rounds
     ]
     ways += [("Its agent", way("agent", agent=turn.agent)), ("Its cohort", way("cohort", cohort=turn.cohort))]
     put(

@@ -313,7 +313,7 @@ def content_hash(markets: Mapping[MarketId, Recording]) -> str:
     for record in markets.values():
         pages = zip(record.seen, map(market_hash, record.pages), strict=True)
         prices = zip(record.known, map(quote_hash, record.quotes), strict=True)
-        known = [f"{hash} {timestamp_text(at)}" for at, hash in (*pages, *prices)]
+        known = [f"{line_hash} {timestamp_text(at)}" for at, line_hash in (*pages, *prices)]
         known += [*map(digest, record.ends), str(record.daily)]
         whole.update("\n".join(known).encode())
     return whole.hexdigest()

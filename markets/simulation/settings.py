@@ -7,8 +7,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
     model_serializer,
@@ -18,6 +16,7 @@ from pydantic import (
 from markets.hashes import digest
 from markets.model import MarketId
 from markets.registry import PYTHON_ONLY
+from markets.venue import VenueSettings
 
 Chance = Callable[[str, date], random.Random]
 """The random numbers for a purpose on a day."""
@@ -36,10 +35,8 @@ EARLIEST, LATEST = date(1900, 1, 1), date(2900, 1, 1)
 """Between these a season may start."""
 
 
-class PlainSettings(BaseModel):
+class PlainSettings(VenueSettings):
     """A plain season. Everything called a step, start, size or noise is a standard deviation in log-odds."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     seed: int = 1
     """Its own seed, if not the arena's."""

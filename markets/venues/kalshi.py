@@ -10,13 +10,13 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from markets.garbage_collection import gc_paused
 from markets.model import NEVER, Listing, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
 from markets.registry import PYTHON_ONLY
-from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueSettings, ignore_report
 from markets.venues.wire import kalshi_records as wire
 from markets.venues.wire import kalshi_requests as asking
 from markets.venues.wire.fields import (
@@ -49,10 +49,8 @@ UNTOLD = frozenset({"min_liquidity"})
 """Keys of a rule for figures that the venue's lists do not tell."""
 
 
-class Settings(BaseModel):
+class Settings(VenueSettings):
     """How Kalshi is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://external-api.kalshi.com/trade-api/v2", exclude=True)
     """The address of its API."""

@@ -10,12 +10,20 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
-from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
+from markets.venue import (
+    EVERY_MARKET,
+    Catalogue,
+    CatalogueFilter,
+    Report,
+    VenueError,
+    VenueSettings,
+    ignore_report,
+)
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
 from markets.venues.wire.fields import RecordSorter, check_volume, number, own_names, with_figures
@@ -34,10 +42,8 @@ MOST_PAGES = 2_000
 """Of a thousand records each: more markets or bets than there are."""
 
 
-class Settings(BaseModel):
+class Settings(VenueSettings):
     """How Manifold is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://api.manifold.markets", exclude=True)
     """The address of its API."""

@@ -11,13 +11,13 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from markets.garbage_collection import gc_paused
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
 from markets.registry import PYTHON_ONLY
-from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, ignore_report
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueSettings, ignore_report
 from markets.venues.wire import polymarket_records as wire
 from markets.venues.wire import polymarket_requests as asking
 from markets.venues.wire.fields import (
@@ -53,10 +53,8 @@ UNTOLD = frozenset({"min_open_interest"})
 """Keys of a rule for figures that the venue's lists do not tell."""
 
 
-class Settings(BaseModel):
+class Settings(VenueSettings):
     """How Polymarket is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str = Field("https://gamma-api.polymarket.com", exclude=True)
     """The service with the markets."""
@@ -187,13 +185,15 @@ class Polymarket:
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
         """The same with how they ended, by both services. Their prices are read with them, many at once."""
         by_id = {each.market.id: each for each in markets}
-        raws = {id.removeprefix(wire.PREFIX): each.raw for id, each in by_id.items()}
+        raws = {market_id.removeprefix(wire.PREFIX): each.raw for market_id, each in by_id.items()}
         self._past_raws |= raws
         ends = {end.market_id: end for end in await self._confirmed(raws, request.at)}
-        tokens = {id: self._sorter.made(each.raw, token_of, each.raw) for id, each in by_id.items()}
-        spans = {token: by_id[id].in_time(request) for id, token in tokens.items() if token}
+        tokens = {
+            market_id: self._sorter.made(each.raw, token_of, each.raw) for market_id, each in by_id.items()
+        }
+        spans = {token: by_id[market_id].in_time(request) for market_id, token in tokens.items() if token}
         self._past_points = await asking.histories(self._clob, spans, request.hours)
-        return [replace(each, end=ends.get(id)) for id, each in by_id.items()]
+        return [replace(each, end=ends.get(market_id)) for market_id, each in by_id.items()]
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
         """A market's prices, one for each so many hours between two instants."""

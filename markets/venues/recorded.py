@@ -8,12 +8,20 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from markets.bundle import Bundle, Recording, read
 from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution
-from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter, Report, VenueError, ignore_report
+from markets.venue import (
+    EVERY_MARKET,
+    Catalogue,
+    CatalogueFilter,
+    Report,
+    VenueError,
+    VenueSettings,
+    ignore_report,
+)
 
 stamp = "replay"
 
@@ -23,14 +31,12 @@ NO_BET = 10**9 * ONE
 """The least number of shares where no bet shall be possible: more than anybody can pay for."""
 
 
-class Settings(BaseModel):
+class Settings(VenueSettings):
     """Which recording to play. A cohort freezes the hash of its content.
 
     A market is on offer while its newest price is at most
     `price_days` old.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     path: Path = Field(default=Path("recording"), exclude=True)
     """The folder of the recording; a path relative to the config's folder."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.model import Ran
+from agents.model import ProgramResult
 from agents.programs import MOST_OUTPUT, run_program
 
 NO_SECRETS: Mapping[str, str] = {}
@@ -17,7 +17,7 @@ NO_SECRETS: Mapping[str, str] = {}
 
 def ran(
     folder: Path, code: str, text: str = "", seconds: float = 20.0, held: Mapping[str, str] = NO_SECRETS
-) -> Ran:
+) -> ProgramResult:
     """What comes of a program in Python."""
     words = (sys.executable, "-S", "-c", code)
     environ = {"PATH": os.environ["PATH"], **held}

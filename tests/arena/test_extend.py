@@ -1,7 +1,6 @@
 """The names that extensions import: flat, public, and each in its page's list."""
 
 import arena.extend
-from arena.extend import KindSettings
 
 
 def test_every_name_is_listed_once_and_in_order() -> None:
@@ -12,8 +11,12 @@ def test_every_name_is_listed_once_and_in_order() -> None:
     )
 
 
-def test_the_same_things_are_meant_by_their_former_names() -> None:
-    from agents.model import Decision, Settings
+def test_the_same_things_are_meant_by_their_names_in_the_rooms() -> None:
+    from agents.evidence import ResearchSettings
+    from agents.model import Decision, KindSettings
+    from markets.venue import VenueSettings
 
-    assert KindSettings is Settings
+    assert arena.extend.KindSettings is KindSettings
+    assert arena.extend.ResearchSettings is ResearchSettings
+    assert arena.extend.VenueSettings is VenueSettings
     assert arena.extend.Decision is Decision

@@ -23,9 +23,9 @@ from tests.chaos import simulator
 
 async def close_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
     """A round before this time is over, whoever still plays it."""
-    for round in record.read(read_rounds, stored.id):
-        if not round.done and round.at < at:
-            await finish_round(stored, round, world, record, late=True)
+    for stored_round in record.read(read_rounds, stored.id):
+        if not stored_round.done and stored_round.at < at:
+            await finish_round(stored, stored_round, world, record, late=True)
 
 
 def go_past(waiting: Sequence[DueTask], resting: Collection[str]) -> list[DueTask]:
@@ -50,13 +50,13 @@ async def timer_wins(longest: float) -> AsyncIterator[None]:
         yield
 
 
-def same_connection(open: Any) -> Any:
+def same_connection(open_connection: Any) -> Any:
     """The queue is worked on again by the connection that is gone."""
     used: list[str] = []
 
     @asynccontextmanager
     async def opened(self: Any, database: str) -> AsyncIterator[list[str]]:
-        async with open(self, database):
+        async with open_connection(self, database):
             yield used
 
     return opened

@@ -158,14 +158,16 @@ class Queue:
         """What a scheduler delivers to; a turn that nobody plays for long it plays itself."""
 
         async def dispatch(
-            stored: Any, round: Any, names: Sequence[str], missing: MissingTurns, again: bool
+            stored: Any, stored_round: Any, names: Sequence[str], missing: MissingTurns, again: bool
         ) -> Collection[str]:
             for tries in range(40):
                 if not (left := missing()):
                     return ()
                 if tries % 10 == 0:
                     number = stored.cohort.number
-                    self.jobs += [TurnJob(number, round.number, name, code_version(), again) for name in left]
+                    self.jobs += [
+                        TurnJob(number, stored_round.number, name, code_version(), again) for name in left
+                    ]
                 await asyncio.sleep(1.0)
             return missing()
 

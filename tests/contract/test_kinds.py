@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from agents import registry
-from agents.model import Ask, Call, Decision, Forecast, Given, Prompt, Settings, View, model_settings
+from agents.model import Ask, Call, Decision, Forecast, Given, KindSettings, Prompt, View, model_settings
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.execute import execute
@@ -52,7 +52,7 @@ GIVEN = Given(
 )
 
 
-def settings_of(kind: registry.AgentKind) -> Settings:
+def settings_of(kind: registry.AgentKind) -> KindSettings:
     required = [name for name, field in kind.settings.model_fields.items() if field.is_required()]
     return kind.settings.model_validate(
         {name: (NEEDED | LISTS.get(kind.name, {}))[name] for name in required}

@@ -57,8 +57,8 @@ def all_failed(folder: Path) -> Path:
 
 def a_replay(folder: Path) -> Path:
     """A season over a recording, which is no evidence of skill."""
-    pages = [page(id, **ended("2026-01-30", number % 2)) for number, id in enumerate("abcd")]
-    a_bundle(folder / "bundle", pages, [f"v,{id},{day},0.4" for id in "abcd" for day in DAYS])
+    pages = [page(market_id, **ended("2026-01-30", number % 2)) for number, market_id in enumerate("abcd")]
+    a_bundle(folder / "bundle", pages, [f"v,{market_id},{day},0.4" for market_id in "abcd" for day in DAYS])
     bundle = open_recording(folder / "bundle")
     season = arrange_replay(folder / "bundle", bundle, None, ["market", "constant", "random"], None, None)
     replay.play(season, bundle, str(folder / "record.db"))

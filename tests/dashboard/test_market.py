@@ -237,14 +237,14 @@ def test_a_venue_is_linked_by_its_own_address_alone() -> None:
     assert 'href="https://gamma-api.polymarket.com/markets/512"' in venue_link(
         venue_page(MarketId("polymarket:512"))
     )
-    for id in (
+    for market_id in (
         "polymarket:512/../x",
         'kalshi:"><script>',
         "http://203.0.113.9/x",
         "simulator:a:1",
         "kalshi:",
     ):
-        assert not venue_link(venue_page(MarketId(id)))
+        assert not venue_link(venue_page(MarketId(market_id)))
 
 
 def test_foreign_words_are_shown_as_they_are(season: Path, tmp_path: Path, show: Show) -> None:

@@ -67,9 +67,11 @@ def known(record: Path) -> list[Known]:
         ((now,),) = plain.execute(LATEST)
         rows = plain.execute(PLAIN).fetchall()
     seen = dict[str, Known]()
-    for id, event, question, category, closes, ends, price, volume, apart in rows:
+    for market_id, event, question, category, closes, ends, price, volume, apart in rows:
         status = "resolved" if ends else "waiting" if closes <= now else "open"
-        seen.setdefault(id, Known(id, event, question, category, status, price, volume or 0, apart, closes))
+        seen.setdefault(
+            market_id, Known(market_id, event, question, category, status, price, volume or 0, apart, closes)
+        )
     return list(seen.values())
 
 
@@ -85,7 +87,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three decision times; afterwards some markets closed, lost their price, or are about something else."""
     record = play(tmp_path_factory.mktemp("mixed"), times=3)
     with sqlite3.connect(record) as plain:
-        markets_ = [id for (id,) in plain.execute("SELECT id FROM market ORDER BY id")]
+        markets_ = [market_id for (market_id,) in plain.execute("SELECT id FROM market ORDER BY id")]
         for place, market in enumerate(markets_):
             if place % 3 == 0:
                 plain.execute(

@@ -95,8 +95,8 @@ def let_go(folder: Path) -> None:
     """The claims of the one that died are free."""
     with closing(Record.open(str(folder / "arena.db"))) as record:
         for stored in record.cohorts():
-            for round in record.read(read_rounds, stored.id):
-                record.write(release_claims, round.id, list(stored.entrant_ids.values()))
+            for stored_round in record.read(read_rounds, stored.id):
+                record.write(release_claims, stored_round.id, list(stored.entrant_ids.values()))
 
 
 @contextmanager

@@ -82,14 +82,14 @@ class Machine:
         """A round of the cohort, by default the second, as a process that knows nothing of an earlier one."""
         self.fate, record = fate, Record(self.engine)
 
-        async def round() -> None:
+        async def play_round_once() -> None:
             async with open_world(self.config, record) as world:
                 plan = plan_of(self.config, world.now(), record.begun())
                 watched = replace(world, player=watched_players(world.player, fate))
                 await play_time(plan.decision_times()[number], plan, watched, record)
 
         try:
-            asyncio.run(round())
+            asyncio.run(play_round_once())
         finally:
             self.fate = Fate()
             self.engine.dispose()
@@ -104,10 +104,13 @@ class Machine:
         """Those that have an answer in the record."""
         record = Record(self.engine)
         [stored] = record.cohorts()
-        rounds = [round.id for round in record.read(read_rounds, stored.id)]
+        rounds = [stored_round.id for stored_round in record.read(read_rounds, stored.id)]
         ids = list(stored.entrant_ids.values())
         calls = [
-            call for round in rounds for made in record.read(read_calls, round, ids).values() for call in made
+            call
+            for stored_round in rounds
+            for made in record.read(read_calls, stored_round, ids).values()
+            for call in made
         ]
         return [call.prompt for call in calls if call.error is None]
 

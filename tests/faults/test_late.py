@@ -148,6 +148,6 @@ def test_of_many_that_come_at_the_same_moment_one_gets_it(want: str, database: s
 
         with ThreadPoolExecutor(len(others)) as pool:
             taken = list(pool.map(take, range(len(others))))
-        assert sorted(id for some in taken for id in some) == (ids if want == "turns" else [1])
+        assert sorted(taken_id for some in taken for taken_id in some) == (ids if want == "turns" else [1])
         for one in others:
             one.close()

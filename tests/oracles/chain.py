@@ -34,15 +34,16 @@ def chain_by_the_page(path: Path) -> list[str]:
     """The hash of every head, in order."""
     database, heads, previous = sqlite3.connect(path), list[str](), ""
     rows = database.execute("SELECT number, cohort, round, at, members FROM head ORDER BY number").fetchall()
-    for number, cohort, round, at, members in rows:
+    for number, cohort, round_number, at, members in rows:
         facts = json.loads(members)
-        for (id,) in database.execute(ROUND, (cohort, round)).fetchall() if round else ():
+        for (round_id,) in database.execute(ROUND, (cohort, round_number)).fetchall() if round_number else ():
             own = {
-                kind: sorted(map(list, database.execute(query, (id,)))) for kind, query in OF_ROUND.items()
+                kind: sorted(map(list, database.execute(query, (round_id,))))
+                for kind, query in OF_ROUND.items()
             }
             facts |= {kind: lines for kind, lines in own.items() if lines}
         parts = [[kind, len(facts[kind]), sha256(written(facts[kind]))] for kind in sorted(facts)]
-        previous = sha256(written([number, cohort, round, at, parts, previous]))
+        previous = sha256(written([number, cohort, round_number, at, parts, previous]))
         heads.append(previous)
     database.close()
     return heads

@@ -76,10 +76,10 @@ def heads_by_the_page(path: Path, number: int) -> dict[int, str]:
     head, before = sha256(written(["cohort", number, sha256(written(frozen))])), ""
     found = {0: head}
     rounds = "SELECT id, number, at, snapshot_id FROM round WHERE cohort_id = ? AND done ORDER BY number"
-    for round, place, at, snapshot in database.execute(rounds, (cohort,)).fetchall():
+    for round_id, place, at, snapshot in database.execute(rounds, (cohort,)).fetchall():
         lines: list[Row] = [["head", head], ["round", place, at]]
         for kind, question in LINES.items():
-            given = {"round": round, "snapshot": snapshot, "cohort": cohort, "at": at, "before": before}
+            given = {"round": round_id, "snapshot": snapshot, "cohort": cohort, "at": at, "before": before}
             rows = (list(row) for row in database.execute(question, given))
             lines += [[kind, *row] for row in as_listed(kind, rows)]
         head = found[place] = sha256("".join(f"{written(line)}\n" for line in lines))

@@ -144,16 +144,20 @@ def _sale(key: LotKey, percentage: float, account: Holdings) -> Sale:
 def _end(market: str, table: Table) -> int:
     """Settle or refund every lot of a market, and say how many there were."""
     table.closed.add(market)
-    held = [id for id, side in table.account.lots if table.named((id, side))["market"] == market]
-    ends = [Resolution(id, 1, NOW, _payout(id, table)) for id in held]
+    held = [
+        market_id
+        for market_id, side in table.account.lots
+        if table.named((market_id, side))["market"] == market
+    ]
+    ends = [Resolution(market_id, 1, NOW, _payout(market_id, table)) for market_id in held]
     entries = settle(table.account, ends, NOW)
     table.account = fold(entries, table.account)
     return len(entries)
 
 
-def _payout(id: MarketId, table: Table) -> int | None:
+def _payout(market_id: MarketId, table: Table) -> int | None:
     """What a YES share pays; None where nobody won, which is a refund."""
-    named = table.named((id, "YES"))
+    named = table.named((market_id, "YES"))
     winner = table.winners.get(named["market"])
     return None if winner is None else ONE * (winner.upper() == named["side"].upper())
 

@@ -49,13 +49,13 @@ def exact(value: int) -> Fraction:
     return Fraction(value, ONE)
 
 
-def as_listing(book: Book, id: str = RAIN) -> Listing:
+def as_listing(book: Book, market_id: str = RAIN) -> Listing:
     """A book of the oracle as the engine knows it."""
     bids, asks = (tuple(Level(_whole(p), _whole(s)) for p, s in side) for side in (book.bids, book.asks))
     bid, ask = (max((x.price for x in bids), default=None), min((x.price for x in asks), default=None))
     mid = None if book.mid is None else _whole(book.mid)
     quote = Quote(RAIN, NOW, bid, ask, mid, bids=bids, asks=asks)
-    return Listing(a_market(id, fee_rate=_whole(book.rate), min_shares=_whole(book.least)), quote)
+    return Listing(a_market(market_id, fee_rate=_whole(book.rate), min_shares=_whole(book.least)), quote)
 
 
 def _whole(value: Fraction) -> int:

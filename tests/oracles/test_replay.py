@@ -138,16 +138,16 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
     shown = 0
     with record_of(season, place) as record, reading(record.engine) as connection:
         for stored in record.cohorts():
-            for round in record.read(read_rounds, stored.id):
-                found = record.snapshot(stored.id, round.at)
+            for stored_round in record.read(read_rounds, stored.id):
+                found = record.snapshot(stored.id, stored_round.at)
                 assert found is not None
                 for listing in found[1].shown:
                     market, quote = own_id(listing.market.id), listing.quote
                     known_end = files.known_end(market)
-                    assert known_end is None or known_end > round.at
+                    assert known_end is None or known_end > stored_round.at
                     assert quote is not None
-                    assert quote.at == files.last_price(market, round.at)
-                    assert round.at - quote.at <= FRESH
+                    assert quote.at == files.last_price(market, stored_round.at)
+                    assert stored_round.at - quote.at <= FRESH
                     assert quote.mid == round_half(
                         files.prices[market][(quote.at - timedelta(days=1)).date()]
                     )

@@ -33,15 +33,15 @@ SALE = st.tuples(st.sampled_from(IDS), SIDE, st.none(), FRACTION, LIMIT).map(lam
 
 
 def listed(
-    book: tuple[int, int, list[tuple[int, int]], list[tuple[int, int]], int], id: str = RAIN
+    book: tuple[int, int, list[tuple[int, int]], list[tuple[int, int]], int], market_id: str = RAIN
 ) -> Listing:
     """A market with a book whose asks begin some cents above its bids."""
     bid, gap, below, above, rate = book
     bids = tuple(Level((bid - down) * 10_000, shares) for down, shares in [(0, 10**6), *below])
     asks = tuple(Level((bid + gap + up) * 10_000, shares) for up, shares in [(0, 10**6), *above])
     best, ask = bids[0].price, asks[0].price
-    quote = Quote(MarketId(id), NOW, best, ask, (best + ask) // 2, bids=bids, asks=asks)
-    return Listing(a_market(id, fee_rate=rate), quote)
+    quote = Quote(MarketId(market_id), NOW, best, ask, (best + ask) // 2, bids=bids, asks=asks)
+    return Listing(a_market(market_id, fee_rate=rate), quote)
 
 
 @pytest.mark.parametrize("merge", [True, False])
@@ -95,6 +95,8 @@ def test_the_order_of_markets_in_a_snapshot_makes_no_difference(
 ) -> None:
     held: tuple[LotKey, ...] = (IDS[0], "YES"), (IDS[1], "NO")
     account = replace(an_account(), lots={key: Lot(usd(1_000), usd(500)) for key in held})
-    snapshot = Snapshot(NOW, tuple(listed(book, id) for book, id in zip(books, IDS, strict=True)))
+    snapshot = Snapshot(
+        NOW, tuple(listed(book, market_id) for book, market_id in zip(books, IDS, strict=True))
+    )
     turned = replace(snapshot, shown=tuple(snapshot.shown[place] for place in order))
     assert execute(bets, sales, account, turned, rules) == execute(bets, sales, account, snapshot, rules)

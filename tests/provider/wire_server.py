@@ -4,7 +4,7 @@
         settings = server.settings("anthropic", "refusal")       # a block of config: model and base_url
         call = asyncio.run(make_ask(ModelSettings(**settings), timer, {})(prompt))
         server.log[-1].body                                      # what was sent, as it came
-        server.charged("anthropic", input=4, output=20)          # dollars that such a provider would ask for
+        server.charged("anthropic", input_price=4, output_price=20)  # dollars that such a provider asks for
 
 A mode says what a question gets; it is the first element of the address, so that agents in one config may
 each have their own. `MODES` has those with a name; `server.script("mine", …)` makes one of a `ModelAnswer`,
@@ -144,10 +144,10 @@ class WireServer(Server):
         with self.lock:
             self._scripts[mode] = list(behaviours)
 
-    def charged(self, wire: str, input: float, output: float) -> float:
+    def charged(self, wire: str, input_price: float, output_price: float) -> float:
         """Dollars for every answer on a wire, at prices in dollars per million tokens."""
         answers = [asked.answer for asked in self.log if asked.wire == wire and asked.answer is not None]
-        return sum(each.sent * input + each.got * output for each in answers) / 1_000_000
+        return sum(each.sent * input_price + each.got * output_price for each in answers) / 1_000_000
 
     def respond(self, request: Request) -> Reply:
         mode, _, path = request.target.lstrip("/").partition("/")

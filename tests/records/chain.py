@@ -67,7 +67,7 @@ def rewrite_heads(database: sqlite3.Connection) -> None:
     new = {kind: facts.copy() for kind, facts in now.items() if kind != "entry"}
     heads = database.execute("SELECT id, number, cohort, round, at, members FROM head ORDER BY number")
     previous, rows = "", heads.fetchall()
-    for number, (id, _, cohort, round, at, members) in enumerate(rows, 1):
+    for number, (head_id, _, cohort, round_number, at, members) in enumerate(rows, 1):
         listed: dict[str, list[list[Any]]] = {}
         for kind, lines in json.loads(members).items():
             listed[kind] = [[*x[:-1], now[kind][tuple(x[:-1])]] for x in lines if tuple(x[:-1]) in now[kind]]
@@ -75,16 +75,18 @@ def rewrite_heads(database: sqlite3.Connection) -> None:
                 new.get(kind, {}).pop(tuple(line[:-1]), None)
         if number == len(rows):
             for kind, facts in new.items():
-                listed[kind] = sorted([*listed.get(kind, []), *([*x, hash] for x, hash in facts.items())])
+                listed[kind] = sorted(
+                    [*listed.get(kind, []), *([*x, fact_hash] for x, fact_hash in facts.items())]
+                )
         listed = {kind: lines for kind, lines in listed.items() if lines}
         own = dict[str, list[Any]]()
-        for (key,) in database.execute(ROUND, (cohort, round)).fetchall() if round else ():
+        for (key,) in database.execute(ROUND, (cohort, round_number)).fetchall() if round_number else ():
             own |= {kind: sorted(map(list, database.execute(sql, (key,)))) for kind, sql in OF_ROUND.items()}
         facts_of = listed | {kind: lines for kind, lines in own.items() if lines}
         parts = [[kind, len(facts_of[kind]), sha256(written(facts_of[kind]))] for kind in sorted(facts_of)]
-        hash = sha256(written([number, cohort, round, at, parts, previous]))
-        row = number, written(parts), written(listed), previous, hash, id
+        head_hash = sha256(written([number, cohort, round_number, at, parts, previous]))
+        row = number, written(parts), written(listed), previous, head_hash, head_id
         database.execute(
             "UPDATE head SET number = ?, parts = ?, members = ?, previous = ?, hash = ? WHERE id = ?", row
         )
-        previous = hash
+        previous = head_hash

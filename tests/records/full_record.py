@@ -204,35 +204,37 @@ class Season:
     ) -> Turn:
         """An entrant's part of the newest round of a cohort; by other rules, or bent, to test who checks."""
         stored = self.record.cohorts()[number - 1]
-        round, key = self.record.read(read_rounds, stored.id)[-1], stored.entrant_ids[name]
-        tokens = self.record.write(claim_turns, round.id, [key], "me", lambda _: False)
+        stored_round, key = self.record.read(read_rounds, stored.id)[-1], stored.entrant_ids[name]
+        tokens = self.record.write(claim_turns, stored_round.id, [key], "me", lambda _: False)
         for call in calls:
-            before = self.record.read(read_calls, round.id, [key]).get(key, [])
+            before = self.record.read(read_calls, stored_round.id, [key]).get(key, [])
             attempt = 1 + sum(other.prompt.stage == call.prompt.stage for other in before)
-            self.record.write_unfenced(add_call, round.id, key, attempt, call, NOW)
-        found = self.record.snapshot(stored.id, round.at)
+            self.record.write_unfenced(add_call, stored_round.id, key, attempt, call, NOW)
+        found = self.record.snapshot(stored.id, stored_round.at)
         assert found is not None
         account = self.record.holdings(stored.id)[name]
         rules = rules or stored.cohort.rules
         fills, refused = execute(decision.bets, decision.sales, account, second or found[1], rules)
-        entries = post(fills, account, round.at, f"fill:{round.number}")
+        entries = post(fills, account, stored_round.at, f"fill:{stored_round.number}")
         rejections = (*decision.rejections, *refused)
         (entrant,) = (each for each in stored.cohort.entrants if each.name == name)
         turn = Turn(name, account.cash, decision, tuple(fills), rejections, tuple(entries), second)
         turn = bent(replace(turn, settings=entrant.replaced_hash))
         claimed = [TurnUnderClaim(key, tokens[key], turn)]
-        self.record.add_turns(round.id, (number, round.number), claimed, version or self.version)
+        self.record.add_turns(
+            stored_round.id, (number, stored_round.number), claimed, version or self.version
+        )
         return turn
 
     def replace_settings(self, number: int, name: str, settings: Mapping[str, Any]) -> None:
         """An entrant without a good turn takes other settings in the newest round of a cohort."""
         stored = self.record.cohorts()[number - 1]
         (entrant,) = (each for each in stored.cohort.entrants if each.name == name)
-        round = self.record.read(read_rounds, stored.id)[-1]
+        stored_round = self.record.read(read_rounds, stored.id)[-1]
         prompts = {"bet": digest(PROMPT + " Be brief.")}
-        other = replace(entrant, settings=settings, since=round.number, prompts=prompts)
+        other = replace(entrant, settings=settings, since=stored_round.number, prompts=prompts)
         taken = Replacement(other, entrant.settings, {prompts["bet"]: PROMPT + " Be brief."})
-        self.record.write(add_replacements, number, stored.entrant_ids, round.at, [taken])
+        self.record.write(add_replacements, number, stored.entrant_ids, stored_round.at, [taken])
 
     def value(self, number: int, at: datetime) -> None:
         """Mark everyone; with that a round is done."""
@@ -242,8 +244,8 @@ class Season:
         accounts = self.record.holdings(stored.id)
         age = timedelta(seconds=stored.cohort.rules.max_quote_age)
         marks = {stored.entrant_ids[name]: mark(held, found[1], age) for name, held in accounts.items()}
-        round = next((r.id for r in self.record.read(read_rounds, stored.id) if r.at == at), None)
-        self.record.write(put_marks, found[0], marks, round)
+        round_id = next((r.id for r in self.record.read(read_rounds, stored.id) if r.at == at), None)
+        self.record.write(put_marks, found[0], marks, round_id)
 
 
 def decides(

@@ -58,7 +58,7 @@ def test_a_credential_in_an_address_is_refused_and_not_repeated(
     kinds = tmp_path / "extensions"
     kinds.mkdir()
     (kinds / "mine.py").write_text(
-        "from agents.model import Settings\nclass Own(Settings):\n    feeds: list[str]\n"
+        "from agents.model import KindSettings\nclass Own(KindSettings):\n    feeds: list[str]\n"
         "from agents.registry import AgentKind\nKIND = AgentKind('mine', Own, lambda s, g: None)\n"
     )
     block = PLACES[key].format(address)

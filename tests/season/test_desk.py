@@ -137,13 +137,13 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
 
     first, url = desk(tmp_path)
     ann, cat = Guest(url, keys["ann"]), Guest(url, keys["cat"])
-    round = loaded().start(tmp_path, "round")
+    playing = loaded().start(tmp_path, "round")
     before, missed = ann.turn(), cat.turn()
     until(lambda: of_agent(tmp_path, "sharp", "reply") and of_agent(tmp_path, "prog", "reply"))
     fills = ann.send(bets(before["view"], 0.5), preview=True)[1]["fills"]
     assert [(fill["action"], fill["option"]) for fill in fills] == [("buy", "no")]
     started = own_program(tmp_path, ARENA_KEY="arena_nobody", ARENA_DESK=url)
-    for process in (round, first, started):
+    for process in (playing, first, started):
         process.kill()
     started.communicate()
 
@@ -164,13 +164,13 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     assert "there is no turn '9-9' here" in told["none"]
     assert told["view"]["view"]["seed"] != before["view"]["seed"]
 
-    round = loaded().start(tmp_path, "round")
+    playing = loaded().start(tmp_path, "round")
     agent = own_program(tmp_path, ARENA_KEY=keys["ann"], ARENA_DESK=url)
-    round.wait()
+    playing.wait()
     agent.kill()
     said, _ = agent.communicate()
     assert "'accepted': True" in said
-    assert round.status == 2, "one turn was late"
+    assert playing.status == 2, "one turn was late"
 
     statuses = [
         of_agent(tmp_path, name, "status") for name in ("market", "sharp", "prog", "ann", "bob", "cat")
@@ -255,7 +255,7 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
     keys = {name: arena_json(tmp_path, "desk", "--key", name, *here)["key"] for name in ("ann", "bob")}
 
     first, url = desk(tmp_path, *here)
-    round = loaded().start(tmp_path, "round", *here)
+    playing = loaded().start(tmp_path, "round", *here)
     ann = Guest(url, keys["ann"])
     before = ann.turn()
     there = environment(ARENA_KEY=keys["bob"])
@@ -267,11 +267,11 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
     client.kill()
     client.communicate()
     until(lambda: (tmp_path / "died").exists() and of_agent(tmp_path, "sharp", "reply", address))
-    for process in (round, first):
+    for process in (playing, first):
         process.kill()
 
     second, url = desk(tmp_path, *here)
-    round = loaded().start(tmp_path, "round", *here)
+    playing = loaded().start(tmp_path, "round", *here)
     ann, asked = Guest(url, keys["ann"]), len(of_agent(tmp_path, "sharp", "reply", address))
     assert ann.turn() == before
     told = asyncio.run(by_protocol(url, keys["bob"], 0.4))
@@ -279,8 +279,8 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
     assert told["submit"] == told["again"]
     decision = forecasts(before["view"], 0.6)
     assert ann.send(decision) == ann.send(decision)
-    round.wait()
-    assert (round.status, round.said().count("late")) == (0, 0)
+    playing.wait()
+    assert (playing.status, playing.said().count("late")) == (0, 0)
     names = ("market", "sharp", "prog", "ann", "bob")
     statuses = [of_agent(tmp_path, name, "status", address) for name in names]
     assert statuses == [[("played",)]] * 5

@@ -15,11 +15,11 @@ READER = '''\
 """Believes a little more with every article on a market."""
 
 from agents.model import Agent, Ask, Decision, Forecast, Given, View
-from agents.model import Settings as Common
+from agents.model import KindSettings
 from markets.millionths import ONE
 
 
-class Settings(Common):
+class Settings(KindSettings):
     """Nothing to set."""
 
 

@@ -40,7 +40,7 @@ def venue(settings, report):
     return Leaky(settings, simulator.venue(settings)._chance)
 """
 KIND = """\
-from agents.model import Settings
+from agents.model import KindSettings as Settings
 
 
 def agent(settings, given):

@@ -173,7 +173,7 @@ def test_the_largest_are_chosen_or_those_that_are_named(tmp_path: Path, venue: V
     def chosen(name: str, *words: str) -> list[str]:
         span = ("--since", "2026-01-01", "--until", "2026-01-20", "--config", str(file))
         arena_json(tmp_path, "history", "polymarket", name, *span, *words)
-        return sorted(id.removeprefix("polymarket:") for id in read(tmp_path / name).markets)
+        return sorted(market_id.removeprefix("polymarket:") for market_id in read(tmp_path / name).markets)
 
     assert chosen("top", "--top", "3") == ["1058", "1059", "1060"]
     assert chosen("slugs", "--slug", "rain-4", "--slug", "rain-9") == ["1005", "1010"]

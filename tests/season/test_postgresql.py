@@ -128,10 +128,14 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
     found = []
     for database in (str(tmp_path / "here.db"), there):
         with closing(build(database)) as record:
-            rounds = [round for stored in record.cohorts() for round in record.read(read_rounds, stored.id)]
+            rounds = [
+                stored_round
+                for stored in record.cohorts()
+                for stored_round in record.read(read_rounds, stored.id)
+            ]
             with reading(record.engine) as opened:
                 assert verify(opened) == []
-                evidence = [record.read(read_evidence, round.id) for round in rounds]
+                evidence = [record.read(read_evidence, stored_round.id) for stored_round in rounds]
                 sealed = [round_heads(opened, stored.id) for stored in record.cohorts()]
                 glances = [(x.state, x.next_at, x.open, x.profits) for x in seen(opened, 5, NOW)]
                 turns = [read_played_turns(opened, stored.id) for stored in record.cohorts()]

@@ -23,8 +23,7 @@ HEADER = "venue,id,date,prob_yes,bid,ask,volume"
 KIND = """\
 \"\"\"Knows what it must not.\"\"\"
 
-from agents.model import Decision, Forecast
-from agents.model import Settings
+from agents.model import Decision, Forecast, KindSettings as Settings
 
 LOOKS_OUTSIDE = False
 

@@ -24,7 +24,7 @@ AWAY = '{name: eve, model: openai/nobody, base_url: "http://127.0.0.1:9/v1", tim
 RUDE = """\
 import sys
 
-from agents.model import Settings
+from agents.model import KindSettings as Settings
 
 
 def agent(settings, given):
@@ -44,7 +44,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def times(played: Any) -> list[tuple[int, int, str]]:
-    return [(round["cohort"], round["round"], round["at"][:10]) for round in played["rounds"]]
+    return [
+        (played_round["cohort"], played_round["round"], played_round["at"][:10])
+        for played_round in played["rounds"]
+    ]
 
 
 def test_each_call_plays_the_next_decision_time_until_all_are_played(folder: Path) -> None:

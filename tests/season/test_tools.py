@@ -104,9 +104,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -
     return folder
 
 
-def configured(folder: Path, provider: FaultyProvider, round: str = "100") -> None:
+def configured(folder: Path, provider: FaultyProvider, round_budget: str = "100") -> None:
     model = MODEL.format(name="curious", url=provider.url)
-    text = CONFIG.format(model=model, round=round, database="first.db")
+    text = CONFIG.format(model=model, round=round_budget, database="first.db")
     (folder / "config.yaml").write_text(text, "utf-8")
 
 
@@ -182,12 +182,12 @@ def test_verify_judges_again(folder: Path, tmp_path: Path, change: str, words: s
 def test_verify_finds_a_suspect_that_was_shown(folder: Path, tmp_path: Path) -> None:
     database = copied(folder, tmp_path)
     day, late = "A strike. Calm.", "Dockers went back to work on 4 May 2026."
-    title, hash = "News of 2026-01-02", digest(["News of 2026-01-02", late])
+    title, article_hash = "News of 2026-01-02", digest(["News of 2026-01-02", late])
     known = digest([title, day])
     changed(
         database,
         f"UPDATE tool_result SET text = replace(text, '{day}', '{late}'),"
-        f" sources = replace(sources, '{known}', '{hash}') WHERE tool = 'search'",
+        f" sources = replace(sources, '{known}', '{article_hash}') WHERE tool = 'search'",
     )
     found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
     told = {each["expected"] for each in found["differences"] if each["field"] == "withheld"}
@@ -307,7 +307,7 @@ def test_budgets_hold_to_the_cent_and_what_was_paid_is_not_paid_again(
 ) -> None:
     for name in ("spring", "news"):
         (tmp_path / name).symlink_to(folder / name)
-    configured(tmp_path, provider, round="1.70")
+    configured(tmp_path, provider, round_budget="1.70")
     before = provider.requests["curious"]
     arena(tmp_path, "replay", "spring", "--database", "arena.db")
     spent = "SELECT round_id, sum(cost) FROM call GROUP BY round_id ORDER BY round_id"

@@ -27,9 +27,9 @@ agents:
 PLAYED = "".join(line for line in CONFIG.splitlines(True) if "evil" not in line and "own" not in line)
 EVIL = "from pathlib import Path\nPath({canary!r}).write_text('it ran')\nraise RuntimeError('evil')\n"
 GOOD = """\
-from agents.model import Decision, Settings as Common
+from agents.model import Decision, KindSettings
 
-class Settings(Common):
+class Settings(KindSettings):
     secret: int = 0
 
 def agent(settings, given):

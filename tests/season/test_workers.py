@@ -153,15 +153,19 @@ def check(address: str, there: FaultyProvider) -> None:
         [stored] = record.cohorts()
         assert stored.ended_at is not None
         rounds = record.read(read_rounds, stored.id)
-        assert [(round.number, round.done) for round in rounds] == [(1, True), (2, True), (3, True)]
-        for round in rounds:
-            turns = record.read(read_turns, round.id, list(stored.entrant_ids.values()))
+        assert [(stored_round.number, stored_round.done) for stored_round in rounds] == [
+            (1, True),
+            (2, True),
+            (3, True),
+        ]
+        for stored_round in rounds:
+            turns = record.read(read_turns, stored_round.id, list(stored.entrant_ids.values()))
             assert [turn.entrant for turn in turns] == list(stored.entrant_ids)
             assert {turn.decision.status for turn in turns} == {"played"}
         kept = [
             call
-            for round in rounds
-            for calls in record.read(read_calls, round.id, list(stored.entrant_ids.values())).values()
+            for stored_round in rounds
+            for calls in record.read(read_calls, stored_round.id, list(stored.entrant_ids.values())).values()
             for call in calls
         ]
         sums = "SELECT count(*), coalesce(sum(worst), 0) FROM reservation"

@@ -176,8 +176,8 @@ def _snapshot(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, fi
         pages.rows["snapshot_item"].append((look.id, place, item[0], market + 1, quote, *item[1:]))
         sealed.append([item[0], world.pages[market][-1], price.hash, *item[1:]])
     times = {"at": text(look.second), "taken_at": text(look.second + 2)}
-    hash = digest(times | {"cohort": team.number, "items": sealed})
-    pages.rows["snapshot"].append((look.id, team.number, *times.values(), hash))
+    snapshot_hash = digest(times | {"cohort": team.number, "items": sealed})
+    pages.rows["snapshot"].append((look.id, team.number, *times.values(), snapshot_hash))
 
 
 def mark(pages: Pages, team: Team, look: YearSnapshot) -> None:
@@ -196,16 +196,16 @@ QUESTION, ANSWER = "p" * 5_900, "r" * 3_000
 
 def play_round(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, number: int) -> None:
     """A round with everyone's turn."""
-    round = pages.next_id("round")
-    pages.rows["round"].append((round, team.number, number, text(look.second), look.id, 1))
+    round_id = pages.next_id("round")
+    pages.rows["round"].append((round_id, team.number, number, text(look.second), look.id, 1))
     for account in team.accounts:
-        luck = (account.id * 31 + round * 17 + world.seed) % ODDS
+        luck = (account.id * 31 + round_id * 17 + world.seed) % ODDS
         status = {0: "failed", 1: "malformed"}.get(luck, "played")
         place = {"cohort": team.number, "round": number, "entrant": account.name}
         key = pages.next_id("turn")
         if account.is_model:
-            pages.rows["call"].append(_call(key, round, account, place, look.second))
-        _turn(world, pages, (key, round), account, look, place | {"verdict": status})
+            pages.rows["call"].append(_call(key, round_id, account, place, look.second))
+        _turn(world, pages, (key, round_id), account, look, place | {"verdict": status})
 
 
 def _turn(
@@ -217,10 +217,10 @@ def _turn(
     place: dict[str, Any],
 ) -> None:
     """What somebody believes and buys; nothing where the turn was not played."""
-    key, round = keys
+    key, round_id = keys
     cash, shown = account.cash, look.shown if place["verdict"] == "played" else []
     said = [_forecast(world, key, market) for market in shown]
-    wanted = [m for n, m in enumerate(shown[:BOUGHT]) if (account.id + n + round) % LEFT_OUT]
+    wanted = [m for n, m in enumerate(shown[:BOUGHT]) if (account.id + n + round_id) % LEFT_OUT]
     bets = list[dict[str, Any]]()
     for position, market in enumerate(wanted):
         spent = _buy(world, pages, key, account, look, market, (position, cash, place["round"]))
@@ -228,8 +228,8 @@ def _turn(
     orders = json.dumps({"bets": bets, "sales": []}, separators=(",", ":"))
     sealed = place | {"note": "", "cash": cash, "wishes": orders, "forecasts": sorted(said), "rejections": []}
     row = place["verdict"], "", cash, orders, "0.1.0", digest(sealed)
-    pages.rows["turn"].append((key, round, account.id, *row))
-    pages.rows["claim"].append((round, account.id, 1, "host/1/1", text(0)))
+    pages.rows["turn"].append((key, round_id, account.id, *row))
+    pages.rows["claim"].append((round_id, account.id, 1, "host/1/1", text(0)))
     pages.rows["forecast"] += [(key, *forecast) for forecast in said]
 
 
@@ -248,9 +248,9 @@ def _buy(
     place: Sequence[int],
 ) -> int:
     """A fill with its level and its entry; gives what was spent."""
-    position, base, round = place
+    position, base, round_id = place
     price, age = look.seen[market]
-    ref = f"fill:{round}:{position}"
+    ref = f"fill:{round_id}:{position}"
     amount, fee, entry = account.buy(world, market, price.ask, look.second, ref)
     level = {"price": price.ask, "shares": SHARES, "amount": amount, "fee": fee}
     said = {
@@ -275,7 +275,9 @@ def _buy(
     return amount
 
 
-def _call(turn: int, round: int, account: YearAccount, place: dict[str, Any], second: int) -> tuple[Any, ...]:
+def _call(
+    turn: int, round_id: int, account: YearAccount, place: dict[str, Any], second: int
+) -> tuple[Any, ...]:
     """A question and its answer."""
     messages = [{"content": QUESTION, "role": "user"}]
     said = {
@@ -299,4 +301,4 @@ def _call(turn: int, round: int, account: YearAccount, place: dict[str, Any], se
         "error_message": None,
         "error_retry": 0,
     }
-    return (round, account.id, *said.values(), text(second + 60), digest(said | place))
+    return (round_id, account.id, *said.values(), text(second + 60), digest(said | place))

@@ -158,7 +158,10 @@ def teams(base: sqlite3.Connection, cohorts: list[Cohort]) -> list[Team]:
     for cohort in cohorts:
         first = (cohort.number - 1) * len(cohort.entrants) + 1
         ids = enumerate(cohort.entrants, first)
-        accounts = [YearAccount(id, x.name, x.kind == "llm", cohort.bankroll, heads[id]) for id, x in ids]
+        accounts = [
+            YearAccount(entrant_id, x.name, x.kind == "llm", cohort.bankroll, heads[entrant_id])
+            for entrant_id, x in ids
+        ]
         found.append(Team(cohort.number, accounts))
     return found
 
@@ -194,10 +197,10 @@ def cover(path: Path) -> None:
             facts = [plain_value(tuple(row)) for row in connection.execute(query)] if kind != "cohort" else []
             for start in range(0, len(facts), AT_ONCE):
                 add_head(connection, NOW, {kind: facts[start : start + AT_ONCE]})
-        for id in connection.scalars(
+        for round_id in connection.scalars(
             select(RoundRow.id).where(RoundRow.done == 1).order_by(RoundRow.at)
         ).all():
-            add_round_head(connection, id)
+            add_round_head(connection, round_id)
     record.close()
 
 

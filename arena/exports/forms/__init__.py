@@ -1,4 +1,13 @@
-"""The forms of an export's tables: CSV, Parquet, JSON by the line. Each writes rows and reads them back."""
+"""The file formats of an export's tables, one file each: CSV, Parquet, and JSON with one row a line.
+
+A file defines `write(path, columns, rows)`, which writes a new file and returns the number of rows, and
+`read(path, columns)`, which yields the rows again. Each row is a tuple in the order of the columns. A format
+gets its name and its files' ending in `FORMS` below; `cells.py` has what the formats share.
+
+    def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int: ...
+    def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]: ...
+    FileForm("csv", ".csv", csv_files.write, csv_files.read)
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +22,7 @@ __all__ = ["FORMS", "FileForm", "form_of"]
 
 @dataclass(frozen=True, slots=True)
 class FileForm:
-    """How tables are written: `write` says how many rows it were, `read` gives them one by one."""
+    """A file format: its name, the ending of its files, and the functions that write and read them."""
 
     name: str
     ending: str
@@ -22,18 +31,16 @@ class FileForm:
 
 
 FORMS = {
-    form.name: form
-    for form in (
-        FileForm("csv", ".csv", csv_files.write, csv_files.read),
-        FileForm("parquet", ".parquet", parquet_files.write, parquet_files.read),
-        FileForm("json", ".jsonl", json_lines.write, json_lines.read),
-    )
+    "csv": FileForm("csv", ".csv", csv_files.write, csv_files.read),
+    "parquet": FileForm("parquet", ".parquet", parquet_files.write, parquet_files.read),
+    "json": FileForm("json", ".jsonl", json_lines.write, json_lines.read),
 }
 
 
 def form_of(name: str) -> FileForm:
-    """The form of that name."""
+    """Return the format of that name. Raise `ArenaError` if there is none."""
     if name not in FORMS:
-        known = ", ".join(FORMS)
-        raise ArenaError("bad_form", f"{name!r} is not an export format", f"forms: {known}")
+        names = ", ".join(FORMS)
+        raise ArenaError("bad_form", f"{name!r} is not an export format", f"forms: {names}")
+
     return FORMS[name]

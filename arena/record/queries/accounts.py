@@ -171,13 +171,16 @@ def read_entries_after(connection: Connection, known: Mapping[int, int]) -> dict
     """The entries of entrants, by id, that come after those up to a number."""
     wanted = {"ids": list(known), "known": min(known.values(), default=0)}
     entries = read_grouped_nouns(Entry, connection.execute(NEWER_ENTRIES, wanted))
-    return {id: [entry for entry in entries[id] if entry.number > last] for id, last in known.items()}
+    return {
+        entrant_id: [entry for entry in entries[entrant_id] if entry.number > last]
+        for entrant_id, last in known.items()
+    }
 
 
 def read_ledger_heads(connection: Connection, cohort_id: int) -> dict[str, tuple[int, int]]:
     """The id of every entrant and the number of its newest entry, in line-up order."""
     rows = connection.execute(LEDGER_HEADS, {"cohort_id": cohort_id}).all()
-    return {name: (id, number) for name, id, number in rows if number is not None}
+    return {name: (entrant_id, number) for name, entrant_id, number in rows if number is not None}
 
 
 BEFORE_ANY_ENTRY = datetime.min.replace(tzinfo=UTC)
@@ -226,8 +229,12 @@ class AccountCache:
 
     def behind(self, heads: Mapping[int, int]) -> dict[int, int]:
         """Which of these entrants, given with their last numbers, are not known whole, and up to where."""
-        accounts = {id: self.known.setdefault(id, FoldedAccount()) for id in heads}
-        return {id: accounts[id].account.number for id, last in heads.items() if accounts[id].number != last}
+        accounts = {entrant_id: self.known.setdefault(entrant_id, FoldedAccount()) for entrant_id in heads}
+        return {
+            entrant_id: accounts[entrant_id].account.number
+            for entrant_id, last in heads.items()
+            if accounts[entrant_id].number != last
+        }
 
     def read(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
         """Entries as they are in the record, in place of what is not folded yet."""
@@ -237,8 +244,10 @@ class AccountCache:
 
     def holdings(self, ids: Iterable[int]) -> tuple[dict[int, Holdings], datetime]:
         """These accounts, and the time of the newest entry in them."""
-        accounts = {id: self.known[id].up_to_date() for id in ids}
-        return accounts, max((self.known[id].newest for id in accounts), default=BEFORE_ANY_ENTRY)
+        accounts = {entrant_id: self.known[entrant_id].up_to_date() for entrant_id in ids}
+        return accounts, max(
+            (self.known[entrant_id].newest for entrant_id in accounts), default=BEFORE_ANY_ENTRY
+        )
 
 
 @dataclass(frozen=True, slots=True)

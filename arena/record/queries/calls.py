@@ -318,7 +318,7 @@ class RecentUsage:
 def read_recent_usage(connection: Connection, agent: str, model: str) -> RecentUsage:
     """That of the turns in which it asked this model and decided."""
     entrants = connection.execute(select(EntrantRow.id, PLAYED_SETTINGS).where(EntrantRow.name == agent))
-    ids = [id for id, settings in entrants if json.loads(settings).get("model") == model]
+    ids = [entrant_id for entrant_id, settings in entrants if json.loads(settings).get("model") == model]
     turns = connection.execute(USAGE_OF_TURNS.where(col(CallRow.entrant_id).in_(ids))).all()
     return RecentUsage(len(turns), *map(sum, zip(*turns, strict=True)))
 

@@ -295,8 +295,8 @@ def read_quotes(
 
 
 def _listing(row: Row[Any]) -> Listing:
-    id = MarketId(row.market_id)
-    market = Market(id, **attributes_of(row, *PAGE_FIELDS))
+    market_id = MarketId(row.market_id)
+    market = Market(market_id, **attributes_of(row, *PAGE_FIELDS))
     return Listing(market, None if row.quote_id is None else quote_of(row, row.quoted_at))
 
 

@@ -57,9 +57,9 @@ DESK_TURNS = (
 )
 
 
-def read_agent_of_key(connection: Connection, hash: str) -> str | None:
+def read_agent_of_key(connection: Connection, key_hash: str) -> str | None:
     """The agent whose key has this hash."""
-    agent: str | None = connection.execute(AGENT_OF_KEY, {"hash": hash}).scalar_one_or_none()
+    agent: str | None = connection.execute(AGENT_OF_KEY, {"hash": key_hash}).scalar_one_or_none()
     return agent
 
 

@@ -412,13 +412,22 @@ def read_market_states(
     quotes = newest_rows(connection, QuoteRow, ids, "at", "at")
     ends = newest_rows(connection, ResolutionRow, ids, "version", "version")
     counts = [dict(connection.execute(query).all()) for query in (FORECAST_COUNTS, ENTRY_COUNTS)]
-    snapshots = sorted({id for some in read_valued_snapshots(connection).values() for id in some})
+    snapshots = sorted(
+        {snapshot_id for some in read_valued_snapshots(connection).values() for snapshot_id in some}
+    )
     for market, *rest in connection.execute(VALUED_ITEMS, {"ids": snapshots}):
         valued[market].append([str(one) for one in rest])
     found = dict[MarketId, MarketState]()
-    for id, round in shown.items():
-        newest = [rows[id].id if id in rows else None for rows in (pages, quotes, ends)]
-        parts = [newest, round.round_id, [count.get(id, 0) for count in counts], valued[id]]
-        listed = pages[id].id, ends[id].id if id in ends else None
-        found[id] = MarketState(pages[id].event_id, pages[id].closes_at, listed, digest(parts))
+    for market_id, shown_round in shown.items():
+        newest = [rows[market_id].id if market_id in rows else None for rows in (pages, quotes, ends)]
+        parts = [
+            newest,
+            shown_round.round_id,
+            [count.get(market_id, 0) for count in counts],
+            valued[market_id],
+        ]
+        listed = pages[market_id].id, ends[market_id].id if market_id in ends else None
+        found[market_id] = MarketState(
+            pages[market_id].event_id, pages[market_id].closes_at, listed, digest(parts)
+        )
     return found

@@ -129,12 +129,12 @@ def read_listed_markets(connection: Connection, ids: Sequence[MarketId]) -> list
     ends = newest_rows(connection, ResolutionRow, ids, "version", "payout")
     return [
         ListedMarket(
-            id=id,
-            **attributes_of(pages[id], *LISTED_FIELDS),
-            ended=id in ends,
-            payout=ends[id].payout if id in ends else None,
+            id=market_id,
+            **attributes_of(pages[market_id], *LISTED_FIELDS),
+            ended=market_id in ends,
+            payout=ends[market_id].payout if market_id in ends else None,
         )
-        for id in ids
+        for market_id in ids
     ]
 
 
@@ -280,7 +280,8 @@ def read_pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -
     """What each market's page said at an instant, if anyone had read it by then."""
     rows = newest_rows(connection, MarketVersionRow, ids, "version", *PAGE_FIELDS, until=at)
     return {
-        MarketId(id): Market(MarketId(id), **attributes_of(row, *PAGE_FIELDS)) for id, row in rows.items()
+        MarketId(market_id): Market(MarketId(market_id), **attributes_of(row, *PAGE_FIELDS))
+        for market_id, row in rows.items()
     }
 
 

@@ -85,14 +85,14 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
     rounds: dict[int, list[BegunRound]] = defaultdict(list)
     size = {stored.id: len(stored.entrant_ids) for stored in known}
     for row in connection.execute(BEGUN_ROUNDS, ids).all():
-        round = BegunRound(**attributes_of(row, "number", "at", "taken_at"), done=bool(row.done))
-        if not round.done:
+        begun_round = BegunRound(**attributes_of(row, "number", "at", "taken_at"), done=bool(row.done))
+        if not begun_round.done:
             statuses = list(cohorts.read_turn_statuses(connection, row.id).values())
             pending = size[row.cohort_id] - len(statuses)
             failed = statuses.count("failed")
             unanswered = len(cohorts.read_unanswered_turns(connection, row.id)) if failed else 0
-            round = replace(round, pending=pending, failed=failed, unanswered=unanswered)
-        rounds[row.cohort_id].append(round)
+            begun_round = replace(begun_round, pending=pending, failed=failed, unanswered=unanswered)
+        rounds[row.cohort_id].append(begun_round)
     return [
         CohortProgress(
             stored,

@@ -154,12 +154,12 @@ def read_owed(connection: Connection) -> dict[int, int]:
     entries = read_grouped_nouns(Entry, connection.execute(OWED_ENTRIES, wanted)) if lots else {}
     payouts = dict(connection.execute(PAYOUTS, {"ids": markets}).all()) if lots else {}
     owed: dict[int, int] = defaultdict(int)
-    for id, cohort_id, market, at in lots:
-        own = [entry for entry in entries[id] if entry.market_id == market]
+    for entrant_id, cohort_id, market, at in lots:
+        own = [entry for entry in entries[entrant_id] if entry.market_id == market]
         for key in {lot_key(entry) for entry in own}:
             lot = [entry for entry in own if lot_key(entry) == key]
             before = _marked(connection, cohort_id, at, key, [entry for entry in lot if entry.at <= at])
-            owed[id] += _final(lot, payouts[market]) - before
+            owed[entrant_id] += _final(lot, payouts[market]) - before
     return owed
 
 

@@ -73,9 +73,9 @@ ONE_TURN = (
 )
 
 
-def find_turn(connection: Connection, cohort: int, round: int, agent: str) -> PlacedTurn | None:
+def find_turn(connection: Connection, cohort: int, round_number: int, agent: str) -> PlacedTurn | None:
     """An agent's turn in a round of a cohort, if it is in."""
-    rows = connection.execute(ONE_TURN, {"cohort": cohort, "round": round, "agent": agent})
+    rows = connection.execute(ONE_TURN, {"cohort": cohort, "round": round_number, "agent": agent})
     return next(iter(read_nouns(PlacedTurn, rows)), None)
 
 

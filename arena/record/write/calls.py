@@ -100,7 +100,7 @@ def add_call(
     known = run_statement(connection, PLACE, ids | part)
     if not known:
         raise LookupError(f"no entrant {entrant_id} plays in round {round_id}")
-    [(cohort, round, entrant, last, position, over)] = known
+    [(cohort, round_number, entrant, last, position, over)] = known
     messages = canonical(call.prompt.messages)
     error = call.error
     row = attributes_of(call, *ANSWER_FIELDS) | attributes_of(call.prompt, *QUESTION_FIELDS)
@@ -120,12 +120,14 @@ def add_call(
         if kept == [tuple(row[name] for name in ATTEMPT_FIELDS)]:
             return
 
-    fact = sha256(canonical_bytes(call_fact(row, {"cohort": cohort, "round": round, "entrant": entrant})))
+    fact = sha256(
+        canonical_bytes(call_fact(row, {"cohort": cohort, "round": round_number, "entrant": entrant}))
+    )
     insert_rows(connection, CallRow.__table__, [row | ids | {"hash": fact}])
     if incident is not None:
         add_incident(connection, incident)
     if over:
-        late = [cohort, round, position, call.prompt.stage, call.prompt.sample, row["attempt"], fact]
+        late = [cohort, round_number, position, call.prompt.stage, call.prompt.sample, row["attempt"], fact]
         add_head(connection, made_at, {"call": [late]}, cohort)
 
 

@@ -58,7 +58,7 @@ def add_cohort(
     insert_rows(connection, EntrantRow.__table__, rows)
     ids = connection.execute(select(EntrantRow.name, EntrantRow.id).where(EntrantRow.cohort_id == cohort_id))
     by_name = sorted(ids.all(), key=lambda row: row.id)
-    add_entries(connection, {id: [deposits[name]] for name, id in by_name})
+    add_entries(connection, {entrant_id: [deposits[name]] for name, entrant_id in by_name})
     added = {
         "cohort": [[cohort.number, digest(frozen)]],
         "entry": last_lines(connection, (x.id for x in by_name)),

@@ -53,19 +53,19 @@ ANSWER_TURN = (
 )
 
 
-def put_desk_key(connection: Connection, agent: str, hash: str, made_at: datetime) -> None:
+def put_desk_key(connection: Connection, agent: str, key_hash: str, made_at: datetime) -> None:
     """An agent's key, by its hash; one that it had before is good no more."""
-    connection.execute(PUT_KEY, {"agent": agent, "hash": hash, "made_at": made_at})
+    connection.execute(PUT_KEY, {"agent": agent, "hash": key_hash, "made_at": made_at})
 
 
 def open_desk_turn(
-    connection: Connection, entrant: int, round: int, view: str, wait: float
+    connection: Connection, entrant: int, round_id: int, view: str, wait: float
 ) -> tuple[str, float]:
     """Open a turn for so many seconds; return what it shows, and how many seconds of it are left.
 
     One of the same round that is open or over stays as it is: a round that was broken off continues with it.
     """
-    place = {"entrant": entrant, "round": round}
+    place = {"entrant": entrant, "round": round_id}
     connection.execute(OPEN_TURN, {**place, "view": view, "wait": wait})
     shown, left = connection.execute(SHOWN, place).one()
     return shown, min(left, wait)
@@ -89,7 +89,7 @@ def read_ended_turns(
     return {row.entrant_id: row.answer for row in rows}
 
 
-def answer_desk_turn(connection: Connection, entrant: int, round: int, text: str) -> bool:
+def answer_desk_turn(connection: Connection, entrant: int, round_id: int, text: str) -> bool:
     """Take an answer, if none is in and it is not too late for one; whether it was taken."""
-    done = connection.execute(ANSWER_TURN, {"entrant": entrant, "round": round, "text": text})
+    done = connection.execute(ANSWER_TURN, {"entrant": entrant, "round": round_id, "text": text})
     return done.rowcount == 1

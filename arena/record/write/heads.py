@@ -159,7 +159,7 @@ def add_head(
     at: datetime,
     members: Facts,
     cohort: int | None = None,
-    round: int | None = None,
+    round_number: int | None = None,
     derived: Facts | None = None,
 ) -> None:
     """The next head of the chain, over facts that are added in the same transaction; without any, none.
@@ -172,11 +172,11 @@ def add_head(
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({CHAIN_LOCK})")
     number, previous = next(iter(run_statement(connection, LAST, {})), (0, ""))
-    row = {"number": number + 1, "cohort": cohort, "round": round}
+    row = {"number": number + 1, "cohort": cohort, "round": round_number}
     parts = _parts(listed | own)
-    hash = digest([*row.values(), timestamp_text(at), parts, previous])
+    head_hash = digest([*row.values(), timestamp_text(at), parts, previous])
     row |= {"at": at, "parts": canonical_bytes(parts), "members": canonical_bytes(listed)}
-    insert_rows(connection, HeadRow.__table__, [row | {"previous": previous, "hash": hash}])
+    insert_rows(connection, HeadRow.__table__, [row | {"previous": previous, "hash": head_hash}])
 
 
 def add_round_head(connection: Connection, round_id: int) -> None:
@@ -205,8 +205,8 @@ def begin_chain(connection: Connection, at: datetime) -> None:
         kind: [plain_value(tuple(row)) for row in connection.execute(query)] for kind, query in BEFORE.items()
     }
     found["round"] = [
-        [cohort, number, digest(_parts(_round_facts(connection, id)))]
-        for id, cohort, number in connection.execute(ROUNDS_OVER).all()
+        [cohort, number, digest(_parts(_round_facts(connection, round_id)))]
+        for round_id, cohort, number in connection.execute(ROUNDS_OVER).all()
     ]
     add_head(connection, at, found)
 

@@ -165,7 +165,11 @@ def add_pages(
     complete = _with_known_rules if listed else _with_known_tags
     markets |= complete(connection, [x for x in markets.values() if x.id in known])
     hashes = {market: market_hash(page) for market, page in markets.items()}
-    changed = [market for market, hash in hashes.items() if market not in known or known[market].hash != hash]
+    changed = [
+        market
+        for market, page_hash in hashes.items()
+        if market not in known or known[market].hash != page_hash
+    ]
     new = [market for market in changed if market not in known]
     insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [(market, at) for market in new])
     versions = {market: known[market].version + 1 if market in known else 1 for market in changed}
@@ -206,13 +210,13 @@ def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool =
     quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
     hashes = {market: quote_hash(quote) for market, quote in quotes.items()}
     known = _quotes_known_before(connection, quotes)
-    changed = [m for m, hash in hashes.items() if each or m not in known or known[m].hash != hash]
+    changed = [m for m, price_hash in hashes.items() if each or m not in known or known[m].hash != price_hash]
     stored = _stored_quotes(connection, [quotes[market] for market in changed if market in known], hashes)
     fresh = [market for market in changed if market not in stored]
     echoes = echoed_quotes(connection, [quotes[market] for market in fresh])
     hashed = [(quotes[market], hashes[market]) for market in fresh]
     hashed += [(echo, quote_hash(echo)) for echo in echoes]
-    prices = (((book_text(quote), hash), quote) for quote, hash in hashed)
+    prices = (((book_text(quote), price_hash), quote) for quote, price_hash in hashed)
     insert_facts(connection, QuoteRow, ("book", "hash"), prices, PRICE_FIELDS)
     return WrittenListings(hashes, known | stored, fresh)
 

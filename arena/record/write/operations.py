@@ -195,11 +195,13 @@ def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncide
         )
 
 
-def record_delivery(engine: Engine, id: int, told_at: datetime | None, next_try_at: datetime | None) -> None:
+def record_delivery(
+    engine: Engine, incident_id: int, told_at: datetime | None, next_try_at: datetime | None
+) -> None:
     """That somebody was told, or that it was tried in vain and is to be tried again."""
     values = {"tries": IncidentRow.tries + 1, "told_at": told_at, "next_try_at": next_try_at}
     with engine.begin() as connection:
-        connection.execute(update(IncidentRow).where(IncidentRow.id == id).values(**values))
+        connection.execute(update(IncidentRow).where(IncidentRow.id == incident_id).values(**values))
 
 
 def drop_untold(engine: Engine) -> None:

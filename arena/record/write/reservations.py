@@ -218,7 +218,7 @@ class ReservationView(NamedTuple):
 
 
 def reserve(
-    connection: Connection, request: ReservationRequest, terms: ReservationTerms, id: int
+    connection: Connection, request: ReservationRequest, terms: ReservationTerms, reservation_id: int
 ) -> ReservationAnswer:
     """Reserve a call, or return why that can't be.
 
@@ -232,7 +232,7 @@ def reserve(
             run_statement(connection, LOCK_LIMIT, lane)
         if terms.budget.limits:
             run_statement(connection, LOCK_MONEY, {})
-    values = _request_values(request, terms) | {"id": id}
+    values = _request_values(request, terms) | {"id": reservation_id}
     sight = _read_view(connection, values, terms)
     refusal = _refusal(sight, request, terms)
     if isinstance(refusal, ProviderBusy | BudgetHeld) and _lose_calls_of_dead(connection, request, terms):
@@ -244,7 +244,9 @@ def reserve(
     narrow = sight.room < terms.per_provider * ONE
     free = sight.room // ONE - sight.busy - 1
     limited = sight.model_pause is not None
-    return Reservation(id, request.provider, terms.per_provider, free, narrow, request.model, limited)
+    return Reservation(
+        reservation_id, request.provider, terms.per_provider, free, narrow, request.model, limited
+    )
 
 
 def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
@@ -354,9 +356,11 @@ def _refusal(
 def _lose_calls_of_dead(connection: Connection, request: ReservationRequest, terms: ReservationTerms) -> bool:
     """Give up the calls under way of those who are dead; return whether there were any."""
     lost = list[int]()
-    for id, holder, beat in run_statement(connection, CALLS_OF_OTHERS, {"holder": request.holder}):
-        if terms.is_over(Hold(f"call {id}", holder, (0, beat))):
-            lost.append(id)
+    for reservation_id, holder, beat in run_statement(
+        connection, CALLS_OF_OTHERS, {"holder": request.holder}
+    ):
+        if terms.is_over(Hold(f"call {reservation_id}", holder, (0, beat))):
+            lost.append(reservation_id)
     if lost:
         lose_reservations(connection, lost)
     return bool(lost)

@@ -86,7 +86,10 @@ def _quarantined(resolution: Resolution, code: str, reason: str) -> QuarantinedR
 
 def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
     """Those of these markets whose end was set aside before, as disputed or not yet agreed on."""
-    venues, own = {id.partition(":")[0] for id in ids}, {id.partition(":")[2] for id in ids}
+    venues, own = (
+        {market_id.partition(":")[0] for market_id in ids},
+        {market_id.partition(":")[2] for market_id in ids},
+    )
     waiting = select(QuarantineRow.venue, QuarantineRow.record).where(
         QuarantineRow.kind == "resolution", col(QuarantineRow.venue).in_(sorted(venues))
     )

@@ -94,14 +94,14 @@ def add_catalogue(
     before = quoted_markets(connection, source.venue)
     count = len(quarantined) if rejected is None else rejected
     told = {"left_out": canonical(dict(left_out)), "rejected": count}
-    number, hash = _add_sync(connection, source, at, seen, before, last, told)
+    number, sync_hash = _add_sync(connection, source, at, seen, before, last, told)
     return SyncResult(
         number=number,
         at=at,
         markets=len(listings),
         **counts,
         gone=tuple(page.id for page in _wanted_ones(connection, sorted(before - seen.keys()), wanted)),
-        hash=hash,
+        hash=sync_hash,
     )
 
 
@@ -113,9 +113,9 @@ def _wanted_ones(
     for some in batches(markets):
         pages = newest_rows(connection, MarketVersionRow, list(some), "version", *PAGE_FIELDS)
         prices = newest_rows(connection, QuoteRow, list(some), "at", *QUOTE_FIELDS)
-        for id in (MarketId(market) for market in some if market in pages):
-            page = Market(id, **attributes_of(pages[id], *PAGE_FIELDS))
-            if wanted.admits(page, quote_of(prices[id]) if id in prices else None):
+        for market_id in (MarketId(market) for market in some if market in pages):
+            page = Market(market_id, **attributes_of(pages[market_id], *PAGE_FIELDS))
+            if wanted.admits(page, quote_of(prices[market_id]) if market_id in prices else None):
                 found.append(page)
     return tuple(found)
 

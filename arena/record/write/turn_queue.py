@@ -242,8 +242,8 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
     """
 
     @app.task(name=TASK_NAME, queue=QUEUE)
-    async def turn(cohort: int, round: int, agent: str, version: str, again: bool) -> None:
-        await play(TurnJob(cohort, round, agent, version, again))
+    async def turn(**job: Any) -> None:
+        await play(TurnJob(**job))
 
     asyncio.get_running_loop().set_exception_handler(_handle_stray_error)
     try:

@@ -186,13 +186,15 @@ def add_turns(
     ids = _turn_ids(connection, round_id, turns) if fresh else known
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
     forecasts = (
-        (id, f.market_id, f.millionths, f.stage, f.reason)
-        for id, turn in placed
+        (turn_id, f.market_id, f.millionths, f.stage, f.reason)
+        for turn_id, turn in placed
         for f in turn.decision.forecasts
     )
     columns = ("turn_id", "market_id", "probability", "stage", "reason")
     insert_lines(connection, ForecastRow.__table__, columns, forecasts)
-    rejections = (((id, n), rejection) for id, turn in placed for n, rejection in enumerate(turn.rejections))
+    rejections = (
+        ((turn_id, n), rejection) for turn_id, turn in placed for n, rejection in enumerate(turn.rejections)
+    )
     insert_facts(connection, RejectionRow, OF_TURN, rejections, [*Rejection.__dataclass_fields__])
     _add_second_quotes(connection, placed)
     _add_fills(connection, placed)
@@ -252,9 +254,9 @@ def _without_failed(turn: Turn) -> Turn:
 
 def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
     decision, orders = turn.decision, orders_text(turn.decision)
-    hash = sha256(turn_text(*place, turn, orders))
+    turn_hash = sha256(turn_text(*place, turn, orders))
     repaired = canonical(decision.repaired)
-    return decision.status, decision.note, turn.cash, orders, repaired, turn.reader, version, hash
+    return decision.status, decision.note, turn.cash, orders, repaired, turn.reader, version, turn_hash
 
 
 TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(
@@ -267,14 +269,14 @@ def _turn_ids(connection: Connection, round_id: int, turns: dict[int, Turn]) -> 
 
 
 def _add_second_quotes(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
-    for id, turn in placed:
+    for turn_id, turn in placed:
         if turn.second is None:
             continue
         quotes = add_quote_rows(connection, [*turn.second])
         lines = (
-            (id, turn.second.seen_at, x.market.id, quotes[x.market.id][1], x.quote.at)
+            (turn_id, turn.second.seen_at, x.market.id, quotes[x.market.id][1], x.quote.at)
             if x.quote
-            else (id, turn.second.seen_at, x.market.id, None, None)
+            else (turn_id, turn.second.seen_at, x.market.id, None, None)
             for x in turn.second
         )
         names = ("turn_id", "taken_at", "market_id", "quote_id", "quoted_at")
@@ -285,11 +287,13 @@ FILL_IDS = select(FillRow.id, FillRow.turn_id, FillRow.position).where(col(FillR
 
 
 def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
-    fills = {(id, n): fill for id, turn in placed for n, fill in enumerate(turn.fills)}
+    fills = {(turn_id, n): fill for turn_id, turn in placed for n, fill in enumerate(turn.fills)}
     if not fills:
         return
     hashed = (((*key, fill_hash(fill)), fill) for key, fill in fills.items())
     insert_facts(connection, FillRow, (*OF_TURN, "hash"), hashed, FILL_FIELDS)
-    ids = connection.execute(FILL_IDS, {"ids": [id for id, turn in placed if turn.fills]}).all()
-    levels = (((id, n), level) for id, *key in ids for n, level in enumerate(fills[key[0], key[1]].levels))
+    ids = connection.execute(FILL_IDS, {"ids": [turn_id for turn_id, turn in placed if turn.fills]}).all()
+    levels = (
+        ((turn_id, n), level) for turn_id, *key in ids for n, level in enumerate(fills[key[0], key[1]].levels)
+    )
     insert_facts(connection, FillLevelRow, ("fill_id", "position"), levels, [*FillLevel.__dataclass_fields__])

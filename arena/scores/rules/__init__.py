@@ -4,13 +4,16 @@
 `skill_ratio` the same as a share, `log` judges in logarithms, `calibration` in bins; `win_rate` and
 `returns` count bets and money. `comparisons` says what is luck and what is not; then come `reliability`,
 `statements` and `money`, and others' rules in `metaculus`, `autocast` and `forecastbench`.
-"""
 
-# The folder is the registry: a rule's name is its file name. Each file says in its docstring the formula,
-# direction, range, edge cases, limits and source, from which docs/scoring.md is made, and holds `TITLE`,
-# `DIRECTION`, `RANGE` and `score(...)`, one number for all rows, NaN where nothing can be said. The
-# parameters of `score` are named for the columns that they take: `forecast` and `reference` (the
-# probability of YES, 0 to 1), `outcome` (1 for YES, 0 for NO, anything else is not scored), `yes` (the side
-# of a bet), `pnl` and `bankroll` (of an account), and optionally `market` (any label: rows are then
-# averaged within each market first). The order of rows changes no result, not even its last digit: sums are
-# exact before they are rounded.
+A file in this folder is a rule, named by its file name. Its docstring gives the formula, direction, range,
+edge cases, limits and source, from which `make docs` writes docs/scoring.md. It defines `TITLE`, `DIRECTION`,
+`RANGE` and a function `score`, which returns one number for all rows, or NaN if nothing can be said. The
+names of its parameters say which columns it takes: `forecast` and `reference` (probabilities of YES, 0 to 1),
+`outcome` (1 for YES, 0 for NO; rows with any other value are not scored), `yes` (whether a bet is on YES),
+`pnl` and `bankroll` (of an account), and `market` (any label: rows are then averaged within each market
+first). The order of the rows must change no result, so sums are exact and rounded once.
+
+    TITLE, DIRECTION, RANGE = "Mean forecast", "neither", (0.0, 1.0)
+    def score(forecast: ArrayLike) -> float:
+        return mean(check_probabilities(forecast))
+"""

@@ -77,10 +77,10 @@ def check_readers(facts: RecordReader) -> Found:
     """Turns that claim an older reader than those of the cohort's round before, or of any a day before."""
     newest, of_cohort = 0, dict[int, tuple[datetime, int, int]]()
     since: deque[tuple[datetime, int]] = deque()
-    for turn, round in facts.read(READERS):
-        if round is None or turn["status"] not in DECIDED:
+    for turn, round_row in facts.read(READERS):
+        if round_row is None or turn["status"] not in DECIDED:
             continue
-        at, cohort, version = datetime.fromisoformat(round["at"]), round["cohort_id"], turn["reader"]
+        at, cohort, version = datetime.fromisoformat(round_row["at"]), round_row["cohort_id"], turn["reader"]
         while since and at - since[0][0] > LONGEST:
             newest = max(newest, since.popleft()[1])
         last, before, here = of_cohort.get(cohort, (at, 0, 0))
@@ -250,7 +250,7 @@ class CohortReplay:
         kind = kind_of(entrant["kind"])
         settings = kind.settings.model_validate_json((newest or entrant)["settings"])
         named = json.loads(newest["prompts"]) if newest else self.cohort.prompts
-        given = Given(prompts={name: self._texts[hash] for name, hash in named.items()})
+        given = Given(prompts={name: self._texts[text_hash] for name, text_hash in named.items()})
         view = self._view(shown, entrant["name"], settings.model_dump())
         if kind.ask is not None:
             calls = self._of_round(shown)[2].get(entrant["id"], ())
@@ -351,14 +351,14 @@ class CohortReplay:
         self, shown: CheckedRound
     ) -> tuple[int, Snapshot, Mapping[int, Sequence[Call]], Mapping[str, Any]]:
         """The id of a round, what was shown, and the calls and final forecasts that are kept of it."""
-        id, connection = shown.round["id"], self.facts.connection
-        if self._round is None or self._round[0] != id:
+        round_id, connection = shown.round["id"], self.facts.connection
+        if self._round is None or self._round[0] != round_id:
             taken = read_snapshot(connection, self.checked.id, datetime.fromisoformat(shown.round["at"]))
             if taken is None:
                 raise LookupError("its snapshot is missing")
-            calls = read_calls(connection, id, list(self.checked.entrants))
+            calls = read_calls(connection, round_id, list(self.checked.entrants))
             names = [entrant["name"] for entrant in self.checked.entrants.values()]
-            self._round = id, taken[1], calls, read_final_forecasts(connection, id, names)
+            self._round = round_id, taken[1], calls, read_final_forecasts(connection, round_id, names)
         return self._round
 
     def _view(self, shown: CheckedRound, name: str, settings: Mapping[str, Any]) -> View:

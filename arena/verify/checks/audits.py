@@ -104,7 +104,7 @@ def told_texts(row: Row, questions: Mapping[str, str]) -> Iterable[ShownText]:
     return found
 
 
-def _title(head: str, text: str, hash: str) -> str | None:
+def _title(head: str, text: str, title_hash: str) -> str | None:
     """The title before the source and the day, by the hash of title and text; None where there is none."""
     places = [place for place in range(len(head)) if head.startswith(" (", place)]
-    return next((head[:x] for x in places if sha256_of([head[:x], text]) == hash), None)
+    return next((head[:x] for x in places if sha256_of([head[:x], text]) == title_hash), None)

@@ -85,15 +85,15 @@ def _shown(file: Any, place: Any) -> Iterator[Shown]:
     for one in file["questions"]:
         if not isinstance(one["id"], str):
             continue
-        id, question = (
+        question_id, question = (
             f"{prefix}:{one['source']}:{one['id']}",
             one["question"].replace("{forecast_due_date}", due),
         )
         if isinstance(days := one["resolution_dates"], list):
             for day in days:
-                yield f"{id}@{day}", question.replace("{resolution_date}", day).strip(), None
+                yield f"{question_id}@{day}", question.replace("{resolution_date}", day).strip(), None
         else:
-            yield id, question.strip(), _millionths(one["freeze_datetime_value"])
+            yield question_id, question.strip(), _millionths(one["freeze_datetime_value"])
 
 
 def _millionths(value: Any) -> int | None:

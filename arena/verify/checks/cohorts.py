@@ -65,7 +65,9 @@ def check_cohort(facts: RecordReader, cohort: CheckedCohort) -> Found:
         return
     own = {name: (getattr(frozen, name), "so it was frozen") for name in ("number", "starts_at")}
     yield from row.check(own)
-    if unknown := sorted(hash for hash in frozen.prompts if facts.find(PromptRow, hash) is None):
+    if unknown := sorted(
+        prompt_hash for prompt_hash in frozen.prompts if facts.find(PromptRow, prompt_hash) is None
+    ):
         yield row.differs("frozen", "known prompts", f"it froze the prompt {unknown[0]}")
     yield from _line_up(key_of(facts, row), frozen, list(cohort.entrants.values()))
 
@@ -107,9 +109,9 @@ ITS_TURNS = rows_query(
 def check_replacements(facts: RecordReader, cohort: CheckedCohort) -> Found:
     """Settings that are not those that were taken, or that could not be taken then."""
     rounds = {row["number"] for row in cohort.rounds}
-    for id, rows in cohort.replacements.items():
-        entrant = cohort.entrants[id]
-        before, turns = entrant["settings"], list(facts.read(ITS_TURNS, entrant=id))
+    for entrant_id, rows in cohort.replacements.items():
+        entrant = cohort.entrants[entrant_id]
+        before, turns = entrant["settings"], list(facts.read(ITS_TURNS, entrant=entrant_id))
         for row in rows:
             place = {"cohort": cohort.row["number"], "agent": entrant["name"]}
             content = without(row, "id", "entrant_id", "hash") | place
@@ -118,7 +120,11 @@ def check_replacements(facts: RecordReader, cohort: CheckedCohort) -> Found:
             yield from row.check({"before": (sha256_of(before), why)})
             if row["round"] not in rounds:
                 yield row.differs("round", "one that has begun", "they are taken as it begins")
-            earlier = [turn["status"] for turn, round in turns if round and round["number"] < row["round"]]
+            earlier = [
+                turn["status"]
+                for turn, round_row in turns
+                if round_row and round_row["number"] < row["round"]
+            ]
             if not earlier or not set(earlier).isdisjoint(GOOD):
                 words = "turns, and none of them good"
                 yield row.differs("round", words, "a good turn keeps the settings")
@@ -197,8 +203,8 @@ def check_whole_cohort(facts: RecordReader, row: Row) -> Found:
     after = facts.after(RoundRow)
     with asyncio.Runner() as runner:
         replay = CohortReplay(facts, cohort, runner)
-        for round in (round for round in cohort.rounds if round["id"] > after):
-            yield from _round(facts, read_round(facts, cohort, round), books, marked, replay)
+        for round_row in (round_row for round_row in cohort.rounds if round_row["id"] > after):
+            yield from _round(facts, read_round(facts, cohort, round_row), books, marked, replay)
 
 
 def _books(
@@ -206,7 +212,7 @@ def _books(
 ) -> Generator[AnyDifference, None, dict[int, LedgerSums]]:
     """The ledgers, one after the other."""
     found, after = dict[int, LedgerSums](), facts.after(RoundRow)
-    rounds = [round for round in cohort.rounds if round["id"] > after]
+    rounds = [round_row for round_row in cohort.rounds if round_row["id"] > after]
     for entrant, lines, fills in read_ledgers(facts, cohort):
         yield from check_ledger(facts, entrant, lines, cohort.frozen)
         yield from check_postings(facts, lines, fills)

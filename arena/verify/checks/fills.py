@@ -198,10 +198,10 @@ def _taken(deal: CheckedFill, depths: Offered, taken: dict[Place, int]) -> Found
 
 def _best_first(deal: CheckedFill, depths: Offered, taken: Mapping[Place, int]) -> Found:
     """Levels out of order, and better ones of which something was left."""
-    for one, next in pairwise(deal.levels):
-        if not _is_better(deal, one["price"], next["price"]):
+    for one, following in pairwise(deal.levels):
+        if not _is_better(deal, one["price"], following["price"]):
             worse = f"{'over' if deal.buys else 'under'} {one['price']}"
-            yield next.differs("price", worse, "the best prices come first")
+            yield following.differs("price", worse, "the best prices come first")
     for price, depth in sorted(depths.items()):
         left = 0 if depth is None else depth - taken[_place(deal, price)]
         if left > 0 and deal.levels and _is_better(deal, price, deal.levels[-1]["price"]):

@@ -266,7 +266,7 @@ def _check_heads(facts: RecordReader, chain: Chain, after: Mapping[str, int]) ->
         yield from row.check(seal)
         chain.previous = row["hash"]
         try:
-            said = {kind: (count, hash) for kind, count, hash in parts}
+            said = {kind: (count, part_hash) for kind, count, part_hash in parts}
             listed = {kind: _part(lines) for kind, lines in members.items()}
             for kind, lines in members.items():
                 for line in lines:
@@ -293,12 +293,12 @@ def _check_form(row: Row, parts: Any, members: Any) -> Found:
 
 def _check_lines(facts: RecordReader, lines: list[Any]) -> Found:
     """Lines of ledgers that are others than a head lists."""
-    for cohort, position, number, hash in lines:
+    for cohort, position, number, line_hash in lines:
         key = {"cohort": cohort, "position": position, "number": number}
         found = next((row["hash"] for row in facts.rows(LEDGER_LINE, **key)), None)
         if found is None:
             yield _missing("entry", tuple(key.values()))
-        elif found != hash:
+        elif found != line_hash:
             yield _changed("entry", tuple(key.values()), found)
 
 
@@ -384,17 +384,17 @@ def _check_listed(facts: RecordReader, kind: str, query: RowsQuery, after: Mappi
     """Facts of a kind against those that heads list. A cohort that ended may go on for a correction."""
     listed = dict[Key, Any]()
     for head in facts.rows(HEADS, **after):
-        for *names, hash in (json_in(head["members"]) or {}).get(kind, ()):
-            if listed.setdefault(tuple(names), hash) != hash and kind != "ended":
-                yield head.differs("members", hash, "an earlier head says otherwise")
-            listed[tuple(names)] = hash
+        for *names, fact_hash in (json_in(head["members"]) or {}).get(kind, ()):
+            if listed.setdefault(tuple(names), fact_hash) != fact_hash and kind != "ended":
+                yield head.differs("members", fact_hash, "an earlier head says otherwise")
+            listed[tuple(names)] = fact_hash
     for row, *others in facts.read(query, **after):
-        *names, hash = _line(row, *others)
+        *names, fact_hash = _line(row, *others)
         covered = listed.pop(tuple(names), None)
         if covered is None:
             yield _uncovered(kind, tuple(names))
-        elif covered != hash:
-            yield _changed(kind, tuple(names), hash)
+        elif covered != fact_hash:
+            yield _changed(kind, tuple(names), fact_hash)
     for key in listed if kind != "ended" else ():
         yield _missing(kind, key)
 
@@ -419,22 +419,22 @@ def _check_lines_of_file(facts: RecordReader, lines: Iterable[str], numbers: set
         head = json_in(text)
         try:
             parts, said = {tuple(part) for part in head["parts"]}, [head[key] for key in PUBLISHED]
-            number, hash = head["number"] + 0, head["head"]
+            number, head_hash = head["number"] + 0, head["head"]
         except (TypeError, KeyError):
             facts.unproved["lines that are no published head"] += 1
             continue
         numbers.add(number)
         row = next(facts.rows(HEAD, number=number), None)
-        if sha256_of(said) != hash:
-            yield Difference("published", f"head {number}", "head", hash, "another", "it seals its line")
+        if sha256_of(said) != head_hash:
+            yield Difference("published", f"head {number}", "head", head_hash, "another", "it seals its line")
         elif row is None:
-            yield Difference("head", f"head {number}", "row", None, hash, "it was published")
+            yield Difference("head", f"head {number}", "row", None, head_hash, "it was published")
             return
-        elif row["hash"] != hash:
+        elif row["hash"] != head_hash:
             kinds = {kind for kind, *_ in parts ^ {tuple(part) for part in json_in(row["parts"])}}
             what = kinds or {key for key in PUBLISHED if head[key] != row.get(key) and key != "parts"}
             why = f"so it was published; it is the first that differs, by {', '.join(sorted(what))}"
-            yield Difference("head", f"head {number}", "hash", row["hash"], hash, why)
+            yield Difference("head", f"head {number}", "hash", row["hash"], head_hash, why)
             return
 
 
@@ -450,8 +450,8 @@ def _uncovered(kind: str, key: Key) -> Difference:
     return Difference(*_name(kind, key), "head", None, "a head that covers it", EVERYTHING)
 
 
-def _changed(kind: str, key: Key, hash: str) -> Difference:
-    return Difference(*_name(kind, key), "head", hash, "another hash", "a head covers what it was")
+def _changed(kind: str, key: Key, fact_hash: str) -> Difference:
+    return Difference(*_name(kind, key), "head", fact_hash, "another hash", "a head covers what it was")
 
 
 def _missing(kind: str, key: Key) -> Difference:

@@ -66,14 +66,16 @@ def read_ledgers(
     facts: RecordReader, cohort: CheckedCohort
 ) -> Iterator[tuple[Row, list[Line], list[tuple[Row, Row]]]]:
     """Every entrant of a cohort with its entries, and with its fills and their rounds, each in order."""
-    rounds = {round["id"]: round for round in cohort.rounds}
+    rounds = {round_row["id"]: round_row for round_row in cohort.rounds}
     read = facts.read(ENTRIES, cohort=cohort.id)
     entries = RowsByParent((row["entrant_id"], (row, resolution)) for row, resolution in read)
     known = ((fill, turn) for fill, turn in facts.read(FILLS, cohort=cohort.id) if turn is not None)
     found = ((fill, turn, rounds.get(turn["round_id"])) for fill, turn in known)
-    fills = RowsByParent((turn["entrant_id"], (fill, round)) for fill, turn, round in found if round)
-    for id, entrant in cohort.entrants.items():
-        yield entrant, entries.of(id), fills.of(id)
+    fills = RowsByParent(
+        (turn["entrant_id"], (fill, round_row)) for fill, turn, round_row in found if round_row
+    )
+    for entrant_id, entrant in cohort.entrants.items():
+        yield entrant, entries.of(entrant_id), fills.of(entrant_id)
 
 
 def ledger_sums(rounds: Iterable[Row], lines: list[Line]) -> LedgerSums:
@@ -85,14 +87,14 @@ def ledger_sums(rounds: Iterable[Row], lines: list[Line]) -> LedgerSums:
         if row["kind"] in ("buy", "sell"):
             traded[row["ref"]] = sums[row["market_id"]]
             sums[row["market_id"]] += abs(row["cash"])
-    cash = {round["number"]: _cash_before(round, rows) for round in rounds}
+    cash = {round_row["number"]: _cash_before(round_row, rows) for round_row in rounds}
     return LedgerSums(cash, held, traded)
 
 
-def _cash_before(round: Row, ledger: list[Row]) -> int:
+def _cash_before(round_row: Row, ledger: list[Row]) -> int:
     """The sum of the cash that moved before an entrant's fills of a round."""
-    mine = f"fill:{round['number']}:"
-    before = (row for row in ledger if row["at"] <= round["at"])
+    mine = f"fill:{round_row['number']}:"
+    before = (row for row in ledger if row["at"] <= round_row["at"])
     return sum(row["cash"] for row in before if not row["ref"].startswith(mine))
 
 
@@ -269,19 +271,19 @@ def check_postings(facts: RecordReader, lines: list[Line], fills: list[tuple[Row
     for row, _ in lines:
         if row["kind"] in ("buy", "sell"):
             entries[row["ref"]].append(row)
-    for fill, round in fills:
-        ref = f"fill:{round['number']}:{fill['position']}"
+    for fill, round_row in fills:
+        ref = f"fill:{round_row['number']}:{fill['position']}"
         posted = entries.pop(ref, [])
         if len(posted) != 1:
             key, why = key_of(facts, fill), f"it is posted once, as {ref}"
             yield Difference("fill", key, "turn_id", f"{len(posted)} entries", "1 entry", why)
         for entry in posted:
-            yield from entry.check(_posted(fill, round))
+            yield from entry.check(_posted(fill, round_row))
     for entry in (entry for rows in entries.values() for entry in rows):
         yield entry.differs("ref", "the place of a fill", f"a {entry['kind']} posts a fill")
 
 
-def _posted(fill: Row, round: Row) -> Expected:
+def _posted(fill: Row, round_row: Row) -> Expected:
     """What the entry of a fill must say."""
     sign, why = 1 if fill["action"] == "buy" else -1, "by the fill it posts"
     return {
@@ -290,5 +292,5 @@ def _posted(fill: Row, round: Row) -> Expected:
         "side": (fill["side"], why),
         "cash": (-sign * fill["amount"], why),
         "shares": (sign * fill["shares"], why),
-        "at": (round["at"], "its round is decided then"),
+        "at": (round_row["at"], "its round is decided then"),
     }

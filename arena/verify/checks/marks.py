@@ -156,7 +156,7 @@ class OpenLots:
     """The open lots of a line-up in columns, those of each holder together: of a year there are millions."""
 
     def __init__(self, held: Mapping[int, HoldingsSum]):
-        counts = {id: len(one.lots) for id, one in held.items() if one.lots}
+        counts = {entrant_id: len(one.lots) for entrant_id, one in held.items() if one.lots}
         self._holders, self._firsts = list(counts), [0, *accumulate(counts.values())][:-1]
         lots = [lot for one in held.values() for lot in one.lots.values()]
         keys = [key for one in held.values() for key in one.lots]
@@ -225,9 +225,9 @@ class MarkProgress:
         """What the mark of each entrant must say by these prices, from its cash on."""
         self.lots = self.lots or OpenLots(self.held)
         worth, found = self.lots.worth(prices), dict[int, tuple[int, ...]]()
-        for id, held in self.held.items():
-            value, liquidation, stale, age = worth.get(id, NO_LOTS)
-            found[id] = held.cash, value, liquidation, held.cost, held.realised, stale, age
+        for entrant_id, held in self.held.items():
+            value, liquidation, stale, age = worth.get(entrant_id, NO_LOTS)
+            found[entrant_id] = held.cash, value, liquidation, held.cost, held.realised, stale, age
         return found
 
 
@@ -241,8 +241,8 @@ def check_marks(facts: RecordReader, cohort: CheckedCohort) -> Generator[AnyDiff
     entries = LinesByTime(PostedEntry(*line) for line in posted if line[0] in cohort.entrants)
     stored = groupby(facts.lines(MARKS, cohort=cohort.id, after=after), key=itemgetter(1, 2))
     marks = LinesByTime(
-        MarksTogether(at, id, [line for line in some if line[ID] in cohort.entrants])
-        for (at, id), some in stored
+        MarksTogether(at, snapshot_id, [line for line in some if line[ID] in cohort.entrants])
+        for (at, snapshot_id), some in stored
     )
     elsewhere = lru_cache(maxsize=2)(partial(_elsewhere, facts, cohort))
     places = RowsByParent(read_places(facts, LISTED, cohort=cohort.id, after=after))
@@ -273,30 +273,30 @@ def _marks(
     marked: MarkProgress,
 ) -> Found:
     at, times, bits = together.at, marked.times, marked.bits
-    for id, *_ in together.stored:
-        times[id] = times[id][1], at
-        marked.masks[together.snapshot_id] |= bits[id]
+    for entrant_id, *_ in together.stored:
+        times[entrant_id] = times[entrant_id][1], at
+        marked.masks[together.snapshot_id] |= bits[entrant_id]
     if look is None:
         return
     expected, snapshot = marked.expected(look), look.snapshot
     for line in together.stored:
-        id = line[ID]
-        if tuple(line[CASH:]) != expected[id] or at != snapshot["at"]:
+        entrant_id = line[ID]
+        if tuple(line[CASH:]) != expected[entrant_id] or at != snapshot["at"]:
             why, names = "by the ledger and the snapshot", (*SUMS, "at")
-            wanted = zip(names, (*expected[id], snapshot["at"]), strict=True)
+            wanted = zip(names, (*expected[entrant_id], snapshot["at"]), strict=True)
             yield from MARKS.own.row(line).check({name: (value, why) for name, value in wanted})
         if snapshot["cohort_id"] != cohort.id:
-            key = f"{key_of(facts, snapshot)}, {cohort.entrants[id]['name']}"
+            key = f"{key_of(facts, snapshot)}, {cohort.entrants[entrant_id]['name']}"
             yield Difference("mark", key, "entrant_id", "a mark", None, ALL)
 
 
 def _all_or_none(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgress) -> Found:
     """Snapshots at which some of a cohort were marked and others were not."""
     everyone = sum(marked.bits.values())
-    for id in [id for id, mask in marked.masks.items() if mask != everyone]:
-        snapshot = facts.find(SnapshotRow, id)
+    for snapshot_id in [snapshot_id for snapshot_id, mask in marked.masks.items() if mask != everyone]:
+        snapshot = facts.find(SnapshotRow, snapshot_id)
         if snapshot is not None and snapshot["cohort_id"] == cohort.id:
-            for entrant in marked.unmarked(id):
+            for entrant in marked.unmarked(snapshot_id):
                 key = f"{key_of(facts, snapshot)}, {cohort.entrants[entrant]['name']}"
                 yield Difference("mark", key, "entrant_id", None, "a mark", ALL)
 
@@ -322,9 +322,9 @@ def check_open_lots(facts: RecordReader, cohort: CheckedCohort, marked: MarkProg
     An end that became known since then has not had its turn yet.
     """
     known, is_over = lru_cache(maxsize=MARKETS)(partial(_known, facts)), cohort.row["ended_at"] is not None
-    for id, entrant in cohort.entrants.items():
-        before, _ = marked.times[id]
-        for (market, side), (shares, _) in marked.held[id].lots.items():
+    for entrant_id, entrant in cohort.entrants.items():
+        before, _ = marked.times[entrant_id]
+        for (market, side), (shares, _) in marked.held[entrant_id].lots.items():
             at = known(market)
             late = at is not None and at <= before
             if late or is_over:
@@ -357,11 +357,11 @@ def check_settled(facts: RecordReader, cohort: CheckedCohort, marked: MarkProgre
     live = cohort.frozen is not None and cohort.frozen.stamp == "live"
     settled = (row for row in facts.rows(SETTLED, cohort=cohort.id) if row["entrant_id"] in cohort.entrants)
     last = {(row["entrant_id"], row["market_id"], row["side"]): row for row in settled}
-    for (id, market, side), row in last.items():
-        known = [v for at, v in versions(market) if over or at <= marked.times[id][0 if live else 1]]
+    for (entrant_id, market, side), row in last.items():
+        known = [v for at, v in versions(market) if over or at <= marked.times[entrant_id][0 if live else 1]]
         newest, paid = max(known, default=0), row["ref"].removeprefix("resolution:")
         if not paid.isdecimal() or int(paid) < newest:
-            key = f"{key_of(facts, cohort.entrants[id])}, {market} {side}"
+            key = f"{key_of(facts, cohort.entrants[entrant_id])}, {market} {side}"
             yield Difference("entry", key, "ref", row["ref"], f"resolution:{newest}", UNPAID)
 
 

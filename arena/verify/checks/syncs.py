@@ -89,7 +89,9 @@ class VenuePrices:
         """The new prices count."""
         if self.new:
             names, self._seen = self.names, None
-            self.prices |= {market: f'{names(market)}:"{hash}"' for market, hash in self.new.items()}
+            self.prices |= {
+                market: f'{names(market)}:"{price_hash}"' for market, price_hash in self.new.items()
+            }
             self.new.clear()
         self.lost = {market for market in self.lost if market not in self.prices}
 
@@ -170,12 +172,12 @@ def _played_back(facts: RecordReader, venue: str, prices: dict[str, str]) -> Ite
     while some := list(islice(syncs, WINDOW)):
         until = max(row["at"] for row in some)
         lines = facts.lines(PRICES, venue=venue, after=after, until=until)
-        market, at, hash = next(lines, NO_PRICE)
+        market, at, price_hash = next(lines, NO_PRICE)
         for row in some:
             end = row["at"]
             while at <= end:
-                prices[market] = hash
-                market, at, hash = next(lines, NO_PRICE)
+                prices[market] = price_hash
+                market, at, price_hash = next(lines, NO_PRICE)
             yield row
         after = max(after, until)
 

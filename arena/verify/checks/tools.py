@@ -38,21 +38,21 @@ NOT_USED = "not used: at most 8 tools at once"
 
 def check_tools(facts: RecordReader) -> Found:
     """Results that are not as they were kept, and such as conversations have otherwise."""
-    for row, round, cohort in facts.read(RESULTS):
-        if round is None or cohort is None:
+    for row, round_row, cohort in facts.read(RESULTS):
+        if round_row is None or cohort is None:
             continue
-        place = {"cohort": cohort["number"], "round": round["number"]}
+        place = {"cohort": cohort["number"], "round": round_row["number"]}
         yield from check_hash(row, without(row, "id", "round_id", "hash") | place, "it seals what was told")
         yield from row.check(
             {"key": (sha256_of([row["agent"], row["tool"], row["request"]]), "it is that of its request")}
         )
-        names = {each["name"] for each in facts.rows(ENTRANTS, cohort=round["cohort_id"])}
+        names = {each["name"] for each in facts.rows(ENTRANTS, cohort=round_row["cohort_id"])}
         if row["agent"] and row["agent"] not in names:
             yield row.differs("agent", "an agent of the cohort", "somebody of it asked")
         for source in objects_in(row["sources"]):
-            if str(source.get("published", "")) > round["at"]:
-                yield row.differs("sources", f"articles of {round['at']} or before", "the round's time")
-        yield from _check_audit(facts, row, round)
+            if str(source.get("published", "")) > round_row["at"]:
+                yield row.differs("sources", f"articles of {round_row['at']} or before", "the round's time")
+        yield from _check_audit(facts, row, round_row)
     round_id, told = None, dict[str, str]()
     for row in facts.rows(WITH_TOOLS):
         if row["round_id"] != round_id:
@@ -61,11 +61,11 @@ def check_tools(facts: RecordReader) -> Found:
         yield from _check_conversation(facts, row, told)
 
 
-def _check_audit(facts: RecordReader, row: Row, round: Row) -> Found:
+def _check_audit(facts: RecordReader, row: Row, round_row: Row) -> Found:
     """The verdicts on what a tool found."""
     if audit_of(row, "withheld") is not None:
-        questions = questions_of(facts, round["snapshot_id"])
-        yield from check_verdicts(row, "withheld", told_texts(row, questions), questions, round["at"])
+        questions = questions_of(facts, round_row["snapshot_id"])
+        yield from check_verdicts(row, "withheld", told_texts(row, questions), questions, round_row["at"])
 
 
 def _check_conversation(facts: RecordReader, row: Row, told: dict[str, str]) -> Found:

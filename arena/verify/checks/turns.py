@@ -74,8 +74,8 @@ def place_of(facts: RecordReader, row: Row) -> dict[str, Any]:
 
 def of_the_cohort(facts: RecordReader, row: Row) -> Found:
     """A call or a turn of an entrant whose cohort the round isn't of."""
-    round, entrant = (facts.find(RoundRow, row["round_id"]), facts.find(EntrantRow, row["entrant_id"]))
-    if round is not None and entrant is not None and round["cohort_id"] != entrant["cohort_id"]:
+    round_row, entrant = (facts.find(RoundRow, row["round_id"]), facts.find(EntrantRow, row["entrant_id"]))
+    if round_row is not None and entrant is not None and round_row["cohort_id"] != entrant["cohort_id"]:
         yield row.differs("entrant_id", "one of the cohort", "nobody else plays its rounds")
 
 
@@ -143,7 +143,7 @@ def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Fou
     if turn.second:
         seen = [(row, quote and quote["hash"]) for row, quote in turn.second]
         content["second_quotes"] = sorted(
-            [row["market_id"], hash, row["quoted_at"], row["taken_at"]] for row, hash in seen
+            [row["market_id"], price_hash, row["quoted_at"], row["taken_at"]] for row, price_hash in seen
         )
     why = "it seals the turn, each forecast, each rejection and each second_quote in it"
     yield from check_hash(row, content, why)

@@ -205,8 +205,8 @@ def test_a_round_with_too_little_resolved_is_left_out(
     asked = [(f"m{number}", True) for number in range(markets)]
     asked += [(f"d{number}", False) for number in range(data)]
     rows = [
-        ScoredForecast(who, "2026-03-01", ("source", id, None), 0.5, Outcome(1.0, is_market, None))
-        for id, is_market in asked
+        ScoredForecast(who, "2026-03-01", ("source", question_id, None), 0.5, Outcome(1.0, is_market, None))
+        for question_id, is_market in asked
         for who in ("ann", "bob")
     ]
     left_out = rounds_left_out(rows, mode, date(2026, 11, 28))

@@ -18,10 +18,10 @@ KIND = '''\
 """Uses the prompt that its settings do not name."""
 
 from agents.kinds.constant import agent  # noqa: F401
-from agents.model import Settings as Common
+from agents.model import KindSettings
 
 
-class Settings(Common):
+class Settings(KindSettings):
     """Nothing to set."""
 
     p: float = 0.5

@@ -152,11 +152,11 @@ def test_health_while_a_round_plays(tmp_path: Path) -> None:
 
         async with asked(status_source(record, config, lambda: NOW)) as client:
             world = a_world(LittleVenue(), {"ann": asks}, thinks)
-            round = asyncio.create_task(play_round(stored, 1, world, record))
+            playing = asyncio.create_task(play_round(stored, 1, world, record))
             await thinking.wait()
             answer = await client.get("/health")
             answered.set()
-            await round
+            await playing
             return answer
 
     config = load(write(tmp_path, SMALL))

@@ -24,17 +24,17 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 
 def test_evidence_is_read_back_as_it_was_written(record: Record) -> None:
-    round = record.read(read_rounds, record.cohorts()[0].id)[0]
-    assert record.read(is_gathered, round.id)
-    assert record.read(read_evidence, round.id)[SUN] == the_news(SUN, week(0))
-    assert len(record.read(read_evidence, round.id)) == 4
+    stored_round = record.read(read_rounds, record.cohorts()[0].id)[0]
+    assert record.read(is_gathered, stored_round.id)
+    assert record.read(read_evidence, stored_round.id)[SUN] == the_news(SUN, week(0))
+    assert len(record.read(read_evidence, stored_round.id)) == 4
 
 
 def test_what_was_gathered_first_stays(record: Record) -> None:
-    round = record.read(read_rounds, record.cohorts()[0].id)[0]
-    before = record.read(read_evidence, round.id)
-    record.write(add_evidence, round.id, (1, 1), GatheredEvidence({RAIN: the_news(RAIN, week(3))}, 2))
-    assert record.read(read_evidence, round.id) == before
+    stored_round = record.read(read_rounds, record.cohorts()[0].id)[0]
+    before = record.read(read_evidence, stored_round.id)
+    record.write(add_evidence, stored_round.id, (1, 1), GatheredEvidence({RAIN: the_news(RAIN, week(3))}, 2))
+    assert record.read(read_evidence, stored_round.id) == before
 
 
 def test_an_article_that_is_shown_again_is_stored_once(built: Path) -> None:
@@ -45,12 +45,15 @@ def test_an_article_that_is_shown_again_is_stored_once(built: Path) -> None:
 
 
 def test_a_gathering_without_articles_is_one(tmp_path: Path, record: Record) -> None:
-    round = record.read(read_rounds, record.cohorts()[0].id)[0]
+    stored_round = record.read(read_rounds, record.cohorts()[0].id)[0]
     tamper(
         tmp_path / "record.db", "DELETE FROM evidence", "DELETE FROM gathering", "UPDATE round SET done = 0"
     )
-    record.write(add_evidence, round.id, (1, 1), GatheredEvidence())
-    assert (record.read(is_gathered, round.id), record.read(read_evidence, round.id)) == (True, {})
+    record.write(add_evidence, stored_round.id, (1, 1), GatheredEvidence())
+    assert (record.read(is_gathered, stored_round.id), record.read(read_evidence, stored_round.id)) == (
+        True,
+        {},
+    )
 
 
 def test_decisions_on_evidence_that_was_never_gathered_are_named(copy: Path) -> None:

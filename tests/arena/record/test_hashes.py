@@ -125,7 +125,9 @@ def cohort_ids(connection: Connection) -> list[int]:
 
 
 def _heads(connection: Connection) -> Heads:
-    return {place: round_heads(connection, id) for place, id in enumerate(cohort_ids(connection), 1)}
+    return {
+        place: round_heads(connection, cohort_id) for place, cohort_id in enumerate(cohort_ids(connection), 1)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -174,10 +176,10 @@ def test_every_fact_counts_and_changes_its_head_and_all_later_ones(
     changed(changing, table, column, WHICH.get(table, "1"))
     assert (hash_of(changing) != whole[0]) == ((table, column) in COUNTED)
     moves = list[bool]()
-    for place, id in reversed([*enumerate(cohort_ids(changing.connection), 1)]):
+    for place, cohort_id in reversed([*enumerate(cohort_ids(changing.connection), 1)]):
         if (table, column) not in SEALED or (any(moves) and not thorough):
             break
-        after = round_heads(changing.connection, id).values()
+        after = round_heads(changing.connection, cohort_id).values()
         differs = [x != y for x, y in zip(whole[1][place].values(), after, strict=True)]
         assert differs == sorted(differs), "a head before the change is another one"
         moves.append(any(differs))

@@ -51,7 +51,10 @@ def by_hand(at: datetime, plan: Plan, record: Record) -> Cohort:
 
 def decided(record: Record) -> dict[int, list[datetime]]:
     """The times at which each cohort has decided."""
-    return {x.cohort.number: [round.at for round in record.read(read_rounds, x.id)] for x in record.cohorts()}
+    return {
+        x.cohort.number: [stored_round.at for stored_round in record.read(read_rounds, x.id)]
+        for x in record.cohorts()
+    }
 
 
 def one(record: Record, number: int) -> StoredCohort:
@@ -197,9 +200,9 @@ def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_hal
     play(NOW, plan, world, record)
     assert not record.read(has_marks, one(record, 1).id, NOW), "its fills would come after its marks"
     assert play_next(plan, world, record) == [NOW + WEEK]
-    (round,) = record.read(read_rounds, one(record, 1).id)
-    assert set(record.read(read_turn_statuses, round.id).values()) == {"late"}
-    assert round.done
+    (stored_round,) = record.read(read_rounds, one(record, 1).id)
+    assert set(record.read(read_turn_statuses, stored_round.id).values()) == {"late"}
+    assert stored_round.done
 
 
 # Stopped

@@ -256,8 +256,10 @@ def test_those_made_from_one_that_another_process_plays_wait_for_it(record: Reco
     stored = begun(record, a_cohort(["kim", "ann"], kim="ann"))
     world = a_world(LittleVenue(), {"kim": says("0.5"), "ann": BUYER})
     _open_round(stored, world, record)
-    round = record.read(read_rounds, stored.id)[0]
-    record.write(claim_turns, round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x", lambda name: False)
+    stored_round = record.read(read_rounds, stored.id)[0]
+    record.write(
+        claim_turns, stored_round.id, [stored.entrant_ids["ann"]], "elsewhere/1/x", lambda name: False
+    )
     report = play(stored, 1, world, record)
     assert (report.turns, report.waiting) == ((), ("kim", "ann"))
     with pytest.raises(ArenaError, match="another process plays kim, ann in round 1"):
@@ -311,7 +313,7 @@ def test_a_failed_turn_stays_failed_once_the_next_round_has_come(record: Record)
     world = a_world(LittleVenue(), {"eve": asks}, model)
     play(stored, 1, world, record)
     play(stored, 2, world, record)
-    assert [round.done for round in record.read(read_rounds, stored.id)] == [True, True]
+    assert [stored_round.done for stored_round in record.read(read_rounds, stored.id)] == [True, True]
     assert play(stored, 1, world, record).turns == ()
     assert model.asked == 2
 
@@ -326,7 +328,7 @@ def test_a_round_left_unplayed_is_over_when_the_next_one_comes(
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
     play(stored, 2, world, record)
-    assert [round.done for round in record.read(read_rounds, stored.id)] == [True, True]
+    assert [stored_round.done for stored_round in record.read(read_rounds, stored.id)] == [True, True]
     assert list(record.read(read_turn_statuses, record.read(read_rounds, stored.id)[0].id).values()) == [
         status
     ]
@@ -464,13 +466,13 @@ def test_a_turn_that_another_process_holds_is_left_to_it(record: Record) -> None
     stored = begun(record, a_cohort(["ann"]))
     world = a_world(LittleVenue(), {"ann": BUYER})
     _open_round(stored, world, record)
-    round = record.read(read_rounds, stored.id)[0]
+    stored_round = record.read(read_rounds, stored.id)[0]
     ann = stored.entrant_ids["ann"]
-    record.write(claim_turns, round.id, [ann], "elsewhere/1/x", lambda name: False)
+    record.write(claim_turns, stored_round.id, [ann], "elsewhere/1/x", lambda name: False)
     for hours in (0, 5):  # whatever the arena's clock says
         waiting = play(stored, 1, replace(world, now=partial(NOW.__add__, timedelta(hours=hours))), record)
         assert (waiting.turns, waiting.waiting, waiting.done) == ((), ("ann",), False)
-    record.write_unfenced(release_claims, round.id, [ann])
+    record.write_unfenced(release_claims, stored_round.id, [ann])
     assert play(stored, 1, world, record).done
 
 
@@ -507,8 +509,10 @@ def test_a_turn_taken_over_meanwhile_is_not_written_twice(record: Record) -> Non
 
     def taken_over_by_another() -> Agent:
         async def decide(view: View, ask: Ask) -> Decision:
-            round = record.read(read_rounds, stored.id)[0]
-            record.write(claim_turns, round.id, [stored.entrant_ids["ann"]], "x/1/y", lambda name: True)
+            stored_round = record.read(read_rounds, stored.id)[0]
+            record.write(
+                claim_turns, stored_round.id, [stored.entrant_ids["ann"]], "x/1/y", lambda name: True
+            )
             return await BUYER(view, ask)
 
         return decide

@@ -95,17 +95,17 @@ OF_LAST = f"(SELECT id FROM turn WHERE round_id = {LAST_ROUND})"
 LAST_LOOK = f"(SELECT snapshot_id FROM round WHERE id = {LAST_ROUND})"
 
 
-def gone(round: str, look: str, entries: str) -> tuple[str, ...]:
+def gone(round_id: str, look: str, entries: str) -> tuple[str, ...]:
     """A round that never was: all that is of it goes."""
-    turns = f"(SELECT id FROM turn WHERE round_id = {round})"
+    turns = f"(SELECT id FROM turn WHERE round_id = {round_id})"
     return (
         f"DELETE FROM fill_level WHERE fill_id IN (SELECT id FROM fill WHERE turn_id IN {turns})",
         *(f"DELETE FROM {table} WHERE turn_id IN {turns}" for table in ("fill", "forecast", "rejection")),
-        *(f"DELETE FROM {table} WHERE round_id = {round}" for table in ("claim", "call", "turn")),
+        *(f"DELETE FROM {table} WHERE round_id = {round_id}" for table in ("claim", "call", "turn")),
         f"DELETE FROM entry WHERE {entries}",
         *(f"DELETE FROM {table} WHERE snapshot_id = {look}" for table in ("mark", "snapshot_item")),
         f"CREATE TEMP TABLE look AS SELECT {look} AS id",
-        f"DELETE FROM round WHERE id = {round}",
+        f"DELETE FROM round WHERE id = {round_id}",
         "DELETE FROM snapshot WHERE id IN (SELECT id FROM look)",
     )
 

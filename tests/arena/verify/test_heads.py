@@ -106,5 +106,5 @@ def test_a_kind_that_is_not_known_is_counted_and_no_difference(copy: Path) -> No
 
 def test_heads_are_those_that_anyone_can_work_out_by_the_page(built: Path) -> None:
     with sqlite3.connect(built) as database:
-        heads = [hash for (hash,) in database.execute("SELECT hash FROM head ORDER BY number")]
+        heads = [head_hash for (head_hash,) in database.execute("SELECT hash FROM head ORDER BY number")]
     assert chain_by_the_page(built) == heads

@@ -100,9 +100,9 @@ def test_lots_in_columns_are_worth_what_they_are_one_by_one(
         for name, (bid, ask, mid, last) in said.items()
     ]
     prices = SnapshotPrices(Row(taken_at=at), places, None)
-    lots = OpenLots({id: HoldingsSum(lots=lots) for id, lots in held.items()})
+    lots = OpenLots({entrant_id: HoldingsSum(lots=lots) for entrant_id, lots in held.items()})
     found = lots.worth(prices)
-    for id, own in held.items():
+    for entrant_id, own in held.items():
         value = brought = stale = 0
         for (market, side), (shares, cost) in own.items():
             bid, ask, mid, last = said.get(market, (None,) * 4)
@@ -111,7 +111,7 @@ def test_lots_in_columns_are_worth_what_they_are_one_by_one(
             value += cost if price is None else shares * price // 1_000_000
             brought += shares * (sale or 0) // 1_000_000
             stale += mid is None
-        assert found.get(id, (0, 0, 0, 0)) == (value, brought, stale, 0)
+        assert found.get(entrant_id, (0, 0, 0, 0)) == (value, brought, stale, 0)
 
 
 def _other(price: int | None) -> int | None:

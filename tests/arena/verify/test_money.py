@@ -188,8 +188,8 @@ def test_a_fill_that_left_out_the_best_price(season: Season) -> None:
 
     def worse(turn: Turn) -> Turn:
         (fill,) = turn.fills
-        _, next = fill.levels
-        part = replace(fill, levels=(next,), shares=next.shares, amount=next.amount, fee=next.fee)
+        _, second = fill.levels
+        part = replace(fill, levels=(second,), shares=second.shares, amount=second.amount, fee=second.fee)
         part = replace(part, left="nothing more")
         held = season.record.holdings(1)["ann"]
         return replace(turn, fills=(part,), entries=tuple(post([part], held, NOW, "fill:1")))

@@ -110,8 +110,8 @@ def test_the_rules_are_what_the_line_says_or_put_together(tmp_path: Path) -> Non
 
 
 def test_events_are_named_or_share_a_background_or_form_a_ladder(tmp_path: Path) -> None:
-    def asks(id: str, question: str, **more: str) -> dict[str, Any]:
-        return page(id, event="", question=question, **more)
+    def asks(market_id: str, question: str, **more: str) -> dict[str, Any]:
+        return page(market_id, event="", question=question, **more)
 
     story = {"background": "The cup of 2026."}
     found = events(

@@ -162,7 +162,7 @@ def test_a_packed_file_grows_packed(tmp_path: Path) -> None:
 
 
 def test_a_bundle_made_by_hand_grows_even_without_a_last_line_break(tmp_path: Path) -> None:
-    a_bundle(tmp_path, [page(id="rain") | {"venue": "sim"}], prices=[])
+    a_bundle(tmp_path, [page("rain") | {"venue": "sim"}], prices=[])
     pages = tmp_path / "markets.jsonl"
     pages.write_text(pages.read_text("utf-8").rstrip("\n"), "utf-8")
     (tmp_path / "prices.csv").unlink()

@@ -33,12 +33,12 @@ def catalogue(server: VenueServer, wire: KalshiWire, at: datetime = NOW, **setti
 
 
 def listings(server: VenueServer, wire: KalshiWire, *ids: str, at: datetime = NOW) -> Answer[Any]:
-    asked = [MarketId(id) for id in ids or (RAIN,)]
+    asked = [MarketId(market_id) for market_id in ids or (RAIN,)]
     return kalshi(wire.serve(server), lambda venue: venue.listings(at, asked))
 
 
 def resolutions(server: VenueServer, wire: KalshiWire, *ids: str, at: datetime = NOW) -> Answer[Any]:
-    asked = [MarketId(id) for id in ids or (RAIN,)]
+    asked = [MarketId(market_id) for market_id in ids or (RAIN,)]
     return kalshi(wire.serve(server), lambda venue: venue.resolutions(at, asked))
 
 

@@ -24,12 +24,12 @@ def catalogue(server: VenueServer, *markets: Any, **settings: Any) -> Answer[Any
 
 
 def listings(server: VenueServer, *markets: Any, ids: tuple[str, ...] = (RAIN,)) -> Answer[Any]:
-    asked = [MarketId(id) for id in ids]
+    asked = [MarketId(market_id) for market_id in ids]
     return manifold(ManifoldWire([*markets]).serve(server), lambda venue: venue.listings(NOW, asked))
 
 
 def resolutions(server: VenueServer, *markets: Any, ids: tuple[str, ...] = (RAIN,)) -> Answer[Any]:
-    asked = [MarketId(id) for id in ids]
+    asked = [MarketId(market_id) for market_id in ids]
     return manifold(ManifoldWire([*markets]).serve(server), lambda venue: venue.resolutions(NOW, asked))
 
 

@@ -39,7 +39,7 @@ def catalogue(server: VenueServer, *markets: Any, at: datetime = NOW, **settings
 
 
 def listings(server: VenueServer, wire: PolymarketWire, *ids: str, at: datetime = NOW) -> Answer[Any]:
-    asked = [MarketId(id) for id in ids or (RAIN,)]
+    asked = [MarketId(market_id) for market_id in ids or (RAIN,)]
     return polymarket(wire.serve(server), lambda venue: venue.listings(at, asked))
 
 

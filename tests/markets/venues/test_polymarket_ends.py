@@ -191,7 +191,9 @@ def test_where_the_two_disagree_it_waits_and_where_the_book_has_no_word_the_page
     wire = PolymarketWire([an_end(str(1001 + n)) for n in range(len(ids))], ends=ends)
     answer = polymarket(wire.serve(server), lambda venue: venue.resolutions(NOW, ids))
     codes = [code for _, code in BOOK_ENDS] + [""]
-    assert list(payouts(answer)) == [id for id, code in zip(ids, codes, strict=True) if not code]
+    assert list(payouts(answer)) == [
+        market_id for market_id, code in zip(ids, codes, strict=True) if not code
+    ]
     assert answer.codes == [(str(1001 + n), code) for n, code in enumerate(codes) if code]
 
 
