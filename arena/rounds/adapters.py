@@ -32,6 +32,7 @@ DEMO_URL = "ARENA_DEMO_PROVIDER"
 async def open_models(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
     """Yield the function by which any model is asked outside a round, and close all of them at the end."""
     os.environ.update(environment(config.folder, os.environ))
+
     async with AsyncExitStack() as stack:
         stack.push_async_callback(close)
         yield OpenModels(stack).ask
@@ -45,6 +46,7 @@ def provider_of(settings: ModelSettings) -> str:
 def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None = None) -> Given:
     """Return what a kind is given: these prompts, the world's truth, and what lies beside the config."""
     sources = {} if config.code is None else config.code.sources
+
     return Given(
         truth,
         prompts,
@@ -60,10 +62,12 @@ def open_venue(config: Config, name: str = "", report: Report = ignore_report, t
     Another one has the settings that are its own defaults. On a pretended clock it is not `timed`.
     """
     module = load("markets.venues", name or config.markets.venue, config.extensions("venues"))
+
     settings: dict[str, Any] = {}
     if name in ("", config.markets.venue):
         settings = config.venue_settings.model_dump()
         settings |= unfrozen_settings(config.venue_settings, config.folder)
+
     return connect(module, module.Settings.model_validate(settings), report, timed)
 
 
@@ -88,6 +92,7 @@ def unfrozen_settings(settings: BaseModel, folder: Path) -> dict[str, Any]:
         if field.exclude:
             value = getattr(settings, name)
             unfrozen[name] = folder / value if isinstance(value, Path) else value
+
     return unfrozen
 
 
@@ -105,4 +110,5 @@ class OpenModels:
                 self.demo_url = os.environ.get(DEMO_URL) or self.stack.enter_context(running())
             model = "openai/" + settings.model.removeprefix(DEMO)
             settings = settings.model_copy(update={"model": model, "base_url": self.demo_url})
+
         return make_ask(settings, timer, os.environ)
