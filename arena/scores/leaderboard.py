@@ -231,8 +231,8 @@ def _market_scores(
 def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
     counted = evidence_rows(rows)
     done = take_rows(counted, np.flatnonzero(counted.outcome >= 0))
-    own = brier.score(probability(done.forecast), done.outcome, done.market)
-    market = brier.score(probability(done.mid), done.outcome, done.market)
+    stated = probability(done.forecast)
+    price = probability(done.mid)
     return {
         "shown": counted.outcome.size,
         "answered": int(np.count_nonzero(counted.stated)),
@@ -241,10 +241,10 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
         "unscored": int(np.count_nonzero(rows.outcome == NO_SCORE)),
         "early": int(np.count_nonzero((rows.outcome >= 0) & rows.early)),
         "coverage": float(done.stated.mean()) if done.stated.size else None,
-        "brier_stated": none_for_nan(own),
-        "brier_market": none_for_nan(market),
-        "skill": none_for_nan(skill.difference(own, market)),
-        "skill_ratio": none_for_nan(skill_ratio.ratio(own, market)),
+        "brier_stated": none_for_nan(brier.score(stated, done.outcome, done.market)),
+        "brier_market": none_for_nan(brier.score(price, done.outcome, done.market)),
+        "skill": none_for_nan(skill.score(stated, done.outcome, price, done.market)),
+        "skill_ratio": none_for_nan(skill_ratio.score(stated, done.outcome, price, done.market)),
     }
 
 

@@ -18,21 +18,12 @@ DIRECTION = "higher"
 RANGE = (-1.0, 1.0)
 
 
-def difference(score: float, reference: float) -> float:
-    """How much lower a Brier score is than the reference's.
-
-    >>> difference(0.25, reference=0.375)
-    0.125
-    """
-    return reference - score
-
-
 def score(
     forecast: ArrayLike, outcome: ArrayLike, reference: ArrayLike, market: ArrayLike | None = None
 ) -> float:
-    """The reference's Brier score less that of the forecasts.
+    """Return the reference's Brier score minus that of the forecasts.
 
     >>> score([1.0, 0.5], [1, 0], reference=[0.5, 0.5])
     0.125
     """
-    return difference(brier.score(forecast, outcome, market), brier.score(reference, outcome, market))
+    return brier.score(reference, outcome, market) - brier.score(forecast, outcome, market)
