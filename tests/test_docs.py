@@ -129,20 +129,6 @@ def test_an_example_of_an_agent_can_be_played(block: str, tmp_path: Path) -> Non
     assert len(found.agents) >= 2
 
 
-STEP = re.compile(r"^\| (\d+) \| `([^`]+)` \| `([^`]+)` \|", re.MULTILINE)
-
-
-@pytest.mark.parametrize("heading", ["From a quote to the leaderboard", "From a block of config to a fill"])
-def test_a_walk_through_the_code_goes_through_what_is_there(heading: str) -> None:
-    walk = (DOCS / "architecture.md").read_text("utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    steps = STEP.findall(walk)
-    assert 1 < len(steps) <= 12
-    assert [int(number) for number, _, _ in steps] == list(range(1, len(steps) + 1))
-    for _, file, function in steps:
-        defined = re.findall(r"^ *(?:async )?def (\w+)", (ROOT / file).read_text("utf-8"), re.MULTILINE)
-        assert function in defined, file
-
-
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_on_the_code_names_is_there(page: str) -> None:
     named = re.findall(

@@ -245,8 +245,9 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
     """Return the fields of a row that come from forecasts."""
     counted = evidence_rows(rows)
     resolved = take_rows(counted, np.flatnonzero(counted.outcome >= 0))
-    own_score = brier.score(probability(resolved.forecast), resolved.outcome, resolved.market)
-    market_score = brier.score(probability(resolved.mid), resolved.outcome, resolved.market)
+    outcome = resolved.outcome
+    stated = probability(resolved.forecast)
+    price = probability(resolved.mid)
 
     return {
         "shown": counted.outcome.size,
@@ -256,10 +257,10 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
         "unscored": int(np.count_nonzero(rows.outcome == NO_SCORE)),
         "early": int(np.count_nonzero((rows.outcome >= 0) & rows.early)),
         "coverage": float(resolved.stated.mean()) if resolved.stated.size else None,
-        "brier_stated": none_for_nan(own_score),
-        "brier_market": none_for_nan(market_score),
-        "skill": none_for_nan(skill.difference(own_score, market_score)),
-        "skill_ratio": none_for_nan(skill_ratio.ratio(own_score, market_score)),
+        "brier_stated": none_for_nan(brier.score(stated, outcome, resolved.market)),
+        "brier_market": none_for_nan(brier.score(price, outcome, resolved.market)),
+        "skill": none_for_nan(skill.score(stated, outcome, price, resolved.market)),
+        "skill_ratio": none_for_nan(skill_ratio.score(stated, outcome, price, resolved.market)),
     }
 
 

@@ -89,12 +89,12 @@ def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | Non
 
 def autocast_choice(given: Found) -> Found:
     """Autocast's score of a choice."""
-    return {"score": choice.score([given["p"]], [given["answer_index"]])}
+    return {"score": float(choice.each([given["p"]], [given["answer_index"]])[0])}
 
 
 def autocast_number(given: Found) -> Found:
     """Autocast's score of a number."""
-    return {"score": numeric.score([given["p"]], [given["answer"]])}
+    return {"score": float(numeric.each([given["p"]], [given["answer"]])[0])}
 
 
 def autocast_sum(given: Found) -> Found:

@@ -18,15 +18,6 @@ DIRECTION = "higher"
 RANGE = (-1.0, 1.0)
 
 
-def difference(score: float, reference: float) -> float:
-    """Return by how much a Brier score is lower than the reference's.
-
-    >>> difference(0.25, reference=0.375)
-    0.125
-    """
-    return reference - score
-
-
 def score(
     forecast: ArrayLike, outcome: ArrayLike, reference: ArrayLike, market: ArrayLike | None = None
 ) -> float:
@@ -35,4 +26,4 @@ def score(
     >>> score([1.0, 0.5], [1, 0], reference=[0.5, 0.5])
     0.125
     """
-    return difference(brier.score(forecast, outcome, market), brier.score(reference, outcome, market))
+    return brier.score(reference, outcome, market) - brier.score(forecast, outcome, market)

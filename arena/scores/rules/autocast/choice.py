@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats, mean
+from arena.scores.rules._columns import Floats
 
 TITLE = "Autocast choice"
 DIRECTION = "lower"
@@ -28,8 +28,3 @@ def each(options: Sequence[ArrayLike], answer: Sequence[int]) -> Floats:
     """The score of each question; `answer` counts its options from 0."""
     rows = zip(options, answer, strict=True)
     return np.array([((np.asarray(p) - (np.arange(np.size(p)) == a)) ** 2).sum() / 2 for p, a in rows])
-
-
-def score(options: Sequence[ArrayLike], answer: Sequence[int]) -> float:
-    """The mean over questions."""
-    return mean(each(options, answer))

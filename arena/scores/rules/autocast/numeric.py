@@ -11,7 +11,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats, check_probabilities, mean
+from arena.scores.rules._columns import Floats, check_probabilities
 
 TITLE = "Autocast numeric"
 DIRECTION = "lower"
@@ -21,8 +21,3 @@ RANGE = (0.0, 1.0)
 def each(forecast: ArrayLike, answer: ArrayLike) -> Floats:
     """The score of each question."""
     return np.abs(check_probabilities(forecast) - check_probabilities(answer))
-
-
-def score(forecast: ArrayLike, answer: ArrayLike) -> float:
-    """The mean over questions."""
-    return mean(each(forecast, answer))
