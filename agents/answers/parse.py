@@ -80,7 +80,7 @@ def parse_answer(
     except NotOneObject as error:
         return UnusableAnswer(str(error))
     markets = _ShownMarkets(names, shown, answer.repairs)
-    scale = scale_of(chance_of(item) for item in answer.forecasts if isinstance(item, dict))
+    scale = scale_of([chance_of(item) for item in answer.forecasts if isinstance(item, dict)])
     forecasts, bad = _parse_items(
         answer.forecasts, "forecast", markets, lambda x: _forecast(x, markets, stage, scale)
     )

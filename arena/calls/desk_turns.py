@@ -5,75 +5,89 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from agents.model import Ask, Call, CallError, Message, Prompt
-from arena.calls.recorded_ask import UNAVAILABLE_CODES, raise_past_agent
-from arena.errors import ArenaError
+from agents.model import Call, CallError, Message, Prompt
+from arena.calls.faults import is_unavailable, raise_past_agent
 from arena.record.model.reservation import Payer
 from arena.record.record import Record
 from arena.record.write.desk import open_desk_turn, read_ended_turns
 from portfolio.quotes import duration_text
 
-FIRST_LOOK, LONGEST_LOOK = 0.05, 2.0
+FIRST_LOOK = 0.05
+LONGEST_LOOK = 2.0
 """Seconds between two looks whether an answer is in: at first, and once nothing comes."""
 
 
 @dataclass
 class DeskTurns:
-    """Turns that are open, by entrant; one look at the record serves all that wait."""
+    """Open turns by entrant. One task looks at the record for all turns that wait for their answer."""
 
     waiting: dict[int, "asyncio.Future[str | None]"] = field(default_factory=dict)
     watching: "asyncio.Task[None] | None" = None
 
-    def ask(self, payer: Payer, wait: float, record: Record) -> Ask:
-        """Opens an entrant's turn and waits for the answer, at most so many seconds from when it opened."""
+    async def ask(self, prompt: Prompt, payer: Payer, wait: float, record: Record) -> Call:
+        """Open an entrant's turn and return its answer, or an error if none is in within `wait` seconds.
 
-        async def asked(prompt: Prompt) -> Call:
-            [message] = prompt.messages
-            began = asyncio.get_running_loop().time()
-            with raise_past_agent():
-                shown = record.write_unfenced(
-                    open_desk_turn, payer.entrant_id, payer.round_id, message.content, wait
-                )
-                answer = await self._answer(payer.entrant_id, record)
-            kept = replace(prompt, messages=(Message("user", shown),))
-            if answer is None:
-                words = f"no answer within {duration_text(timedelta(seconds=wait))}"
-                return Call(kept, None, cost=0, error=CallError("timeout", words, retry=False))
-            took = round(1_000 * (asyncio.get_running_loop().time() - began))
-            return Call(kept, answer, finish="stop", cost=0, latency_ms=took)
+        The seconds count from when the turn was opened first.
+        """
+        [message] = prompt.messages
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        with raise_past_agent():
+            shown = record.write_unfenced(
+                open_desk_turn, payer.entrant_id, payer.round_id, message.content, wait
+            )
+            answer = await self._answer(payer.entrant_id, record)
 
-        return asked
+        # A turn that was open before shows what it showed then.
+        asked = replace(prompt, messages=(Message("user", shown),))
+        if answer is None:
+            text = f"no answer within {duration_text(timedelta(seconds=wait))}"
+            return Call(asked, None, cost=0, error=CallError("timeout", text, retry=False))
 
-    async def _answer(self, entrant: int, record: Record) -> str | None:
-        self.waiting[entrant] = asyncio.get_running_loop().create_future()
+        latency = round(1_000 * (loop.time() - began))
+        return Call(asked, answer, finish="stop", cost=0, latency_ms=latency)
+
+    async def _answer(self, entrant_id: int, record: Record) -> str | None:
+        """Wait for the end of an entrant's turn, and return its answer; None if it has none."""
+        future: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self.waiting[entrant_id] = future
         if self.watching is None or self.watching.done():
             self.watching = asyncio.create_task(self._watch(record))
+
         try:
-            return await self.waiting[entrant]
+            return await future
         finally:
-            del self.waiting[entrant]
+            del self.waiting[entrant_id]
 
     async def _watch(self, record: Record) -> None:
-        """Look again and again, less often while nothing comes, until nobody waits."""
+        """Look for answers, less often while none comes, until no turn waits."""
         pause = FIRST_LOOK
         while self.waiting:
-            ended = dict[int, str | None]()
+            ended: dict[int, str | None] = {}
             try:
                 ended = _ended_turns([*self.waiting], record)
-            except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
-                if not (isinstance(error, ArenaError) and error.code in UNAVAILABLE_CODES):
+            except Exception as error:  # noqa: BLE001 - every turn that waits must learn of any error
+                if not is_unavailable(error):
                     for future in self.waiting.values():
                         if not future.done():
                             future.set_exception(error)
                     return
-            for entrant, answer in ended.items():
-                if not self.waiting[entrant].done():
-                    self.waiting[entrant].set_result(answer)
+
+            for entrant_id, answer in ended.items():
+                future = self.waiting[entrant_id]
+                if not future.done():
+                    future.set_result(answer)
+
             pause = FIRST_LOOK if ended else min(1.5 * pause, LONGEST_LOOK)
             await asyncio.sleep(pause)
 
 
-def _ended_turns(entrants: Collection[int], record: Record) -> dict[int, str | None]:
-    """The turns that are over, by entrant. An answer that came at the last moment counts."""
-    ended = record.read(read_ended_turns, entrants)
-    return record.write_unfenced(read_ended_turns, ended, True) if None in ended.values() else ended
+def _ended_turns(entrant_ids: Collection[int], record: Record) -> dict[int, str | None]:
+    """Return the answers of the turns that have ended, by entrant; None for a turn that has none.
+
+    If one has none they are read again, locked: an answer that is just being written counts.
+    """
+    ended = record.read(read_ended_turns, entrant_ids)
+    if None in ended.values():
+        return record.write_unfenced(read_ended_turns, ended, True)
+    return ended

@@ -139,7 +139,7 @@ class Record:
             heads = read_ledger_heads(connection, cohort_id)
             if behind := self.accounts.behind(dict(heads.values())):
                 self.accounts.read(read_entries_after(connection, behind))
-            accounts, newest = self.accounts.holdings(id for id, _ in heads.values())
+            accounts, newest = self.accounts.holdings([id for id, _ in heads.values()])
             if until is None or newest <= until:
                 return dict(zip(heads, accounts.values(), strict=True))
             ledgers = read_ledgers(connection, cohort_id)
