@@ -30,6 +30,7 @@ from arena.record.write.reservations import (
     reserve,
     withdraw_reservations,
 )
+from arena.record.write.turns import renew_claims
 
 
 def new_reservation_id() -> int:
@@ -59,14 +60,19 @@ class CallReservations:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     waits: WaitReports = field(default_factory=WaitReports)
 
-    def renew(self) -> None:
-        """Renew the reservations of calls under way."""
-        if self.record is None:
-            return
+    def renew(self, round_id: int, claims: dict[int, int], record: Record) -> None:
+        """Renew the reservations of calls under way, and claims on turns of a round in the record.
 
-        self._withdraw_unanswered(self.record)
-        if self.under_way:
-            self.record.write_unfenced(renew_reservations, list(self.under_way))
+        `claims` has their tokens by entrant; those that another process took over are removed.
+        """
+        if self.record is not None:
+            self._withdraw_unanswered(self.record)
+            if self.under_way:
+                self.record.write_unfenced(renew_reservations, list(self.under_way))
+
+        renewed = record.write_unfenced(renew_claims, round_id, claims)
+        for lost in claims.keys() - renewed:
+            del claims[lost]
 
     async def reserve(
         self, request: ReservationRequest | None, limit: ProviderLimit

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from itertools import chain
+from typing import TypeVar
 
 from agents.answers.decisions import sound_decision
 from agents.answers.parse import READER_VERSION
@@ -40,19 +40,20 @@ from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.write.evidence import read_evidence
 from arena.record.write.reservations import read_pauses
-from arena.record.write.turns import TurnUnderClaim, claim_turns, renew_claims
+from arena.record.write.turns import TurnUnderClaim, claim_turns
 from arena.rounds.error_text import redact_keys, unexpected_error_text
 from arena.rounds.evidence import gather_context, toolbox
 from arena.rounds.world import Player, World
-from markets.model import MarketId, Snapshot
+from markets.model import Listing, MarketId, Snapshot
 from markets.venue import VenueError
 from portfolio.execute import execute_at, is_out
 from portfolio.ledger import post
 from portfolio.marks import mark_all
 from portfolio.matching import SnapshotOffers, WorseOffers
-from portfolio.model import Rejection
+from portfolio.model import Bet, Rejection, Sale
 from portfolio.quotes import duration_text
 
+Order = TypeVar("Order", Bet, Sale)
 NO_NAMES: Set[str] = frozenset()
 CLOSED_CODE = "closed_since"
 """The code of an order that is refused because its market closed before the agent had answered."""
@@ -88,7 +89,7 @@ class ClaimedTurn:
 
 async def play_turns(
     stored: StoredCohort,
-    round: StoredRound,
+    stored_round: StoredRound,
     world: World,
     record: Record,
     late: bool,
@@ -100,27 +101,25 @@ async def play_turns(
     Agents that others are made from play before these. `only` names the agents to play, `again` says whether
     the round was begun before.
     """
-    taken = record.snapshot(stored.id, round.at)
+    taken = record.snapshot(stored.id, stored_round.at)
     if taken is None:
-        raise LookupError(f"round {round.number} of cohort {stored.cohort.number} has no snapshot")
+        raise LookupError(f"round {stored_round.number} of cohort {stored.cohort.number} has no snapshot")
     snapshot = taken[1]
 
     for wave in play_waves(stored.cohort.entrants):
-        statuses = record.read(read_turn_statuses, round.id)
+        statuses = record.read(read_turn_statuses, stored_round.id)
         pending = unfinished_turns(stored, statuses)
         failed = unfinished_turns(stored, statuses, {"failed"})
         playable = pending if late else failed
-        ready = [entrant for entrant in wave if entrant.name in playable and has_sources(entrant, pending)]
-        if only is not None:
-            ready = [entrant for entrant in ready if entrant.name in only]
+        ready = list(ready_entrants(wave, playable, pending, only))
 
         if world.dispatch is not None and only is None and not late:
-            delivered = [entrant.name for entrant in ready if not exclusion_reason(entrant, failed)]
-            seen_at = snapshot.seen_at
-            played, left = await play_by_workers(delivered, stored, round, seen_at, again, world, record)
+            excluded = {entrant.name for entrant in ready if exclusion_reason(entrant, failed)}
+            played, ready = await play_by_workers(
+                ready, excluded, stored, stored_round, snapshot.seen_at, again, world, record
+            )
             for turn in played:
                 yield turn
-            ready = [entrant for entrant in ready if entrant.name not in delivered or entrant.name in left]
 
         claims = [
             replace(
@@ -131,15 +130,19 @@ async def play_turns(
                 retried=claim.entrant.name in failed and claim.entrant.name not in pending,
                 look_again=second_look(claim, again, stored.cohort, world),
             )
-            for claim in claimed_turns(ready, stored, round, snapshot, world, record)
+            for claim in claimed_turns(ready, stored, stored_round, snapshot, world, record)
         ]
 
-        held = {claim.entrant_id: claim.token for claim in claims}
-        async with heartbeat(partial(renew_turns, round.id, held, world, record)):
-            tasks = {asyncio.create_task(play_turn(claim, round.number)): claim for claim in claims}
+        held: dict[int, int] = {}
+        tasks: dict[asyncio.Task[Turn], ClaimedTurn] = {}
+        async with heartbeat(partial(world.reservations.renew, stored_round.id, held, record)):
+            for claim in claims:
+                held[claim.entrant_id] = claim.token
+                task = asyncio.create_task(play_turn(claim, stored_round.number))
+                tasks[task] = claim
             async with at_work([*tasks], world):
                 async for ended in ended_turns(tasks):
-                    for turn in write_turns(ended, held, stored, round, world, record):
+                    for turn in write_turns(ended, held, stored, stored_round, world, record):
                         yield turn
 
 
@@ -158,52 +161,58 @@ async def at_work(tasks: Sequence["asyncio.Task[Turn]"], world: World) -> AsyncI
 
 
 async def play_by_workers(
-    names: Sequence[str],
+    ready: Sequence[Entrant],
+    excluded: Collection[str],
     stored: StoredCohort,
-    round: StoredRound,
+    stored_round: StoredRound,
     seen_at: datetime,
     again: bool,
     world: World,
     record: Record,
-) -> tuple[list[Turn], Collection[str]]:
-    """Have workers play turns; return those they played, and the agents that are left for want of workers.
+) -> tuple[list[Turn], list[Entrant]]:
+    """Have workers play the turns of entrants that are not excluded.
 
-    The time for a round counts from when its prices were read. Once it is over no agent is left: it is too
-    late for those that have not played.
+    Return the turns that are written, and the entrants whose turns this process has to play: the excluded
+    ones, and others for want of workers. The time for a round counts from when its prices were read; once it
+    is over, it is too late for those others.
     """
+    names = [entrant.name for entrant in ready if entrant.name not in excluded]
     if not names or world.dispatch is None:
-        return [], ()
-
-    def too_late() -> bool:
-        return is_late(stored.cohort, seen_at, world.now())
+        return [], list(ready)
 
     def missing() -> Collection[str]:
-        if too_late():
+        if is_late(stored.cohort, seen_at, world.now()):
             return ()
 
         # The calls are made by workers, so the record says which models are left alone.
         for paused in record.read(read_pauses):
             world.reservations.waits.note(paused.name, paused.seconds)
-        unfinished = unfinished_turns(stored, record.read(read_turn_statuses, round.id))
+        unfinished = unfinished_turns(stored, record.read(read_turn_statuses, stored_round.id))
         return set(names).intersection(unfinished)
 
-    left = await world.dispatch(stored, round, names, missing, again)
-    played_ids = [stored.entrant_ids[name] for name in names if name not in left]
-    played = record.read(read_turns, round.id, played_ids)
-    return played, () if too_late() else left
+    left = await world.dispatch(stored, stored_round, names, missing, again)
+    too_late = is_late(stored.cohort, seen_at, world.now())
+    played_ids = []
+    own = []
+    for entrant in ready:
+        name = entrant.name
+        if name in names and name not in left:
+            played_ids.append(stored.entrant_ids[name])
+        elif name in excluded or not too_late:
+            own.append(entrant)
+
+    return record.read(read_turns, stored_round.id, played_ids), own
 
 
-def renew_turns(round_id: int, held: dict[int, int], world: World, record: Record) -> None:
-    """Renew the reservations of calls under way and the claims on turns; drop those that others took over."""
-    world.reservations.renew()
-    renewed = record.write_unfenced(renew_claims, round_id, held)
-    for lost in held.keys() - renewed:
-        del held[lost]
-
-
-def has_sources(entrant: Entrant, pending: Collection[str]) -> bool:
-    """Return whether all agents that an entrant is made from have played."""
-    return not any(name in pending for name in forecast_sources(entrant.settings))
+def ready_entrants(
+    wave: Sequence[Entrant], playable: Sequence[str], pending: Sequence[str], only: Collection[str] | None
+) -> Iterator[Entrant]:
+    """Yield the playable entrants of a wave for which all agents that they are made from have played."""
+    for entrant in wave:
+        if entrant.name not in playable or (only is not None and entrant.name not in only):
+            continue
+        if not set(forecast_sources(entrant.settings)).intersection(pending):
+            yield entrant
 
 
 def exclusion_reason(entrant: Entrant, failed: Collection[str]) -> str:
@@ -219,9 +228,10 @@ def awaited_by(entrant: Entrant, stored: StoredCohort, statuses: Mapping[int, st
         return variable
 
     sources = forecast_sources(entrant.settings)
-    if sources and all(statuses.get(stored.entrant_ids[name]) == "waiting" for name in sources):
-        return sources[0]
-    return ""
+    for name in sources:
+        if statuses.get(stored.entrant_ids[name]) != "waiting":
+            return ""
+    return sources[0] if sources else ""
 
 
 async def ended_turns(
@@ -235,17 +245,24 @@ async def ended_turns(
     left = list(tasks)
     while left:
         await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
-        done = [task for task in left if task.done()]
-        good = [task for task in done if not task.cancelled() and not task.exception()]
-        if good:
-            yield [(tasks[task], task.result()) for task in good]
+        good = []
+        failed = []
+        for task in [*left]:
+            if not task.done():
+                continue
+            left.remove(task)
+            if task.cancelled() or task.exception():
+                failed.append(task)
+            else:
+                good.append((tasks[task], task.result()))
 
-        for task in done:
+        if good:
+            yield good
+        for task in failed:
             try:
                 await task
             except NotKept as error:
                 raise error.fault from error
-        left = [task for task in left if task not in done]
 
 
 def unfinished_turns(
@@ -271,7 +288,7 @@ def closed_since(cohort: Cohort, snapshot: Snapshot, now: datetime) -> Set[Marke
 def claimed_turns(
     entrants: list[Entrant],
     stored: StoredCohort,
-    round: StoredRound,
+    stored_round: StoredRound,
     snapshot: Snapshot,
     world: World,
     record: Record,
@@ -281,17 +298,24 @@ def claimed_turns(
         return
 
     cohort = stored.cohort
-    ids = {entrant.name: stored.entrant_ids[entrant.name] for entrant in entrants}
+    round_id = stored_round.id
+    ids = {}
+    sources: dict[str, None] = {}
+    for entrant in entrants:
+        ids[entrant.name] = stored.entrant_ids[entrant.name]
+        sources.update(dict.fromkeys(forecast_sources(entrant.settings)))
+
     offers = SnapshotOffers(snapshot, cohort.rules)
-    tokens = record.write(claim_turns, round.id, [*ids.values()], world.holder, record.watch.is_over)
+    tokens = record.write(claim_turns, round_id, [*ids.values()], world.holder, record.watch.is_over)
     accounts = record.holdings(stored.id)
-    sources = {entrant.name: forecast_sources(entrant.settings) for entrant in entrants}
-    stated = record.read(read_final_forecasts, round.id, [*dict.fromkeys(chain(*sources.values()))])
+    stated = record.read(read_final_forecasts, round_id, [*sources])
     marks = mark_all({name: accounts[name] for name in ids}, snapshot, cohort.rules.quote_age)
-    calls = record.read(read_calls, round.id, [*ids.values()])
-    evidence = {} if cohort.evidence == NO_EVIDENCE else record.read(read_evidence, round.id)
-    earlier = [other.at for other in record.read(read_rounds, stored.id) if other.at < round.at]
-    since = max(earlier, default=None)
+    calls = record.read(read_calls, round_id, [*ids.values()])
+    evidence = {} if cohort.evidence == NO_EVIDENCE else record.read(read_evidence, round_id)
+    since = None
+    for other in record.read(read_rounds, stored.id):
+        if other.at < stored_round.at:
+            since = other.at if since is None else max(since, other.at)
     context = gather_context(entrants, stored, snapshot, since, record)
 
     for entrant in entrants:
@@ -303,22 +327,22 @@ def claimed_turns(
         token = tokens[entrant_id]
         player = player_of(entrant, cohort, world)
         answers = calls.get(entrant_id, ())
-        payer = Payer(round.id, entrant_id, token)
-        ask = ask_of_player(player, payer, name, answers, world, record, round.at)
+        payer = Payer(round_id, entrant_id, token)
+        ask = ask_of_player(player, payer, name, answers, world, record, stored_round.at)
         view = View(
             snapshot=snapshot,
             holdings=accounts[name],
             mark=marks[name],
             rules=cohort.rules,
-            seed=seed_for(cohort.seed, round.number, name),
-            round=round.number,
+            seed=seed_for(cohort.seed, stored_round.number, name),
+            round=stored_round.number,
             rounds=cohort.rounds,
-            stated={source: stated.get(source, ()) for source in sources[name]},
+            stated={source: stated.get(source, ()) for source in forecast_sources(entrant.settings)},
             evidence=evidence,
             since=since,
         )
         view = context.told(view, entrant_id)
-        tools = toolbox(entrant, stored, round, view, world, record)
+        tools = toolbox(entrant, stored, stored_round, view, world, record)
         if tools is not None:
             view = replace(view, tools=tools)
         yield ClaimedTurn(
@@ -396,10 +420,8 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
             decision = Decision(status="failed", note=f"no prices of when it had answered: {error.message}")
 
     closed = closed_since(claim.cohort, view.snapshot, now)
-    ordered = [bet.market_id for bet in decision.bets] + [sale.market_id for sale in decision.sales]
-    too_late = [Rejection(CLOSED_CODE, CLOSED_WORDS, market) for market in ordered if market in closed]
-    bets = [bet for bet in decision.bets if bet.market_id not in closed]
-    sales = [sale for sale in decision.sales if sale.market_id not in closed]
+    bets, late_bets = _open_orders(decision.bets, closed)
+    sales, late_sales = _open_orders(decision.sales, closed)
     fills, refused = execute_at(offers, bets, sales, view.holdings)
 
     return Turn(
@@ -407,12 +429,26 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
         cash=view.holdings.cash,
         decision=decision,
         fills=tuple(fills),
-        rejections=(*decision.rejections, *too_late, *refused),
+        rejections=(*decision.rejections, *late_bets, *late_sales, *refused),
         entries=tuple(post(fills, view.holdings, view.snapshot.at, f"fill:{number}")),
         second=second,
         settings=claim.entrant.replaced_hash,
         reader=READER_VERSION if decision.status in DECIDED_STATUSES else 0,
     )
+
+
+def _open_orders(
+    orders: Sequence[Order], closed: Collection[MarketId]
+) -> tuple[list[Order], list[Rejection]]:
+    """Return the orders on open markets, and rejections of those on closed markets."""
+    accepted = []
+    rejections = []
+    for order in orders:
+        if order.market_id in closed:
+            rejections.append(Rejection(CLOSED_CODE, CLOSED_WORDS, order.market_id))
+        else:
+            accepted.append(order)
+    return accepted, rejections
 
 
 def second_look(
@@ -432,24 +468,33 @@ def second_look(
         time_passes = cohort.stamp == "simulated" and world.pretended
         needed = again and time_passes and world.now() > first.seen_at
 
-    held_ids = {market_id for market_id, _ in claim.view.holdings.lots}
-    held = [listing for listing in first.held if listing.market.id in held_ids]
-    market_ids = [listing.market.id for listing in (*first.shown, *held)]
-    if not needed or claim.entrant.kind == "market" or not market_ids:
+    seen = list(_own_listings(claim.view))
+    if not needed or claim.entrant.kind == "market" or not seen:
         return None
 
     async def look() -> Snapshot:
         # A clock that is behind must not make prices stale that have just come.
-        listings = await world.venue(cohort).listings(max(world.now(), first.seen_at), market_ids)
+        venue = world.venue(cohort)
+        market_ids = [listing.market.id for listing in seen]
+        listings = await venue.listings(max(world.now(), first.seen_at), market_ids)
         quotes = {listing.market.id: listing.quote for listing in listings if listing.has_price}
-        return Snapshot(
-            first.at,
-            tuple(replace(listing, quote=quotes.get(listing.market.id)) for listing in first.shown),
-            tuple(replace(listing, quote=quotes.get(listing.market.id)) for listing in held),
-            max(world.now(), first.seen_at),
-        )
+
+        repriced = [replace(listing, quote=quotes.get(listing.market.id)) for listing in seen]
+        shown = tuple(repriced[: len(first.shown)])
+        held = tuple(repriced[len(first.shown) :])
+        return Snapshot(first.at, shown, held, max(world.now(), first.seen_at))
 
     return look
+
+
+def _own_listings(view: View) -> Iterator[Listing]:
+    """Yield the listings of a snapshot that an agent was shown: those on offer, and those that it holds."""
+    yield from view.snapshot.shown
+
+    held_ids = {market_id for market_id, _ in view.holdings.lots}
+    for listing in view.snapshot.held:
+        if listing.market.id in held_ids:
+            yield listing
 
 
 def looks_outside(entrant: Entrant, cohort: Cohort, world: World) -> bool:
@@ -457,9 +502,8 @@ def looks_outside(entrant: Entrant, cohort: Cohort, world: World) -> bool:
     if player_of(entrant, cohort, world).looks_outside:
         return True
 
-    names = forecast_sources(entrant.settings)
-    sources = [other for other in cohort.entrants if other.name in names]
-    return any(looks_outside(source, cohort, world) for source in sources)
+    sources = forecast_sources(entrant.settings)
+    return any(other.name in sources and looks_outside(other, cohort, world) for other in cohort.entrants)
 
 
 async def decide_turn(claim: ClaimedTurn) -> Decision:
@@ -485,11 +529,11 @@ def write_turns(
     ended: Sequence[tuple[ClaimedTurn, Turn]],
     held: dict[int, int],
     stored: StoredCohort,
-    round: StoredRound,
+    stored_round: StoredRound,
     world: World,
     record: Record,
-) -> list[Turn]:
-    """Write turns and return them, without those that another process took over meanwhile: its turns count.
+) -> Iterator[Turn]:
+    """Write turns and yield them, without those that another process took over meanwhile: its turns count.
 
     They are removed from `held`: a claim that a failed turn has given back must not be renewed.
     """
@@ -498,6 +542,8 @@ def write_turns(
         held.pop(claim.entrant_id, None)
         claimed.append(TurnUnderClaim(claim.entrant_id, claim.token, turn, world.now()))
 
-    place = stored.cohort.number, round.number
-    written = record.add_turns(round.id, place, claimed, world.code_version)
-    return [turn.turn for turn in claimed if turn.entrant_id in written]
+    place = stored.cohort.number, stored_round.number
+    written = record.add_turns(stored_round.id, place, claimed, world.code_version)
+    for under_claim in claimed:
+        if under_claim.entrant_id in written:
+            yield under_claim.turn

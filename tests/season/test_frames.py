@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -127,7 +128,9 @@ def tracer(tmp_path_factory: pytest.TempPathFactory) -> Tracer:
     async def play() -> Tracer:
         async with open_world(config, record) as doors:
             plan = plan_of(config, doors.now())
-            with traced() as tracer:
+            with traced() as tracer, pytest.MonkeyPatch.context() as patch:
+                # Claims are renewed while turns are played, however quick the machine is.
+                patch.setattr("arena.record.model.lease.HEARTBEAT_INTERVAL", timedelta(milliseconds=1))
                 await play_season(plan, doors, record, None, lambda _done, _of: None)
         return tracer
 
