@@ -34,6 +34,11 @@ def chat_options(
     parts: Collection[str],
 ) -> dict[str, Any]:
     """Return all options but those of a stream; `parts` has those of `seed` and `max_tokens` to be sent."""
+    messages = [step_message(x) or {"role": x.role, "content": x.content} for x in prompt.messages]
+    if is_marked(prompt, provider):  # others keep by themselves what questions share
+        last = messages[-1]
+        last["content"] = [{"type": "text", "text": last["content"], "cache_control": CACHE_MARK}]
+
     seeded = "seed" in parts and "seed" in understood(settings.model)
     optional = {
         "api_key": key,
@@ -47,7 +52,7 @@ def chat_options(
     options.update(_tools(prompt) if prompt.tools else form_option(prompt, settings, rung))
     options.update(
         model=settings.model,
-        messages=_messages(prompt, provider),
+        messages=messages,
         timeout=CLIENT_TIMEOUT,
         max_retries=0,
         num_retries=0,
@@ -68,26 +73,10 @@ def chat_options(
     return options
 
 
-def _messages(prompt: Prompt, provider: str) -> list[dict[str, Any]]:
-    """Return the messages of a question, the last one marked for the provider's cache if that needs it."""
-    messages = []
-    for message in prompt.messages:
-        step = step_message(message)
-        messages.append(step or {"role": message.role, "content": message.content})
-
-    if is_marked(prompt, provider):  # others keep by themselves what questions share
-        last = messages[-1]
-        last["content"] = [{"type": "text", "text": last["content"], "cache_control": CACHE_MARK}]
-    return messages
-
-
 def _tools(prompt: Prompt) -> dict[str, Any]:
     """Return the tools as options. No form is asked for beside them, which several providers refuse."""
-    tools = []
-    for form in prompt.tools:
-        function = {"name": form.name, "description": form.about, "parameters": form.parameters}
-        tools.append({"type": "function", "function": function})
-
+    forms = [{"name": x.name, "description": x.about, "parameters": x.parameters} for x in prompt.tools]
+    tools = [{"type": "function", "function": form} for form in forms]
     choice = "none" if prompt.must_answer else "auto"
     # litellm would look among tools for servers of its own, by a library that need not be there
     return {"tools": tools, "tool_choice": choice, "_skip_mcp_handler": True}

@@ -77,12 +77,13 @@ def response_body(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[s
         ]
         body["tool_choice"] = "none" if prompt.must_answer else "auto"
 
-    body["model"] = model_name(settings)
-    body["input"] = list(chain.from_iterable(map(_items, prompt.messages)))
     most = prompt.max_tokens or settings.max_tokens
-    body[settings.max_tokens_key or "max_output_tokens"] = max(most, LEAST_TOKENS)
-    body["stream"] = True
-    return body
+    return body | {
+        "model": model_name(settings),
+        "input": list(chain.from_iterable(map(_items, prompt.messages))),
+        settings.max_tokens_key or "max_output_tokens": max(most, LEAST_TOKENS),
+        "stream": True,
+    }
 
 
 def _items(message: Message) -> Iterator[dict[str, Any]]:

@@ -46,7 +46,9 @@ async def streamed_answer(
     for choice in paused:
         choice.finish_reason = "stop"  # the library puts together only what it knows
     answer = library.stream_chunk_builder(chunks, messages=options["messages"])
-    answer.model = _model_name(chunks)  # not the library's, which is the name that was asked for
+    hidden = (getattr(chunk, "_hidden_params", None) or {} for chunk in chunks)
+    names = (as_text(fields.get("provider_response_model")) for fields in hidden)
+    answer.model = next(filter(None, names), "")  # not the library's, which is the name that was asked for
     whole = chat_answer(answer, provider, prompt)
     if paused:
         return replace(whole, finish=PAUSED)
@@ -62,13 +64,3 @@ def _choices(chunks: Sequence[Any]) -> Iterator[Any]:
     """Yield what each piece adds to an answer."""
     for chunk in chunks:
         yield from chunk.choices
-
-
-def _model_name(chunks: Sequence[Any]) -> str:
-    """Return the provider's own name for the model, if a piece has it."""
-    for chunk in chunks:
-        hidden = getattr(chunk, "_hidden_params", None) or {}
-        name = as_text(hidden.get("provider_response_model"))
-        if name:
-            return name
-    return ""

@@ -153,8 +153,8 @@ def _scope_warnings(
     """Warn of limits that all calls of a round, an agent, a day or a cohort would break together."""
     low = total_usage([estimate.bounds[0] for estimate in estimates])
     likely = total_usage([estimate.bounds[1] for estimate in estimates])
-    cohort = Fraction(calendar.cohort)
-    day = Fraction(calendar.day)
+    cohort = calendar.cohort
+    day = calendar.day
 
     yield from _sum_warnings("round", "", low, likely, budget.round)
     for estimate in estimates:

@@ -49,13 +49,12 @@ class DeskTurns:
 
     async def _answer(self, entrant_id: int, record: Record) -> str | None:
         """Wait for the end of an entrant's turn, and return its answer; None if it has none."""
-        future: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self.waiting[entrant_id] = future
+        self.waiting[entrant_id] = asyncio.get_running_loop().create_future()
         if self.watching is None or self.watching.done():
             self.watching = asyncio.create_task(self._watch(record))
 
         try:
-            return await future
+            return await self.waiting[entrant_id]
         finally:
             del self.waiting[entrant_id]
 

@@ -64,32 +64,8 @@ SAMPLE_RULES = (
 )
 
 
-def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int) -> View:
-    """Return a round with so many markets on offer, in which nothing is held yet and no article is shown."""
-    return _sample_round(shown, 0, rules, bankroll, rounds)
-
-
-def late_sample_round(
-    shown: int, held: int, rules: Rules, bankroll: int, rounds: int, guard: Guard | None = None
-) -> View:
-    """Return the last round of a cohort, in which so many markets are held that are no longer on offer.
-
-    With a guard, each market has as many articles as it lets through, and as long ones.
-    """
-    view = replace(_sample_round(shown, held, rules, bankroll, rounds), round=rounds)
-    if guard is None or not guard.per_market:
-        return view
-
-    text = _typical_text(guard.characters)
-    article = Article(
-        "example.org", "https://example.org/a-page", SAMPLE_QUESTION, text, SAMPLE_TIME, SAMPLE_TIME
-    )
-    articles = (article,) * guard.per_market
-    return replace(view, evidence={listing.market.id: articles for listing in view.snapshot})
-
-
-def _sample_round(shown: int, held: int, rules: Rules, bankroll: int, rounds: int) -> View:
-    """Return the first round of a cohort with so many markets on offer, and others that are held."""
+def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int, held: int = 0) -> View:
+    """Return a first round with so many markets on offer, so many others that are held, and no articles."""
     listings = tuple(_sample_listing(number) for number in range(1, shown + held + 1))
     snapshot = Snapshot(SAMPLE_TIME, listings[:shown], listings[shown:])
     lots: dict[LotKey, Lot] = {
@@ -104,6 +80,25 @@ def _sample_round(shown: int, held: int, rules: Rules, bankroll: int, rounds: in
         seed=1,
         rounds=rounds,
     )
+
+
+def late_sample_round(
+    shown: int, held: int, rules: Rules, bankroll: int, rounds: int, guard: Guard | None = None
+) -> View:
+    """Return the last round of a cohort, in which so many markets are held that are no longer on offer.
+
+    With a guard, each market has as many articles as it lets through, and as long ones.
+    """
+    view = replace(first_sample_round(shown, rules, bankroll, rounds, held), round=rounds)
+    if guard is None or not guard.per_market:
+        return view
+
+    text = _typical_text(guard.characters)
+    article = Article(
+        "example.org", "https://example.org/a-page", SAMPLE_QUESTION, text, SAMPLE_TIME, SAMPLE_TIME
+    )
+    articles = (article,) * guard.per_market
+    return replace(view, evidence={listing.market.id: articles for listing in view.snapshot})
 
 
 def _sample_listing(number: int) -> Listing:
@@ -157,7 +152,7 @@ class Usage:
             None if self.cost is None or other.cost is None else self.cost + other.cost,
         )
 
-    def times(self, rounds: Fraction) -> "Usage":
+    def times(self, rounds: Fraction | int) -> "Usage":
         """Return the usage of so many rounds, rounded up.
 
         >>> Usage(2, 1_000, 100, 7).times(Fraction(1, 2))

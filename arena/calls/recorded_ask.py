@@ -149,11 +149,17 @@ class Asker:
         if too_dear is not None:
             return _refused(prompt, too_dear)
 
+        turn = self.turn
         again = False
         while True:
             async with self.reservations.limiter.slot(self.provider, self.agent, again) as limit:
                 await self.reservations.calls.wait_while_closed()
-                answer = await self.reservations.reserve(self._request(worst), limit)
+                answer = None
+                if turn is not None:
+                    request = ReservationRequest(
+                        turn.payer, self.provider, worst, turn.holder, turn.now(), self.model
+                    )
+                    answer = await self.reservations.reserve(request, limit)
                 if isinstance(answer, CallRefused):
                     return _refused(prompt, answer.why)
                 if not isinstance(answer, ProviderBusy | ModelPaused):
@@ -183,8 +189,7 @@ class Asker:
             at = turn.now()
             incident = None
             if call.usage_doubt:
-                due = turn.due or at
-                incident = usage_not_believed(self.agent, self.model, call.usage_doubt, due, at)
+                incident = usage_not_believed(self.agent, self.model, call.usage_doubt, turn.due or at, at)
 
             ids = turn.payer.round_id, turn.payer.entrant_id
             try:
@@ -203,13 +208,6 @@ class Asker:
 
         if cancelled is not None:
             raise cancelled
-
-    def _request(self, worst: int | None) -> ReservationRequest | None:
-        """Return the request for a reservation now; None if there is no turn that would pay."""
-        turn = self.turn
-        if turn is None:
-            return None
-        return ReservationRequest(turn.payer, self.provider, worst, turn.holder, turn.now(), self.model)
 
     async def _call(
         self, prompt: Prompt, worst: int | None, reservation: Reservation | None, limit: ProviderLimit

@@ -60,28 +60,33 @@ class CallReservations:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     waits: WaitReports = field(default_factory=WaitReports)
 
-    def renew(self, round_id: int, claims: dict[int, int], record: Record) -> None:
+    def renew(self) -> None:
+        """Renew the reservations of calls under way."""
+        if self.record is None:
+            return
+
+        self._withdraw_unanswered(self.record)
+        if self.under_way:
+            self.record.write_unfenced(renew_reservations, list(self.under_way))
+
+    def renew_turns(self, round_id: int, claims: dict[int, int], record: Record) -> None:
         """Renew the reservations of calls under way, and claims on turns of a round in the record.
 
         `claims` has their tokens by entrant; those that another process took over are removed.
         """
-        if self.record is not None:
-            self._withdraw_unanswered(self.record)
-            if self.under_way:
-                self.record.write_unfenced(renew_reservations, list(self.under_way))
-
+        self.renew()
         renewed = record.write_unfenced(renew_claims, round_id, claims)
         for lost in claims.keys() - renewed:
             del claims[lost]
 
     async def reserve(
-        self, request: ReservationRequest | None, limit: ProviderLimit
+        self, request: ReservationRequest, limit: ProviderLimit
     ) -> Reservation | ProviderBusy | ModelPaused | CallRefused | None:
         """Reserve a call; if the money is held for calls under way, wait until these have ended.
 
-        Return None if there is nothing to reserve in. Raise `TakenOver` if another worker plays the turn.
+        Return None if there is no record to reserve in. Raise `TakenOver` if another worker plays the turn.
         """
-        if self.record is None or request is None:
+        if self.record is None:
             return None
 
         answer = self._try_reserve(self.record, request)

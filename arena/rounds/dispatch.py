@@ -33,62 +33,59 @@ OnAlone = Callable[[bool], None]
 
 
 @asynccontextmanager
-async def dispatch_to_workers(database: str, version: str, on_change: OnAlone) -> AsyncIterator[Dispatch]:
+async def dispatch_to_workers(
+    database: str,
+    version: str,
+    on_change: OnAlone,
+) -> AsyncIterator[Dispatch]:
     """Open the queue of a record, and yield what has its workers play turns for this version of the code."""
     async with open_queue(database) as app:
         watch = Watch()
         presence = WorkerPresence(partial(has_workers, app, watch), on_change)
-        workers = WorkerDispatch(app, version, presence)
-        yield workers.dispatch
+        yield partial(_play_turns, app, version, presence)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerDispatch:
-    """Delivers turns to the workers on a queue, for a scheduler of one version of the code."""
+async def _play_turns(
+    app: Any,
+    version: str,
+    presence: "WorkerPresence",
+    stored: StoredCohort,
+    stored_round: StoredRound,
+    names: Sequence[str],
+    missing: MissingTurns,
+    again: bool,
+) -> Collection[str]:
+    """Wait until workers have played the turns of these agents; return those left for want of workers."""
+    cohort = stored.cohort.number
+    number = stored_round.number
+    jobs = [TurnJob(cohort, number, name, version, again) for name in names]
+    presence.heard_at = timer()  # workers have from now on to give a sign
+    if await presence.alone():
+        return names
 
-    app: Any
-    version: str
-    presence: "WorkerPresence"
+    await enqueue_turns(app, jobs)
+    pause = FIRST_LOOK
+    waited = 0.0
+    while True:
+        open_jobs = await open_locks(app, jobs)
+        if not open_jobs and not missing():
+            return ()
 
-    async def dispatch(
-        self,
-        stored: StoredCohort,
-        stored_round: StoredRound,
-        names: Sequence[str],
-        missing: MissingTurns,
-        again: bool,
-    ) -> Collection[str]:
-        """Wait until workers have played the turns of these agents; return those left for want of workers."""
-        cohort = stored.cohort.number
-        number = stored_round.number
-        jobs = [TurnJob(cohort, number, name, self.version, again) for name in names]
-        self.presence.begin()
-        if await self.presence.alone():
-            return names
+        await asyncio.sleep(pause)
+        waited += pause
+        pause = min(1.5 * pause, LAST_LOOK)
+        if waited < REQUEUE_EVERY:
+            continue
 
-        await enqueue_turns(self.app, jobs)
-        pause = FIRST_LOOK
+        # Jobs whose workers went silent are delivered again, unless no worker is there to take them.
         waited = 0.0
-        while True:
-            open_jobs = await open_locks(self.app, jobs)
-            if not open_jobs and not missing():
-                return ()
+        left = missing()
+        if await presence.alone():
+            return [job.agent for job in jobs if job.lock in open_jobs or job.agent in left]
 
-            await asyncio.sleep(pause)
-            waited += pause
-            pause = min(1.5 * pause, LAST_LOOK)
-            if waited < REQUEUE_EVERY:
-                continue
-
-            # Jobs whose workers went silent are delivered again, unless no worker is there to take them.
-            waited = 0.0
-            left = missing()
-            if await self.presence.alone():
-                return [job.agent for job in jobs if job.lock in open_jobs or job.agent in left]
-
-            await requeue_stalled(self.app)
-            missing_jobs = [job for job in jobs if job.agent in left]
-            await enqueue_turns(self.app, missing_jobs)
+        await requeue_stalled(app)
+        missing_jobs = [job for job in jobs if job.agent in left]
+        await enqueue_turns(app, missing_jobs)
 
 
 @dataclass
@@ -99,10 +96,6 @@ class WorkerPresence:
     on_change: OnAlone
     heard_at: float = field(default_factory=timer)
     absent: bool = False
-
-    def begin(self) -> None:
-        """Begin to count the time in which nothing is heard of workers: turns are to be delivered."""
-        self.heard_at = timer()
 
     async def alone(self) -> bool:
         """Return whether turns are to be played without workers."""

@@ -114,12 +114,13 @@ async def play_turns(
         ready = list(ready_entrants(wave, playable, pending, only))
 
         if world.dispatch is not None and only is None and not late:
-            excluded = {entrant.name for entrant in ready if exclusion_reason(entrant, failed)}
-            played, ready = await play_by_workers(
-                ready, excluded, stored, stored_round, snapshot.seen_at, again, world, record
+            delivered = [entrant.name for entrant in ready if not exclusion_reason(entrant, failed)]
+            played, left = await play_by_workers(
+                delivered, stored, stored_round, snapshot.seen_at, again, world, record
             )
             for turn in played:
                 yield turn
+            ready = [entrant for entrant in ready if entrant.name not in delivered or entrant.name in left]
 
         claims = [
             replace(
@@ -135,7 +136,7 @@ async def play_turns(
 
         held: dict[int, int] = {}
         tasks: dict[asyncio.Task[Turn], ClaimedTurn] = {}
-        async with heartbeat(partial(world.reservations.renew, stored_round.id, held, record)):
+        async with heartbeat(partial(world.reservations.renew_turns, stored_round.id, held, record)):
             for claim in claims:
                 held[claim.entrant_id] = claim.token
                 task = asyncio.create_task(play_turn(claim, stored_round.number))
@@ -161,24 +162,21 @@ async def at_work(tasks: Sequence["asyncio.Task[Turn]"], world: World) -> AsyncI
 
 
 async def play_by_workers(
-    ready: Sequence[Entrant],
-    excluded: Collection[str],
+    names: Sequence[str],
     stored: StoredCohort,
     stored_round: StoredRound,
     seen_at: datetime,
     again: bool,
     world: World,
     record: Record,
-) -> tuple[list[Turn], list[Entrant]]:
-    """Have workers play the turns of entrants that are not excluded.
+) -> tuple[list[Turn], Collection[str]]:
+    """Have workers play turns; return those they played, and the agents that are left for want of workers.
 
-    Return the turns that are written, and the entrants whose turns this process has to play: the excluded
-    ones, and others for want of workers. The time for a round counts from when its prices were read; once it
-    is over, it is too late for those others.
+    The time for a round counts from when its prices were read. Once it is over no agent is left: it is too
+    late for those that have not played.
     """
-    names = [entrant.name for entrant in ready if entrant.name not in excluded]
     if not names or world.dispatch is None:
-        return [], list(ready)
+        return [], ()
 
     def missing() -> Collection[str]:
         if is_late(stored.cohort, seen_at, world.now()):
@@ -191,17 +189,11 @@ async def play_by_workers(
         return set(names).intersection(unfinished)
 
     left = await world.dispatch(stored, stored_round, names, missing, again)
-    too_late = is_late(stored.cohort, seen_at, world.now())
-    played_ids = []
-    own = []
-    for entrant in ready:
-        name = entrant.name
-        if name in names and name not in left:
-            played_ids.append(stored.entrant_ids[name])
-        elif name in excluded or not too_late:
-            own.append(entrant)
-
-    return record.read(read_turns, stored_round.id, played_ids), own
+    played_ids = [stored.entrant_ids[name] for name in names if name not in left]
+    played = record.read(read_turns, stored_round.id, played_ids)
+    if is_late(stored.cohort, seen_at, world.now()):
+        return played, ()
+    return played, left
 
 
 def ready_entrants(
@@ -315,7 +307,7 @@ def claimed_turns(
     since = None
     for other in record.read(read_rounds, stored.id):
         if other.at < stored_round.at:
-            since = other.at if since is None else max(since, other.at)
+            since = other.at
     context = gather_context(entrants, stored, snapshot, since, record)
 
     for entrant in entrants:
