@@ -158,5 +158,5 @@ def listed_pairs() -> set[tuple[str, str]]:
     """Return the pairs that the documentation lists, each in alphabetical order."""
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     section = text.partition("## Files that call each other")[2].partition("\n## ")[0]
-    rows = re.findall(r"(?m)^\| `(\S+\.py)` \| `(\S+\.py)` \|", section)
+    rows = re.findall(r"(?m)^- `(\S+\.py)`, `(\S+\.py)`", section)
     return {(min(row), max(row)) for row in rows}
