@@ -64,7 +64,9 @@ def chat_options(
         options[name] = most
     else:
         body = options.get("extra_body")
-        options["extra_body"] = {**(body if isinstance(body, dict) else {}), name: most}
+        if not isinstance(body, dict):
+            body = {}
+        options["extra_body"] = {**body, name: most}
 
     if provider in ("ollama", "ollama_chat"):
         options.setdefault("num_ctx", _window(prompt, most))

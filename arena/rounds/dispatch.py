@@ -56,9 +56,13 @@ async def _play_turns(
     again: bool,
 ) -> Collection[str]:
     """Wait until workers have played the turns of these agents; return those left for want of workers."""
-    cohort = stored.cohort.number
-    number = stored_round.number
-    jobs = [TurnJob(cohort, number, name, version, again) for name in names]
+    jobs = [
+        TurnJob(
+            cohort=stored.cohort.number, round=stored_round.number, agent=name, version=version, again=again
+        )
+        for name in names
+    ]
+
     presence.heard_at = timer()  # workers have from now on to give a sign
     if await presence.alone():
         return names
