@@ -102,7 +102,7 @@ def parse_answer(
         return UnusableAnswer(str(error))
 
     markets = _ShownMarkets(by_name, shown, answer.repairs)
-    scale = scale_of(chance_of(item) for item in answer.forecasts if isinstance(item, dict))
+    scale = scale_of([chance_of(item) for item in answer.forecasts if isinstance(item, dict)])
     stated, rejections = _parse_items(
         answer.forecasts, "forecast", markets, lambda item: _forecast(item, markets, stage, scale)
     )

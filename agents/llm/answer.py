@@ -1,4 +1,4 @@
-"""What a provider answered, as a call: its own name for the model, its own count, the thinking it shows."""
+"""Answers of providers as calls: their own name for the model, their own count, the thinking they show."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,8 @@ from agents.secrets import remove_secrets
 from agents.steps import request_text
 from agents.text import as_text, one_line, printable
 
-MOST_SOURCES, LONGEST_SOURCE = 200, 2_000
+MOST_SOURCES = 200
+LONGEST_SOURCE = 2_000
 """So many addresses of so many characters are kept of an answer."""
 DECLINED = "the model declined to answer"
 NO_END = "the stream ended without its answer: invalid response"
@@ -29,7 +30,7 @@ _NOTHING = {
 
 @dataclass(frozen=True, slots=True)
 class WireAnswer:
-    """What came back, on whichever wire; `refusal` is what a model says in place of an answer."""
+    """What came back, on whichever wire; `refusal` is the text with which a model refuses to answer."""
 
     reply: str = ""
     refusal: str | None = None
@@ -43,7 +44,7 @@ class WireAnswer:
 
 
 class StreamBroken(Exception):
-    """A stream that ended before its answer was whole: the error, and what had come by then."""
+    """A stream ended before its answer was whole: the error, and what had arrived by then."""
 
     def __init__(self, fault: Exception, partial: WireAnswer):
         super().__init__(str(fault))
@@ -52,53 +53,67 @@ class StreamBroken(Exception):
 
 
 def chat_answer(answer: Any, provider: str, prompt: Prompt) -> WireAnswer:
-    """An answer as litellm hands it on: one for the form that answers have, also where it calls a tool.
+    """Return what litellm hands on of an answer.
 
-    Where it had tools to use, a call of one is a request for it.
+    If the model had tools to use, its call of a tool is the reply: a request for what the tool tells.
     """
-    reply, refusal, finish, thinking = "", None, "none", ""
     usage = read_usage(answer)
-    if answer.choices:
-        message, finish = answer.choices[0].message, answer.choices[0].finish_reason or ""
-        if prompt.tools and getattr(message, "tool_calls", None):
-            reply = request_text(message, prompt)
-        else:
-            uses = getattr(message, "tool_calls", None) or ()  # of a model that took its form for a tool
-            said = (message.content, *(as_text(use.function.arguments) for use in uses))
-            reply = "\n".join(filter(None, said))
-        refusal = _refusal(message)
-        if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
-            reply, refusal = "", reply
-        thinking = as_text(getattr(message, "reasoning_content", None))
-        if not reply and refusal is None and finish == "stop" and is_whole_answer(thinking):
-            # A server that parts thinking from answers by a mark takes all for thinking where none came.
-            reply = thinking
-            thinking = ""
-    return WireAnswer(
-        reply,
-        refusal,
-        finish,
-        as_text(answer.model),
-        as_text(getattr(answer, "system_fingerprint", None)),
-        as_text(getattr(answer, "provider", None)),
-        thinking,
-        tuple(dict.fromkeys(_sources(answer))),
-        replace(usage, reasoning=0) if provider == "anthropic" else usage,  # a guess of the library's
+    if provider == "anthropic":
+        usage = replace(usage, reasoning=0)  # the library has guessed it
+
+    whole = WireAnswer(
+        model=as_text(answer.model),
+        fingerprint=as_text(getattr(answer, "system_fingerprint", None)),
+        host=as_text(getattr(answer, "provider", None)),
+        citations=tuple(dict.fromkeys(_sources(answer))),
+        usage=usage,
     )
+    if not answer.choices:
+        return whole
+
+    message = answer.choices[0].message
+    finish = answer.choices[0].finish_reason or ""
+    reply = _reply(message, prompt)
+    refusal = _refusal(message)
+    if provider == "anthropic" and finish == "content_filter":  # its own word for it is refusal
+        refusal = reply
+        reply = ""
+
+    thinking = as_text(getattr(message, "reasoning_content", None))
+    if not reply and refusal is None and finish == "stop" and is_whole_answer(thinking):
+        # A server that separates thinking from answers by a mark takes all for thinking if no mark came.
+        reply = thinking
+        thinking = ""
+
+    return replace(whole, reply=reply, refusal=refusal, finish=finish, thinking=thinking)
+
+
+def _reply(message: Any, prompt: Prompt) -> str:
+    """Return the reply in a message, also that of a model that took the form of the answer for a tool."""
+    calls = getattr(message, "tool_calls", None) or ()
+    if prompt.tools and calls:
+        return request_text(message, prompt)
+
+    arguments = [as_text(call.function.arguments) for call in calls]
+    return "\n".join(filter(None, [message.content, *arguments]))
 
 
 def is_whole_answer(text: str) -> bool:
     """Return whether a text is one JSON object with forecasts or orders, and nothing else."""
-    fence = _FENCE.fullmatch(text.strip())
+    content = text.strip()
+    fence = _FENCE.fullmatch(content)
+    if fence is not None:
+        content = fence[1]
     try:
-        whole = bare_object(text.strip() if fence is None else fence[1])
+        whole = bare_object(content)
     except NotOneObject:
         return False
+
     return any(isinstance(whole.get(name), list) for name in ("forecasts", "bets", "sales"))
 
 
 def _refusal(message: Any) -> str | None:
-    """Return what a model says in place of an answer, None where it says nothing of the kind."""
+    """Return the text with which a model refuses to answer; None if it doesn't refuse."""
     # litellm 1.106 keeps it beside the message's own fields, 1.110 in the message itself.
     own = as_text(getattr(message, "refusal", None))
     kept_apart = (getattr(message, "provider_specific_fields", None) or {}).get("refusal")
@@ -119,17 +134,18 @@ def answered_call(
     def clean(text: str, most: int = MOST_TEXT) -> str:
         return remove_secrets(printable(text[:most]), secrets)
 
-    reply, finish, usage = answer.reply, answer.finish, answer.usage
-    if len(reply) > MOST_TEXT:
-        finish = "length"
+    reply = answer.reply
+    finish = "length" if len(reply) > MOST_TEXT else answer.finish
     error = None if reply else _NOTHING.get(finish)
     if answer.refusal is not None and not reply:
         reply = answer.refusal
-        words = f"{DECLINED}: {clean(reply)}" if reply else DECLINED
-        error = CallError("declined", one_line(words), retry=False)
+        text = f"{DECLINED}: {clean(reply)}" if reply else DECLINED
+        error = CallError("declined", one_line(text), retry=False)
     elif finish == PAUSED:
-        words = f"the provider paused a long search before the answer ({PAUSED}): let it search less"
-        error = CallError("other", words, retry=False)
+        text = f"the provider paused a long search before the answer ({PAUSED}): let it search less"
+        error = CallError("other", text, retry=False)
+
+    usage = answer.usage
     cost = usage_cost(settings, usage, replied=bool(reply))
     worst = worst_case(prompt, settings)
     doubt = usage_doubt(usage, cost, worst, prompt, settings)
@@ -161,22 +177,23 @@ def answered_call(
 
 
 def _sources(answer: Any) -> Iterator[str]:
-    """The addresses that an answer names as sources, wherever its provider puts them."""
+    """Yield the addresses that an answer names as sources, wherever its provider puts them."""
     message = answer.choices[0].message if answer.choices else None
-    own = (getattr(message, "provider_specific_fields", None) or {}).get("citations")
-    grounding = getattr(answer, "vertex_ai_grounding_metadata", None)
-    places = (getattr(message, "annotations", None), own, getattr(answer, "citations", None), grounding)
-    for place in places:
-        yield from _addresses(place)
+    own_fields = getattr(message, "provider_specific_fields", None) or {}
+
+    yield from _addresses(getattr(message, "annotations", None))
+    yield from _addresses(own_fields.get("citations"))
+    yield from _addresses(getattr(answer, "citations", None))
+    yield from _addresses(getattr(answer, "vertex_ai_grounding_metadata", None))
 
 
 def _addresses(value: Any, depth: int = 6) -> Iterator[str]:
-    """Every address in what a provider says of its sources."""
+    """Yield every address in what a provider says of its sources, at most so deep."""
     if isinstance(value, str) and value.startswith(("https://", "http://")):
         yield value
     elif isinstance(value, Mapping) and depth:
         for name in ("url", "uri", "url_citation", "web", "groundingChunks"):
             yield from _addresses(value.get(name), depth - 1)
     elif isinstance(value, list | tuple) and depth:
-        for each in value:
-            yield from _addresses(each, depth - 1)
+        for item in value:
+            yield from _addresses(item, depth - 1)

@@ -1,14 +1,13 @@
-"""Asking a language model: from settings a function that makes one call, told whole.
+"""Asking a language model: the function that makes one call, from the settings of an agent.
 
-A server that refuses the form of the answer, the seed or the name of the token limit is asked without; what
-it refuses is remembered for as long as the process lives.
+If a server refuses the form of the answer, the seed or the name of the token limit, it is asked without from
+then on; what it refuses is remembered for as long as the process lives.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 from agents.llm.addresses import RESPONSES, base_address, provider_prefix, response_server, speaks_responses
 from agents.llm.answer import StreamBroken, WireAnswer, answered_call, chat_answer
@@ -26,32 +25,36 @@ NEEDS_NO_KEY = "none"
 RUNGS: tuple[Rung, ...] = ("schema", "json", "prompt")
 """How firmly the form of an answer can be asked for; a server that refuses one is asked by the next."""
 MOST_SHARED = 16
-"""So many questions whose words others share are remembered."""
+"""So many questions are remembered that others share their text with."""
 
 
 def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mapping[str, str]) -> Ask:
-    """The function that asks this model. It never raises for a provider's fault: the Call holds it.
+    """Return the function that asks a model. It raises nothing for a provider's fault: the `Call` holds it.
 
-    `timer` gives seconds from any moment. `environ` is where `api_key_env` is looked up; whatever
-    else in it looks like a key is taken out of answers and errors as well.
+    `timer` gives seconds from any moment. `environ` is where `api_key_env` is looked up; whatever else in it
+    looks like a key is taken out of answers and errors as well.
     """
     secrets = secrets_in(environ, settings.api_key_env or "")
-    place = settings.model, settings.base_url, settings.form, settings.seed, settings.max_tokens_key
-    parts = {"seed": settings.seed, "max_tokens": settings.max_tokens_key is None}
-    sent = {part for part, usual in parts.items() if usual}
-    taken = _TAKEN.setdefault(place, _Taken(_ladder(settings), sent))
-    return _Model(settings, timer, environ, secrets, taken, {}).ask
+    server = settings.model, settings.base_url, settings.form, settings.seed, settings.max_tokens_key
+    parts = {"seed", "max_tokens"}
+    if not settings.seed:
+        parts.remove("seed")
+    if settings.max_tokens_key is not None:
+        parts.remove("max_tokens")
+
+    accepted = _ACCEPTED.setdefault(server, _Accepted(_ladder(settings), parts))
+    return _Model(settings, timer, environ, secrets, accepted, {}).ask
 
 
 @dataclass
-class _Taken:
-    """What a server takes, as far as it is known: the forms from the highest on, and parts of a question."""
+class _Accepted:
+    """What a server is known to accept: the forms of answers from the highest on, and parts of a question."""
 
     ladder: list[Rung]
     parts: set[str]
 
     def give_up(self, part: str, rung: Rung) -> None:
-        """Ask without a part from now on. Of many calls at once, only the first climbs down."""
+        """Ask without a part from now on. Of many calls at once, only the first gives up a form."""
         if part != "form":
             self.parts.discard(part)
         elif self.ladder[0] == rung:
@@ -59,36 +62,39 @@ class _Taken:
 
 
 def _ladder(settings: ModelSettings) -> list[Rung]:
-    """The forms that may be asked for, from the highest on; Anthropic has none between schema and prompt."""
+    """Return the forms that may be asked for, from the highest on; Anthropic has none for plain JSON."""
     if settings.form is not None:
         return [settings.form]
-    return [rung for rung in RUNGS if rung != "json" or provider_prefix(settings) != "anthropic"]
+    if provider_prefix(settings) == "anthropic":
+        return ["schema", "prompt"]
+    return list(RUNGS)
 
 
-_TAKEN: dict[tuple[object, ...], _Taken] = {}
-"""By model, address and what the settings say of it."""
+_ACCEPTED: dict[tuple[object, ...], _Accepted] = {}
+"""By model, address and what the settings fix."""
 
 
 @dataclass(frozen=True)
 class _Model:
     """A model and how it is reached.
 
-    `first` are the questions that were the first of those that share their words, and whether they are over.
+    `first` has an event for the first of the questions that share a text: it is set once that is answered.
     """
 
     settings: ModelSettings
     timer: Callable[[], float]
     environ: Mapping[str, str]
     secrets: Sequence[str]
-    taken: _Taken
+    accepted: _Accepted
     first: dict[tuple[Message, ...], asyncio.Event]
 
     async def ask(self, prompt: Prompt) -> Call:
-        """One call; where the server refuses a part of it, an error that says that it is worth another."""
+        """Make one call; if the server refuses a part of it, return an error that another call may mend."""
         responses = speaks_responses(self.settings)
         key = _key(self.settings, self.environ, responses)
         if isinstance(key, CallError):
             return Call(prompt, None, cost=0, error=key)
+
         if not is_marked(prompt, provider_prefix(self.settings)):
             return await self._ask(prompt, key, responses)
         async with self._in_turn(prompt):
@@ -96,59 +102,75 @@ class _Model:
 
     @asynccontextmanager
     async def _in_turn(self, prompt: Prompt) -> AsyncIterator[None]:
-        """Of questions with the same words the first is answered before the others are asked."""
-        if (first := self.first.get(prompt.messages)) is not None:
+        """Of questions with the same text let the first be answered before the others are asked."""
+        first = self.first.get(prompt.messages)
+        if first is not None:
             await first.wait()
             yield
             return
-        over = self.first[prompt.messages] = asyncio.Event()
+
+        answered = asyncio.Event()
+        self.first[prompt.messages] = answered
         if len(self.first) > MOST_SHARED:
             del self.first[next(iter(self.first))]
+
         try:
             yield
         finally:
-            over.set()
+            answered.set()
 
     async def _ask(self, prompt: Prompt, key: str | None, responses: bool) -> Call:
+        """Make one call by the highest form that is accepted, and learn from what the server refuses."""
         takes_form = responses or "response_format" in understood(self.settings.model)
-        rung = self.taken.ladder[0] if takes_form and not prompt.tools else "prompt"
-        fixed = rung == "prompt" or self.settings.form is not None
+        rung = self.accepted.ladder[0] if takes_form and not prompt.tools else "prompt"
         call = await self._call(prompt, key, rung, responses)
         if call.error is None:
             return call
-        part = refused_part(call.error, call.status, self.taken.parts | (set() if fixed else {"form"}))
+
+        parts = set(self.accepted.parts)
+        if rung != "prompt" and self.settings.form is None:
+            parts.add("form")
+        part = refused_part(call.error, call.status, parts)
         if part is not None:
-            self.taken.give_up(part, rung)
+            self.accepted.give_up(part, rung)
             return replace(call, error=replace(call.error, code="format", retry=True))
+
         if rung == "prompt" and call.error.code == "refused" and self.settings.form is None:
-            self.taken.ladder[:] = _ladder(self.settings)  # it was not for the form, then
+            self.accepted.ladder[:] = _ladder(self.settings)  # the form was not the reason, then
         return call
 
     async def _call(self, prompt: Prompt, key: str | None, rung: Rung, responses: bool) -> Call:
-        library = litellm()  # the first time it takes seconds, which are none of the provider's
+        """Make one call by a form, and return it whether it was answered or not."""
+        litellm()  # loading it the first time takes seconds, which are none of the provider's
         start = self.timer()
         try:
             if responses:
                 answer = await self._response(prompt, key, rung)
             else:
-                answer = await self._chat(library, prompt, key, rung)
+                answer = await self._chat(prompt, key, rung)
         except Exception as raised:  # noqa: BLE001 - provider clients raise anything, and the record takes it all
             return self._failed_call(prompt, rung, raised, round((self.timer() - start) * 1000))
+
         latency = round((self.timer() - start) * 1000)
         stay_loaded()
         return answered_call(prompt, self.settings, rung, answer, latency, self.secrets)
 
     def _failed_call(self, prompt: Prompt, rung: Rung, raised: Exception, latency: int) -> Call:
-        """A call without an answer, or with one that broke off."""
-        partial = raised.partial if isinstance(raised, StreamBroken) else None
-        fault = raised.fault if isinstance(raised, StreamBroken) else raised
+        """Return a call without an answer, or with one that broke off."""
+        partial = None
+        fault = raised
+        if isinstance(raised, StreamBroken):
+            partial = raised.partial
+            fault = raised.fault
+
         error = call_error(fault, self.secrets)
         if isinstance(fault, TimeoutError) and not str(fault):
             idle = "" if partial is None else ", or no further word for a while"
-            words = f"no answer within {self.settings.timeout:g} seconds{idle}"
-            error = CallError("timeout", words, retry=True)
+            text = f"no answer within {self.settings.timeout:g} seconds{idle}"
+            error = CallError("timeout", text, retry=True)
         if self.settings.base_url and error.code in ("other", "timeout", "unreachable"):
             error = replace(error, message=f"{error.message} (asked at {redact(self.settings.base_url)})")
+
         status = http_status(fault, error.code)
         if partial is not None:
             call = answered_call(prompt, self.settings, rung, partial, latency, self.secrets)
@@ -156,15 +178,18 @@ class _Model:
         cost = 0 if is_uncharged(fault, error.code) else None
         return Call(prompt, None, rung=rung, cost=cost, latency_ms=latency, error=error, status=status)
 
-    async def _chat(self, library: Any, prompt: Prompt, key: str | None, rung: Rung) -> WireAnswer:
-        settings, provider = self.settings, provider_prefix(self.settings)
-        options = chat_options(prompt, settings, key, rung, provider, self.taken.parts)
+    async def _chat(self, prompt: Prompt, key: str | None, rung: Rung) -> WireAnswer:
+        """Ask in the form of a chat."""
+        settings = self.settings
+        provider = provider_prefix(settings)
+        options = chat_options(prompt, settings, key, rung, provider, self.accepted.parts)
         if is_streamed(settings, provider):
-            return await streamed_answer(library, options, settings.timeout, IDLE, provider, prompt)
+            return await streamed_answer(options, settings.timeout, IDLE, provider, prompt)
         async with patience(settings.timeout):
-            return chat_answer(await library.acompletion(**options), provider, prompt)
+            return chat_answer(await litellm().acompletion(**options), provider, prompt)
 
     async def _response(self, prompt: Prompt, key: str | None, rung: Rung) -> WireAnswer:
+        """Ask in the Responses form."""
         from agents.llm.responses import ask_response, response_body
 
         address = base_address("responses", self.settings.base_url) or response_server(self.settings)[0]
@@ -173,20 +198,25 @@ class _Model:
 
 
 def _key(settings: ModelSettings, environ: Mapping[str, str], responses: bool) -> str | CallError | None:
-    """The key to send; None to leave it to the provider's usual variable; an error if it is missing.
+    """Return the key to send; None to leave it to the provider's usual variable; an error if it is missing.
 
-    For the Responses form nobody else looks for the usual variable.
+    The library looks for the usual variable only where it makes the call itself, not for the Responses form.
     """
     variable = settings.api_key_env
     if variable is None and settings.base_url is not None:
         return NEEDS_NO_KEY
+
     if variable is None and responses:
         address, variable = response_server(settings)
         if not address:
-            words = f"{settings.model} answers in the Responses form only, which is spoken with "
-            return CallError("refused", f"{words}{', '.join(RESPONSES)}, or with a base_url", retry=False)
+            servers = ", ".join(RESPONSES)
+            text = (
+                f"{settings.model} answers in the Responses form only, which is spoken with {servers}, "
+                "or with a base_url"
+            )
+            return CallError("refused", text, retry=False)
+
     if variable is None:
         return None
-    return environ.get(variable) or CallError(
-        "no_key", f"the environment variable {variable} is not set", retry=False
-    )
+    key = environ.get(variable)
+    return key or CallError("no_key", f"the environment variable {variable} is not set", retry=False)

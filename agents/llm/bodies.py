@@ -18,13 +18,14 @@ class WholeCountLines(httpx.AsyncByteStream):
         self.stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        rest = b""
+        unfinished = b""
         async for chunk in self.stream:
-            *lines, rest = (rest + chunk).split(b"\n")
+            *lines, unfinished = (unfinished + chunk).split(b"\n")
             if lines:
                 yield b"".join(line_with_whole_counts(line + b"\n") for line in lines)
-        if rest:
-            yield line_with_whole_counts(rest)
+
+        if unfinished:
+            yield line_with_whole_counts(unfinished)
 
     async def aclose(self) -> None:
         """Close what it reads from."""

@@ -1,4 +1,4 @@
-"""Why a call brought no answer, told apart, and what of a question a server will not take.
+"""Errors of calls: why there is no answer, and which part of a question a server doesn't accept.
 
 Errors are known by the names of their classes and by their HTTP status, so that no client library has to be
 imported for it.
@@ -28,7 +28,7 @@ _PAYMENT = re.compile(
 )
 _QUOTA = re.compile(r"(?i)insufficient_quota|exceeded your current quota")
 _A_MINUTE = re.compile(r"(?i)resource_exhausted|retrydelay|per ?minute|retry in")
-"""Words of a quota that is soon there again: Google says of both that the current quota is exceeded."""
+"""Texts of a quota that soon refills: Google says of both that the current quota is exceeded."""
 _GARBLED = re.compile(
     r"(?i)expecting (?:value|property name|'.' delimiter)|unterminated string|extra data|codec can't decode"
     r"|invalid response|jsondecodeerror|payload is not completed|midstream|stream ended before"
@@ -44,7 +44,7 @@ _FORM = re.compile(
 _SEED = re.compile(r"(?i)\bseed\b")
 _TOKENS_KEY = re.compile(r"(?i)max_completion_tokens")
 _MISREAD = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-"""What reading an answer that is none raises, for which the library makes up a status of 500."""
+"""Errors of reading what is no answer; the library makes up a status of 500 for them."""
 _NEVER_ARRIVED = ("ClientConnectorError", "ConnectionRefusedError", "ConnectTimeout", "ConnectError")
 _NAMED: dict[str, tuple[ErrorCode, bool]] = {
     "ContextWindowExceededError": ("too_long", False),
@@ -58,7 +58,7 @@ _NAMED: dict[str, tuple[ErrorCode, bool]] = {
 
 
 def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
-    """The error as it is recorded: its code, its words without keys, and whether to try again."""
+    """Return the error as it is recorded: its code, its text without keys, and whether to try again."""
     text = str(error)[:MOST_READ].partition("Traceback (most recent call last)")[0] or type(error).__name__
     code, retry = _error_code(error, text)
     if code == "other" and _never_arrived(error):
@@ -72,26 +72,28 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
 
 
 def is_uncharged(error: BaseException, code: ErrorCode) -> bool:
-    """Whether nobody can have charged for a call: it was turned down, or never arrived.
+    """Return whether a call can't have been charged for: it was refused, or never arrived.
 
-    What was answered into the void, or can't be read, may have been paid for all the same.
+    An answer that was lost or can't be read may have to be paid for all the same.
     """
     return code not in ("timeout", "other") or _never_arrived(error)
 
 
 def _never_arrived(error: BaseException) -> bool:
-    """Whether no connection came about. One that was reset is wrapped alike, but the question was sent."""
+    """Return whether there was no connection; one that was reset had sent the question already."""
     causes = {type(cause).__name__ for cause in _causes(error)}
     return not causes.isdisjoint(_NEVER_ARRIVED) and "ConnectionResetError" not in causes
 
 
 def _is_misread(error: BaseException) -> bool:
-    """Whether a server sent what can't be read, rather than an error."""
-    refused = "HTTPStatusError" in {type(cause).__name__ for cause in _causes(error)}
-    return not refused and any(isinstance(cause, _MISREAD) for cause in _causes(error))
+    """Return whether a server sent what can't be read, rather than an error."""
+    causes = list(_causes(error))
+    refused = any(type(cause).__name__ == "HTTPStatusError" for cause in causes)
+    return not refused and any(isinstance(cause, _MISREAD) for cause in causes)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and those that it was raised from."""
     seen: list[BaseException] = []
     while error is not None and error not in seen:
         yield error
@@ -100,62 +102,82 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def http_status(error: BaseException, code: ErrorCode) -> int | None:
-    """The status that a server answered with; None where none did, though the library makes one up."""
+    """Return the status that a server answered with; None if none did, though the library makes one up."""
     status = getattr(error, "status_code", None)
-    answered = isinstance(status, int) and code not in ("timeout", "other", "unreachable", "no_key")
-    return status if answered else None
+    if isinstance(status, int) and code not in ("timeout", "other", "unreachable", "no_key"):
+        return status
+    return None
 
 
 def refused_part(error: CallError, status: int | None, sent: Collection[str]) -> str | None:
-    """What of a question a server may have turned it down for: `seed`, `max_tokens` or `form`; else None.
+    """Return the part for which a server may have refused a question: `seed`, `max_tokens`, `form` or None.
 
-    `sent` are those of the three that it was sent with. Words are read only for the first two: whatever else
-    a 400, 404 or 422 says that is not about money, size or content may be about the form.
+    `sent` are those of the three that it was sent with. The text is read for the first two; any 400, 404 or
+    422 that is not about money, size, content or the model may be about the form.
     """
     if error.code not in ("refused", "overloaded") or status is None:
         return None
-    about_form = False
-    if status < 500:
-        if "seed" in sent and _SEED.search(error.message):
-            return "seed"
-        if "max_tokens" in sent and _TOKENS_KEY.search(error.message):
-            return "max_tokens"
-        about_form = status in (400, 404, 422) and not _NO_MODEL.search(error.message)
-    if status >= 500 or not about_form:
-        about_form = _FORM.search(error.message) is not None
-    return "form" if about_form and "form" in sent else None
+
+    if status < 500 and "seed" in sent and _SEED.search(error.message):
+        return "seed"
+    if status < 500 and "max_tokens" in sent and _TOKENS_KEY.search(error.message):
+        return "max_tokens"
+
+    vague = status in (400, 404, 422) and not _NO_MODEL.search(error.message)
+    if "form" in sent and (vague or _FORM.search(error.message)):
+        return "form"
+    return None
 
 
 def _error_code(error: BaseException, text: str) -> tuple[ErrorCode, bool]:
+    """Return the code of an error, and whether another attempt may help."""
     status = getattr(error, "status_code", None)
-    if status in (400, 402, 403, 429) and (money := _money(status, text)) is not None:
-        return money, False
-    for name in (cls.__name__ for cls in type(error).__mro__):
-        if name in _NAMED:
-            return _NAMED[name]
+    if status in (400, 402, 403, 429):
+        money = _money(status, text)
+        if money is not None:
+            return money, False
+
+    for ancestor in type(error).__mro__:
+        if ancestor.__name__ in _NAMED:
+            return _NAMED[ancestor.__name__]
+
     if _NO_KEY.search(text):
         return "no_key", False
-    told = isinstance(status, int) and 400 <= status < 500
-    if not told and (_UNREACHED.search(text) or _GARBLED.search(text) or _is_misread(error)):
+    refused = isinstance(status, int) and 400 <= status < 500
+    if not refused and (_UNREACHED.search(text) or _GARBLED.search(text) or _is_misread(error)):
         return "other", True
-    return _by_status(status, text) if isinstance(status, int) else ("other", False)
+    if isinstance(status, int):
+        return _by_status(status, text)
+    return "other", False
 
 
 def _money(status: int, text: str) -> ErrorCode | None:
+    """Return the code of an error that is about money, None of any other."""
     if status == 429:
-        return "quota" if _QUOTA.search(text) and not _A_MINUTE.search(text) else None
-    return "payment" if status == 402 or _PAYMENT.search(text) else None
+        if _QUOTA.search(text) and not _A_MINUTE.search(text):
+            return "quota"
+        return None
+    if status == 402 or _PAYMENT.search(text):
+        return "payment"
+    return None
 
 
 def _by_status(status: int, text: str) -> tuple[ErrorCode, bool]:
+    """Return the code for a status, and whether another attempt may help."""
     if status == 408:
         return "timeout", True
     if status == 429:
         return "rate_limit", True
     if status == 413 or (status == 400 and _TOO_LONG.search(text)):
         return "too_long", False
+
     if 400 <= status < 500:
         if _FILTERED.search(text):
             return "filtered", False
-        return ("auth" if status in (401, 403) else "refused"), False
-    return ("overloaded", True) if status >= 500 else ("other", True)
+        if status in (401, 403):
+            return "auth", False
+        return "refused", False
+
+    if status >= 500:
+        return "overloaded", True
+    return "other", True

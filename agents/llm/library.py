@@ -1,4 +1,4 @@
-"""litellm, told to stay at home. The only file that imports it."""
+"""litellm, without a network of its own. The only file that imports it."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ PAUSED = "pause_turn"
 
 @cache
 def litellm() -> Any:
-    """The library: no price list from the network, no telemetry, no advice."""
+    """Load the library: no price list from the network, no telemetry, no advice."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads any .env it finds upwards
     with gc_frozen():
@@ -27,8 +27,9 @@ def litellm() -> Any:
     warnings.filterwarnings("ignore", r"(?s).*`ReadOnly` qualifier", UserWarning)
     library.telemetry = False
     library.suppress_debug_info = True
-    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call tells what went wrong, without keys
-    # By itself it tells a pause as a good end (up to 1.106) or as an answer cut off by its limit (since).
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the Call says what went wrong, without keys
+
+    # By itself it takes a pause for a good end (up to 1.106) or for an answer cut off by its limit (since).
     finish_reasons: Any = core_helpers._FINISH_REASON_MAP
     finish_reasons[PAUSED] = PAUSED
     _take_content_in_parts()
@@ -56,10 +57,14 @@ def _take_content_in_parts() -> None:
 def join_content_parts(response: Any) -> None:
     """Put the text of each message in place of its list of parts, if these are texts and thoughts alone."""
     choices = response.get("choices") if isinstance(response, dict) else None
-    for choice in choices if isinstance(choices, list) else []:
+    if not isinstance(choices, list):
+        return
+
+    for choice in choices:
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(message, dict) or not isinstance(message.get("content"), list):
             continue
+
         parts = message["content"]
         kinds = {part.get("type") if isinstance(part, dict) else None for part in parts}
         if kinds <= {"text", "output_text", "thinking", "reasoning"}:
@@ -85,7 +90,7 @@ def _read_counts_first() -> None:
 
 
 def http_client() -> Any:
-    """A client for one stream: those that the library keeps leave connections open when a stream fails."""
+    """Make a client for one stream: the library's own leave connections open when a stream fails."""
     litellm()
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
@@ -94,18 +99,18 @@ def http_client() -> Any:
 
 @cache
 def stay_loaded() -> None:
-    """What the first answer made the library load and build is kept out of the collector's way too."""
+    """Keep what the library loaded for the first answer out of the garbage collector's way too."""
     freeze_gc()
 
 
 @cache
 def understood(model: str) -> frozenset[str]:
-    """The optional parameters that a model's provider takes, as far as litellm knows."""
+    """Return the optional parameters that a model's provider takes, as far as litellm knows."""
     return frozenset(litellm().get_supported_openai_params(model=model) or ())
 
 
 def resolve_provider(model: str, base_url: str | None) -> str | None:
-    """The provider that litellm asks for a model; None where it finds none."""
+    """Return the provider that litellm asks for a model; None if it finds none."""
     library = litellm()
     try:
         return str(library.get_llm_provider(model, api_base=base_url)[1])
@@ -117,6 +122,7 @@ async def close() -> None:
     """Close every connection and task that litellm holds in this event loop; it may be used again after."""
     if "litellm" not in sys.modules:
         return
+
     from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 
     library = litellm()

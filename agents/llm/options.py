@@ -1,4 +1,4 @@
-"""What litellm is told of a question. What isn't set isn't sent."""
+"""Questions as options for litellm. What isn't set isn't sent."""
 
 from collections.abc import Collection
 from typing import Any
@@ -22,7 +22,7 @@ WORTH_CACHING = 4_000
 CACHE_MARK = {"type": "ephemeral"}
 WINDOW_STEP = 1_024
 CLIENT_TIMEOUT = 86_400.0
-"""What the client waits, whose timers would win over an answer that came while the process was suspended."""
+"""Seconds that the client waits: its own timers would win over an answer that came during a suspension."""
 
 
 def chat_options(
@@ -33,7 +33,12 @@ def chat_options(
     provider: str,
     parts: Collection[str],
 ) -> dict[str, Any]:
-    """Everything but the stream. Of `seed` and `max_tokens`, those in `parts` may be sent as they are."""
+    """Return all options but those of a stream; `parts` has those of `seed` and `max_tokens` to be sent."""
+    messages = [step_message(x) or {"role": x.role, "content": x.content} for x in prompt.messages]
+    if is_marked(prompt, provider):  # others keep by themselves what questions share
+        last = messages[-1]
+        last["content"] = [{"type": "text", "text": last["content"], "cache_control": CACHE_MARK}]
+
     seeded = "seed" in parts and "seed" in understood(settings.model)
     optional = {
         "api_key": key,
@@ -42,27 +47,27 @@ def chat_options(
         "reasoning_effort": settings.reasoning,
         "seed": prompt.seed if seeded else None,
     }
-    messages = [step_message(m) or {"role": m.role, "content": m.content} for m in prompt.messages]
-    if is_marked(prompt, provider):  # others keep by themselves what questions share
-        text = {"type": "text", "text": messages[-1]["content"], "cache_control": CACHE_MARK}
-        messages[-1]["content"] = [text]
-    options: dict[str, Any] = {
-        **settings.extra,
-        **{name: value for name, value in optional.items() if value is not None},
-        **(_tools(prompt) if prompt.tools else wanted_form(prompt, settings, rung)),
-        "model": settings.model,
-        "messages": messages,
-        "timeout": CLIENT_TIMEOUT,
-        "max_retries": 0,
-        "num_retries": 0,
-    }
+    options: dict[str, Any] = {**settings.extra}
+    options.update({name: value for name, value in optional.items() if value is not None})
+    options.update(_tools(prompt) if prompt.tools else form_option(prompt, settings, rung))
+    options.update(
+        model=settings.model,
+        messages=messages,
+        timeout=CLIENT_TIMEOUT,
+        max_retries=0,
+        num_retries=0,
+    )
+
     most = prompt.max_tokens or settings.max_tokens
     name = settings.max_tokens_key or ("max_tokens" if "max_tokens" in parts else "max_completion_tokens")
     if name in ("max_tokens", "max_completion_tokens"):
         options[name] = most
     else:
         body = options.get("extra_body")
-        options["extra_body"] = {**(body if isinstance(body, dict) else {}), name: most}
+        if not isinstance(body, dict):
+            body = {}
+        options["extra_body"] = {**body, name: most}
+
     if provider in ("ollama", "ollama_chat"):
         options.setdefault("num_ctx", _window(prompt, most))
     elif provider == "openai" and settings.base_url is None and prompt.shared:
@@ -71,25 +76,28 @@ def chat_options(
 
 
 def _tools(prompt: Prompt) -> dict[str, Any]:
-    """The tools as options. No form is asked for beside them, which several providers refuse."""
-    forms = [
-        {"name": form.name, "description": form.about, "parameters": form.parameters} for form in prompt.tools
-    ]
-    choice = "none" if prompt.must_answer else "auto"
+    """Return the tools as options. No form is asked for beside them, which several providers refuse."""
+    forms = [{"name": x.name, "description": x.about, "parameters": x.parameters} for x in prompt.tools]
     tools = [{"type": "function", "function": form} for form in forms]
+    choice = "none" if prompt.must_answer else "auto"
     # litellm would look among tools for servers of its own, by a library that need not be there
     return {"tools": tools, "tool_choice": choice, "_skip_mcp_handler": True}
 
 
-def wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str, Any]:
-    """The form of answer as an option: for a server of one's own as it is sent, which spares the client a
-    walk through the whole schema with every call."""
+def form_option(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str, Any]:
+    """Return the form of the answer as an option.
+
+    For a server of one's own it is as it is sent, which spares the client a walk through the whole schema
+    with every call.
+    """
     if rung == "prompt":
         return {}
+
     form: dict[str, Any] = {"type": "json_object"}
     if rung == "schema":
-        wanted = {"name": "answer", "strict": True, "schema": answer_schema(prompt.bets)}
-        form = {"type": "json_schema", "json_schema": wanted}
+        schema = {"name": "answer", "strict": True, "schema": answer_schema(prompt.bets)}
+        form = {"type": "json_schema", "json_schema": schema}
+
     body = settings.extra.get("extra_body", {})
     if settings.base_url is None or not settings.model.startswith(OPENAI) or not isinstance(body, dict):
         return {"response_format": form}
@@ -97,19 +105,19 @@ def wanted_form(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str
 
 
 def is_marked(prompt: Prompt, provider: str | None) -> bool:
-    """Whether the provider is told to keep a question for the others that share its words."""
-    long = sum(len(message.content) for message in prompt.messages) >= WORTH_CACHING
-    return prompt.shared and long and provider == "anthropic" and not prompt.tools
+    """Return whether a provider is told to keep a question for the others that share its text."""
+    length = sum(len(message.content) for message in prompt.messages)
+    return prompt.shared and length >= WORTH_CACHING and provider == "anthropic" and not prompt.tools
 
 
 def _window(prompt: Prompt, most: int) -> int:
-    """Room for the question and its answer: without it a local server drops the question's beginning."""
-    room = min(most_tokens(prompt), tokens_of(prompt.messages)) + most
-    return -(-room // WINDOW_STEP) * WINDOW_STEP
+    """Return the tokens for the question and its answer: with fewer a local server drops the beginning."""
+    tokens = min(most_tokens(prompt), tokens_of(prompt.messages)) + most
+    return -(-tokens // WINDOW_STEP) * WINDOW_STEP
 
 
 def is_streamed(settings: ModelSettings, provider: str | None) -> bool:
-    """Whether the answer comes as a stream: from a model that thinks, which may be silent for minutes."""
+    """Return whether the answer comes as a stream: from a model that thinks, which may take minutes."""
     searches = "web_search_options" in settings.extra  # whose sources the library loses from a stream
     if provider not in STREAMED or searches or settings.reasoning in ("none", "minimal"):
         return False

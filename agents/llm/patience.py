@@ -1,4 +1,4 @@
-"""How long an answer is waited for. One that has arrived is read, whatever the timer says.
+"""A timeout for answers: one that has arrived is read, whatever the timer says.
 
 A process that was suspended, or whose event loop was held up, wakes to an answer and to a timer that ended
 long ago; so nothing is broken off before the loop has had time to read.
@@ -15,11 +15,14 @@ LAST_READ = 0.05
 
 @asynccontextmanager
 async def patience(longest: float, idle: float = math.inf) -> AsyncIterator[Callable[[], None]]:
-    """TimeoutError for a block that takes too long, or for too long since its last sign of life, which is
-    given by the function in hand. A timer that comes late ends as much later, up to twice the longest time.
+    """Raise `TimeoutError` if the block takes too long, or gives no sign of life for too long.
+
+    The block gives one by calling the function that it gets. A timer that comes late ends as much later, up
+    to twice the longest time.
     """
     loop = asyncio.get_running_loop()
-    start = heard_at = loop.time()
+    start = loop.time()
+    heard_at = start
     timer: asyncio.TimerHandle
 
     def heard() -> None:
@@ -32,7 +35,8 @@ async def patience(longest: float, idle: float = math.inf) -> AsyncIterator[Call
 
     def look(due: float, last: bool) -> None:
         now = loop.time()
-        left, late = min(start + longest, heard_at + idle) - now, now - due
+        left = min(start + longest, heard_at + idle) - now
+        late = now - due
         if left > 0:
             wait(left, last=False)
         elif last and late <= LAST_READ:

@@ -2,8 +2,10 @@
 
 import json
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,7 +29,7 @@ _STATUS = {"rate_limit_exceeded": 429, "server_error": 500, "insufficient_quota"
 
 
 class ResponseRefused(Exception):
-    """A server's own words for why there is no answer, its status and its headers."""
+    """A server has refused to answer: its own words, its status, and the response with its headers."""
 
     def __init__(self, message: str, status_code: int, response: httpx.Response | None = None):
         super().__init__(message)
@@ -37,15 +39,17 @@ class ResponseRefused(Exception):
 
 @cache
 def _tls() -> ssl.SSLContext:
+    """Make the settings of encryption, which takes time, once."""
     return ssl.create_default_context()
 
 
 def response_body(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str, Any]:
-    """What is sent. What isn't set isn't sent; a seed can't be."""
+    """Return what is sent. What isn't set isn't sent; a seed can't be."""
     extra = dict(settings.extra)
     inner = extra.pop("extra_body", None)
+    search = extra.pop("web_search_options", None)
     body: dict[str, Any] = {"store": False}
-    if (search := extra.pop("web_search_options", None)) is not None:
+    if search is not None:
         body["tools"] = [{"type": "web_search", **(search if isinstance(search, dict) else {})}]
     if settings.reasoning is not None:
         body["reasoning"] = {"effort": settings.reasoning}
@@ -56,38 +60,88 @@ def response_body(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[s
         body["text"] = {"format": {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}}
     elif rung == "json":
         body["text"] = {"format": {"type": "json_object"}}
-    body |= extra | (inner if isinstance(inner, dict) else {})
+    body.update(extra)
+    if isinstance(inner, dict):
+        body.update(inner)
+
     if prompt.tools:
-        forms = [{"name": x.name, "description": x.about, "parameters": x.parameters} for x in prompt.tools]
-        body["tools"] = [{"type": "function", "strict": False, **form} for form in forms]
+        body["tools"] = [
+            {
+                "type": "function",
+                "strict": False,
+                "name": form.name,
+                "description": form.about,
+                "parameters": form.parameters,
+            }
+            for form in prompt.tools
+        ]
         body["tool_choice"] = "none" if prompt.must_answer else "auto"
+
     most = prompt.max_tokens or settings.max_tokens
     return body | {
         "model": model_name(settings),
-        "input": [item for message in prompt.messages for item in _items(message)],
+        "input": list(chain.from_iterable(map(_items, prompt.messages))),
         settings.max_tokens_key or "max_output_tokens": max(most, LEAST_TOKENS),
         "stream": True,
     }
 
 
-def _items(message: Message) -> list[dict[str, Any]]:
-    """A message in the Responses form, which has an item of its own for each use of a tool."""
-    if (step := step_message(message)) is None:
-        return [{"role": message.role, "content": message.content}]
-    if message.role == "tool":
-        said = {"call_id": step["tool_call_id"], "output": step["content"]}
-        return [{"type": "function_call_output", **said}]
-    words = [{"role": "assistant", "content": step["content"]}] if step["content"] else []
-    uses = step["tool_calls"]
-    return [*words, *({"type": "function_call", "call_id": each["id"], **each["function"]} for each in uses)]
+def _items(message: Message) -> Iterator[dict[str, Any]]:
+    """Yield the items of a message in the Responses form, which has one of its own for each use of a tool."""
+    step = step_message(message)
+    if step is None:
+        yield {"role": message.role, "content": message.content}
+    elif message.role == "tool":
+        yield {
+            "type": "function_call_output",
+            "call_id": step["tool_call_id"],
+            "output": step["content"],
+        }
+    else:
+        if step["content"]:
+            yield {"role": "assistant", "content": step["content"]}
+        for call in step["tool_calls"]:
+            yield {"type": "function_call", "call_id": call["id"], **call["function"]}
+
+
+@dataclass(slots=True)
+class _ResponseStream:
+    """What has arrived of an answer: pieces of its text and of its thinking."""
+
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+
+    def take(self, event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Take what an event adds; return the whole response with the last one.
+
+        Raise `ResponseRefused` for an error.
+        """
+        kind = str(event.get("type"))
+        delta = event.get("delta")
+        if isinstance(delta, str):
+            if kind == "response.output_text.delta":
+                self.texts.append(delta)
+            elif kind.startswith("response.reasoning"):
+                self.thoughts.append(delta)
+
+        if kind in ("response.failed", "error"):
+            error = (event.get("response") or {}).get("error") or event.get("error") or event
+            code = as_text(error.get("code")) or "server_error"
+            raise ResponseRefused(f"{code}: {error.get('message')}", _STATUS.get(code, 400))
+        if kind in ("response.completed", "response.incomplete"):
+            whole = event.get("response")
+            if isinstance(whole, Mapping):
+                return whole
+            return {}
+        return None
 
 
 async def ask_response(
     url: str, key: str | None, body: Mapping[str, Any], longest: float, idle: float, prompt: Prompt
 ) -> WireAnswer:
-    """The answer to a question. What breaks off after its beginning is StreamBroken."""
+    """Ask a question and return the answer; raise `StreamBroken` if it breaks off after its beginning."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    said: dict[str, list[str]] = {"text": [], "thinking": []}
+    stream = _ResponseStream()
     try:
         async with (
             patience(longest, idle) as heard,
@@ -96,24 +150,27 @@ async def ask_response(
         ):
             if response.status_code != 200:
                 await response.aread()
-                raise ResponseRefused(_error_words(response.text), response.status_code, response)
+                raise ResponseRefused(_error_text(response.text), response.status_code, response)
+
             async for event in _events(response, heard):
-                if (whole := _heard(event, said)) is not None:
-                    return response_answer(whole, prompt, "".join(said["thinking"]))
+                whole = stream.take(event)
+                if whole is not None:
+                    return response_answer(whole, prompt, "".join(stream.thoughts))
         raise ResponseRefused(NO_END, 200)
     except (httpx.HTTPError, TimeoutError, ResponseRefused) as error:
-        if not any(said.values()):
+        if not stream.texts and not stream.thoughts:
             raise
-        partial = WireAnswer("".join(said["text"]), finish="cut", thinking="".join(said["thinking"]))
+        partial = WireAnswer("".join(stream.texts), finish="cut", thinking="".join(stream.thoughts))
         raise StreamBroken(error, partial) from error
 
 
 async def _events(response: httpx.Response, heard: Callable[[], None]) -> AsyncIterator[dict[str, Any]]:
-    """The events of a stream; a server that doesn't stream sends the whole, which is as good as the last."""
+    """Yield the events of a stream; what a server sends that doesn't stream counts as the last event."""
     if "event-stream" not in response.headers.get("content-type", ""):
         whole = json.loads(await response.aread())
         yield {"type": "response.completed", "response": whole}
         return
+
     async for line in response.aiter_lines():
         heard()
         if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
@@ -122,82 +179,100 @@ async def _events(response: httpx.Response, heard: Callable[[], None]) -> AsyncI
                 yield event
 
 
-def _heard(event: Mapping[str, Any], said: dict[str, list[str]]) -> Mapping[str, Any] | None:
-    """What an event adds; with the last one the whole response."""
-    kind, delta = str(event.get("type")), event.get("delta")
-    if isinstance(delta, str):
-        if kind == "response.output_text.delta":
-            said["text"].append(delta)
-        elif kind.startswith("response.reasoning"):
-            said["thinking"].append(delta)
-    if kind in ("response.failed", "error"):
-        error = (event.get("response") or {}).get("error") or event.get("error") or event
-        code = as_text(error.get("code")) or "server_error"
-        raise ResponseRefused(f"{code}: {error.get('message')}", _STATUS.get(code, 400))
-    if kind in ("response.completed", "response.incomplete"):
-        whole = event.get("response")
-        return whole if isinstance(whole, Mapping) else {}
-    return None
+@dataclass(slots=True)
+class _Output:
+    """What the output of a response holds, item by item."""
+
+    reply: str = ""
+    thinking: str = ""
+    refusals: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    searches: int = 0
+    tool_calls: list[SimpleNamespace] = field(default_factory=list)
+
+    def take(self, item: Mapping[str, Any], prompt: Prompt) -> None:
+        """Take an item: a message, a use of a tool, a search, or thinking."""
+        kind = item.get("type")
+        if kind == "web_search_call":
+            self.searches += 1
+        elif kind == "function_call" and prompt.tools:
+            function = SimpleNamespace(
+                name=as_text(item.get("name")), arguments=as_text(item.get("arguments"))
+            )
+            self.tool_calls.append(SimpleNamespace(id="", function=function))
+        elif kind == "function_call":
+            self.reply = "\n".join(filter(None, (self.reply, as_text(item.get("arguments")))))
+        elif kind == "reasoning" and not self.thinking:
+            self.thinking = "\n".join(as_text(part.get("text")) for part in _mappings(item.get("summary")))
+        elif kind == "message":
+            self.reply = ""  # the last message is the answer
+            for part in _mappings(item.get("content")):
+                self._take_part(part)
+
+    def _take_part(self, part: Mapping[str, Any]) -> None:
+        """Take a part of a message: its text, the addresses in its notes, or a refusal."""
+        self.reply += as_text(part.get("text"))
+        if part.get("type") == "refusal":
+            self.refusals.append(as_text(part.get("refusal")))
+        for note in _mappings(part.get("annotations")):
+            if note.get("type") == "url_citation":
+                self.sources.append(as_text(note.get("url")))
 
 
 def response_answer(whole: Mapping[str, Any], prompt: Prompt, thinking: str = "") -> WireAnswer:
-    """A whole response, read: its last message is the answer, or the tools that it asks for."""
-    uses = list[SimpleNamespace]()
-    reply, refusals, sources, searches = "", list[str](), list[str](), 0
+    """Return the answer in a whole response: its last message, or the tools that it asks for."""
+    output = _Output(thinking=thinking)
     for item in _mappings(whole.get("output")):
-        kind = item.get("type")
-        searches += kind == "web_search_call"
-        if kind == "function_call" and prompt.tools:
-            use = SimpleNamespace(name=as_text(item.get("name")), arguments=as_text(item.get("arguments")))
-            uses.append(SimpleNamespace(id="", function=use))
-        elif kind == "function_call":
-            reply = "\n".join(filter(None, (reply, as_text(item.get("arguments")))))
-        elif kind == "reasoning" and not thinking:
-            thinking = "\n".join(as_text(part.get("text")) for part in _mappings(item.get("summary")))
-        elif kind == "message":
-            parts = list(_mappings(item.get("content")))
-            reply = "".join(as_text(part.get("text")) for part in parts)
-            refusals += [as_text(part.get("refusal")) for part in parts if part.get("type") == "refusal"]
-            notes = (note for part in parts for note in _mappings(part.get("annotations")))
-            sources += [as_text(note.get("url")) for note in notes if note.get("type") == "url_citation"]
-    if uses:
-        reply = request_text(SimpleNamespace(content=reply, tool_calls=uses), prompt)
-    told = SimpleNamespace(usage=_usage(whole, searches), service_tier=whole.get("service_tier"))
+        output.take(item, prompt)
+
+    reply = output.reply
+    if output.tool_calls:
+        reply = request_text(SimpleNamespace(content=reply, tool_calls=output.tool_calls), prompt)
+    counted = SimpleNamespace(usage=_usage(whole, output.searches), service_tier=whole.get("service_tier"))
     reason = as_text((whole.get("incomplete_details") or {}).get("reason"))
+    finish = "none"
+    if whole.get("output") or reason:
+        finish = _CUT.get(reason, reason or "stop")
+
     return WireAnswer(
         reply,
-        "".join(refusals) if refusals else None,
-        _CUT.get(reason, reason or "stop") if whole.get("output") or reason else "none",
+        "".join(output.refusals) if output.refusals else None,
+        finish,
         as_text(whole.get("model")),
-        thinking=thinking,
-        citations=tuple(dict.fromkeys(filter(None, sources))),
-        usage=read_usage(told),
+        thinking=output.thinking,
+        citations=tuple(dict.fromkeys(filter(None, output.sources))),
+        usage=read_usage(counted),
     )
 
 
 def _usage(whole: Mapping[str, Any], searches: int) -> dict[str, Any]:
-    """The count of tokens by the names that a chat has for them."""
-    usage = whole.get("usage")
-    told = whole_usage(usage)
-    named = {
-        "prompt_tokens": told.get("input_tokens"),
-        "completion_tokens": told.get("output_tokens"),
-        "prompt_tokens_details": told.get("input_tokens_details"),
-        "completion_tokens_details": told.get("output_tokens_details"),
+    """Return the counts of tokens by the names that a chat has for them."""
+    counts = whole_usage(whole.get("usage"))
+    return {
+        **counts,
+        "prompt_tokens": counts.get("input_tokens"),
+        "completion_tokens": counts.get("output_tokens"),
+        "prompt_tokens_details": counts.get("input_tokens_details"),
+        "completion_tokens_details": counts.get("output_tokens_details"),
         "num_search_queries": searches,
     }
-    return {**told, **named}
 
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    """Return the mappings in a list; none if the value is no list."""
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, Mapping)]
 
 
-def _error_words(text: str) -> str:
-    """What an error's body says, without its frame where that is known."""
+def _error_text(text: str) -> str:
+    """Return what the body of an error says, without its frame if that is a known one."""
     try:
         error = json.loads(text)["error"]
-        told = error["message"] if isinstance(error, dict) else error
-        return f"{told} ({error['code']})" if isinstance(error, dict) and error.get("code") else str(told)
+        if not isinstance(error, dict):
+            return str(error)
+        if error.get("code"):
+            return f"{error['message']} ({error['code']})"
+        return str(error["message"])
     except (ValueError, KeyError, TypeError):
         return text

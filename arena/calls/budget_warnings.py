@@ -1,4 +1,4 @@
-"""Where a budget would stop a line-up, said before anything is spent, by how often its cohorts decide."""
+"""Warnings of a budget that would stop a line-up, before anything is spent: by how often cohorts decide."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,39 +29,49 @@ class RoundCounts:
 
 
 def round_counts(cohorts: CohortsSection, number: int = 1) -> RoundCounts:
-    """That of cohort `number` and of those that play beside it, one more each week.
+    """Return the rounds of cohort `number` and of those that play beside it, one more each week.
 
-    Only the newest `keep_deciding` decide, so a cohort stops when so many newer ones have started.
-    A month is one in full swing, or the whole season where that has fewer rounds.
+    Only the newest `keep_deciding` decide, so a cohort stops when so many newer ones have started. The month
+    is one in full swing, or the whole season if that has fewer rounds.
     """
-    rounds, keep, count = cohorts.rounds, cohorts.keep_deciding, cohorts.count
+    rounds = cohorts.rounds
+    keep = cohorts.keep_deciding
+    count = cohorts.count
     calendar = _calendar(cohorts)
+    day = _busiest_day(cohorts)
     overtaken = calendar.until(calendar.first + min(keep * WEEK, CENTURY) - TICK).count or 0
     if count is None:
-        return RoundCounts(overtaken, overtaken * _ratio(MONTH, WEEK), _busiest(cohorts))
-    a_week = min(Fraction(overtaken if count > keep else rounds), count * _ratio(WEEK, cohorts.decide.every))
-    in_all = max(0, count - keep) * overtaken + min(count, keep) * rounds
-    mine = rounds if count - number < keep else overtaken
-    return RoundCounts(mine, min(a_week * _ratio(MONTH, WEEK), Fraction(in_all)), _busiest(cohorts))
+        return RoundCounts(overtaken, overtaken * _ratio(MONTH, WEEK), day)
+
+    decisions_a_week = count * _ratio(WEEK, cohorts.decide.every)
+    most_a_week = overtaken if count > keep else rounds
+    a_month = min(Fraction(most_a_week), decisions_a_week) * _ratio(MONTH, WEEK)
+    season = max(0, count - keep) * overtaken + min(count, keep) * rounds
+    own = rounds if count - number < keep else overtaken
+    return RoundCounts(own, min(a_month, Fraction(season)), day)
 
 
 def _calendar(cohorts: CohortsSection) -> Calendar:
-    """The rounds of a cohort that the schedule starts, wherever in time."""
+    """Return the rounds of a cohort that the schedule starts, wherever in time."""
     return cohorts.decide.calendar(cohorts.start.on_or_after(SUNDAY), cohorts.rounds)
 
 
 def _ratio(time: timedelta, other: timedelta) -> Fraction:
+    """Return how often the other time fits into a time."""
     return Fraction(time // SECOND, other // SECOND)
 
 
-def _busiest(cohorts: CohortsSection) -> int:
-    """The most rounds of all cohorts on one day (UTC): those of one in its first week, one in its second …"""
+def _busiest_day(cohorts: CohortsSection) -> int:
+    """Return the most rounds of all cohorts on one day (UTC): one in its first week, one in its second …"""
     most = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
     calendar = _calendar(cohorts)
     days = Counter((calendar.time(number) - SUNDAY) // DAY for number in range(1, cohorts.rounds + 1))
+
+    # The rounds of a day and of the same weekday in all later weeks.
     onward = Counter[int]()
     for day in range(max(days), -1, -1):
         onward[day] = days[day] + onward[day + 7]
+
     return max(onward[day] - onward[day + 7 * most] for day in days)
 
 
@@ -87,80 +97,99 @@ class LineUpWarning:
 def budget_warnings(
     estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
 ) -> list[LineUpWarning]:
-    """All of them, the surest first."""
-    warnings = [warning for one in estimates for warning in _of_calls(one, budget)]
-    warnings += list(_of_sums(estimates, calendar, budget))
+    """Return all warnings, the surest first."""
+    warnings = list[LineUpWarning]()
+    for estimate in estimates:
+        warnings += _call_warnings(estimate, budget)
+    warnings += _scope_warnings(estimates, calendar, budget)
+
     order = ("refused", "stops", "may_stop")
     return sorted(warnings, key=lambda warning: order.index(warning.code))
 
 
-def _of_calls(one: Estimate, budget: BudgetSection) -> Iterator[LineUpWarning]:
-    """A call whose worst case is over any limit is refused, whatever it would have cost."""
+def _call_warnings(estimate: Estimate, budget: BudgetSection) -> Iterator[LineUpWarning]:
+    """Warn of a call whose worst case is over any limit: it is refused, whatever it would have cost."""
     if not budget.limits:
         return
+
+    agent = estimate.agent
     scope, limit = min(budget.limits.items(), key=lambda item: item[1])
-    first, again = one.first.cost or 0, one.again.cost or 0
+    over = f"over budget.{scope} of {rounded_dollars(limit)}"
+    first = estimate.first.cost or 0
+    again = estimate.again.cost or 0
     if first > limit:
-        words = (
-            f"a call of {one.agent} may cost {rounded_dollars(first)}, "
-            f"over budget.{scope} of {rounded_dollars(limit)}: "
-        )
-        words += "no call would be made"
-        yield LineUpWarning("refused", scope, one.agent, words, _smaller(one, limit, scope))
+        text = f"a call of {agent} may cost {rounded_dollars(first)}, {over}: no call would be made"
+        yield LineUpWarning("refused", scope, agent, text, _hint_for_call(estimate, limit, scope))
     elif again > limit:
-        words = f"a retry after an unusable answer of {one.agent} may cost {rounded_dollars(again)}, over "
-        words += f"budget.{scope} of {rounded_dollars(limit)}: it would not be made"
-        yield LineUpWarning("may_stop", scope, one.agent, words, _raised(again, scope))
+        text = (
+            f"a retry after an unusable answer of {agent} may cost {rounded_dollars(again)}, {over}: "
+            "it would not be made"
+        )
+        yield LineUpWarning("may_stop", scope, agent, text, _raise_hint(again, scope))
 
 
-def _smaller(one: Estimate, limit: int, scope: str) -> str:
-    """What makes the call fit: more money, a shorter answer, or if not even that, a shorter question."""
-    raised = _raised(one.first.cost or 0, scope)
-    left = limit - (cost(one.price, one.first.tokens_in, 0) or 0)
-    fits = int(left / Decimal(repr(one.price.output))) if one.price and one.price.output else 0
-    if fits < one.low.tokens_out // max(one.low.calls, 1):
+def _hint_for_call(estimate: Estimate, limit: int, scope: str) -> str:
+    """Return what makes a call fit: more money, a shorter answer, or if not even that, a shorter question."""
+    raised = _raise_hint(estimate.first.cost or 0, scope)
+    price = estimate.price
+    fitting_tokens = 0
+    if price is not None and price.output:
+        left = limit - (cost(price, estimate.first.tokens_in, 0) or 0)
+        fitting_tokens = int(left / Decimal(repr(price.output)))
+
+    if fitting_tokens < estimate.low.tokens_out // max(estimate.low.calls, 1):
         return f"{raised}, or show fewer markets in a call (markets.show, or batch)"
-    return f"{raised}, or the agent's max_tokens to {fits:,} at most"
+    return f"{raised}, or the agent's max_tokens to {fitting_tokens:,} at most"
 
 
-def _raised(amount: int, scope: str) -> str:
+def _raise_hint(amount: int, scope: str) -> str:
+    """Return the hint to raise a limit to an amount, rounded up to a cent."""
     return f"set budget.{scope} to {rounded_dollars(-(-amount // CENT) * CENT)} or more"
 
 
-def _of_sums(
+def _scope_warnings(
     estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
 ) -> Iterator[LineUpWarning]:
-    bounds = {one.agent: one.bounds for one in estimates}
-    low, likely = (total_usage(both[place] for both in bounds.values()) for place in (0, 1))
-    cohort, day = Fraction(calendar.cohort), Fraction(calendar.day)
-    yield from _of_sum("round", "", low, likely, budget.round)
-    for one in estimates:
-        least, usual = (use.times(cohort) for use in bounds[one.agent])
-        yield from _of_sum("agent", one.agent, least, usual, budget.agent)
-    yield from _of_sum("day", "", low.times(day), likely.times(day), budget.day)
-    yield from _of_sum("arena", "", low.times(cohort), likely.times(cohort), budget.arena)
+    """Warn of limits that all calls of a round, an agent, a day or a cohort would break together."""
+    low = total_usage([estimate.bounds[0] for estimate in estimates])
+    likely = total_usage([estimate.bounds[1] for estimate in estimates])
+    cohort = calendar.cohort
+    day = calendar.day
+
+    yield from _sum_warnings("round", "", low, likely, budget.round)
+    for estimate in estimates:
+        own_low, own_likely = estimate.bounds
+        yield from _sum_warnings(
+            "agent", estimate.agent, own_low.times(cohort), own_likely.times(cohort), budget.agent
+        )
+    yield from _sum_warnings("day", "", low.times(day), likely.times(day), budget.day)
+    yield from _sum_warnings("arena", "", low.times(cohort), likely.times(cohort), budget.arena)
 
 
-def _of_sum(scope: str, agent: str, low: Usage, likely: Usage, limit: int | None) -> Iterator[LineUpWarning]:
-    """Over the limit at the least, calls are stopped for sure; as expected, they may be."""
+def _sum_warnings(
+    scope: str, agent: str, low: Usage, likely: Usage, limit: int | None
+) -> Iterator[LineUpWarning]:
+    """Warn if calls are expected to break a limit; over it at the least, they are stopped for sure."""
     if limit is None or low.cost is None or likely.cost is None or likely.cost <= limit:
         return
-    stops = low.cost > limit
+
     whose = f"{PER_SCOPE[scope]} of {agent}" if agent else PER_SCOPE[scope]
-    costs, amount = ("costs at least", low.cost) if stops else ("is expected to cost", likely.cost)
-    ends = "calls past it are not made" if stops else "calls past it would not be made"
-    words = (
-        f"{whose} {costs} {rounded_dollars(amount)}, over budget.{scope} of {rounded_dollars(limit)}: {ends}"
-    )
-    yield LineUpWarning("stops" if stops else "may_stop", scope, agent, words, _raised(likely.cost, scope))
+    over = f"over budget.{scope} of {rounded_dollars(limit)}: calls past it"
+    if low.cost > limit:
+        code = "stops"
+        text = f"{whose} costs at least {rounded_dollars(low.cost)}, {over} are not made"
+    else:
+        code = "may_stop"
+        text = f"{whose} is expected to cost {rounded_dollars(likely.cost)}, {over} would not be made"
+    yield LineUpWarning(code, scope, agent, text, _raise_hint(likely.cost, scope))
 
 
 def rounded_dollars(amount: int) -> str:
-    """An amount of money, rounded up: to a cent from ten cents on, below to two figures that count.
+    """Return an amount of money, rounded up: to a cent from ten cents on, below to two significant figures.
 
     >>> rounded_dollars(12_345_678), rounded_dollars(171_200), rounded_dollars(21), rounded_dollars(0)
     ('$12.35', '$0.18', '$0.000021', '$0.00')
     """
     exact = decimal(amount)
-    places = 2 if not amount else min(max(1 - exact.adjusted(), 2), 6)
+    places = min(max(1 - exact.adjusted(), 2), 6) if amount else 2
     return f"${exact.quantize(Decimal(1).scaleb(-places), ROUND_CEILING):,f}"

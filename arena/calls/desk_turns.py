@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from agents.model import Ask, Call, CallError, Message, Prompt
-from arena.calls.recorded_ask import UNAVAILABLE_CODES, raise_past_agent
-from arena.errors import ArenaError
+from agents.model import Call, CallError, Message, Prompt
+from arena.calls.faults import is_unavailable, raise_past_agent
 from arena.record.model.reservation import Payer
 from arena.record.record import Record
 from arena.record.write.desk import move_deadlines, open_desk_turn, read_ended_turns
@@ -31,79 +30,88 @@ class OpenTurn:
 
 @dataclass
 class DeskTurns:
-    """Turns that are open, by entrant; one look at the record serves all that wait."""
+    """Open turns by entrant. One task looks at the record for all turns that wait for their answer."""
 
     waiting: dict[int, OpenTurn] = field(default_factory=dict)
     watching: "asyncio.Task[None] | None" = None
 
-    def ask(self, payer: Payer, wait: float, record: Record) -> Ask:
-        """Return what opens an entrant's turn and waits for its answer, at most so many seconds."""
+    async def ask(self, prompt: Prompt, payer: Payer, wait: float, record: Record) -> Call:
+        """Open an entrant's turn and return its answer, or an error if none is in within `wait` seconds.
 
-        async def asked(prompt: Prompt) -> Call:
-            [message] = prompt.messages
-            began = asyncio.get_running_loop().time()
-            with raise_past_agent():
-                shown, left = record.write_unfenced(
-                    open_desk_turn, payer.entrant_id, payer.round_id, message.content, wait
-                )
-                answer = await self._answer(payer.entrant_id, began + left, record)
-            kept = replace(prompt, messages=(Message("user", shown),))
-            if answer is None:
-                words = f"no answer within {duration_text(timedelta(seconds=wait))}"
-                return Call(kept, None, cost=0, error=CallError("timeout", words, retry=False))
-            took = round(1_000 * (asyncio.get_running_loop().time() - began))
-            return Call(kept, answer, finish="stop", cost=0, latency_ms=took)
-
-        return asked
-
-    async def _answer(self, entrant: int, deadline: float, record: Record) -> str | None:
+        The seconds count from when the turn was opened first.
+        """
+        [message] = prompt.messages
         loop = asyncio.get_running_loop()
-        turn = OpenTurn(loop.create_future(), deadline)
-        self.waiting[entrant] = turn
+        began = loop.time()
+        with raise_past_agent():
+            shown, left = record.write_unfenced(
+                open_desk_turn, payer.entrant_id, payer.round_id, message.content, wait
+            )
+            answer = await self._answer(payer.entrant_id, began + left, record)
+
+        # A turn that was open before shows what it showed then.
+        asked = replace(prompt, messages=(Message("user", shown),))
+        if answer is None:
+            text = f"no answer within {duration_text(timedelta(seconds=wait))}"
+            return Call(asked, None, cost=0, error=CallError("timeout", text, retry=False))
+
+        latency = round(1_000 * (loop.time() - began))
+        return Call(asked, answer, finish="stop", cost=0, latency_ms=latency)
+
+    async def _answer(self, entrant_id: int, deadline: float, record: Record) -> str | None:
+        """Wait for the end of an entrant's turn, and return its answer; None if it has none."""
+        turn = OpenTurn(asyncio.get_running_loop().create_future(), deadline)
+        self.waiting[entrant_id] = turn
         if self.watching is None or self.watching.done():
             self.watching = asyncio.create_task(self._watch(record))
+
         try:
             return await turn.answer
         finally:
-            del self.waiting[entrant]
+            del self.waiting[entrant_id]
 
     async def _watch(self, record: Record) -> None:
-        """Look again and again, less often while nothing comes, until nobody waits."""
+        """Look for answers, less often while none comes, until no turn waits."""
         loop = asyncio.get_running_loop()
         pause = FIRST_LOOK
         while self.waiting:
-            ended = dict[int, str | None]()
-            left = {entrant: turn.deadline - loop.time() for entrant, turn in self.waiting.items()}
+            ended: dict[int, str | None] = {}
+            seconds_left = {entrant: turn.deadline - loop.time() for entrant, turn in self.waiting.items()}
             try:
-                ended = _ended_turns(left, record)
-            except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits must hear of it
-                if not (isinstance(error, ArenaError) and error.code in UNAVAILABLE_CODES):
+                ended = _ended_turns(seconds_left, record)
+            except Exception as error:  # noqa: BLE001 - every turn that waits must learn of any error
+                if not is_unavailable(error):
                     for turn in self.waiting.values():
                         if not turn.answer.done():
                             turn.answer.set_exception(error)
                     return
-            for entrant, answer in ended.items():
-                if not self.waiting[entrant].answer.done():
-                    self.waiting[entrant].answer.set_result(answer)
+
+            for entrant_id, answer in ended.items():
+                future = self.waiting[entrant_id].answer
+                if not future.done():
+                    future.set_result(answer)
+
             pause = FIRST_LOOK if ended else min(1.5 * pause, LONGEST_LOOK)
             await asyncio.sleep(pause)
 
 
-def _ended_turns(left: Mapping[int, float], record: Record) -> dict[int, str | None]:
-    """Return the answers of the turns that are over, by entrant; an answer at the last moment counts.
+def _ended_turns(seconds_left: Mapping[int, float], record: Record) -> dict[int, str | None]:
+    """Return the answers of the turns that have ended, by entrant; None for a turn that has none.
 
-    `left` is how many seconds each of them has. Where the record's clock was put forward or back, the
-    deadline in the record is set anew by these.
+    `seconds_left` is how long each turn still has. If the record's clock was put forward or back, the
+    deadlines in the record are set anew by it. If a turn has no answer, the turns are read again, locked: an
+    answer that is just being written counts.
     """
-    ended = record.read(read_ended_turns, left)
-    moved = dict[int, float]()
-    for entrant, seconds in left.items():
-        is_early = entrant in ended and ended[entrant] is None and seconds > CLOCK_STEP
-        is_late = entrant not in ended and seconds < -CLOCK_STEP
+    ended = record.read(read_ended_turns, seconds_left)
+    moved: dict[int, float] = {}
+    for entrant_id, seconds in seconds_left.items():
+        is_early = entrant_id in ended and ended[entrant_id] is None and seconds > CLOCK_STEP
+        is_late = entrant_id not in ended and seconds < -CLOCK_STEP
         if is_early or is_late:
-            moved[entrant] = max(seconds, 0.0)
+            moved[entrant_id] = max(seconds, 0.0)
+
     if moved:
         record.write_unfenced(move_deadlines, moved)
     if moved or None in ended.values():
-        ended = record.write_unfenced(read_ended_turns, left, True)
+        return record.write_unfenced(read_ended_turns, seconds_left, True)
     return ended

@@ -1,11 +1,11 @@
-"""What a line-up costs before anyone is asked: each agent plays a made-up round against a stand-in.
+"""Estimates of what a line-up costs before a model is asked: each agent plays a sample round.
 
-Whatever an agent asks there is counted, so that blind questions, samples, parts and kinds of one's own
-need no rule of their own here. Low is every question once, answered whole and in few words. Expected is that
-with the thinking that is usual, or what the agent's newest turns have used. High is what budgets hold back: a
-token for every byte sent and all tokens that may come back, with every first answer unusable or cut off,
-whichever is dearer, and asked for once more. The sample round has as many markets as the config shows, with
-texts of a typical length.
+A stand-in answers in place of its model and counts every question, so that blind questions, samples, parts
+and kinds of one's own need no rule of their own here. Low is every question once, answered whole and in few
+words. Expected is that with the thinking that is usual, or what the agent's newest turns have used. High is
+what budgets hold back: a token for every byte sent and all tokens that may come back, with every first answer
+unusable or cut off, whichever is dearer, and asked for once more. The sample round has as many markets as the
+config shows, with texts of a typical length.
 """
 
 import json
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
@@ -63,52 +64,50 @@ SAMPLE_RULES = (
 )
 
 
-def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int) -> View:
-    """A round with so many markets on offer. Nothing is held yet, and no source has an article."""
-    return _sample_round(shown, 0, rules, bankroll, rounds)
-
-
-def late_sample_round(
-    shown: int, more: int, rules: Rules, bankroll: int, rounds: int, guard: Guard | None = None
-) -> View:
-    """The last round of a cohort: `more` markets are held that are no longer on offer.
-
-    With a guard, each market has as many articles as it lets through, and as long ones.
-    """
-    view = _sample_round(shown, more, rules, bankroll, rounds)
-    every = () if guard is None else (_sample_article(guard.characters),) * guard.per_market
-    evidence = {listing.market.id: every for listing in view.snapshot} if every else {}
-    return replace(view, round=rounds, evidence=evidence)
-
-
-def _sample_round(shown: int, more: int, rules: Rules, bankroll: int, rounds: int) -> View:
-    listings = [_sample_listing(number) for number in range(1, shown + more + 1)]
-    snapshot = Snapshot(SAMPLE_TIME, tuple(listings[:shown]), tuple(listings[shown:]))
-    lots: dict[LotKey, Lot] = {(held.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for held in snapshot.held}
-    account = Holdings(cash=bankroll, lots=lots)
+def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int, held: int = 0) -> View:
+    """Return a first round with so many markets on offer, so many others that are held, and no articles."""
+    listings = tuple(_sample_listing(number) for number in range(1, shown + held + 1))
+    snapshot = Snapshot(SAMPLE_TIME, listings[:shown], listings[shown:])
+    lots: dict[LotKey, Lot] = {
+        (listing.market.id, "YES"): Lot(100 * ONE, 41 * ONE) for listing in snapshot.held
+    }
+    holdings = Holdings(cash=bankroll, lots=lots)
     return View(
         snapshot=snapshot,
-        holdings=account,
-        mark=mark_all({"": account}, snapshot)[""],
+        holdings=holdings,
+        mark=mark_all({"": holdings}, snapshot)[""],
         rules=rules,
         seed=1,
         rounds=rounds,
     )
 
 
-def _sample_article(characters: int) -> Article:
-    text = (SAMPLE_RULES * (characters // len(SAMPLE_RULES) + 1))[:characters]
-    return Article(
+def late_sample_round(
+    shown: int, held: int, rules: Rules, bankroll: int, rounds: int, guard: Guard | None = None
+) -> View:
+    """Return the last round of a cohort, in which so many markets are held that are no longer on offer.
+
+    With a guard, each market has as many articles as it lets through, and as long ones.
+    """
+    view = replace(first_sample_round(shown, rules, bankroll, rounds, held), round=rounds)
+    if guard is None or not guard.per_market:
+        return view
+
+    text = _typical_text(guard.characters)
+    article = Article(
         "example.org", "https://example.org/a-page", SAMPLE_QUESTION, text, SAMPLE_TIME, SAMPLE_TIME
     )
+    articles = (article,) * guard.per_market
+    return replace(view, evidence={listing.market.id: articles for listing in view.snapshot})
 
 
 def _sample_listing(number: int) -> Listing:
+    """Return a market of typical length with a price."""
     market = Market(
         id=MarketId(f"sample:{number}"),
         event_id=f"sample:{number}",
         question=SAMPLE_QUESTION.format(number),
-        rules=(SAMPLE_RULES * (SAMPLE_RULES_LENGTH // len(SAMPLE_RULES) + 1))[:SAMPLE_RULES_LENGTH],
+        rules=_typical_text(SAMPLE_RULES_LENGTH),
         category="Politics",
         opens_at=SAMPLE_TIME - timedelta(days=30),
         closes_at=SAMPLE_TIME + timedelta(days=30),
@@ -117,13 +116,18 @@ def _sample_listing(number: int) -> Listing:
     return Listing(market, Quote(market.id, SAMPLE_TIME, 400_000, 420_000, 410_000, volume=50_000 * ONE))
 
 
+def _typical_text(length: int) -> str:
+    """Return a text of so many characters."""
+    return (SAMPLE_RULES * (length // len(SAMPLE_RULES) + 1))[:length]
+
+
 BYTES_A_TOKEN = 4
-"""Of plain English, as most models cut it up: for the low figures, and for how long a cut answer is."""
+"""Of plain English, as most models split it: for the low figures, and for how long a cut answer is."""
 HELD_MARKETS = 2
-"""In the dearest round one market is held and no longer on offer for so many that are."""
+"""In the dearest round one market is held and no longer on offer for every so many that are on offer."""
 MOST_CALLS = 2_000
 SAMPLE_REASON = "in line with the base rate, no news"
-"""Why, in as few words as a forecast needs."""
+"""The reason of a forecast, in as few words as it needs."""
 Bound = Literal["low", "cut", "partly", "unusable"]
 HIGH: tuple[Bound, ...] = ("cut", "partly", "unusable")
 """How every first answer may fall short: nothing before it was cut off, one forecast, or no answer at all."""
@@ -140,28 +144,34 @@ class Usage:
     cost: int | None = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
-        tokens_in, tokens_out = self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out
-        return Usage(self.calls + other.calls, tokens_in, tokens_out, cost)
+        """Return the usage of both."""
+        return Usage(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            None if self.cost is None or other.cost is None else self.cost + other.cost,
+        )
 
-    def times(self, rounds: Fraction) -> "Usage":
-        """That of so many rounds, rounded up.
+    def times(self, rounds: Fraction | int) -> "Usage":
+        """Return the usage of so many rounds, rounded up.
 
         >>> Usage(2, 1_000, 100, 7).times(Fraction(1, 2))
         Usage(calls=1, tokens_in=500, tokens_out=50, cost=4)
         """
-        calls, tokens_in, tokens_out, cost = (
-            ceil(each * rounds) for each in (self.calls, self.tokens_in, self.tokens_out, self.cost or 0)
+        return Usage(
+            ceil(self.calls * rounds),
+            ceil(self.tokens_in * rounds),
+            ceil(self.tokens_out * rounds),
+            None if self.cost is None else ceil(self.cost * rounds),
         )
-        return Usage(calls, tokens_in, tokens_out, None if self.cost is None else cost)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What an agent uses in a round. `first` and `again` are its dearest question and its dearest repeat.
 
-    Where it has played, `expected` is the mean of its newest `turns`. With `trouble` nothing can be said, and
-    that is why. `faults` are settings that don't go with questions of that size.
+    If it has played, `expected` is the mean of its newest `turns`. With `trouble` there is no estimate, for
+    that reason. `faults` are settings that don't go with questions of that size.
     """
 
     agent: str
@@ -177,13 +187,14 @@ class Estimate:
 
     @property
     def bounds(self) -> tuple[Usage, Usage]:
-        """The least that a budget has to allow for, and what is expected; where it has played, the mean."""
+        """Return the least that a budget has to allow for, and what is expected; of played turns the mean."""
         return self.expected if self.turns else self.low, self.expected
 
     def as_played(self, recent: "RecentUsage | None") -> "Estimate":
-        """The same, if it goes on as in its newest turns, which may use less than a full round."""
+        """Return the estimate by the newest turns, which may have used less than a full round."""
         if recent is None or not recent.turns or self.trouble:
             return self
+
         paid = None if self.price is None else recent.cost
         used = Usage(recent.calls, recent.tokens_in, recent.tokens_out, paid)
         mean = used.times(Fraction(1, recent.turns))
@@ -191,43 +202,60 @@ class Estimate:
 
 
 def total_usage(uses: Iterable[Usage]) -> Usage:
-    """All of them together."""
+    """Return the sum of all these usages."""
     return sum(uses, Usage())
 
 
 async def estimate_lineup(config: Config, given: Given, view: View | None = None) -> list[Estimate]:
-    """What each agent that asks a model uses in a round of the cohort that the config starts, or in a `view`.
+    """Estimate each agent that asks a model, in a round of the cohort that the config starts, or in a `view`.
 
     Agents with the same settings use the same, so one of them plays for all.
     """
-    rounds, estimates, found = (
-        _SampleRounds(config, view),
-        dict[tuple[str, str], Estimate](),
-        list[Estimate](),
-    )
+    first, late = _sample_views(config) if view is None else (view, view)
+    by_setup: dict[tuple[str, str], Estimate] = {}
+    estimates = []
     for agent in config.agents:
-        if (model := model_settings(agent.settings)) is None:
+        model = model_settings(agent.settings)
+        if model is None:
             continue
+
         setup = agent.kind, agent.settings.model_dump_json()
-        if setup not in estimates:
-            estimates[setup] = await _estimate(agent, model, config, given, rounds)
-        found.append(replace(estimates[setup], agent=agent.name))
-    return found
+        if setup not in by_setup:
+            context = getattr(model, "context", None)
+            dearest = late
+            if view is None and isinstance(context, Context):
+                dearest = with_context(late, context)
+            by_setup[setup] = await _estimate(agent, model, config, given, first, dearest)
+        estimates.append(replace(by_setup[setup], agent=agent.name))
+
+    return estimates
+
+
+def _sample_views(config: Config) -> tuple[View, View]:
+    """Return the round that costs least, in which nothing is held yet, and the one that costs most."""
+    cohorts = config.cohorts
+    shown = config.markets.show
+    guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
+    first = first_sample_round(shown, cohorts.rules, cohorts.bankroll, cohorts.rounds)
+    held = ceil(shown / HELD_MARKETS)
+    return first, late_sample_round(shown, held, cohorts.rules, cohorts.bankroll, cohorts.rounds, guard)
 
 
 async def _estimate(
-    agent: AgentConfig, model: ModelSettings, config: Config, given: Given, rounds: "_SampleRounds"
+    agent: AgentConfig, model: ModelSettings, config: Config, given: Given, first: View, late: View
 ) -> Estimate:
+    """Let an agent play the first round at its cheapest and the late one at its dearest."""
     price = price_for(model)
     try:
-        plays = kind(agent.kind, config.extensions("kinds"))
-        player, longest = plays.agent(agent.settings, given), MOST_TEXT if plays.looks_outside else MOST_SHOWN
-        low = await _played(player, model, rounds.first, "low", longest)
-        late = rounds.late(getattr(model, "context", None))
+        agent_kind = kind(agent.kind, config.extensions("kinds"))
+        player = agent_kind.agent(agent.settings, given)
+        longest = MOST_TEXT if agent_kind.looks_outside else MOST_SHOWN
+        low = await _played(player, model, first, "low", longest)
         highs = [await _played(player, model, late, bound, longest) for bound in HIGH]
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: the others' figures still stand
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: the others' figures still count
         return Estimate(agent.name, price, trouble=printable(f"{type(error).__name__}: {error}"))
-    high = max(highs, key=lambda each: _expense(total_usage(each.uses)))
+
+    high = max(highs, key=lambda played: _expense(total_usage(played.uses)))
     return Estimate(
         agent.name,
         price,
@@ -235,73 +263,59 @@ async def _estimate(
         total_usage(low.expected),
         total_usage(high.uses),
         _dearest(high.firsts),
-        _dearest(use for each in highs for use in each.repeats),
+        _dearest(chain.from_iterable(played.repeats for played in highs)),
         low.failed or high.failed,
         faults=tuple(_faults(model, low)),
     )
 
 
 def _faults(model: ModelSettings, low: "_StandInModel") -> Iterator[ModelFault]:
-    """What is too small for the questions: the model's window, the longest answer, the wait for it."""
-    sent, needed = max((use.tokens_in for use in low.uses), default=0), max(low.needed, default=0)
-    likely, window = needed + expected_thinking(model), table_entry(model.model).get("max_input_tokens")
+    """Yield what is too small for the questions: the model's window, the longest answer, the timeout."""
+    sent = max((use.tokens_in for use in low.uses), default=0)
+    window = table_entry(model.model).get("max_input_tokens")
     if isinstance(window, int) and sent > window:
-        words = f"a question takes about {sent:,} tokens, and {model.model} reads at most {window:,}"
-        yield ModelFault("prompt_tokens", words, FEWER)
+        text = f"a question takes about {sent:,} tokens, and {model.model} reads at most {window:,}"
+        yield ModelFault("prompt_tokens", text, FEWER)
+
+    needed = max(low.needed, default=0)
+    likely = needed + expected_thinking(model)
     if needed > model.max_tokens:
-        words = f"an answer takes at least {needed:,} tokens, and max_tokens is {model.max_tokens:,}"
-        yield ModelFault("max_tokens", words, f"raise max_tokens, or {FEWER}")
+        text = f"an answer takes at least {needed:,} tokens, and max_tokens is {model.max_tokens:,}"
+        yield ModelFault("max_tokens", text, f"raise max_tokens, or {FEWER}")
     elif likely > model.max_tokens:
-        words = f"an answer is expected to take about {likely:,} tokens with its thinking, and max_tokens is "
-        words += f"{model.max_tokens:,}"
-        yield ModelFault("max_tokens", words, "raise max_tokens, or lower `reasoning`", certain=False)
+        text = (
+            f"an answer is expected to take about {likely:,} tokens with its thinking, and max_tokens is "
+            f"{model.max_tokens:,}"
+        )
+        yield ModelFault("max_tokens", text, "raise max_tokens, or lower `reasoning`", certain=False)
+
     speed = A_SECOND if model.measured is None else model.measured.speed
     if likely > model.timeout * speed:
-        words = (
+        text = (
             f"an answer of about {likely:,} tokens takes {likely / speed:.0f} seconds at {speed:.0f} tokens "
+            f"a second, and timeout is {model.timeout:g} seconds"
         )
-        words += f"a second, and timeout is {model.timeout:g} seconds"
-        yield ModelFault("timeout", words, "set a longer timeout, or lower `reasoning`", certain=False)
-
-
-class _SampleRounds:
-    """The round that costs least, nothing being held yet, and a late one: made once for all agents."""
-
-    def __init__(self, config: Config, view: View | None = None):
-        self._told: dict[Context, View] = {}
-        self._given = view is not None
-        if view is not None:
-            self.first = self._late = view
-            return
-        cohorts, shown = config.cohorts, config.markets.show
-        rules, money, rounds = cohorts.rules, cohorts.bankroll, cohorts.rounds
-        guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
-        self.first = first_sample_round(shown, rules, money, rounds)
-        self._late = late_sample_round(shown, -(-shown // HELD_MARKETS), rules, money, rounds, guard)
-
-    def late(self, context: object) -> View:
-        """The late one, with all that an agent of such a context is told."""
-        if self._given or not isinstance(context, Context):
-            return self._late
-        if context not in self._told:
-            self._told[context] = with_context(self._late, context)
-        return self._told[context]
+        yield ModelFault("timeout", text, "set a longer timeout, or lower `reasoning`", certain=False)
 
 
 async def _played(
     player: Agent, settings: ModelSettings, view: View, bound: Bound, longest: int
 ) -> "_StandInModel":
+    """Let an agent play a round, and return the model that stood in."""
     stand_in = _StandInModel(settings, view, bound, longest)
     decision = await player(view, stand_in.ask)
-    stand_in.failed = decision.note if decision.status == "failed" else ""
+    if decision.status == "failed":
+        stand_in.failed = decision.note
     return stand_in
 
 
 def _dearest(uses: Iterable[Usage]) -> Usage:
+    """Return the usage of the highest cost."""
     return max(uses, key=_expense, default=Usage())
 
 
 def _expense(use: Usage) -> tuple[int, int]:
+    """Return what usages are ordered by: their cost, or their tokens if that is the same or unknown."""
     return use.cost or 0, use.tokens_in + use.tokens_out
 
 
@@ -309,8 +323,9 @@ def _expense(use: Usage) -> tuple[int, int]:
 class _StandInModel:
     """Answers in place of a model, and notes what each call would have used.
 
-    `expected` is that with the thinking that is usual, `needed` the tokens of each whole answer. One
-    that falls short has no more than the `longest` characters: so many of it are repeated at most.
+    `firsts` are questions that were not asked before, `repeats` are the others. `needed` has the tokens of
+    each whole answer, `expected` its usage with the thinking that is usual. An answer that falls short has at
+    most the `longest` characters: so many of them are repeated to the model.
     """
 
     settings: ModelSettings
@@ -326,53 +341,63 @@ class _StandInModel:
 
     @property
     def uses(self) -> list[Usage]:
+        """Return the usage of every call."""
         return self.firsts + self.repeats
 
     async def ask(self, prompt: Prompt) -> Call:
-        """At its dearest, a question that was not asked before gets an answer that falls short."""
+        """Answer whole at the low bound; at others a question that was not asked before falls short."""
         if len(self.uses) >= MOST_CALLS:
             raise ValueError(f"it asks more than {MOST_CALLS:,} calls a round")
+
         again = prompt in self.asked or any(message.role == "assistant" for message in prompt.messages)
         self.asked.add(prompt)
-        answer, most = short_answer(prompt, self.view.snapshot), prompt.max_tokens or self.settings.max_tokens
-        use = self._likely(prompt, answer) if self.bound == "low" else self._most(prompt)
-        (self.repeats if again else self.firsts).append(use)
-        if self.bound != "low" and not again:
-            one = f"{answer.partition('}')[0]}}}, " if self.bound == "partly" else ""
-            short = one + "x" * min(most * BYTES_A_TOKEN, self.longest - len(one))
-            finish = "stop" if self.bound == "unusable" else "length"
-            return Call(prompt, short, finish=finish, cost=use.cost)
-        return Call(prompt, answer, finish="stop", cost=use.cost)
+        answer = short_answer(prompt, self.view.snapshot)
+        most = prompt.max_tokens or self.settings.max_tokens
+        if self.bound == "low":
+            needed = _tokens(answer)
+            use = self._likely(prompt, needed, 0)
+            self.needed.append(needed)
+            self.expected.append(self._likely(prompt, needed, expected_thinking(self.settings)))
+        else:
+            use = Usage(1, most_tokens(prompt), most, worst_case(prompt, self.settings))
 
-    def _likely(self, prompt: Prompt, answer: str) -> Usage:
-        """The answer as it is; with the thinking that is to be expected before it, it is expected."""
-        self.needed.append(_tokens(answer))
-        self.expected.append(self._use(prompt, self.needed[-1], expected_thinking(self.settings)))
-        return self._use(prompt, self.needed[-1], 0)
+        if again:
+            self.repeats.append(use)
+        else:
+            self.firsts.append(use)
+        if self.bound == "low" or again:
+            return Call(prompt, answer, finish="stop", cost=use.cost)
 
-    def _use(self, prompt: Prompt, answered: int, thought: int) -> Usage:
+        forecast = f"{answer.partition('}')[0]}}}, " if self.bound == "partly" else ""
+        filler = "x" * min(most * BYTES_A_TOKEN, self.longest - len(forecast))
+        finish = "stop" if self.bound == "unusable" else "length"
+        return Call(prompt, forecast + filler, finish=finish, cost=use.cost)
+
+    def _likely(self, prompt: Prompt, answered: int, thought: int) -> Usage:
+        """Return the usage of a call whose answer and thinking take so many tokens."""
         sent = sum(_tokens(message.content) for message in prompt.messages)
         received = min(answered + thought, prompt.max_tokens or self.settings.max_tokens)
         searches = searches_once(self.settings.model)
         used = TokenUsage(sent, received, min(thought, received), searches=searches)
         return Usage(1, sent, received, usage_cost(self.settings, used))
 
-    def _most(self, prompt: Prompt) -> Usage:
-        received = prompt.max_tokens or self.settings.max_tokens
-        return Usage(1, most_tokens(prompt), received, worst_case(prompt, self.settings))
-
 
 def short_answer(prompt: Prompt, snapshot: Snapshot) -> str:
-    """A forecast in few words for every market that the question shows; for all, if it quotes none."""
+    """Return forecasts in few words for the markets that the question shows, for all if it shows none."""
     text = "\n".join(message.content for message in prompt.messages)
-    ids, shown = short_ids(snapshot), snapshot.shown
+    ids = short_ids(snapshot)
     named = set(MARKET_NAME.findall(text))
-    quoted = (x for x in shown if ids[x.market.id] in named)
-    here = [x for x in quoted if one_line(x.market.question) in text] or list(shown)
-    forecasts = [{"market": ids[x.market.id], "reason": SAMPLE_REASON, "probability": 0.41} for x in here]
-    empty: dict[str, list[object]] = {"bets": [], "sales": []} if prompt.bets else {}
-    return json.dumps({"forecasts": forecasts, **empty})
+    markets = [listing.market for listing in snapshot.shown]
+    quoted = [market for market in markets if ids[market.id] in named and one_line(market.question) in text]
+
+    forecasts = [
+        {"market": ids[market.id], "reason": SAMPLE_REASON, "probability": 0.41}
+        for market in quoted or markets
+    ]
+    orders: dict[str, list[object]] = {"bets": [], "sales": []} if prompt.bets else {}
+    return json.dumps({"forecasts": forecasts, **orders})
 
 
 def _tokens(text: str) -> int:
-    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
+    """Return the tokens of a text of typical words."""
+    return ceil(len(text.encode("utf-8", "replace")) / BYTES_A_TOKEN)

@@ -1,4 +1,4 @@
-"""One tiny question to a model: can it be reached, and does it answer in the form that is asked for?"""
+"""A tiny question to a model: whether it can be reached, and answers in the form that is asked for."""
 
 from dataclasses import dataclass, replace
 
@@ -28,30 +28,33 @@ class PingTarget:
 
     @property
     def worst(self) -> int | None:
-        """What trying it can cost at most."""
+        """Return what trying the model can cost at most."""
         return worst_case(PING_QUESTION, self.settings)
 
 
 def ping_targets(agents: tuple[AgentConfig, ...]) -> list[PingTarget]:
-    """The models of these agents, each once: by its name, where it is, and whose key is sent."""
+    """Return the models of these agents, each once: by its name, where it is, and whose key is sent."""
     targets: dict[tuple[str, str | None, str | None], PingTarget] = {}
+
     for agent in agents:
-        if (settings := model_settings(agent.settings)) is not None:
+        settings = model_settings(agent.settings)
+        if settings is not None:
             key = settings.model, settings.base_url, settings.api_key_env
-            before = targets.get(key) or PingTarget(_shortened(settings), ())
-            targets[key] = replace(before, agents=(*before.agents, agent.name))
+            target = targets.get(key) or PingTarget(_shortened(settings), ())
+            targets[key] = replace(target, agents=(*target.agents, agent.name))
+
     return list(targets.values())
 
 
 def _shortened(settings: ModelSettings) -> ModelSettings:
-    """Short answers only, but where thinking is set: providers want it to fit in what may be answered."""
+    """Return settings with short answers, unless thinking is set: providers want it to fit in the answer."""
     if settings.reasoning not in (None, "none"):
         return settings
     return settings.model_copy(update={"max_tokens": min(settings.max_tokens, MOST_TOKENS)})
 
 
 async def ping(ask: Ask, question: Prompt = PING_QUESTION) -> Call:
-    """The call that was answered or refused for good; a form of answer that is refused is no failure."""
+    """Ask until the model answers or refuses for good: a refused form of answer is no failure."""
     call = await ask(question)
     for _ in range(MOST_FORMS - 1):
         if call.error is None or call.error.code != "format":
@@ -61,11 +64,12 @@ async def ping(ask: Ask, question: Prompt = PING_QUESTION) -> Call:
 
 
 def remark(call: Call) -> str:
-    """What is odd about an answer, if anything is."""
+    """Return what is odd about an answer, or nothing."""
     if call.error is not None:
         return ""
     if call.finish == "length":
         return "its answer was cut off because it reasons at length first: raise max_tokens"
+
     try:
         find_answer(call.reply or "", {"m1": "m1"})
     except NotOneObject as error:

@@ -1,4 +1,4 @@
-"""One real question to a model before it plays: what its answer takes, and whether it can be used."""
+"""A real question to a model before it plays: what its answer takes, and whether it can be used."""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +25,9 @@ from arena.calls.ping import ping
 from arena.config import Config
 from markets.millionths import ONE
 
-LEAST_TOKENS, LEAST_SECONDS, LONGEST_SECONDS = 4_000, 120, 3_600
+LEAST_TOKENS = 4_000
+LEAST_SECONDS = 120
+LONGEST_SECONDS = 3_600
 ROOM = 3
 """How many times what was measured an answer may take before it is given up."""
 NO_MORE = CallError("other", "only one question is asked", retry=False)
@@ -33,7 +35,7 @@ NO_MORE = CallError("other", "only one question is asked", retry=False)
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question to be asked: of which agent, on what, and how it is reached."""
+    """A question to be asked: by which agent, about what, and the settings of its model."""
 
     agent: Agent
     view: View
@@ -42,13 +44,13 @@ class Probe:
 
     @property
     def worst(self) -> int | None:
-        """What it can cost at most."""
+        """Return what the question can cost at most."""
         return worst_case(self.prompt, self.settings)
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
-    """What came back, and what an agent makes of it."""
+    """The answer to a probe, the agent's decision by it, and how many markets it was asked about."""
 
     call: Call
     decision: Decision
@@ -56,13 +58,14 @@ class ProbeAnswer:
 
     @property
     def answered(self) -> int:
-        """The markets with a usable forecast."""
+        """Return how many markets have a usable forecast."""
         return len({forecast.market_id for forecast in self.decision.forecasts if forecast.stage == "final"})
 
     def measurement(self, on: date) -> Measurement:
-        """What a config keeps of it. What goes beyond the words of the answer was thinking."""
+        """Return what a config keeps of the answer. Tokens beyond those of its text count as thinking."""
         call = self.call
-        words = math.ceil(len((call.reply or "").encode()) / BYTES_A_TOKEN)
+        text_tokens = math.ceil(len((call.reply or "").encode()) / BYTES_A_TOKEN)
+
         return Measurement(
             on=on,
             markets=self.markets,
@@ -70,17 +73,22 @@ class ProbeAnswer:
             seconds=round(call.latency_ms / 1000, 1),
             tokens_in=call.tokens_in,
             tokens_out=call.tokens_out,
-            thinking=call.tokens_reasoning or max(call.tokens_out - 2 * words, 0),
+            thinking=call.tokens_reasoning or max(call.tokens_out - 2 * text_tokens, 0),
             usd=None if call.cost is None else call.cost / ONE,
         )
 
 
 async def probe_of(agent: Agent, settings: ModelSettings, config: Config) -> Probe:
-    """The first question of an agent in a round of sample markets, as many as the config shows."""
+    """Return the first question of an agent in a round of sample markets, as many as the config shows.
+
+    Raise `ValueError` if it asks none.
+    """
     cohorts = config.cohorts
     view = first_sample_round(config.markets.show, cohorts.rules, cohorts.bankroll, cohorts.rounds)
-    if isinstance(context := getattr(settings, "context", None), Context):
+    context = getattr(settings, "context", None)
+    if isinstance(context, Context):
         view = with_context(view, context)
+
     asked: list[Prompt] = []
 
     async def note(prompt: Prompt) -> Call:
@@ -94,7 +102,7 @@ async def probe_of(agent: Agent, settings: ModelSettings, config: Config) -> Pro
 
 
 async def ask_probe(probe: Probe, ask: Ask) -> ProbeAnswer:
-    """Put the question; a form of answer that is refused is no answer yet, and nothing else is asked."""
+    """Ask the question, once more if a form of answer is refused, and nothing else."""
     answers: list[Call] = []
 
     async def once(prompt: Prompt) -> Call:
@@ -108,10 +116,13 @@ async def ask_probe(probe: Probe, ask: Ask) -> ProbeAnswer:
 
 
 def measured_keys(answer: ProbeAnswer, on: date) -> dict[str, Any]:
-    """The keys of an agent's block that follow from an answer, with room above what was measured."""
-    call, most = answer.call, table_entry(answer.call.model).get("max_output_tokens")
+    """Return the keys of an agent's block that follow from an answer, with room above what was measured."""
+    call = answer.call
     tokens = 1_000 * math.ceil(max(ROOM * call.tokens_out, LEAST_TOKENS) / 1_000)
-    tokens = min(tokens, most) if isinstance(most, int) and most > 0 else tokens
+    most = table_entry(call.model).get("max_output_tokens")
+    if isinstance(most, int) and most > 0:
+        tokens = min(tokens, most)
+
     minutes = math.ceil(max(ROOM * call.latency_ms / 1000, LEAST_SECONDS) / 60)
     return {
         "timeout": f"{min(minutes, LONGEST_SECONDS // 60)}m",

@@ -1,24 +1,27 @@
-"""How many calls of this process are under way at once, in all and at each provider, and whose turn it is."""
+"""Limits on the calls that this process makes at once, in all and at each provider, and their order."""
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-FIRST_LOOK, LONGEST_LOOK = 0.1, 1.0
-"""Seconds until it is looked again whether other processes have left room, at least and at most."""
-BATCH_SIZE, BATCH_INTERVAL = 10, 0.04
+FIRST_LOOK = 0.1
+LONGEST_LOOK = 1.0
+"""Seconds before the next look whether other processes have left room, at least and at most."""
+BATCH_SIZE = 10
+BATCH_INTERVAL = 0.04
 """So many calls start together, and the next so many seconds later: sent all at once, they would all be
 answered at once, and no answer could be worked on while others are waited for."""
 
 
 @dataclass
 class ProviderLimit:
-    """One provider: how many calls this process has there, and is allowed as far as it knows.
+    """How many calls this process has at one provider, and how many it may have as far as it knows.
 
-    What other processes have is learnt with each reservation; `misses` counts looks in vain.
+    Each reservation tells how many other processes have there. `pauses` counts the pauses that go on,
+    `misses` the looks that found no room; `looking` says whether the next look is set.
     """
 
     most: int
@@ -30,23 +33,26 @@ class ProviderLimit:
 
     @property
     def open(self) -> bool:
-        """Whether one more call may go there now."""
+        """Return whether one more call may be made there now."""
         return not self.pauses and self.running < self.allowed
 
 
 @dataclass
 class CallBatch:
-    """The calls that start together: when, by the event loop's timer, and how many have joined."""
+    """Calls that start together: when they do, by the event loop's timer, and how many have joined."""
 
     most: int = BATCH_SIZE
     start: float = 0.0
     size: int = 0
 
     async def join(self) -> None:
-        """Wait for the start of the newest batch, or of the next if that is full or long gone."""
+        """Wait for the start of the newest batch, or of the next one if that is full or long gone."""
         now = asyncio.get_running_loop().time()
-        if self.size == self.most or now >= self.start + BATCH_INTERVAL:
-            self.start, self.size = max(now, self.start + BATCH_INTERVAL), 0
+        following = self.start + BATCH_INTERVAL
+        if self.size == self.most or now >= following:
+            self.start = max(now, following)
+            self.size = 0
+
         self.size += 1
         if self.start > now:
             await asyncio.sleep(self.start - now)
@@ -60,7 +66,8 @@ WaitingCalls = deque[tuple[ProviderLimit, "asyncio.Future[None]"]]
 class RateLimiter:
     """Lets calls start in turn: every agent that waits for a provider gets one before any gets its next.
 
-    On a pretended clock the pauses that providers ask for take no time: it is not `timed`.
+    `waiting` has the calls by agent and provider, in the order of their turns. On a pretended clock the
+    pauses that providers ask for take no time: the limiter is not `timed`.
     """
 
     at_once: int = 50
@@ -74,9 +81,9 @@ class RateLimiter:
 
     @asynccontextmanager
     async def slot(self, name: str, agent: str, again: bool = False) -> AsyncIterator[ProviderLimit]:
-        """Wait for room at the provider of that name, and take it for as long as the block lasts.
+        """Wait for room at the provider of that name, and hold it for as long as the block lasts.
 
-        `again` goes before all others.
+        A call that waits `again` goes before all others.
         """
         provider = self.providers.setdefault(name, ProviderLimit(self.per_provider, self.per_provider))
         turn = asyncio.get_running_loop().create_future()
@@ -88,12 +95,14 @@ class RateLimiter:
         else:
             queue.append((provider, turn))
         self._start_waiting()
+
         try:
             await turn
         except asyncio.CancelledError:
             if not turn.cancelled():  # its turn had come in that very moment
                 self._leave(provider)
             raise
+
         try:
             await self.batch.join()
             yield provider
@@ -101,18 +110,22 @@ class RateLimiter:
             self._leave(provider)
 
     def note_room(self, provider: ProviderLimit, free: int) -> None:
-        """Learn for how many more the provider has room, now that one has taken its place there."""
-        provider.allowed, provider.misses = min(provider.most, provider.running + free), 0
+        """Learn for how many more calls the provider has room, now that one has been reserved there."""
+        provider.allowed = min(provider.most, provider.running + free)
+        provider.misses = 0
         self._start_waiting()
 
     def note_busy(self, provider: ProviderLimit, pause: float | None) -> None:
-        """Learn that there is no room for the one who asks; it looks again soon, or after a pause."""
+        """Learn that the provider has no room for a call, and look again soon, or after a pause."""
         provider.allowed = provider.running - 1
         if pause is not None:
             self.pause(provider, pause)
-        elif not provider.looking:
-            longest = min(LONGEST_LOOK, FIRST_LOOK * 2 ** (1 + provider.misses))
-            provider.looking, provider.misses = True, provider.misses + 1
+            return
+
+        if not provider.looking:
+            provider.looking = True
+            provider.misses += 1
+            longest = min(LONGEST_LOOK, FIRST_LOOK * 2**provider.misses)
             wait = self.random.uniform(FIRST_LOOK, longest)
             asyncio.get_running_loop().call_later(wait, self._look_again, provider)
 
@@ -122,32 +135,39 @@ class RateLimiter:
         asyncio.get_running_loop().call_later(seconds if self.timed else 0, self._end_pause, provider)
 
     def _end_pause(self, provider: ProviderLimit) -> None:
+        """End one of the pauses of a provider."""
         provider.pauses -= 1
         self._try_one_more(provider)
 
     def _look_again(self, provider: ProviderLimit) -> None:
+        """Look whether a provider has room, by making one more call."""
         provider.looking = False
         self._try_one_more(provider)
 
     def _try_one_more(self, provider: ProviderLimit) -> None:
+        """Allow at least one call more than there are at a provider."""
         provider.allowed = max(provider.allowed, min(provider.most, provider.running + 1))
         self._start_waiting()
 
     def _leave(self, provider: ProviderLimit) -> None:
+        """Give up the room of a call that has ended."""
         provider.running -= 1
         self.running -= 1
         self._start_waiting()
 
     def _start_waiting(self) -> None:
-        """As many of those who wait as there is room for; an agent that got in goes behind the others."""
+        """Start as many waiting calls as there is room for; an agent that got one goes behind the others."""
         while self.running < self.at_once:
-            line = next((line for line, queue in self.waiting.items() if queue[0][0].open), None)
+            open_lines = (line for line, queue in self.waiting.items() if queue[0][0].open)
+            line = next(open_lines, None)
             if line is None:
                 break
+
             queue = self.waiting.pop(line)
             provider, turn = queue.popleft()
             if queue:
                 self.waiting[line] = queue
+
             if not turn.cancelled():
                 provider.running += 1
                 self.running += 1
@@ -156,9 +176,10 @@ class RateLimiter:
 
 @dataclass
 class RunningCalls:
-    """How many calls are being made. Once it is `closed`, who wants another one waits until broken off.
+    """How many calls are being made, and how many answers are in but not yet stored: they are `unkept`.
 
-    They wait too while it is `draining`. Answers that are in and not yet in the record are `unkept`.
+    Once it is `closed`, new calls wait until they are cancelled. They wait too while it is `draining`.
+    `quiet` is set once it is closed and no call is being made.
     """
 
     running: int = 0
@@ -169,18 +190,19 @@ class RunningCalls:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def close(self) -> None:
-        """Let no more calls be made; those under way go on."""
+        """Let no more calls be made; those under way are finished."""
         self.closed = True
         self._note_quiet()
 
     async def wait_while_closed(self) -> None:
-        """Go on where calls are still made; else wait until they are, or until broken off."""
+        """Wait until calls may be made."""
         while self.closed or self.draining:
             await self._change()
 
     async def drain(self) -> None:
-        """Begin no call until those under way have ended and are kept, or can't be."""
+        """Begin no call until those under way have ended and are stored, or can't be."""
         self.draining += 1
+
         try:
             while self.running or self.unkept:
                 await self._change()
@@ -189,30 +211,33 @@ class RunningCalls:
             self.changed.set()
 
     @contextmanager
-    def one(self) -> Iterator[None]:
-        """Count a call for as long as it takes."""
+    def running_call(self) -> Iterator[None]:
+        """Count a call for as long as the block lasts."""
         self.running += 1
+
         try:
             yield
         finally:
             self.running -= 1
             self._note_quiet()
 
-    def ended(self) -> Callable[[], None]:
-        """Note that an answer is in; what is returned is called once it is kept, or can't be."""
+    @contextmanager
+    def storing(self) -> Iterator[None]:
+        """Count an answer that is in but not yet stored for as long as the block lasts."""
         self.unkept += 1
-
-        def kept() -> None:
+        try:
+            yield
+        finally:
             self.unkept -= 1
             self.changed.set()
 
-        return kept
-
     async def _change(self) -> None:
+        """Wait until something has changed."""
         self.changed.clear()
         await self.changed.wait()
 
     def _note_quiet(self) -> None:
+        """Tell those that wait that something has changed, and that it is quiet if so."""
         self.changed.set()
         if self.closed and not self.running:
             self.quiet.set()

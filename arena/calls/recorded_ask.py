@@ -1,160 +1,245 @@
-"""Asking with a memory: every attempt is kept before its answer is used, and no answer is bought twice."""
+"""Asking a model: every attempt is stored before its answer is used, and no answer is bought twice."""
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from agents.model import Ask, Call, CallError, Prompt
-from arena.errors import ArenaError
-from arena.record.model.reservation import LONGEST_PAUSE, LONGEST_WAIT, Reservation
+from arena.calls.faults import NotKept, is_unavailable
+from arena.calls.rate_limit import ProviderLimit
+from arena.calls.reservations import CallReservations
+from arena.record.model.incident import usage_not_believed
+from arena.record.model.reservation import (
+    LONGEST_PAUSE,
+    LONGEST_WAIT,
+    CallRefused,
+    ModelPaused,
+    Payer,
+    ProviderBusy,
+    Reservation,
+    ReservationRequest,
+    final_error,
+    pause_after,
+)
+from arena.record.record import Record
+from arena.record.write.calls import add_call
 
 RETRY_WAITS = (1.0, 4.0)
 """Seconds before the second and the third attempt at a question that failed for a passing reason."""
 DATABASE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-"""Seconds between attempts to keep an answer while the database is away: it was paid for."""
-UNAVAILABLE_CODES = frozenset({"unreachable", "locked", "disk_full", "disk_error"})
+"""Seconds between attempts to store an answer while the database is away: it was paid for."""
 PATIENCE = LONGEST_PAUSE
 MOST_ATTEMPTS = 100
-"""For how many seconds in all, and how often, a question that meets a rate limit is put again. Then its turn
-has failed, and a later pass plays it."""
+"""For how many seconds in all, and how often, a question that meets a rate limit is asked. Then its turn has
+failed, and a later pass plays it."""
 LONGEST_BACKOFF = 60.0
+LOOK_AGAIN = 60.0
+"""Seconds after which a call looks again whether its model is still to be left alone."""
+INTERRUPTED = CallError("other", "the call was cancelled before its answer", retry=True)
+
+Sleep = Callable[[float], Awaitable[None]]
+"""Waits for so many seconds, real or pretended."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndedAttempt:
-    """One attempt that has ended, and its reservation; `kept` hears when it is in the record, or can't be."""
+    """An attempt that has ended, and its reservation if it had one."""
 
     call: Call
     reservation: Reservation | None = None
-    kept: Callable[[], None] = lambda: None
-
-
-Attempt = Callable[[Prompt], Awaitable[EndedAttempt]]
-
-
-class NotKept(BaseException):  # no agent's `except Exception` may hide it
-    """An answer could not be put in the record: nothing more must be asked."""
-
-    def __init__(self, fault: Exception):
-        super().__init__(str(fault))
-        self.fault = fault
-
-
-INTERRUPTED = CallError("other", "the call was cancelled before its answer", retry=True)
 
 
 class CallInterrupted(asyncio.CancelledError):
-    """Whoever asked has gone while the call was under way: it may have to be paid for all the same."""
+    """An agent was cancelled during a call, which may have to be paid for all the same."""
 
     def __init__(self, ended: EndedAttempt):
         super().__init__()
         self.ended = ended
 
 
-@contextmanager
-def raise_past_agent() -> Iterator[None]:
-    """Whatever goes wrong within is raised past the agent that asked."""
-    try:
-        yield
-    except Exception as error:
-        raise NotKept(error) from error
+@dataclass(frozen=True, slots=True)
+class AskingTurn:
+    """The turn that calls are made for: who pays, which process plays it, when its round was due."""
+
+    payer: Payer
+    record: Record
+    holder: str
+    now: Callable[[], datetime]
+    due: datetime | None = None
 
 
-Sleep = Callable[[float], Awaitable[None]]
-"""Waits for so many seconds, real or pretended."""
-OnWait = Callable[[CallError, float], None]
-"""Learns that a question is put again in so many seconds, after this error."""
+@dataclass
+class Asker:
+    """Asks the model of one agent, within the limits of its provider and within the budgets.
 
-
-def ignore_wait(_error: CallError, _seconds: float) -> None:
-    """Tell nobody of a wait."""
-
-
-def recorded_ask(
-    attempt: Attempt,
-    stored: Sequence[Call],
-    keep: Callable[[int, EndedAttempt], None],
-    sleep: Sleep = asyncio.sleep,
-    on_wait: OnWait = ignore_wait,
-) -> Ask:
-    """Ask, but a question with a stored answer gets it, and every new attempt is kept by its number.
-
-    Between two attempts at a question it sleeps.
+    A question with one of the `stored` answers gets it; each is used once. Attempts at questions of one stage
+    and sample are numbered. Without a `turn` nothing is reserved or stored.
     """
-    answers, attempts = _memory(stored)
 
-    def keep_attempt(prompt: Prompt, ended: EndedAttempt) -> None:
-        with raise_past_agent():
-            keep(attempts[prompt.stage, prompt.sample], ended)
+    model_ask: Ask
+    worst_case: Callable[[Prompt], int | None]
+    provider: str
+    agent: str
+    reservations: CallReservations
+    model: str = ""
+    turn: AskingTurn | None = None
+    stored: Sequence[Call] = ()
+    sleep: Sleep = asyncio.sleep
+    answers: dict[Prompt, deque[Call]] = field(init=False)
+    attempts: Counter[tuple[str, int]] = field(init=False)
 
-    async def try_once(prompt: Prompt) -> Call:
-        try:
-            ended = await attempt(prompt)
-        except CallInterrupted as broken:
-            attempts[prompt.stage, prompt.sample] += 1
-            keep_attempt(prompt, broken.ended)
-            raise asyncio.CancelledError from broken
-        attempts[prompt.stage, prompt.sample] += 1
-        try:
-            await _keep_when_available(lambda: keep_attempt(prompt, ended))
-        finally:
-            ended.kept()
+    def __post_init__(self) -> None:
+        """Sort what is stored: answers by their question, and how many attempts there were."""
+        self.answers = defaultdict(deque)
+        self.attempts = Counter()
+
+        for call in self.stored:
+            self.attempts[call.prompt.stage, call.prompt.sample] += 1
+            if call.error is None or call.error.code == "declined":  # a refusal is an answer too
+                self.answers[call.prompt].append(call)
+
+    async def ask(self, prompt: Prompt) -> Call:
+        """Return the stored answer to a question, else ask the model, again where that may help.
+
+        Raise `NotKept` if an answer can't be stored.
+        """
+        answers = self.answers[prompt]
+        if answers:
+            return answers.popleft()
+
+        retries = RetryWaits()
+        while True:
+            try:
+                ended = await self.attempt(prompt)
+            except CallInterrupted as interrupted:
+                # The agent must not wait any more, so there is one try to store what may have been paid for.
+                await self.keep(interrupted.ended, ())
+                raise asyncio.CancelledError from interrupted
+
+            with self.reservations.calls.storing():
+                await self.keep(ended, DATABASE_WAITS)
+
+            error = ended.call.error
+            if error is None:
+                return ended.call
+            wait = retries.before_next(error)
+            if wait is None:
+                return ended.call
+
+            self.reservations.waits.note(self.model or self.provider, wait, error.code)
+            await self.sleep(wait)
+
+    async def ask_once(self, prompt: Prompt) -> Call:
+        """Return the answer of the model to one attempt, whatever it is, without storing it."""
+        ended = await self.attempt(prompt)
         return ended.call
 
-    async def asked(prompt: Prompt) -> Call:
-        if answers[prompt]:
-            return answers[prompt].popleft()
-        call, waits = await try_once(prompt), RetryWaits()
-        while call.error is not None and (wait := waits.before_next(call.error)) is not None:
-            on_wait(call.error, wait)
-            await sleep(wait)
-            call = await try_once(prompt)
-        return call
+    async def attempt(self, prompt: Prompt) -> EndedAttempt:
+        """Call the model once there is room and money for it.
 
-    return asked
+        Where that would break a limit no call is made, and the attempt ends with an error.
+        """
+        if not self.provider:  # an agent without a model: it costs nothing and goes nowhere
+            return EndedAttempt(await self.model_ask(prompt))
 
+        worst = self.worst_case(prompt)
+        too_dear = self.reservations.budget.too_dear(worst)
+        if too_dear is not None:
+            return _refused(prompt, too_dear)
 
-async def _keep_when_available(keep: Callable[[], None]) -> None:
-    """Keep something; while the database is away, again and again for some time, and when broken off."""
-    for pause in DATABASE_WAITS:
-        try:
-            keep()
-        except NotKept as fault:
-            # Whether the database can't be reached or written to just now, which may pass.
-            if not (isinstance(fault.fault, ArenaError) and fault.fault.code in UNAVAILABLE_CODES):
-                raise
-            await _pause_or_keep_now(pause, keep)
-        else:
+        turn = self.turn
+        again = False
+        while True:
+            async with self.reservations.limiter.slot(self.provider, self.agent, again) as limit:
+                await self.reservations.calls.wait_while_closed()
+                answer = None
+                if turn is not None:
+                    request = ReservationRequest(
+                        turn.payer, self.provider, worst, turn.holder, turn.now(), self.model
+                    )
+                    answer = await self.reservations.reserve(request, limit)
+                if isinstance(answer, CallRefused):
+                    return _refused(prompt, answer.why)
+                if not isinstance(answer, ProviderBusy | ModelPaused):
+                    return await self._call(prompt, worst, answer, limit)
+
+            # A call that waits for its model takes no room meanwhile: other models of the provider are asked.
+            again = True
+            if isinstance(answer, ModelPaused):
+                await asyncio.sleep(min(answer.seconds, LOOK_AGAIN))
+
+    async def keep(self, ended: EndedAttempt, waits: Sequence[float]) -> None:
+        """Store an attempt; while the database is away, try again after each of the waits.
+
+        Raise `NotKept` if it can't be stored.
+        """
+        call = ended.call
+        place = call.prompt.stage, call.prompt.sample
+        self.attempts[place] += 1
+        number = self.attempts[place]
+        turn = self.turn
+        if turn is None:
             return
-    keep()
+
+        cancelled = None
+        waits_left = deque(waits)
+        while True:
+            at = turn.now()
+            incident = None
+            if call.usage_doubt:
+                incident = usage_not_believed(self.agent, self.model, call.usage_doubt, turn.due or at, at)
+
+            ids = turn.payer.round_id, turn.payer.entrant_id
+            try:
+                turn.record.write_answer(add_call, *ids, number, call, at, ended.reservation, incident)
+                break
+            except Exception as error:
+                if not waits_left or not is_unavailable(error):
+                    raise NotKept(error) from error
+
+            try:
+                await asyncio.sleep(waits_left.popleft())
+            except asyncio.CancelledError as error:
+                # There is no later: the answer is stored now, or never.
+                waits_left.clear()
+                cancelled = error
+
+        if cancelled is not None:
+            raise cancelled
+
+    async def _call(
+        self, prompt: Prompt, worst: int | None, reservation: Reservation | None, limit: ProviderLimit
+    ) -> EndedAttempt:
+        """Call the model, and leave its provider alone after an error that asks for it."""
+        with self.reservations.renewed(reservation), self.reservations.calls.running_call():
+            try:
+                call = replace(await self.model_ask(prompt), worst=worst)
+            except asyncio.CancelledError as error:
+                call = Call(prompt, None, worst=worst, error=INTERRUPTED)
+                raise CallInterrupted(EndedAttempt(call, reservation)) from error
+            if call.error is not None:
+                call = replace(call, error=final_error(call.error))
+
+        limited = reservation is not None and reservation.limited
+        pause = pause_after(call.error, limited)
+        if pause is not None and pause.whole_provider:
+            self.reservations.limiter.pause(limit, pause.seconds)
+        return EndedAttempt(call, reservation)
 
 
-async def _pause_or_keep_now(pause: float, keep: Callable[[], None]) -> None:
-    """A pause. Who may not wait until it is over keeps what it has at once: there is no later."""
-    try:
-        await asyncio.sleep(pause)
-    except asyncio.CancelledError:
-        keep()
-        raise
-
-
-def _memory(stored: Sequence[Call]) -> tuple[dict[Prompt, deque[Call]], Counter[tuple[str, int]]]:
-    """The stored answers by question, and how many attempts each stage and sample has had."""
-    answers: dict[Prompt, deque[Call]] = defaultdict(deque)
-    for call in stored:
-        if call.error is None or call.error.code == "declined":  # a refusal is an answer too
-            answers[call.prompt].append(call)
-    return answers, Counter((call.prompt.stage, call.prompt.sample) for call in stored)
+def _refused(prompt: Prompt, why: str) -> EndedAttempt:
+    """Return the attempt at a call that is not made because of a budget."""
+    return EndedAttempt(Call(prompt, None, cost=0, error=CallError("budget", why, retry=False)))
 
 
 @dataclass
 class RetryWaits:
-    """How long to wait before a question is put again, as its attempts end.
+    """How long to wait before a question is asked again, as its attempts end.
 
-    A rate limit is waited out as the provider asks, or longer each time where it doesn't say; what else may
-    pass has an attempt for each of `left`.
+    A rate limit is waited out as the provider asks, or longer each time if it doesn't say for how long. Any
+    other error that may pass takes one of the waits that are `left`.
     """
 
     left: list[float] = field(default_factory=lambda: list(RETRY_WAITS))
@@ -162,18 +247,22 @@ class RetryWaits:
     limited: int = 0
 
     def before_next(self, error: CallError) -> float | None:
-        """Seconds before the next attempt after one that ended so; None to give up.
-
-        Another form of the same question is no second attempt: the model hasn't been asked yet.
-        """
+        """Return the seconds before the next attempt after an error; None to give up."""
+        # A server that refuses a form of the question has not asked its model yet.
         if error.code == "format":
             return 0.0
         if not error.retry:
             return None
+
         if error.code == "rate_limit":
             wait = error.wait or min(2.0**self.limited, LONGEST_BACKOFF)
-            self.waited, self.limited = self.waited + wait, self.limited + 1
-            return wait if self.waited <= PATIENCE and self.limited < MOST_ATTEMPTS else None
-        if not self.left or (error.wait or 0.0) > LONGEST_WAIT:
+            self.waited += wait
+            self.limited += 1
+            if self.waited > PATIENCE or self.limited >= MOST_ATTEMPTS:
+                return None
+            return wait
+
+        asked_wait = error.wait or 0.0
+        if not self.left or asked_wait > LONGEST_WAIT:
             return None
-        return max(self.left.pop(0), error.wait or 0.0)
+        return max(self.left.pop(0), asked_wait)

@@ -1,4 +1,4 @@
-"""What is said of the waits that providers ask for, so that a round is never silent for minutes."""
+"""Reports of the waits that providers ask for, so that a round is never silent for minutes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -12,7 +12,8 @@ from agents.model_table.cost import worst_case
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.ping import PingTarget, ping, ping_targets, remark
 from arena.calls.rate_limit import RateLimiter
-from arena.calls.reservations import CallReservations, local_ask
+from arena.calls.recorded_ask import Asker
+from arena.calls.reservations import CallReservations
 from arena.cli.output import exact, prints_aside, run_async
 from arena.cli.table import TableColumn, print_table
 from arena.clock import now, timer
@@ -121,7 +122,8 @@ async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], 
 
     def ask_of(settings: ModelSettings) -> Ask:
         worst = partial(worst_case, settings=settings)
-        return local_ask(asks(settings), reservations, provider_of(settings), worst)
+        provider = provider_of(settings)
+        return Asker(asks(settings), worst, provider, provider, reservations).ask_once
 
     async with open_models(config) as asks:
         yield ask_of

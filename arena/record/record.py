@@ -144,7 +144,7 @@ class Record:
             if behind:
                 self.accounts.read(read_entries_after(connection, behind))
 
-            accounts, newest = self.accounts.holdings(entrant_id for entrant_id, _ in heads.values())
+            accounts, newest = self.accounts.holdings([entrant_id for entrant_id, _ in heads.values()])
             if until is None or newest <= until:
                 return dict(zip(heads, accounts.values(), strict=True))
 

@@ -1,10 +1,11 @@
-"""Turns played by workers: `arena run` delivers them and waits until they are in, or no worker is there."""
+"""Turns played by workers: `arena run` delivers them and waits until they are in, or no worker is running."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from arena.clock import timer
 from arena.record.model.lease import Watch
@@ -19,72 +20,96 @@ from arena.record.write.turn_queue import (
 )
 from arena.rounds.world import Dispatch, MissingTurns
 
-FIRST_LOOK, LAST_LOOK = 0.02, 0.5
-"""Seconds between two looks at what is in: at first, and once it takes long."""
+FIRST_LOOK = 0.02
+LAST_LOOK = 0.5
+"""Seconds between two looks at which turns are in: at first, and once it takes long."""
 REQUEUE_EVERY = 5.0
 """Seconds of waiting between two rescues of jobs whose workers went silent."""
 LONGEST_SILENCE = 60.0
-"""Seconds that a turn waits for workers of whom nothing is heard."""
+"""Seconds that a turn waits for workers of which nothing is heard."""
 
 OnAlone = Callable[[bool], None]
-"""Is told when turns are played without workers from now on, and when they are left to workers again."""
+"""Called with True when turns are played without workers from now on, with False when workers are back."""
 
 
 @asynccontextmanager
-async def dispatch_to_workers(database: str, version: str, on_change: OnAlone) -> AsyncIterator[Dispatch]:
-    """The workers on a record, for a scheduler of this code version."""
+async def dispatch_to_workers(
+    database: str,
+    version: str,
+    on_change: OnAlone,
+) -> AsyncIterator[Dispatch]:
+    """Open the queue of a record, and yield what has its workers play turns for this version of the code."""
     async with open_queue(database) as app:
-        watch = WorkerPresence(partial(has_workers, app, Watch()), on_change)
+        watch = Watch()
+        presence = WorkerPresence(partial(has_workers, app, watch), on_change)
+        yield partial(_play_turns, app, version, presence)
 
-        async def dispatch(
-            stored: StoredCohort,
-            round: StoredRound,
-            names: Sequence[str],
-            missing: MissingTurns,
-            again: bool,
-        ) -> Collection[str]:
-            place = stored.cohort.number, round.number
-            jobs = [TurnJob(*place, name, version, again) for name in names]
-            watch.begin()
-            if await watch.alone():
-                return names
-            await enqueue_turns(app, jobs)
-            pause, waited = FIRST_LOOK, 0.0
-            while (open_jobs := await open_locks(app, jobs)) or missing():
-                await asyncio.sleep(pause)
-                pause, waited = min(1.5 * pause, LAST_LOOK), waited + pause
-                if waited < REQUEUE_EVERY:
-                    continue
-                waited, left = 0.0, missing()
-                if await watch.alone():
-                    return [job.agent for job in jobs if job.lock in open_jobs or job.agent in left]
-                await requeue_stalled(app)
-                await enqueue_turns(app, [job for job in jobs if job.agent in left])
+
+async def _play_turns(
+    app: Any,
+    version: str,
+    presence: "WorkerPresence",
+    stored: StoredCohort,
+    stored_round: StoredRound,
+    names: Sequence[str],
+    missing: MissingTurns,
+    again: bool,
+) -> Collection[str]:
+    """Wait until workers have played the turns of these agents; return those left for want of workers."""
+    jobs = [
+        TurnJob(
+            cohort=stored.cohort.number, round=stored_round.number, agent=name, version=version, again=again
+        )
+        for name in names
+    ]
+
+    presence.heard_at = timer()  # workers have from now on to give a sign
+    if await presence.alone():
+        return names
+
+    await enqueue_turns(app, jobs)
+    pause = FIRST_LOOK
+    waited = 0.0
+    while True:
+        open_jobs = await open_locks(app, jobs)
+        if not open_jobs and not missing():
             return ()
 
-        yield dispatch
+        await asyncio.sleep(pause)
+        waited += pause
+        pause = min(1.5 * pause, LAST_LOOK)
+        if waited < REQUEUE_EVERY:
+            continue
+
+        # Jobs whose workers went silent are delivered again, unless no worker is there to take them.
+        waited = 0.0
+        left = missing()
+        if await presence.alone():
+            return [job.agent for job in jobs if job.lock in open_jobs or job.agent in left]
+
+        await requeue_stalled(app)
+        missing_jobs = [job for job in jobs if job.agent in left]
+        await enqueue_turns(app, missing_jobs)
 
 
 @dataclass
 class WorkerPresence:
-    """Whether workers are running. Once they were waited for in vain, nobody waits before one is heard of."""
+    """Whether workers are running. After a wait in vain no turn waits before a worker is heard of again."""
 
     has_workers: Callable[[], Awaitable[bool]]
     on_change: OnAlone
     heard_at: float = field(default_factory=timer)
     absent: bool = False
 
-    def begin(self) -> None:
-        """Turns are to be delivered: from now on nothing may be heard for so long."""
-        self.heard_at = timer()
-
     async def alone(self) -> bool:
-        """Whether turns are to be played without workers."""
+        """Return whether turns are to be played without workers."""
         before = self.absent
         if await self.has_workers():
-            self.heard_at, self.absent = timer(), False
+            self.heard_at = timer()
+            self.absent = False
         elif timer() - self.heard_at >= LONGEST_SILENCE:
             self.absent = True
+
         if self.absent != before:
             self.on_change(self.absent)
         return self.absent

@@ -1,4 +1,4 @@
-"""What went wrong, in words that may be shown and kept. It may be anyone's code that failed."""
+"""Texts of errors that may be shown and kept, whoever wrote the code that failed."""
 
 import os
 
@@ -9,14 +9,14 @@ from markets.venue import VenueError
 
 
 def error_text(error: BaseException) -> str:
-    """What went wrong, on one line and without keys."""
+    """Return what went wrong, on one line and without keys."""
     if isinstance(error, ArenaError | VenueError):
         return one_line(redact_keys(error.message))
     return one_line(redact_keys(unexpected_error_text(error)))
 
 
 def unexpected_error_text(error: BaseException) -> str:
-    """An error that nobody expected: of what sort, and what it says.
+    """Return the class and the message of an error that was not expected.
 
     >>> unexpected_error_text(ZeroDivisionError("no such luck"))
     'ZeroDivisionError: no such luck'
@@ -25,5 +25,5 @@ def unexpected_error_text(error: BaseException) -> str:
 
 
 def redact_keys(text: str) -> str:
-    """A text without the secrets of this process's environment, nor what else looks like a key."""
+    """Return a text without the secrets of this process's environment, and without what looks like a key."""
     return redact(text, secrets_in(os.environ))

@@ -1,4 +1,4 @@
-"""Plays turns that a scheduler has delivered, on this machine or another, until it is told to stop."""
+"""A worker plays turns that a scheduler has delivered, on this machine or another, until it is stopped."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -25,27 +25,27 @@ DATABASE_WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """A job that was taken, and what came of it, in words: its status, or why nothing was played."""
+    """A job that was taken, and its outcome in words: the status of the turn, or why it was not played."""
 
     job: TurnJob
     outcome: str
 
 
 class OtherVersion(ArenaError):
-    """Who wants a turn played is of another version than this worker."""
+    """The scheduler that delivered a turn is of another version than this worker."""
 
     def __init__(self, theirs: str):
-        words = f"arena run is paper-arena {theirs}, this worker is {code_version()}: it plays no turns"
-        super().__init__("other_version", words, "install the same version on both, then restart the worker")
+        text = f"arena run is paper-arena {theirs}, this worker is {code_version()}: it plays no turns"
+        super().__init__("other_version", text, "install the same version on both, then restart the worker")
 
 
 OnJob = Callable[[JobOutcome | str], None]
-"""Is told of each job, and in words of what happens to the worker itself."""
+"""Called with the outcome of each job, and with a text when something happens to the worker itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnQueue:
-    """Where turns are taken from: how it is opened, and how it is worked on until that is broken off."""
+    """A queue of turns: how it is opened, and how its turns are worked on until that is cancelled."""
 
     open: Callable[[str], AbstractAsyncContextManager[Any]]
     work: Callable[[Any, PlayTurn, int, float], Coroutine[Any, Any, None]]
@@ -63,9 +63,10 @@ async def serve_turns(
     on_job: OnJob,
     queue: TurnQueue = POSTGRESQL_QUEUE,
 ) -> None:
-    """Take turns from a queue until `stop` is set; then turns under way have some `grace`.
+    """Take turns from a queue until `stop` is set; then turns under way have `grace` seconds to end.
 
-    Whenever the queue is gone it is opened anew, for as long as that takes.
+    If the queue is lost it is opened anew, for as long as that takes. Raise `OtherVersion` if the scheduler
+    is of another version.
     """
     async with open_world(config, record, report_wait=on_job) as world:
         faults: list[ArenaError] = []
@@ -78,7 +79,7 @@ async def serve_turns(
             except OtherVersion as error:
                 faults.append(error)
                 stop.set()
-            except Exception as error:  # noqa: BLE001 - it is told; the turn is delivered again
+            except Exception as error:  # noqa: BLE001 - it is reported; the turn is delivered again
                 on_job(JobOutcome(job, f"interrupted: {error_text(error)}"))
 
         failures = 0
@@ -89,55 +90,70 @@ async def serve_turns(
                     await _work_until(stop, queue.work(app, play, at_once, grace))
             except ArenaError as error:
                 on_job(error.message)
+
             pause = DATABASE_WAITS[min(failures, len(DATABASE_WAITS) - 1)]
             await sleep_unless_stopped(timedelta(seconds=pause), stop)
             failures += 1
+
         if faults:
             raise faults[0]
 
 
 def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJob], Awaitable[str]]:
-    """`play`, but a turn that this process plays already is left alone, though it was delivered anew.
+    """Return `play`, but so that a turn which this process already plays is not begun again.
 
-    Whoever was not heard of for a while gets its own jobs again, and its own claims would not stop it.
+    A worker of which nothing was heard for a while gets its own jobs again, and its own claims would not
+    stop it.
     """
-    in_hand = set[str]()
+    locks = set[str]()
 
     async def play_once(job: TurnJob) -> str:
-        if job.lock in in_hand:
+        if job.lock in locks:
             return "not played: this worker already has it"
-        in_hand.add(job.lock)
+
+        locks.add(job.lock)
         try:
             return await play(job)
         finally:
-            in_hand.discard(job.lock)
+            locks.discard(job.lock)
 
     return play_once
 
 
 async def _work_until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -> None:
-    """Work until told to stop, or until it ends by itself."""
-    at_work, stopped = asyncio.create_task(working), asyncio.create_task(stop.wait())
+    """Work until `stop` is set, or until the work ends by itself."""
+    work = asyncio.create_task(working)
+    stopped = asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait({at_work, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({work, stopped}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         stopped.cancel()
-        if not at_work.done():
-            at_work.cancel()
+        if not work.done():
+            work.cancel()
+
     with suppress(asyncio.CancelledError):
-        await at_work
+        await work
 
 
 async def play_job(job: TurnJob, world: World, record: Record) -> str:
-    """Play the turn that was delivered, if it is still to be played; what came of it."""
+    """Play a turn that was delivered, if it is still to be played, and return its outcome in words.
+
+    Raise `OtherVersion` if it was delivered by another version of the code.
+    """
     if job.version != code_version():
         raise OtherVersion(job.version)
-    stored = next((each for each in record.cohorts() if each.cohort.number == job.cohort), None)
+
+    stored = next((stored for stored in record.cohorts() if stored.cohort.number == job.cohort), None)
     rounds = record.read(read_rounds, stored.id) if stored else []
-    round = next((each for each in rounds if each.number == job.round), None)
-    if stored is None or round is None or round.done or job.agent not in stored.entrant_ids:
+    stored_round = next((played for played in rounds if played.number == job.round), None)
+    if stored is None or stored_round is None or stored_round.done or job.agent not in stored.entrant_ids:
         return "not played: it is not in this record, or over"
-    if is_late(stored.cohort, record.read(read_taken_at, stored.id, round.at) or round.at, world.now()):
+
+    seen_at = record.read(read_taken_at, stored.id, stored_round.at) or stored_round.at
+    if is_late(stored.cohort, seen_at, world.now()):
         return "not played: too late"
-    turns = [turn async for turn in play_turns(stored, round, world, record, False, job.again, {job.agent})]
+
+    turns = [
+        turn async for turn in play_turns(stored, stored_round, world, record, False, job.again, {job.agent})
+    ]
     return turns[0].decision.status if turns else "not played: done, or taken by another worker"

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from agents.llm import close, make_ask
 from agents.model import Call, Message, ModelSettings, Prompt
-from arena.calls.recorded_ask import EndedAttempt, recorded_ask
+from arena.calls.recorded_ask import Asker
+from arena.calls.reservations import CallReservations
 from arena.clock import timer
 from tests.provider.model_answer import ModelAnswer, Refused
 from tests.provider.wire_server import Given, WireRequest, WireServer, form_of_body, wires
@@ -64,15 +65,13 @@ async def failure(server: WireServer, mode: str, case: RefusalCase, *forms: str)
         settings["model"] = "openai/a-model"
     attempts: list[Call] = []
 
-    def keep(_number: int, ended: EndedAttempt) -> None:
-        attempts.append(ended.call)
-
     asking = make_ask(ModelSettings(**settings), timer, {"KEY": "k"})
 
-    async def attempt(prompt: Prompt) -> EndedAttempt:
-        return EndedAttempt(await asking(prompt))
+    async def noted(prompt: Prompt) -> Call:
+        attempts.append(await asking(prompt))
+        return attempts[-1]
 
-    call = await recorded_ask(attempt, (), keep)(PROMPT)
+    call = await Asker(noted, lambda _prompt: 0, "", "", CallReservations()).ask(PROMPT)
     if call.error is not None:
         return f"{call.error.code}: {call.error.message}"
     if attempts[0].error is not None and attempts[0].error.code != "format":

@@ -61,7 +61,7 @@ def add_cohort(
     add_entries(connection, {entrant_id: [deposits[name]] for name, entrant_id in by_name})
     added = {
         "cohort": [[cohort.number, digest(frozen)]],
-        "entry": last_lines(connection, (x.id for x in by_name)),
+        "entry": last_lines(connection, [x.id for x in by_name]),
     }
     add_head(connection, cohort.starts_at, added, cohort.number, 0)
 
@@ -102,7 +102,7 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
     for entrant_id, entries in ledgers.items():
         if entrant_id in last and any(entry.at < last[entrant_id] for entry in entries):
             raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last[entrant_id]}")
-    lines = (((key,), entry) for key, entries in ledgers.items() for entry in entries)
+    lines = [((key,), entry) for key, entries in ledgers.items() for entry in entries]
     insert_facts(connection, EntryRow, ("entrant_id",), lines, [*Entry.__dataclass_fields__])
 
 
@@ -215,7 +215,7 @@ def put_marks(
     done stays as it is.
     """
     connection.execute(DELETE_MARKS, {"taken": snapshot_id})
-    lines = (((entrant_id, snapshot_id), mark) for entrant_id, mark in marks.items())
+    lines = [((entrant_id, snapshot_id), mark) for entrant_id, mark in marks.items()]
     insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), lines, [*Mark.__dataclass_fields__])
     if over is None:
         return

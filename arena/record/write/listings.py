@@ -174,7 +174,7 @@ def add_pages(
     insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [(market, at) for market in new])
     versions = {market: known[market].version + 1 if market in known else 1 for market in changed}
     keys = ("market_id", "version", "at", "hash")
-    pages = (((market, versions[market], at, hashes[market]), markets[market]) for market in changed)
+    pages = [((market, versions[market], at, hashes[market]), markets[market]) for market in changed]
     insert_facts(connection, MarketVersionRow, keys, pages, PAGE_FIELDS)
     return WrittenListings(hashes, known, changed, new)
 
@@ -216,7 +216,7 @@ def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool =
     echoes = echoed_quotes(connection, [quotes[market] for market in fresh])
     hashed = [(quotes[market], hashes[market]) for market in fresh]
     hashed += [(echo, quote_hash(echo)) for echo in echoes]
-    prices = (((book_text(quote), price_hash), quote) for quote, price_hash in hashed)
+    prices = [((book_text(quote), price_hash), quote) for quote, price_hash in hashed]
     insert_facts(connection, QuoteRow, ("book", "hash"), prices, PRICE_FIELDS)
     return WrittenListings(hashes, known | stored, fresh)
 

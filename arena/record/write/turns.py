@@ -185,16 +185,16 @@ def add_turns(
     insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_COLUMNS), fresh)
     ids = _turn_ids(connection, round_id, turns) if fresh else known
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
-    forecasts = (
+    forecasts = [
         (turn_id, f.market_id, f.millionths, f.stage, f.reason)
         for turn_id, turn in placed
         for f in turn.decision.forecasts
-    )
+    ]
     columns = ("turn_id", "market_id", "probability", "stage", "reason")
     insert_lines(connection, ForecastRow.__table__, columns, forecasts)
-    rejections = (
+    rejections = [
         ((turn_id, n), rejection) for turn_id, turn in placed for n, rejection in enumerate(turn.rejections)
-    )
+    ]
     insert_facts(connection, RejectionRow, OF_TURN, rejections, [*Rejection.__dataclass_fields__])
     _add_second_quotes(connection, placed)
     _add_fills(connection, placed)
@@ -273,12 +273,12 @@ def _add_second_quotes(connection: Connection, placed: Sequence[tuple[int, Turn]
         if turn.second is None:
             continue
         quotes = add_quote_rows(connection, [*turn.second])
-        lines = (
+        lines = [
             (turn_id, turn.second.seen_at, x.market.id, quotes[x.market.id][1], x.quote.at)
             if x.quote
             else (turn_id, turn.second.seen_at, x.market.id, None, None)
             for x in turn.second
-        )
+        ]
         names = ("turn_id", "taken_at", "market_id", "quote_id", "quoted_at")
         insert_lines(connection, SecondQuoteRow.__table__, names, lines)
 
@@ -290,10 +290,10 @@ def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> No
     fills = {(turn_id, n): fill for turn_id, turn in placed for n, fill in enumerate(turn.fills)}
     if not fills:
         return
-    hashed = (((*key, fill_hash(fill)), fill) for key, fill in fills.items())
+    hashed = [((*key, fill_hash(fill)), fill) for key, fill in fills.items()]
     insert_facts(connection, FillRow, (*OF_TURN, "hash"), hashed, FILL_FIELDS)
     ids = connection.execute(FILL_IDS, {"ids": [turn_id for turn_id, turn in placed if turn.fills]}).all()
-    levels = (
+    levels = [
         ((turn_id, n), level) for turn_id, *key in ids for n, level in enumerate(fills[key[0], key[1]].levels)
-    )
+    ]
     insert_facts(connection, FillLevelRow, ("fill_id", "position"), levels, [*FillLevel.__dataclass_fields__])

@@ -10,14 +10,10 @@ from hypothesis import strategies as st
 
 from agents.model import Call, CallError, Message, Prompt
 from arena.calls.rate_limit import BATCH_INTERVAL, BATCH_SIZE, CallBatch, RateLimiter
-from arena.calls.reservations import CallReservations, reserved_ask
-from arena.record.model.reservation import ReservationRequest
+from arena.calls.recorded_ask import Asker
+from arena.calls.reservations import CallReservations
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
-
-
-def unbooked(worst: int | None) -> ReservationRequest:
-    raise AssertionError("nothing is to be reserved: there is no book")
 
 
 class Provider:
@@ -40,13 +36,8 @@ class Provider:
             self.here.subtract([provider, "all"])
             return Call(prompt, "yes", error=self.errors.pop(0) if self.errors else None)
 
-        async def asked() -> Call:
-            attempt = reserved_ask(
-                one, CallReservations(limiter=limiter), provider, agent, unbooked, lambda prompt: 0
-            )
-            return (await attempt(QUESTION)).call
-
-        return asyncio.ensure_future(asked())
+        asker = Asker(one, lambda prompt: 0, provider, agent, CallReservations(limiter=limiter))
+        return asyncio.ensure_future(asker.ask_once(QUESTION))
 
 
 def play(limiter: RateLimiter, provider: Provider, calls: Sequence[tuple[str, str]]) -> list[Call]:

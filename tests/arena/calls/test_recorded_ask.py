@@ -1,13 +1,21 @@
 """An answer is bought once, and every attempt at it is kept."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import Connection, event
 
 from agents.model import Call, CallError, Message, Prompt
-from arena.calls.recorded_ask import EndedAttempt, NotKept, Sleep, recorded_ask
+from arena.calls.faults import NotKept
+from arena.calls.recorded_ask import Asker, AskingTurn, Sleep
+from arena.calls.reservations import CallReservations
 from arena.errors import ArenaError
+from arena.record.model.reservation import Payer
+from arena.record.queries.cohorts import read_calls
+from arena.record.record import Record
+from tests.builders import NOW
 
 QUESTION = Prompt((Message("user", "Will it rain?"),), seed=1)
 OTHER = Prompt((Message("user", "Will it snow?"),), seed=1)
@@ -22,10 +30,10 @@ class Provider:
     def __init__(self, *errors: CallError | None):
         self.errors, self.asked = list(errors), 0
 
-    async def __call__(self, prompt: Prompt) -> EndedAttempt:
+    async def __call__(self, prompt: Prompt) -> Call:
         self.asked += 1
         error = self.errors.pop(0) if self.errors else None
-        return EndedAttempt(Call(prompt, None if error else f"answer {self.asked}", error=error))
+        return Call(prompt, None if error else f"answer {self.asked}", error=error)
 
 
 @pytest.fixture(autouse=True)
@@ -33,16 +41,36 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (0.0, 0.0))
 
 
+def an_asker(
+    record: Record, provider: Provider, stored: Sequence[Call] = (), sleep: Sleep = asyncio.sleep
+) -> Asker:
+    turn = AskingTurn(Payer(1, 1), record, "me", lambda: NOW)
+    return Asker(
+        provider, lambda prompt: 0, "", "ann", CallReservations(), turn=turn, stored=stored, sleep=sleep
+    )
+
+
 def play(
-    provider: Provider, stored: list[Call], *prompts: Prompt, sleep: Sleep = asyncio.sleep
-) -> tuple[list[Call], list[tuple[int, Call]]]:
-    kept: list[tuple[int, Call]] = []
-    ask = recorded_ask(provider, stored, lambda attempt, tried: kept.append((attempt, tried.call)), sleep)
+    record: Record, provider: Provider, stored: list[Call], *prompts: Prompt, sleep: Sleep = asyncio.sleep
+) -> list[Call]:
+    asker = an_asker(record, provider, stored, sleep)
 
     async def all_of_them() -> list[Call]:
-        return [await ask(prompt) for prompt in prompts]
+        return [await asker.ask(prompt) for prompt in prompts]
 
-    return asyncio.run(all_of_them()), kept
+    return asyncio.run(all_of_them())
+
+
+def kept(record: Record) -> list[tuple[int, Call]]:
+    """The attempts in the record, each with its number."""
+    with record.engine.connect() as connection:
+        numbers = connection.exec_driver_sql("SELECT attempt FROM call ORDER BY stage, sample, attempt")
+        attempts = list(numbers.scalars())
+    return list(zip(attempts, record.read(read_calls, 1, [1]).get(1, ()), strict=True))
+
+
+def replies(record: Record) -> list[str | None]:
+    return [call.reply for _, call in kept(record)]
 
 
 STORED = Call(QUESTION, "stored")
@@ -50,7 +78,7 @@ REFUSED = Call(QUESTION, None, error=CallError("declined", "no", retry=False))
 
 
 @pytest.mark.parametrize(
-    ("stored", "prompts", "replies", "attempts"),
+    ("stored", "prompts", "answers", "attempts"),
     [
         (STORED, [QUESTION], ["stored"], []),
         (REFUSED, [QUESTION], [None], []),  # an answer too
@@ -61,12 +89,11 @@ REFUSED = Call(QUESTION, None, error=CallError("declined", "no", retry=False))
     ],
 )
 def test_a_stored_answer_is_used_once_and_whatever_else_is_asked_is_kept(
-    stored: Call, prompts: list[Prompt], replies: list[str | None], attempts: list[int]
+    stored: Call, prompts: list[Prompt], answers: list[str | None], attempts: list[int], record: Record
 ) -> None:
     provider = Provider()
-    answers, kept = play(provider, [stored], *prompts)
-    assert [answer.reply for answer in answers] == replies
-    assert ([attempt for attempt, _ in kept], provider.asked) == (attempts, len(attempts))
+    assert [call.reply for call in play(record, provider, [stored], *prompts)] == answers
+    assert ([number for number, _ in kept(record)], provider.asked) == (attempts, len(attempts))
 
 
 @pytest.mark.parametrize(
@@ -79,17 +106,17 @@ def test_a_stored_answer_is_used_once_and_whatever_else_is_asked_is_kept(
     ],
 )
 def test_a_passing_failure_is_tried_again_three_times_in_all_and_each_attempt_kept(
-    errors: tuple[CallError | None, ...], asked: int, left: CallError | None
+    errors: tuple[CallError | None, ...], asked: int, left: CallError | None, record: Record
 ) -> None:
     provider = Provider(*errors)
-    [answer], kept = play(provider, [], QUESTION)
+    [answer] = play(record, provider, [], QUESTION)
     assert (answer.error, answer.reply) == (left, None if left else f"answer {asked}")
-    assert [(attempt, call.error) for attempt, call in kept] == list(enumerate(errors[:asked], 1))
+    assert [(number, call.error) for number, call in kept(record)] == list(enumerate(errors[:asked], 1))
     assert provider.asked == asked
 
 
 def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, record: Record
 ) -> None:
     slept: list[float] = []
 
@@ -98,14 +125,14 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks_but_not_for_ever(
 
     monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (1.0, 4.0))
     soon, later, never = (replace(BUSY, wait=wait) for wait in (2.5, 1.0, 3_600.0))
-    play(Provider(soon, later, None), [], QUESTION, sleep=sleep)
+    play(record, Provider(soon, later, None), [], QUESTION, sleep=sleep)
     assert slept == [2.5, 4.0]
     provider = Provider(never, None)
-    answers, _ = play(provider, [], QUESTION)
-    assert (answers[0].error, provider.asked) == (never, 1)
+    [answer] = play(record, provider, [], QUESTION)
+    assert (answer.error, provider.asked) == (never, 1)
 
 
-def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks() -> None:
+def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks(record: Record) -> None:
     """However often; without its word a little longer each time. A day's limit is left to a later pass."""
     slept: list[float] = []
 
@@ -113,73 +140,77 @@ def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks() -> None:
         slept.append(seconds)
 
     limited = CallError("rate_limit", "slow down", retry=True, wait=20.0)
-    answers, _ = play(Provider(*[limited] * 40, BUSY, None), [], QUESTION, sleep=sleep)
-    assert (answers[0].error, slept) == (None, [20.0] * 40 + [0.0])
+    [answer] = play(record, Provider(*[limited] * 40, BUSY, None), [], QUESTION, sleep=sleep)
+    assert (answer.error, slept) == (None, [20.0] * 40 + [0.0])
     slept.clear()
     provider = Provider(*[replace(limited, wait=None)] * 1_000)
-    assert play(provider, [], QUESTION, sleep=sleep)[0][0].error == replace(limited, wait=None)
+    assert play(record, provider, [], QUESTION, sleep=sleep)[0].error == replace(limited, wait=None)
     assert slept[:8] == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
     assert 1_700 < sum(slept) <= 1_800
     provider = Provider(replace(limited, wait=86_400.0), None)
-    assert play(provider, [], QUESTION)[0][0].reply is None
+    assert play(record, provider, [], QUESTION)[0].reply is None
     assert provider.asked == 1
 
 
-def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs() -> None:
-    def full(attempt: int, ended: EndedAttempt) -> None:
-        raise OSError("no room")
+def commits(record: Record, *faults: Exception) -> None:
+    """Have the next commits fail, one with each of these faults; then they succeed again."""
+    left = list(faults)
+
+    @event.listens_for(record.engine, "commit")
+    def fail(_connection: Connection) -> None:
+        if left:
+            raise left.pop(0)
+
+
+def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs(record: Record) -> None:
+    asker = an_asker(record, Provider())
+    commits(record, OSError("no room"))
 
     async def shrugs() -> str:
         try:
-            await recorded_ask(Provider(), [], full)(QUESTION)
+            await asker.ask(QUESTION)
         except Exception:  # noqa: BLE001 - just what a careless agent does
             return "never mind"
         return "fine"
 
     with pytest.raises(NotKept, match="no room"):
         asyncio.run(shrugs())
+    assert replies(record) == []
 
 
 @pytest.mark.parametrize("code", ["unreachable", "locked", "disk_full"])
 def test_an_answer_is_kept_though_the_record_is_away_for_a_while(
-    code: str, monkeypatch: pytest.MonkeyPatch
+    code: str, monkeypatch: pytest.MonkeyPatch, record: Record
 ) -> None:
     monkeypatch.setattr("arena.calls.recorded_ask.DATABASE_WAITS", (0.0, 0.0))
-    kept, tries = list[str | None](), 0
-
-    def keep(_attempt: int, tried: EndedAttempt) -> None:
-        nonlocal tries
-        tries += 1
-        if tries < 3:
-            raise ArenaError(code, "it is away")
-        kept.append(tried.call.reply)
-
     provider = Provider()
-
-    async def go() -> None:
-        await recorded_ask(provider, [], keep)(QUESTION)
-
-    asyncio.run(go())
-    assert (kept, provider.asked) == (["answer 1"], 1)
+    commits(record, ArenaError(code, "it is away"), ArenaError(code, "it is away"))
+    play(record, provider, [], QUESTION)
+    assert (replies(record), provider.asked) == (["answer 1"], 1)
 
 
-def test_an_answer_that_waits_to_be_kept_is_kept_when_all_is_broken_off() -> None:
+def test_an_answer_is_given_up_once_the_record_was_away_for_too_long(
+    monkeypatch: pytest.MonkeyPatch, record: Record
+) -> None:
+    monkeypatch.setattr("arena.calls.recorded_ask.DATABASE_WAITS", (0.0, 0.0))
+    commits(record, *[ArenaError("unreachable", "it is away")] * 3)
+    with pytest.raises(NotKept, match="it is away"):
+        play(record, Provider(), [], QUESTION)
+    assert replies(record) == []
+
+
+def test_an_answer_that_waits_to_be_kept_is_kept_when_all_is_broken_off(record: Record) -> None:
     """The arena is told to stop, or has lost its duty, while a server is just back."""
-    kept, away = list[str | None](), True
-
-    def keep(_attempt: int, tried: EndedAttempt) -> None:
-        if away:
-            raise ArenaError("unreachable", "it is away")
-        kept.append(tried.call.reply)
+    asker = an_asker(record, Provider())
+    commits(record, ArenaError("unreachable", "it is away"))
 
     async def go() -> None:
-        nonlocal away
-        asked = asyncio.ensure_future(recorded_ask(Provider(), [], keep)(QUESTION))
+        asked = asyncio.ensure_future(asker.ask(QUESTION))
         await asyncio.sleep(0.01)
-        away = False
+        assert (replies(record), asker.reservations.calls.unkept) == ([], 1)
         asked.cancel()
         await asyncio.gather(asked, return_exceptions=True)
         assert asked.cancelled()
 
     asyncio.run(go())
-    assert kept == ["answer 1"]
+    assert (replies(record), asker.reservations.calls.unkept) == (["answer 1"], 0)

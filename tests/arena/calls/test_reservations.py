@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,33 +22,12 @@ from arena.record.write.turns import claim_turns
 from arena.rounds.turns import ask_of_player as way_to
 from arena.rounds.world import Player
 from markets.millionths import ONE
-from portfolio.rules import REALISTIC
 from tests.builders import NOW
-from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
 from tests.records.little_world import LittleVenue, a_world, asks
 
 QUESTION = Prompt((Message("user", "Will it rain?"),))
 ME = Payer(1, 1)
 TOO_MANY = CallError("rate_limit", "slow down", retry=True, wait=60)
-
-
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of a record with three entrants and two rounds that wait for them: to be copied."""
-    path = tmp_path_factory.mktemp("begun") / "record.db"
-    season = Season(Record.open(str(path)))
-    season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve"))
-    for at in (NOW, NOW + WEEK):
-        season.look(1, at, the_book(SUN, at))
-    season.record.close()
-    return path
-
-
-@pytest.fixture
-def record(begun: Path, tmp_path: Path) -> Iterator[Record]:
-    opened = Record.open(str(shutil.copy(begun, tmp_path / "record.db")))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(autouse=True)
