@@ -14,8 +14,16 @@ from typing import Any
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from agents.answers.keys import ACTION_KEYS, MARKET_KEYS, NO_KEYS, is_chance_key, plain_key, stem_of
-from agents.answers.orders import FIXED_VALUES, OPINION_KEYS, SAME_SIDE_KEYS, TERMS, TEXT_KEYS
+from agents.answers.keys import (
+    ACTION_KEYS,
+    MARKET_KEYS,
+    NO_KEYS,
+    TEXT_KEYS,
+    is_chance_key,
+    plain_key,
+    stem_of,
+)
+from agents.answers.orders import FIXED_VALUES, OPINION_KEYS, SAME_SIDE_KEYS, TERMS
 from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.model import Decision
 from markets.millionths import ONE

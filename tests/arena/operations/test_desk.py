@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, select, update
 
 from agents.kinds import outside
 from agents.model import Given
@@ -262,7 +262,7 @@ def test_who_asks_otherwise_is_told_what_to_do(record: Record) -> None:
 def step_clock(connection: Connection, seconds: float) -> None:
     """Do to turns at the desk what a database's clock does that is put forward, or back, by so much."""
     rows = DeskTurnRow.__table__
-    left = bindparam("left")
+    left: BindParameter[float] = bindparam("left")
     for entrant, until in connection.execute(
         select(rows.c.entrant_id, SecondsUntil(rows.c.expires_at))
     ).all():
