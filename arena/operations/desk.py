@@ -1,4 +1,4 @@
-"""The desk: agents from outside read their views, try decisions and send them, each with a key of its own.
+"""The desk: agents from outside read their views, preview decisions and send them, each by its own key.
 
     GET  /v1/turn                        the turn that is open, with its view and its deadline
     POST /v1/turn?turn=NAME&preview=true what a decision would be filled at, by the prices of the view
@@ -6,7 +6,8 @@
     GET  /v1/results                     its turns that are over, and its forecasts that have ended
     GET  /openapi.json                   all of this for programs; needs no key
 
-The desk plays nothing. It and the round meet in the record, so they may be two processes, on two machines.
+The desk plays no round. It writes answers into the record, where the round finds them, so the two may be
+processes on two machines.
 """
 
 import asyncio
@@ -49,11 +50,11 @@ logger = logging.getLogger(__name__)
 
 VERSION = 1
 MOST_FAULTS = 10
-"""So many faults of a decision are in the message; all of them are in the list beside it."""
+"""Faults of a decision that its error message names; the list beside the message has all of them."""
 WRONG_KEY_DELAY = 1.0
 """Seconds until a request with a wrong key is answered."""
 MANY_WRONG_KEYS = 20
-"""So many requests with a wrong key are an incident: a forgotten agent sends a few."""
+"""Requests with a wrong key that make an incident: an agent that was forgotten sends a few."""
 KEY_HINT = "send it as 'Authorization: Bearer KEY'; a new one is made by: arena desk --key NAME"
 DECISION_HINT = "send a document as `arena schema decision` has it; the turn is still open"
 QUERY_HINT = "the parameters are turn=NAME and preview=true or false; nothing was sent"
@@ -73,16 +74,18 @@ COMPLAINTS = {
 
 
 class DeskRefusal(ArenaError):
-    """Why a request is refused, and the status that HTTP has for that."""
+    """The refusal of a request: its HTTP status, and the items of the decision that it is about."""
 
-    def __init__(self, http: int, code: str, message: str, hint: str, refused: Sequence[Rejection] = ()):
+    def __init__(
+        self, http_status: int, code: str, message: str, hint: str, refused: Sequence[Rejection] = ()
+    ):
         super().__init__(code, message, hint)
-        self.http = http
+        self.http_status = http_status
         self.refused = tuple(refused)
 
 
 def new_key(record: Record, agent: str, now: datetime) -> str:
-    """A new key for an agent, of which the record has only the hash; one that it had is good no more."""
+    """Make and return a new key for an agent, in place of its old one. The record keeps only the hash."""
     key = f"arena_{token_urlsafe(32)}"
     record.write(put_desk_key, agent, sha256(key), now)
     return key
@@ -90,7 +93,7 @@ def new_key(record: Record, agent: str, now: datetime) -> str:
 
 @dataclass
 class Desk:
-    """What answers requests: one at a time, in a thread, since the record is read and written meanwhile."""
+    """Answers requests one at a time, each in a thread, because it reads and writes the record meanwhile."""
 
     record: Record
     now: Callable[[], datetime]
@@ -103,56 +106,73 @@ class Desk:
         """Return the agent whose key a request has, or what is answered to one without a right key."""
         if request.path == OPENAPI_PATH:
             return HttpResponse(200, openapi_text(), JSON)
+
         try:
             key = _key_of(request)
-            # Not behind the lock of the answers: who has no key holds up nobody who has one.
+
+            # Keys have a lock of their own, so that requests without a right key delay no answer.
             async with self.key_lock:
                 agent = await asyncio.to_thread(self.record.read, read_agent_of_key, sha256(key))
+
             if agent is None:
                 await self._note_wrong_key(request.address)
                 await asyncio.sleep(self.wrong_key_delay)
                 raise DeskRefusal(401, "wrong_key", "the key is unknown, or was replaced", KEY_HINT)
-        except Exception as error:  # noqa: BLE001 - whatever it is, who asks must hear of it
+        except Exception as error:  # noqa: BLE001 - the client must get an answer to any failure
             return _failure_response(error, request)
         return agent
 
     async def respond(self, request: HttpRequest) -> HttpResponse:
-        """Answer a request of the agent who was admitted with it, whatever happens."""
+        """Return the answer to a request of the agent that was admitted with it, or why it failed."""
         try:
             async with self.lock:
                 return HttpResponse(200, await asyncio.to_thread(self._answer, request), JSON)
-        except Exception as error:  # noqa: BLE001 - whatever it is, who asks must hear of it
+        except Exception as error:  # noqa: BLE001 - the client must get an answer to any failure
             return _failure_response(error, request)
 
     async def _note_wrong_key(self, address: str) -> None:
-        """Count a wrong key; log each time the count has doubled, and note an incident an hour at most."""
+        """Count a wrong key; log it when the count has doubled, and add an incident after every so many."""
         self.wrong_keys += 1
         count = self.wrong_keys
-        if count.bit_count() == 1:
+
+        is_power_of_two = count.bit_count() == 1
+        if is_power_of_two:
             logger.warning("wrong keys sent to the desk so far: %d, the last from %s", count, address)
+
         if count % MANY_WRONG_KEYS == 0:
             incident = wrong_keys(self.now(), count, address)
             await asyncio.to_thread(add_incidents, self.record.engine, [incident])
 
     def _answer(self, request: HttpRequest) -> bytes:
+        """Return the body of the answer to a request. Raises `DeskRefusal` where it is refused."""
         agent = request.caller
         match request.method, request.path:
             case "POST", "/v1/turn":
-                return _json(self._take(agent, request))
+                return _json(self._take_decision(agent, request))
             case "GET" | "HEAD", "/v1/turn":
-                turns = self.record.read(read_desk_turns, agent)
-                turn = next((turn for turn in turns if turn.answer is None and not turn.over), None)
-                if turn is None:
-                    return _json({"turn": None, "deadline": None, "view": None})
-                head = _json({"turn": turn.name, "deadline": turn.expires_at.isoformat()})
-                return head.rstrip(b"}\n") + b', "view": ' + turn.view.encode() + b"}\n"
+                return self._open_turn(agent)
             case "GET" | "HEAD", "/v1/results":
                 return _json(self._results(agent))
+
         words = f"there is no {request.method} {request.path[:80]} here"
         raise DeskRefusal(404, "no_page", words, "there are GET and POST /v1/turn, and GET /v1/results")
 
-    def _take(self, agent: str, request: HttpRequest) -> dict[str, Any]:
-        """Take a decision, or only try it. The same one again has the same answer, and changes nothing."""
+    def _open_turn(self, agent: str) -> bytes:
+        """Return the turn of an agent that is open, with its view, as JSON; nulls where none is."""
+        turns = self.record.read(read_desk_turns, agent)
+        turn = next((turn for turn in turns if turn.answer is None and not turn.over), None)
+        if turn is None:
+            return _json({"turn": None, "deadline": None, "view": None})
+
+        # The view is JSON already: it is put in as it is stored, without being parsed.
+        head = _json({"turn": turn.name, "deadline": turn.expires_at.isoformat()})
+        return head.rstrip(b"}\n") + b', "view": ' + turn.view.encode() + b"}\n"
+
+    def _take_decision(self, agent: str, request: HttpRequest) -> dict[str, Any]:
+        """Take a decision, or preview it, and return how it was read.
+
+        The decision that was taken gets the same answer when it is sent again, and changes nothing.
+        """
         preview = _is_preview(request.query)
         turn = self._turn(agent, request.query.get("turn"))
         text = _text(request.body)
@@ -165,26 +185,34 @@ class Desk:
         except UnreadableDecision as error:
             if turn.answer != text:
                 raise _not_a_decision(error) from error
-            decision = read_decision(text, view)  # an earlier version of the arena took it
+            # An earlier version of the arena took this text, by rules that were less strict.
+            decision = read_decision(text, view)
         decision = sound_decision(decision, view)
 
         if preview:
-            offers = SnapshotOffers(view.snapshot, view.rules)
-            fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
-            fields = _reading(decision, (*decision.rejections, *refused))
-            return {"turn": turn.name, "accepted": False, "fills": [*map(_fill, fills)], **fields}
-
+            return _preview(turn, decision, view)
         if turn.answer is None:
-            taken = self.record.write_answer(answer_desk_turn, turn.entrant_id, turn.round_id, text)
-            turn = self._turn(agent, turn.name)
-            if not taken and turn.answer != text:  # another one was quicker, or time has run out
-                _check_open(turn)
-        at = None if turn.answered_at is None else turn.answered_at.isoformat()
-        return {"turn": turn.name, "accepted": True, "at": at} | _reading(decision, decision.rejections)
+            turn = self._write_answer(agent, turn, text)
+
+        taken_at = None if turn.answered_at is None else turn.answered_at.isoformat()
+        return {"turn": turn.name, "accepted": True, "at": taken_at} | _reading(decision, decision.rejections)
+
+    def _write_answer(self, agent: str, turn: DeskTurn, text: str) -> DeskTurn:
+        """Write the answer of a turn, and return the turn as it is then.
+
+        Raises `DeskRefusal` where another answer came first, or the time has run out.
+        """
+        taken = self.record.write_answer(answer_desk_turn, turn.entrant_id, turn.round_id, text)
+        written = self._turn(agent, turn.name)
+        if not taken and written.answer != text:
+            _check_open(written)
+        return written
 
     def _turn(self, agent: str, name: str | None) -> DeskTurn:
+        """Return the turn of an agent by this name. Raises `DeskRefusal` where it has none."""
         if not name:
             raise DeskRefusal(400, "no_turn", "the request names no turn: POST /v1/turn?turn=NAME", TURN_HINT)
+
         turns = self.record.read(read_desk_turns, agent)
         turn = next((turn for turn in turns if turn.name == name), None)
         if turn is None:
@@ -193,24 +221,36 @@ class Desk:
         return turn
 
     def _view(self, agent: str, turn: DeskTurn) -> View:
-        """What a decision is read and filled by."""
-        stored = next(each for each in self.record.cohorts() if each.id == turn.cohort_id)
+        """Return the snapshot, holdings and rules by which a decision of a turn is read and filled."""
+        cohorts = self.record.cohorts()
+        cohort = next(stored.cohort for stored in cohorts if stored.id == turn.cohort_id)
         taken = self.record.snapshot(turn.cohort_id, turn.at)
         if taken is None:
             raise LookupError(f"turn {turn.name} has no snapshot: run `arena verify`")
-        held = self.record.holdings(turn.cohort_id)[agent]
-        return View(taken[1], held, mark(held, taken[1]), stored.cohort.rules, 0)
+
+        snapshot = taken[1]
+        holdings = self.record.holdings(turn.cohort_id)[agent]
+        return View(snapshot, holdings, mark(holdings, snapshot), cohort.rules, 0)
 
     def _results(self, agent: str) -> dict[str, Any]:
-        turns = self.record.read(read_last_turns, agent)
-        over = [
-            _over(f"{each.cohort}-{each.round}", each.at, turn)
-            for each in turns
-            for turn in self.record.read(read_turns, each.round_id, [each.entrant_id])
-        ]
+        """Return the last turns of an agent that are over, and its forecasts whose markets have ended."""
+        turns = list[dict[str, Any]]()
+        for last in self.record.read(read_last_turns, agent):
+            name = f"{last.cohort}-{last.round}"
+            for turn in self.record.read(read_turns, last.round_id, [last.entrant_id]):
+                turns.append(_past_turn(name, last.at, turn))
+
         ended = self.record.read(read_ended_forecasts, agent, self.now())
         results = [result_document(past).model_dump(mode="json") for past in ended]
-        return {"agent": agent, "turns": over, "results": results}
+        return {"agent": agent, "turns": turns, "results": results}
+
+
+def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
+    """Return what a decision would be filled at, by the prices of the view."""
+    offers = SnapshotOffers(view.snapshot, view.rules)
+    fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
+    reading = _reading(decision, (*decision.rejections, *refused))
+    return {"turn": turn.name, "accepted": False, "fills": [*map(_fill, fills)], **reading}
 
 
 def _is_preview(query: Mapping[str, str]) -> bool:
@@ -230,6 +270,7 @@ def _is_preview(query: Mapping[str, str]) -> bool:
 
 
 def _check_open(turn: DeskTurn) -> None:
+    """Raise `DeskRefusal` where a turn has an answer, or its time has run out."""
     if turn.answer is not None:
         words = f"turn {turn.name} already has a different answer"
         raise DeskRefusal(409, "answered", words, "the first one counts; the next turn opens with its round")
@@ -239,24 +280,29 @@ def _check_open(turn: DeskTurn) -> None:
 
 
 def _key_of(request: HttpRequest) -> str:
-    kind, _, key = request.headers.get("authorization", "").partition(" ")
-    if kind.lower() != "bearer" or not key.strip():
+    """Return the key that a request has. Raises `DeskRefusal` where it has none."""
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    key = credentials.strip()
+    if scheme.lower() != "bearer" or not key:
         raise DeskRefusal(401, "no_key", "the request has no key", KEY_HINT)
-    return key.strip()
+    return key
 
 
 def _not_a_decision(error: UnreadableDecision) -> DeskRefusal:
     """Return the refusal of what is no decision, or in which nothing can be used, with all its faults."""
     message = f"this is not a decision: {error}"
     if error.refused:
-        faults = [f"{x.market_id}: {x.message}" if x.market_id else x.message for x in error.refused]
-        message += ": " + " | ".join(faults[:MOST_FAULTS])
+        faults = list[str]()
+        for item in error.refused[:MOST_FAULTS]:
+            faults.append(f"{item.market_id}: {item.message}" if item.market_id else item.message)
+        message += ": " + " | ".join(faults)
     if len(error.refused) > MOST_FAULTS:
         message += f" | and {len(error.refused) - MOST_FAULTS:,} more"
     return DeskRefusal(422, "no_decision", message, DECISION_HINT, error.refused)
 
 
 def _text(body: bytes) -> str:
+    """Return the text of a body. Raises `DeskRefusal` where it is not UTF-8."""
     try:
         return body.decode()
     except UnicodeDecodeError as error:
@@ -264,32 +310,48 @@ def _text(body: bytes) -> str:
 
 
 def _reading(decision: Decision, refused: Sequence[Rejection]) -> dict[str, Any]:
-    """How a decision was read."""
+    """Return how a decision was read: how many items of each kind, and those that were refused."""
     counts = {"forecasts": len(decision.forecasts), "bets": len(decision.bets), "sales": len(decision.sales)}
     return {**counts, "refused": [*map(_refusal, refused)]}
 
 
-def _over(name: str, at: datetime, turn: Turn) -> dict[str, Any]:
-    status = {"turn": name, "at": at.isoformat(), "status": turn.decision.status, "note": turn.decision.note}
-    return {**status, "fills": [*map(_fill, turn.fills)], "refused": [*map(_refusal, turn.rejections)]}
+def _past_turn(name: str, at: datetime, turn: Turn) -> dict[str, Any]:
+    """Return how a turn ended that is over, as JSON has it."""
+    return {
+        "turn": name,
+        "at": at.isoformat(),
+        "status": turn.decision.status,
+        "note": turn.decision.note,
+        "fills": [*map(_fill, turn.fills)],
+        "refused": [*map(_refusal, turn.rejections)],
+    }
 
 
 def _fill(fill: Fill) -> dict[str, Any]:
-    figures = {name: float(decimal(getattr(fill, name))) for name in ("shares", "amount", "fee")}
-    words = {"market": fill.market_id, "action": fill.action, "option": fill.side.lower()}
-    return {**words, **figures, "left": fill.left}
+    """Return a fill as JSON has it, in shares and dollars."""
+    return {
+        "market": fill.market_id,
+        "action": fill.action,
+        "option": fill.side.lower(),
+        "shares": float(decimal(fill.shares)),
+        "amount": float(decimal(fill.amount)),
+        "fee": float(decimal(fill.fee)),
+        "left": fill.left,
+    }
 
 
 def _refusal(rejection: Rejection) -> dict[str, Any]:
+    """Return an item that was refused, as JSON has it."""
     return {"code": rejection.code, "message": rejection.message, "market": rejection.market_id}
 
 
 def _json(data: Mapping[str, Any]) -> bytes:
+    """Return an answer as JSON, with the version of its form."""
     return json.dumps({"version": VERSION, **data}, ensure_ascii=False).encode() + b"\n"
 
 
 def error_response(status: int, error: ArenaError) -> HttpResponse:
-    """Return an error in the form that `--json` has for it; with the items of a decision it was about."""
+    """Return an error in the form of `--json`, with the refused items of the decision it is about."""
     document: dict[str, Any] = {"error": error.as_dict()}
     if isinstance(error, DeskRefusal) and error.refused:
         document["refused"] = [*map(_refusal, error.refused)]
@@ -297,18 +359,23 @@ def error_response(status: int, error: ArenaError) -> HttpResponse:
 
 
 def _failure_response(error: Exception, request: HttpRequest) -> HttpResponse:
-    """Return what is answered after an error: its own words if it is ours, else only that there was one."""
+    """Return the answer to a request that failed.
+
+    An error that was expected is told in its own words. Of any other only that there was one: what it says
+    may be of the record, and is logged.
+    """
     if isinstance(error, DeskRefusal):
-        return error_response(error.http, error)
+        return error_response(error.http_status, error)
     if isinstance(error, ArenaError):
         return error_response(503, error)
+
     logger.error("the desk could not answer %s", request.path, exc_info=error)
     hint = "try again; the desk's output says why"
     return error_response(500, ArenaError("broken", "the desk failed on this request", hint))
 
 
 def complain(status: int, words: str) -> HttpResponse:
-    """What is wrong with a request that could not be read."""
+    """Return the answer to a request that could not be read."""
     code, hint = COMPLAINTS[status]
     return error_response(status, ArenaError(code, words, hint))
 
@@ -323,9 +390,9 @@ async def serve_desk(
     behind_proxy: bool = False,
     wrong_key_delay: float = WRONG_KEY_DELAY,
 ) -> None:
-    """Answer at an address until told to stop; `on_open` is told the port.
+    """Serve the desk at an address until `stop` is set, and call `on_open` with the port.
 
-    Behind a proxy any Host is served: only the proxy knows by which name it is asked.
+    Behind a proxy any Host is served: only the proxy knows the names by which clients reach it.
     """
     desk = Desk(record, now, wrong_key_delay)
     server = HttpServer(
@@ -336,6 +403,7 @@ async def serve_desk(
         admit=desk.admit,
         hosts=None if behind_proxy else (host.lower(),),
     )
-    async with serve_http(server, host, port) as there:
-        on_open(there)
+
+    async with serve_http(server, host, port) as open_port:
+        on_open(open_port)
         await stop.wait()

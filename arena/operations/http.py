@@ -1,6 +1,6 @@
-"""A tiny web server, and what it answers to those who look after the arena: `/health` and `/metrics`.
+"""A small web server for the desk, and the pages `/health` and `/metrics` that monitoring reads.
 
-Metrics are what Prometheus reads; they need the extra `metrics` of the package.
+Metrics are in the format of Prometheus; they need the extra `metrics` of the package.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ from arena.operations.status import HEALTH_WORDS, Status, health_data
 from markets.millionths import ONE
 
 MOST_BYTES = 8_192
-"""A request without its body is no longer than this."""
+"""The longest head of a request, in bytes."""
 PATIENCE = 5.0
-"""Seconds in which a request has to be there, and its answer to be taken."""
+"""Seconds in which a request has to arrive, and in which its answer has to be read."""
 MOST_WAITING = 64
-"""Connections whose request is not read yet, or was refused."""
+"""Connections at once whose request is not read yet, or was refused."""
 MOST_ADMITTED = 512
-"""Connections whose request was read and is being answered."""
+"""Connections at once whose caller was admitted, and whose request is being answered."""
 FRESH = 1.0
-"""Seconds for which a status is good, however often it is asked for."""
+"""Seconds for which a status is kept, so that frequent requests don't read the record again."""
 HEAD_END = b"\r\n\r\n"
 HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):(?P<value>[^\x00-\x08\x0a-\x1f\x7f]*)")
 SINGLE_HEADERS = frozenset(("authorization", "content-length", "host", "transfer-encoding"))
@@ -45,9 +45,9 @@ NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metr
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request: names of headers in small letters, and the value of each word after the `?`.
+    """A request, with the names of its headers in lower case, and its query by names.
 
-    `address` is where it comes from, and `caller` who was admitted with it.
+    `address` is where it comes from, `caller` the agent or address that was admitted with it.
     """
 
     method: str
@@ -61,7 +61,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What is answered."""
+    """The answer to a request."""
 
     status: int
     body: bytes
@@ -69,30 +69,31 @@ class HttpResponse:
 
 
 Respond = Callable[[HttpRequest], Awaitable[HttpResponse]]
-"""What answers a request."""
+"""A function that answers a request."""
 Admit = Callable[[HttpRequest], Awaitable[str | HttpResponse]]
-"""What says by a request without its body who the caller is, or answers it at once."""
+"""A function that returns the caller of a request without its body, or an answer that ends it."""
 
 
 class _BadRequest(Exception):
-    """A request that can't be taken, with the status that says why."""
+    """A request that can't be read, with the status of the answer to it."""
 
     def __init__(self, status: int, message: str):
         super().__init__(message)
         self.status = status
 
 
-def say_plainly(status: int, message: str) -> HttpResponse:
+def plain_complaint(status: int, message: str) -> HttpResponse:
     """Return a complaint as a line of text."""
     return HttpResponse(status, f"{message}\n".encode())
 
 
 async def _admit_anyone(request: HttpRequest) -> str:
+    """Return the address of a request as its caller."""
     return request.address
 
 
 def network_of(address: str) -> str:
-    """Return what counts as one holder of connections: an address, or 64 bits of one of version 6.
+    """Return the network whose connections are counted together: an address, or the /64 of an IPv6 one.
 
     >>> network_of("10.1.2.3"), network_of("2001:db8::9")
     ('10.1.2.3', '2001:db8::/64')
@@ -103,9 +104,10 @@ def network_of(address: str) -> str:
 
 
 def is_own_host(host: str | None, names: Sequence[str]) -> bool:
-    """Return whether a Host header names this machine: by an address, or by one of its names.
+    """Return whether a Host header names this machine: by an IP address, or by one of its names.
 
-    A page of a foreign domain that was pointed at this machine sends that domain. No browser sends none.
+    A web page whose domain was pointed at this machine sends that domain. Every browser sends a Host, so a
+    request without one is from no page.
 
     >>> is_own_host("127.0.0.1:8780", ()), is_own_host("a.lan", ["a.lan"]), is_own_host("evil.com", ())
     (True, True, False)
@@ -113,11 +115,14 @@ def is_own_host(host: str | None, names: Sequence[str]) -> bool:
     if host is None:
         return True
 
-    name, _, port = host.partition("]") if host.startswith("[") else host.partition(":")
-    if host.startswith("[") and port and not port.startswith(":"):
-        return False
+    if host.startswith("["):
+        name, _, port = host.removeprefix("[").partition("]")
+        if port and not port.startswith(":"):
+            return False
+    else:
+        name, _, port = host.partition(":")
 
-    name = name.removeprefix("[").rstrip(".").lower()
+    name = name.rstrip(".").lower()
     if name in {"localhost", socket.gethostname().lower(), *names}:
         return True
     try:
@@ -129,10 +134,10 @@ def is_own_host(host: str | None, names: Sequence[str]) -> bool:
 
 @dataclass
 class ConnectionPlaces:
-    """So many places for connections, each of which somebody holds.
+    """A limited number of places for connections, each with a holder: a network or an agent.
 
-    When all are taken, the oldest connection of whoever holds most is dropped, never the newcomer: who is
-    quick is answered, however many stay silent.
+    When all are taken, a new connection gets the place of the oldest one of the holder with the most. So a
+    client that sends its request at once is answered, however many connections stay silent.
     """
 
     most: int
@@ -141,14 +146,15 @@ class ConnectionPlaces:
     def add(self, task: "asyncio.Task[None]", holder: str) -> None:
         """Give a connection a place."""
         if len(self.holders) >= self.most:
-            self._drop_one()
+            self._drop_oldest()
         self.holders[task] = holder
 
     def remove(self, task: "asyncio.Task[None]") -> None:
         """Free the place of a connection, if it has one."""
         self.holders.pop(task, None)
 
-    def _drop_one(self) -> None:
+    def _drop_oldest(self) -> None:
+        """Cancel the oldest connection of the holder that has the most."""
         [(greediest, _)] = Counter(self.holders.values()).most_common(1)
         oldest = next(task for task, holder in self.holders.items() if holder == greediest)
         del self.holders[oldest]
@@ -157,25 +163,26 @@ class ConnectionPlaces:
 
 @dataclass
 class HttpServer:
-    """One request a connection, and its answer, in bounded time.
+    """Reads one request a connection, and answers it, in bounded time.
 
-    It takes these `methods`, bodies of so many bytes, and says what is wrong with a request by `complain`.
-    Once its head is there, `admit` says who the caller is: only then the body is read, and the connection
-    leaves the places of those who wait. With `hosts`, another Host than this machine's is refused.
+    Other methods than `methods` and longer bodies than `most_body` are refused, and `complain` makes the
+    answer to a request that can't be read. When the head has arrived, `admit` tells the caller. Only then the
+    body is read, and the connection moves from the places of `waiting` to those of `admitted`. With `hosts`,
+    a Host that is not of this machine is refused.
     """
 
     respond: Respond
     patience: float = PATIENCE
     methods: tuple[str, ...] = ("GET", "HEAD")
     most_body: int = 0
-    complain: Callable[[int, str], HttpResponse] = say_plainly
+    complain: Callable[[int, str], HttpResponse] = plain_complaint
     admit: Admit = _admit_anyone
     hosts: Sequence[str] | None = None
     waiting: ConnectionPlaces = field(default_factory=lambda: ConnectionPlaces(MOST_WAITING))
     admitted: ConnectionPlaces = field(default_factory=lambda: ConnectionPlaces(MOST_ADMITTED))
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a connection."""
+        """Serve a connection until its request is answered, or its time is over."""
         task = asyncio.current_task()
         assert task is not None
         address = str((writer.get_extra_info("peername") or ("",))[0])
@@ -183,9 +190,9 @@ class HttpServer:
         try:
             await self._talk(task, address, reader, writer)
         except asyncio.CancelledError:
-            writer.transport.abort()  # its place was needed, or the server stops
+            writer.transport.abort()  # its place is needed for another, or the server stops
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
-            writer.transport.abort()  # it hung up, or would not take its answer
+            writer.transport.abort()  # the client hung up, or doesn't read its answer
         finally:
             self.waiting.remove(task)
             self.admitted.remove(task)
@@ -198,17 +205,20 @@ class HttpServer:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
+        """Read the request of a connection, and write the answer."""
         request: HttpRequest | None = None
         was_read = False
         try:
             async with asyncio.timeout(self.patience):
                 request, length = await self._read_head(reader, address)
+
             admitted = await self.admit(request)
             if isinstance(admitted, HttpResponse):
                 response = admitted
             else:
                 self.waiting.remove(task)
                 self.admitted.add(task, admitted)
+
                 async with asyncio.timeout(self.patience):
                     body = await reader.readexactly(length)
                 was_read = True
@@ -225,12 +235,16 @@ class HttpServer:
             writer.write(self._response_bytes(response, with_body))
             await writer.drain()
             writer.write_eof()
-            # Closed with bytes unread, a connection is reset, and the client may lose its answer.
+
+            # Closing a connection with unread bytes resets it, and the client may lose the answer.
             while not was_read and await reader.read(MOST_BYTES):
                 pass
 
     async def _read_head(self, reader: asyncio.StreamReader, address: str) -> tuple[HttpRequest, int]:
-        """Read a request up to its body; return it and the length of its body."""
+        """Read the head of a request; return the request without its body, and the body's length.
+
+        Raises `_BadRequest` where it can't be read.
+        """
         head = await reader.readuntil(HEAD_END)
         first, *lines = head.removesuffix(HEAD_END).decode("latin-1").split("\r\n")
         parts = first.split(" ")
@@ -247,7 +261,7 @@ class HttpServer:
 
         length = headers.get("content-length", "0")
         if method != "POST":
-            length = "0"  # what may follow is not looked at
+            length = "0"  # a body of another method is not read
         elif not (length.isascii() and length.isdigit()) or "transfer-encoding" in headers:
             raise _BadRequest(400, "a body needs its length: Content-Length")
         if len(length) > len(str(self.most_body)) or int(length) > self.most_body:
@@ -261,30 +275,34 @@ class HttpServer:
         request = HttpRequest(method, path, values, headers, address=address)
         return request, int(length)
 
-    def _response_bytes(self, page: HttpResponse, with_body: bool) -> bytes:
-        allow = (f"Allow: {', '.join(self.methods)}",) if page.status == 405 else ()
-        lines = (
-            f"HTTP/1.1 {page.status} {HTTPStatus(page.status).phrase}",
-            f"Content-Type: {page.kind}",
-            f"Content-Length: {len(page.body)}",
+    def _response_bytes(self, response: HttpResponse, with_body: bool) -> bytes:
+        """Return a response as it is sent."""
+        lines = [
+            f"HTTP/1.1 {response.status} {HTTPStatus(response.status).phrase}",
+            f"Content-Type: {response.kind}",
+            f"Content-Length: {len(response.body)}",
             "Cache-Control: no-store",
             "X-Content-Type-Options: nosniff",
             "Connection: close",
-            *allow,
-        )
-        return "\r\n".join((*lines, "", "")).encode() + (page.body if with_body else b"")
+        ]
+        if response.status == 405:
+            lines.append(f"Allow: {', '.join(self.methods)}")
+
+        head = "\r\n".join(lines).encode() + HEAD_END
+        return head + response.body if with_body else head
 
 
 def _read_headers(lines: Sequence[str]) -> dict[str, str]:
-    """Return the headers of a request by their names in small letters.
+    """Return the headers of a request by their names in lower case.
 
-    Raises `_BadRequest` for whatever a proxy before this server might read otherwise.
+    Raises `_BadRequest` for lines that a proxy in front of this server might read otherwise.
     """
     headers = dict[str, str]()
     for line in lines:
         match = HEADER.fullmatch(line)
         if match is None:
             raise _BadRequest(400, "a header is malformed")
+
         name = match["name"].lower()
         if name in headers and name in SINGLE_HEADERS:
             raise _BadRequest(400, f"the header {name} is there twice")
@@ -294,45 +312,39 @@ def _read_headers(lines: Sequence[str]) -> dict[str, str]:
 
 @asynccontextmanager
 async def serve_http(server: HttpServer, host: str, port: int) -> AsyncIterator[int]:
-    """Answers at an address for as long as the block lasts; gives the port. Port 0 is any that is free."""
+    """Serve at an address while the block runs; yield the port. Port 0 is any that is free."""
     listening = await asyncio.start_server(server.serve, host, port, limit=MOST_BYTES)
     try:
         yield listening.sockets[0].getsockname()[1]
     finally:
         listening.close()
         connections = [*server.waiting.holders, *server.admitted.holders]
-        for guest in connections:
-            guest.cancel()
+        for connection in connections:
+            connection.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
 
 
 @dataclass
 class HealthPages:
-    """What is answered: the status is looked up when it is asked for, in a thread, once for all who ask."""
+    """The pages `/health` and `/metrics`. The status is read in a thread, and shared by requests at once."""
 
     source: Callable[[], Status]
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     status: Status | None = None
-    looked_at: float = 0.0
-
-    async def look(self) -> Status:
-        """The status, no older than a moment."""
-        async with self.lock:
-            now = asyncio.get_running_loop().time()
-            if self.status is None or now - self.looked_at > FRESH:
-                self.status, self.looked_at = await asyncio.to_thread(self.source), now
-            return self.status
+    read_at: float = 0.0
 
     async def answer(self, request: HttpRequest) -> HttpResponse:
-        """The page of a path."""
+        """Return the page of a path; status 503 where something is wrong."""
         if request.path not in ("/health", "/metrics"):
             return HttpResponse(404, b"there are /health and /metrics\n")
+
         try:
-            status = await self.look()
+            status = await self._read_status()
         except ArenaError as error:
             return _no_status_response(error.code, error.message)
-        except Exception as error:  # noqa: BLE001 - whatever it is, who asks must hear that all is not well
+        except Exception as error:  # noqa: BLE001 - monitoring must hear of any failure
             return _no_status_response("broken", f"the record can't be read: {type(error).__name__}")
+
         if request.path == "/health":
             body = json.dumps(health_data(status), default=datetime.isoformat).encode()
             return HttpResponse(200 if status.word in GOOD_WORDS else 503, body + b"\n", JSON)
@@ -341,18 +353,29 @@ class HealthPages:
         except ModuleNotFoundError:
             return HttpResponse(501, NO_METRICS.encode())
 
+    async def _read_status(self) -> Status:
+        """Return the status, read anew where the last one is no longer fresh."""
+        async with self.lock:
+            now = asyncio.get_running_loop().time()
+            if self.status is None or now - self.read_at > FRESH:
+                self.status = await asyncio.to_thread(self.source)
+                self.read_at = now
+            return self.status
+
 
 @asynccontextmanager
 async def serve_health(
     source: Callable[[], Status], endpoint: Endpoint, patience: float = PATIENCE
 ) -> AsyncIterator[Endpoint | None]:
-    """Answers at an endpoint for as long as the block lasts, nowhere where it is off; gives where it listens.
+    """Serve health and metrics at an endpoint while the block runs; yield where it listens.
 
-    Port 0 is any that is free. `source` is called in a thread.
+    Yields None where the endpoint is off. Port 0 is any that is free. `source` is called in a thread.
+    Raises `ArenaError` where it can't listen there.
     """
     if not endpoint:
         yield None
         return
+
     async with AsyncExitStack() as stack:
         server = HttpServer(HealthPages(source).answer, patience, hosts=(endpoint.host.lower(),))
         try:
@@ -363,6 +386,7 @@ async def serve_health(
 
 
 def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
+    """Return the error that the server can't listen at an endpoint, and why."""
     hint = f"set {CONFIG_KEY} in the config to another address or to off"
     if error.errno == errno.EADDRINUSE:
         words = f"{endpoint} is already in use by another arena or program"
@@ -372,31 +396,38 @@ def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
 
 
 def _no_status_response(code: str, message: str) -> HttpResponse:
+    """Return the page of a status that could not be read."""
     reason = {"health": "trouble", "code": code, "text": message}
-    return HttpResponse(503, json.dumps({"health": "trouble", "reasons": [reason]}).encode() + b"\n", JSON)
+    body = json.dumps({"health": "trouble", "reasons": [reason]}).encode()
+    return HttpResponse(503, body + b"\n", JSON)
 
 
 Samples = list[tuple[tuple[str, ...], float]]
-"""Label values, and the figure that has them."""
+"""Values of labels, each with its figure."""
 
 
 def metrics_text(status: Status) -> bytes:
-    """A status as Prometheus reads it."""
+    """Return a status in the format of Prometheus."""
     from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
     registry = CollectorRegistry()
-    for name, words, value in _figures(status):
-        Gauge(f"arena_{name}", words, registry=registry).set(value)
-    for name, words, labels, samples in _labelled_figures(status):
-        gauge = Gauge(f"arena_{name}", words, labels, registry=registry)
+    for name, meaning, value in _figures(status):
+        Gauge(f"arena_{name}", meaning, registry=registry).set(value)
+
+    for name, meaning, labels, samples in _labelled_figures(status):
+        gauge = Gauge(f"arena_{name}", meaning, labels, registry=registry)
         for values, value in samples:
             gauge.labels(*values).set(value)
     return generate_latest(registry)
 
 
 def _figures(status: Status) -> Iterator[tuple[str, str, float]]:
-    """Name, meaning and value of what there is one of."""
-    calendar, spend, calls, held = status.calendar, status.spend, status.under_way, status.held
+    """Yield the name, meaning and value of each metric without labels."""
+    calendar = status.calendar
+    spend = status.spend
+    calls = status.under_way
+    held = status.held
+
     yield "health", "0 ok, 1 waiting, 2 late, 3 trouble", HEALTH_WORDS.index(status.word)
     yield "running", "1 while an arena run leads", status.running
     yield "rounds_due", "Rounds due so far", calendar.due
@@ -411,32 +442,37 @@ def _figures(status: Status) -> Iterator[tuple[str, str, float]]:
     if status.looked_at is not None:
         yield "quote_age_seconds", "Time since prices were last read", _since(status.looked_at, status)
     if held.oldest is not None:
-        words = "Age of the oldest price of a held market"
-        yield "held_quote_age_seconds", words, _since(held.oldest, status)
+        meaning = "Age of the oldest price of a held market"
+        yield "held_quote_age_seconds", meaning, _since(held.oldest, status)
 
 
 def _labelled_figures(status: Status) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
-    """Name, meaning, labels and values of what there are several of."""
-    limits, quarantined, jobs = status.spend.limits, status.quarantined, status.jobs
-    yield "turns", "Turns by status", ("status",), [((x,), n) for x, n in status.turns.items()]
-    spent: Samples = [((x.scope,), x.spent / ONE) for x in limits]
+    """Yield the name, meaning and labels of each metric with labels, and its samples."""
+    turns: Samples = [((word,), count) for word, count in status.turns.items()]
+    yield "turns", "Turns by status", ("status",), turns
+
+    limits = status.spend.limits
+    spent: Samples = [((limit.scope,), limit.spent / ONE) for limit in limits]
     yield "budget_spent_dollars", "Amount spent of each budget", ("per",), spent
-    yield "budget_dollars", "Each budget", ("per",), [((x.scope,), x.limit / ONE) for x in limits]
+    budgets: Samples = [((limit.scope,), limit.limit / ONE) for limit in limits]
+    yield "budget_dollars", "Each budget", ("per",), budgets
+
+    quarantined = status.quarantined
     errors: Samples = [((x.venue, x.code), x.records) for x in quarantined if x.kind == "page"]
     yield "venue_errors", "Requests that a venue failed to answer in a day", ("venue", "code"), errors
     records: Samples = [((x.venue, x.kind, x.code), x.records) for x in quarantined]
     yield "quarantined", "Records quarantined in a day", ("venue", "kind", "code"), records
-    yield (
-        "job_failures",
-        "Consecutive failures of a job",
-        ("job",),
-        [((x.name,), x.failures) for x in jobs],
-    )
-    ages: Samples = [((job.name,), _since(job.ended_at, status)) for job in jobs if job.ended_at]
+
+    failures: Samples = [((job.name,), job.failures) for job in status.jobs]
+    yield "job_failures", "Consecutive failures of a job", ("job",), failures
+    ages: Samples = [((job.name,), _since(job.ended_at, status)) for job in status.jobs if job.ended_at]
     yield "job_age_seconds", "Time since a job last ended", ("job",), ages
-    open_kinds = Counter(told.incident.kind for told in status.incidents if told.ended_at is None)
-    yield "incidents", "Ongoing incidents", ("kind",), [((x,), n) for x, n in sorted(open_kinds.items())]
+
+    kinds = Counter(noted.incident.kind for noted in status.incidents if noted.ended_at is None)
+    incidents: Samples = [((kind,), count) for kind, count in sorted(kinds.items())]
+    yield "incidents", "Ongoing incidents", ("kind",), incidents
 
 
 def _since(at: datetime, status: Status) -> float:
+    """Return the seconds from an instant to that of a status."""
     return (status.at - at).total_seconds()

@@ -1,4 +1,4 @@
-"""Turns as tools of the Model Context Protocol: they speak to the desk, over HTTP, and to no other."""
+"""An agent's turns as tools of the Model Context Protocol: each tool sends a request to the desk."""
 
 import asyncio
 import json
@@ -33,21 +33,23 @@ NO_KEY = (
 )
 NO_TURN = "no turn is open: call view again later; results tells of turns that are over"
 PATIENCE = 30.0
+"""Seconds until the desk has to answer."""
 LONGEST_ERROR = 4_000
+"""Characters of an error that an assistant is shown."""
 
 
 class ToolFault(Exception):
-    """Why a tool has no answer, in a line."""
+    """The reason why a tool has no answer, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeskClient:
-    """An agent's way to the desk; what the desk refuses is told in its words."""
+    """A client of the desk for one agent, which raises the desk's own words where it refuses a request."""
 
     http: httpx.AsyncClient
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> str:
-        """Return what a tool answers, or raise `ToolFault`."""
+        """Return the desk's answer to a call of a tool. Raises `ToolFault` where there is none."""
         if tool not in DESCRIPTIONS:
             raise ToolFault(f"there is no tool {tool!r}: there are {', '.join(DESCRIPTIONS)}")
 
@@ -66,6 +68,7 @@ class DeskClient:
         return await self._send(arguments, preview=tool == "preview")
 
     async def _send(self, arguments: dict[str, Any], preview: bool) -> str:
+        """Send a decision, or preview it, for the turn that is named or else for the open one."""
         decision = arguments.get("decision")
         if not isinstance(decision, dict):
             raise ToolFault("decision: expected an object with the lists forecasts, bets and sales")
@@ -80,9 +83,10 @@ class DeskClient:
         params = {"turn": str(turn), "preview": str(preview)}
         return await self._ask("POST", "/v1/turn", params=params, content=body)
 
-    async def _ask(self, method: str, path: str, **more: Any) -> str:
+    async def _ask(self, method: str, path: str, **content: Any) -> str:
+        """Return the JSON text that the desk answers. Raises `ToolFault` where it refuses, or is no desk."""
         try:
-            answer = await self.http.request(method, path, **more)
+            answer = await self.http.request(method, path, **content)
         except httpx.HTTPError as error:
             reason = f"the desk at {self.http.base_url} can't be reached: {type(error).__name__}"
             raise ToolFault(f"{reason}. Try again; is arena desk running?") from error
@@ -99,7 +103,7 @@ class DeskClient:
 
 
 def _input_schema(tool: str) -> dict[str, Any]:
-    """Return the form of a tool's arguments: a decision has the one that `arena schema decision` prints."""
+    """Return the JSON schema of a tool's arguments. A decision has that of `arena schema decision`."""
     if tool not in DECIDING:
         return {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -117,21 +121,23 @@ def _input_schema(tool: str) -> dict[str, Any]:
 
 
 def make_server(desk: DeskClient) -> Server[Any]:
-    """Return a server whose tools speak to a desk."""
+    """Return a server with the tools of a desk's client."""
     tools = [
         types.Tool(name=name, description=description, input_schema=_input_schema(name))
         for name, description in DESCRIPTIONS.items()
     ]
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        """Return the tools."""
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Return the desk's answer to a call, or its fault as an error."""
         try:
             text = await desk.call(params.name, params.arguments or {})
         except ToolFault as fault:
-            told = types.TextContent(type="text", text=one_line(str(fault), LONGEST_ERROR))
-            return types.CallToolResult(content=[told], is_error=True)
+            message = types.TextContent(type="text", text=one_line(str(fault), LONGEST_ERROR))
+            return types.CallToolResult(content=[message], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
     return Server(
@@ -152,10 +158,11 @@ def key_headers(key: str) -> dict[str, str]:
 
 
 def serve_tools(url: str, key: str) -> None:
-    """Answer on standard input and output until that is closed, for the agent with this key, if any."""
+    """Serve the tools on standard input and output until the input ends, for the agent with this key."""
     headers = key_headers(key)
 
     async def serve() -> None:
+        """Serve with a client of the desk at this address."""
         async with httpx.AsyncClient(
             base_url=url, headers=headers, timeout=PATIENCE, trust_env=False
         ) as http:

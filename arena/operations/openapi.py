@@ -132,8 +132,9 @@ class DeskError(EpisodeDocument):
 
 
 READ: tuple[type[EpisodeDocument], ...] = (DecisionDocument,)
-"""What the desk reads; all else it writes."""
+"""Forms that the desk reads."""
 WRITTEN: tuple[type[EpisodeDocument], ...] = (OpenTurn, DecisionReceipt, AgentResults, DeskError)
+"""Forms that the desk writes."""
 TURN_FAULTS = {
     "400": "The request names no turn or an unknown parameter, or its body has no length.",
     "404": "There is no such turn.",
@@ -158,6 +159,7 @@ def openapi_document() -> dict[str, Any]:
         *((form, "serialization") for form in WRITTEN),
     ]
     _, schemas = models_json_schema(modes, ref_template="#/components/schemas/{model}")
+
     return {
         "openapi": "3.1.1",
         "info": {
@@ -179,6 +181,7 @@ def openapi_document() -> dict[str, Any]:
 
 
 def _read_turn() -> dict[str, Any]:
+    """Return the operation that reads the open turn."""
     return {
         "operationId": "view",
         "summary": "Read the turn that is open, with its view and its deadline.",
@@ -187,6 +190,7 @@ def _read_turn() -> dict[str, Any]:
 
 
 def _send_decision() -> dict[str, Any]:
+    """Return the operation that sends a decision, or previews it."""
     turn = {
         "name": "turn",
         "in": "query",
@@ -200,6 +204,7 @@ def _send_decision() -> dict[str, Any]:
         "description": "Only try the decision: nothing is kept.",
         "schema": {"type": "boolean", "default": False},
     }
+
     return {
         "operationId": "submit",
         "summary": "Send the decision of a turn, or try it. The first one counts.",
@@ -213,6 +218,7 @@ def _send_decision() -> dict[str, Any]:
 
 
 def _read_results() -> dict[str, Any]:
+    """Return the operation that reads an agent's past turns and results."""
     return {
         "operationId": "results",
         "summary": "Read the turns that are over, and the forecasts whose markets have ended.",
@@ -221,9 +227,11 @@ def _read_results() -> dict[str, Any]:
 
 
 def _json_of(form: type[EpisodeDocument], description: str) -> dict[str, Any]:
+    """Return a body or an answer of JSON in this form."""
     schema = {"$ref": f"#/components/schemas/{form.__name__}"}
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
 def _refusals(faults: dict[str, str]) -> dict[str, Any]:
+    """Return the error answers of an operation, by status."""
     return {status: _json_of(DeskError, description) for status, description in sorted(faults.items())}

@@ -1,6 +1,6 @@
-"""Programs of the pages, each in a process of its own: the dashboard, a report, a site to publish.
+"""Programs that draw pages, each in a process of its own: the dashboard, a report, a site to publish.
 
-They are looked up by name among the entry points of what is installed: nothing of them is imported here.
+They are found by name among the entry points of installed packages, so that nothing of them is imported here.
 """
 
 import json
@@ -17,71 +17,86 @@ from typing import Any
 from arena.errors import ArenaError
 
 LIST = "arena-site.json"
-"""The file in a site's folder that lists all that we wrote there."""
+"""The file in a site's folder that lists all files that the arena wrote there."""
 PAGES = "arena.pages"
-"""The group of entry points by which the pages' programs are known: pyproject.toml has them."""
+"""The group of entry points that names these programs, in pyproject.toml."""
 NOWHERE = "http://127.0.0.1:9"
-"""Nobody listens there: a proxy for all that a server of pages would ask of the web. When a page from
-elsewhere knocks, Streamlit asks a stranger for the address of this machine."""
+"""A proxy address where nobody listens, so that a server of pages reaches nothing in the web: Streamlit would
+ask a foreign service for the address of this machine."""
 
 
 def page_environment(address: str, config: Path | None = None) -> dict[str, str]:
-    """Ours, with record and config named, our own packages found first, and the web out of reach."""
-    home = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-    ours = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-    shut = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
-    named = {"ARENA_DATABASE": address, "ARENA_CONFIG": str(config or "")}
-    return ours | shut | named | {"PYTHONPATH": path}
+    """Return the environment of a program of pages.
+
+    It is that of this process, with the record and the config named, the arena's own packages found first,
+    and no way to the web.
+    """
+    environment = dict[str, str]()
+    for name, value in os.environ.items():
+        if not name.lower().endswith("_proxy"):
+            environment[name] = value
+
+    environment |= dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), NOWHERE)
+    environment["ARENA_DATABASE"] = address
+    environment["ARENA_CONFIG"] = str(config or "")
+
+    own_packages = str(Path(__file__).resolve().parents[2])
+    search_path = os.environ.get("PYTHONPATH")
+    environment["PYTHONPATH"] = f"{own_packages}{os.pathsep}{search_path}" if search_path else own_packages
+    return environment
 
 
 def page_command(name: str) -> list[str]:
-    """What starts a program of the pages, by its name."""
-    found = next(iter(entry_points(group=PAGES, name=name)), None)
-    if found is None or find_spec(found.module.partition(".")[0]) is None:
+    """Return the command that starts a program of pages. Raises `ArenaError` where it is not installed."""
+    program = next(iter(entry_points(group=PAGES, name=name)), None)
+    if program is None or find_spec(program.module.partition(".")[0]) is None:
         hint = "reinstall paper-arena; in a checkout, run `make setup`"
         raise ArenaError("no_dashboard", "the dashboard is not installed", hint)
-    start = f"import sys; from {found.module} import {found.attr}; sys.exit({found.attr}())"
-    return [sys.executable, "-P", "-c", start]  # -P: nothing is imported from the working folder
+
+    code = f"import sys; from {program.module} import {program.attr}; sys.exit({program.attr}())"
+    return [sys.executable, "-P", "-c", code]  # -P: nothing is imported from the working folder
 
 
 def published_version(site: Path) -> str | None:
-    """The version of the season that a site shows, by the list of its files; None where there is none."""
+    """Return the version of the season that a site shows, from the list of its files, or None."""
     try:
-        found = json.loads((site / LIST).read_text("utf-8"))
+        listed = json.loads((site / LIST).read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-    return str(found.get("season")) if isinstance(found, dict) else None
+    return str(listed.get("season")) if isinstance(listed, dict) else None
 
 
 def draw_pages(
-    name: str, address: str, place: Path, more: list[str], moved: Callable[[int, int | None], None]
+    name: str, address: str, target: Path, more: list[str], on_progress: Callable[[int, int | None], None]
 ) -> dict[str, Any]:
-    """What a program that draws a record to a place says in the end; on the way it says how far it is.
+    """Run a program that draws a record to a target; return the last thing that it prints.
 
-    Whatever ends this ends the program too.
+    `on_progress` gets how many pages are done, and of how many. An exception here ends the program too.
+    Raises `ArenaError` where it fails.
     """
-    command = [*page_command(name), address, str(place), *more]
-    found: dict[str, Any] = {}
-    with TemporaryFile("w+") as complaints:
-        drawing = subprocess.Popen(
-            command, env=page_environment(address), stdout=subprocess.PIPE, stderr=complaints, text=True
+    command = [*page_command(name), address, str(target), *more]
+    report: dict[str, Any] = {}
+
+    with TemporaryFile("w+") as errors:
+        program = subprocess.Popen(
+            command, env=page_environment(address), stdout=subprocess.PIPE, stderr=errors, text=True
         )
-        with drawing:
+        with program:
             try:
-                for line in drawing.stdout or ():
-                    found = json.loads(line)
-                    if "done" in found:
-                        moved(found["done"], found["whole"])
+                for line in program.stdout or ():
+                    report = json.loads(line)
+                    if "done" in report:
+                        on_progress(report["done"], report["whole"])
             except BaseException:
-                drawing.terminate()
+                program.terminate()
                 raise
-        complaints.seek(0)
-        said = complaints.read().strip().splitlines()
-    if "error" in found:
-        error = found["error"]
-        raise ArenaError(error["code"], error["message"], error["mend"], status=found["status"])
-    if drawing.returncode:
-        why = said[-1] if said else f"it ended with status {drawing.returncode}"
-        raise ArenaError(name, f"the pages could not be drawn: {why}", "report this message as a bug")
-    return found
+        errors.seek(0)
+        error_lines = errors.read().strip().splitlines()
+
+    if "error" in report:
+        error = report["error"]
+        raise ArenaError(error["code"], error["message"], error["mend"], status=report["status"])
+    if program.returncode:
+        reason = error_lines[-1] if error_lines else f"it ended with status {program.returncode}"
+        raise ArenaError(name, f"the pages could not be drawn: {reason}", "report this message as a bug")
+    return report

@@ -1,4 +1,4 @@
-"""What a service manager such as systemd hears: that the process has begun, and that its loop still turns."""
+"""Notices to a service manager such as systemd, and waiting for a record that is not there yet."""
 
 import asyncio
 import socket
@@ -11,50 +11,57 @@ from arena.errors import ArenaError
 
 T = TypeVar("T")
 PAUSE = 5.0
-"""Seconds between two looks for a record that is not there yet."""
+"""Seconds between two tries to open a record that is not there yet."""
 FOR_GOOD = ("authentication failed", "does not exist")
-"""What a server says of an address that waiting does not mend."""
+"""Parts of a server's messages after which waiting is of no use."""
 
 
 @asynccontextmanager
 async def service_notices(environ: Mapping[str, str]) -> AsyncIterator[None]:
-    """Within, whoever started the process is told that it is ready and alive, if it asks to be."""
-    place = environ.get("NOTIFY_SOCKET", "")
-    if not place:
+    """Tell the service manager, if there is one, that this process is ready, alive and at last stopping."""
+    path = environ.get("NOTIFY_SOCKET", "")
+    if not path:
         yield
         return
-    address = f"\0{place[1:]}" if place.startswith("@") else place
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as wire:
 
-        def tell(words: str) -> None:
-            with suppress(OSError):  # a manager that went away is no reason to stop
-                wire.sendto(words.encode(), address)
+    address = f"\0{path[1:]}" if path.startswith("@") else path
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as connection:
 
-        tell("READY=1")
-        beats = asyncio.create_task(_beat(tell, int(environ.get("WATCHDOG_USEC", "0")) / 1_000_000))
+        def notify(state: str) -> None:
+            """Send a state to the manager."""
+            with suppress(OSError):  # a manager that has ended is no reason to stop
+                connection.sendto(state.encode(), address)
+
+        notify("READY=1")
+        period = int(environ.get("WATCHDOG_USEC", "0")) / 1_000_000
+        watchdog = asyncio.create_task(_feed_watchdog(notify, period))
         try:
             yield
         finally:
-            tell("STOPPING=1")
-            beats.cancel()
+            notify("STOPPING=1")
+            watchdog.cancel()
 
 
-async def _beat(tell: Callable[[str], None], within: float) -> None:
-    while within:
-        tell("WATCHDOG=1")
-        await asyncio.sleep(within / 3)
+async def _feed_watchdog(notify: Callable[[str], None], period: float) -> None:
+    """Send a sign of life three times in each period, which is 0 where the manager wants none."""
+    while period:
+        notify("WATCHDOG=1")
+        await asyncio.sleep(period / 3)
 
 
 def wait_to_open(open_record: Callable[[], T], say: Callable[[str], None], *codes: str) -> T:
-    """What is opened, as soon as it can be: an error with one of these codes is said once, and waited out."""
-    said = ""
+    """Return what `open_record` opens, tried again for as long as it raises an error with one of these codes.
+
+    Each new message of an error is passed to `say` once.
+    """
+    last_message = ""
     while True:
         try:
             return open_record()
         except ArenaError as error:
-            if error.code not in codes or any(words in error.message for words in FOR_GOOD):
+            if error.code not in codes or any(part in error.message for part in FOR_GOOD):
                 raise
-            if error.message != said:
+            if error.message != last_message:
                 say(f"{error.message}; looking again every {PAUSE:g} seconds")
-            said = error.message
+            last_message = error.message
         sleep(PAUSE)
