@@ -218,20 +218,20 @@ def match_levels(size: int, offers: Offers, limit: int | None = None) -> OrderMa
     # takes half the time of adding up level after level.
     count = bisect_right(near.totals, size)
     levels = list(near.levels[:count])
-    rest = size
+    remaining = size
     if count:
-        rest -= near.totals[count - 1]
+        remaining -= near.totals[count - 1]
 
     # Of the next level a part is taken.
     left = ""
-    if rest and count < len(near.levels):
-        part = _partial_level(rest, near.levels[count].price, near)
+    if remaining and count < len(near.levels):
+        part = _partial_level(remaining, near.levels[count].price, near)
         if part.shares:
             levels.append(part)
         else:
-            left = unmatched_text(rest, near.action, "too little for another share")
-    elif rest:
-        left = unmatched_text(rest, near.action, near.end)
+            left = unmatched_text(remaining, near.action, "too little for another share")
+    elif remaining:
+        left = unmatched_text(remaining, near.action, near.end)
 
     shares = sum(level.shares for level in levels)
     least = near.market.min_shares
@@ -257,11 +257,11 @@ def _partial_level(size: int, price: int, near: Offers) -> FillLevel:
     return FillLevel(price, shares, size, fee(shares, price, near.rate))
 
 
-def unmatched_text(rest: int, action: Action, why: str) -> str:
+def unmatched_text(remaining: int, action: Action, why: str) -> str:
     """Return a sentence on what was left of an order, and why."""
     if action == "buy":
-        return f"{dollars(rest)} was not spent: {why}"
-    return f"{number(rest)} shares were not sold: {why}"
+        return f"{dollars(remaining)} was not spent: {why}"
+    return f"{number(remaining)} shares were not sold: {why}"
 
 
 def find_offers(action: Action, side: Side, listing: Listing, rules: Rules) -> Offers | Rejection:

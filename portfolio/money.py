@@ -60,15 +60,15 @@ def affordable(amount: int, price: int, rate: int = 0) -> int:
 
 def number(value: int) -> str:
     """Return millionths in figures, with no more decimals than needed."""
-    whole, rest = divmod(abs(value), ONE)
-    figures = f"{whole:,}.{rest:06d}".rstrip("0").rstrip(".")
+    whole, fraction = divmod(abs(value), ONE)
+    figures = f"{whole:,}.{fraction:06d}".rstrip("0").rstrip(".")
     return f"-{figures}" if value < 0 else figures
 
 
 def dollars(amount: int) -> str:
     """Return an amount in dollars and cents, with more decimals only where they are needed."""
-    whole, rest = divmod(abs(amount), ONE)
-    decimals = f"{rest:06d}".rstrip("0").ljust(2, "0")
+    whole, fraction = divmod(abs(amount), ONE)
+    decimals = f"{fraction:06d}".rstrip("0").ljust(2, "0")
     sign = "-" if amount < 0 else ""
     return f"{sign}${whole:,}.{decimals}"
 

@@ -69,10 +69,10 @@ def duration_text(time: timedelta) -> str:
     if time < timedelta(minutes=1):
         return f"{time.total_seconds():g} s"
 
-    rest = time // timedelta(seconds=1)
+    seconds = time // timedelta(seconds=1)
     parts: list[str] = []
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
-        count, rest = divmod(rest, size)
+        count, seconds = divmod(seconds, size)
         if count:
             parts.append(f"{count:,} {unit}")
         elif parts:

@@ -32,7 +32,7 @@ from markets.millionths import ONE
 from markets.model import MarketId, Snapshot
 from portfolio.model import Bet, Rejection, Sale
 
-READER_VERSION = 3
+READER_VERSION = 4
 """The version of the code that turns views and answers into decisions; `arena verify` runs it again.
 
 It is increased with each change by which an answer is read, or a rule decides, differently than before.

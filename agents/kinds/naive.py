@@ -53,5 +53,5 @@ def nearest_rate(rates: Mapping[int, float], days: int) -> int:
     if not rates:
         return ONE // 2
 
-    nearest = min(rates, key=lambda known: (abs(known - days), known))
+    nearest = min(rates, key=lambda rate_days: (abs(rate_days - days), rate_days))
     return millionths(rates[nearest])

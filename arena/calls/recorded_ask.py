@@ -176,9 +176,9 @@ class Asker:
         Raise `NotKept` if it can't be stored.
         """
         call = ended.call
-        place = call.prompt.stage, call.prompt.sample
-        self.attempts[place] += 1
-        number = self.attempts[place]
+        question = call.prompt.stage, call.prompt.sample
+        self.attempts[question] += 1
+        number = self.attempts[question]
         turn = self.turn
         if turn is None:
             return

@@ -19,8 +19,8 @@ def wait_text(name: str, until: datetime, reason: str = "rate_limit") -> str:
     >>> wait_text("openai/gpt-x", datetime(2026, 1, 4, 2, 53, tzinfo=UTC))
     'waiting for openai/gpt-x until 02:53 UTC (rate limit)'
     """
-    words = WAIT_REASONS.get(reason, "not available")
-    return f"waiting for {redact(name)} until {until.astimezone(UTC):%H:%M} UTC ({words})"
+    cause = WAIT_REASONS.get(reason, "not available")
+    return f"waiting for {redact(name)} until {until.astimezone(UTC):%H:%M} UTC ({cause})"
 
 
 @dataclass

@@ -154,8 +154,8 @@ class Desk:
             case "GET" | "HEAD", "/v1/results":
                 return _json(self._results(agent))
 
-        words = f"there is no {request.method} {request.path[:80]} here"
-        raise DeskRefusal(404, "no_page", words, "there are GET and POST /v1/turn, and GET /v1/results")
+        message = f"there is no {request.method} {request.path[:80]} here"
+        raise DeskRefusal(404, "no_page", message, "there are GET and POST /v1/turn, and GET /v1/results")
 
     def _open_turn(self, agent: str) -> bytes:
         """Return the turn of an agent that is open, with its view, as JSON; nulls where none is."""
@@ -216,8 +216,8 @@ class Desk:
         turns = self.record.read(read_desk_turns, agent)
         turn = next((turn for turn in turns if turn.name == name), None)
         if turn is None:
-            words = f"there is no turn {name[:40]!r} here, or another has come since"
-            raise DeskRefusal(404, "unknown_turn", words, TURN_HINT)
+            message = f"there is no turn {name[:40]!r} here, or another has come since"
+            raise DeskRefusal(404, "unknown_turn", message, TURN_HINT)
         return turn
 
     def _view(self, agent: str, turn: DeskTurn) -> View:
@@ -260,23 +260,25 @@ def _is_preview(query: Mapping[str, str]) -> bool:
     """
     unknown = sorted(query.keys() - {"turn", "preview"})
     if unknown:
-        words = f"there is no parameter {unknown[0][:40]!r}"
-        raise DeskRefusal(400, "bad_query", words, QUERY_HINT)
+        message = f"there is no parameter {unknown[0][:40]!r}"
+        raise DeskRefusal(400, "bad_query", message, QUERY_HINT)
     preview = query.get("preview", "false").lower()
     if preview not in PREVIEW_VALUES:
-        words = f"preview is true or false, and not {preview[:40]!r}"
-        raise DeskRefusal(400, "bad_query", words, QUERY_HINT)
+        message = f"preview is true or false, and not {preview[:40]!r}"
+        raise DeskRefusal(400, "bad_query", message, QUERY_HINT)
     return PREVIEW_VALUES[preview]
 
 
 def _check_open(turn: DeskTurn) -> None:
     """Raise `DeskRefusal` where a turn has an answer, or its time has run out."""
     if turn.answer is not None:
-        words = f"turn {turn.name} already has a different answer"
-        raise DeskRefusal(409, "answered", words, "the first one counts; the next turn opens with its round")
+        message = f"turn {turn.name} already has a different answer"
+        raise DeskRefusal(
+            409, "answered", message, "the first one counts; the next turn opens with its round"
+        )
     if turn.over:
-        words = f"turn {turn.name} is over: it accepted answers until {turn.expires_at.isoformat()}"
-        raise DeskRefusal(410, "late", words, TURN_HINT)
+        message = f"turn {turn.name} is over: it accepted answers until {turn.expires_at.isoformat()}"
+        raise DeskRefusal(410, "late", message, TURN_HINT)
 
 
 def _key_of(request: HttpRequest) -> str:
@@ -374,10 +376,10 @@ def _failure_response(error: Exception, request: HttpRequest) -> HttpResponse:
     return error_response(500, ArenaError("broken", "the desk failed on this request", hint))
 
 
-def complain(status: int, words: str) -> HttpResponse:
+def complain(status: int, message: str) -> HttpResponse:
     """Return the answer to a request that could not be read."""
     code, hint = COMPLAINTS[status]
-    return error_response(status, ArenaError(code, words, hint))
+    return error_response(status, ArenaError(code, message, hint))
 
 
 async def serve_desk(

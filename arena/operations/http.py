@@ -389,8 +389,8 @@ def _cannot_listen(endpoint: Endpoint, error: OSError) -> ArenaError:
     """Return the error that the server can't listen at an endpoint, and why."""
     hint = f"set {CONFIG_KEY} in the config to another address or to off"
     if error.errno == errno.EADDRINUSE:
-        words = f"{endpoint} is already in use by another arena or program"
-        return ArenaError("port_in_use", words, hint)
+        message = f"{endpoint} is already in use by another arena or program"
+        return ArenaError("port_in_use", message, hint)
     reason = error.strerror or type(error).__name__
     return ArenaError("cannot_listen", f"the arena can't listen at {endpoint}: {reason}", hint)
 

@@ -84,12 +84,12 @@ async def catalogue(context: JobContext, at: datetime) -> str:
     markets = count_text(report.synced.markets, "market")
     prices = count_text(report.synced.quotes, "new price")
     left_out = sum(report.left_out.values())
-    words = f"{markets}, {report.synced.new:,} new, {prices}"
+    summary = f"{markets}, {report.synced.new:,} new, {prices}"
     if left_out:
-        words += f", {left_out:,} left out"
+        summary += f", {left_out:,} left out"
     if report.note:
-        words += f"; {report.note}"
-    return words
+        summary += f"; {report.note}"
+    return summary
 
 
 async def quotes(context: JobContext, at: datetime) -> str:
@@ -364,18 +364,18 @@ def _turns_text(report: RoundReport) -> str:
     if report.waiting:
         return f"another process is playing {', '.join(report.waiting)}"
 
-    words = [count_text(len(report.turns), "turn")]
+    parts = [count_text(len(report.turns), "turn")]
     if report.stopped:
-        words.append(f"{', '.join(report.stopped)} stopped by the budget")
+        parts.append(f"{', '.join(report.stopped)} stopped by the budget")
 
     failed = [name for name in report.failed if name not in report.stopped]
     if failed:
-        words.append(f"{', '.join(failed)} failed")
+        parts.append(f"{', '.join(failed)} failed")
 
     late = [turn.entrant for turn in report.turns if turn.decision.status == "late"]
     if late:
-        words.append(f"{', '.join(late)} too late")
+        parts.append(f"{', '.join(late)} too late")
 
     if report.unproven and report.turns:
-        words.append(unproven_hint(report.unproven))
-    return "; ".join([*words, *report.replaced, *report.trouble])
+        parts.append(unproven_hint(report.unproven))
+    return "; ".join([*parts, *report.replaced, *report.trouble])

@@ -67,14 +67,14 @@ def published_version(site: Path) -> str | None:
 
 
 def draw_pages(
-    name: str, address: str, target: Path, more: list[str], on_progress: Callable[[int, int | None], None]
+    name: str, address: str, target: Path, options: list[str], on_progress: Callable[[int, int | None], None]
 ) -> dict[str, Any]:
     """Run a program that draws a record to a target; return the last thing that it prints.
 
     `on_progress` gets how many pages are done, and of how many. An exception here ends the program too.
     Raises `ArenaError` where it fails.
     """
-    command = [*page_command(name), address, str(target), *more]
+    command = [*page_command(name), address, str(target), *options]
     report: dict[str, Any] = {}
 
     with TemporaryFile("w+") as errors:

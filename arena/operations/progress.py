@@ -68,9 +68,9 @@ class RunProgress:
     left: tuple[str, ...] = ()
     gave_up: bool = False
 
-    def trouble(self, words: str) -> None:
+    def trouble(self, message: str) -> None:
         """Count something that went wrong; the last few are kept to be shown."""
-        self.errors = [*self.errors, words][-MOST_ERRORS:]
+        self.errors = [*self.errors, message][-MOST_ERRORS:]
         self.failed += 1
 
     def summary(self) -> str:

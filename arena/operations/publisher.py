@@ -183,16 +183,16 @@ def _put_off(record: Record, state: Publication, error: Exception, now: datetime
 
     After a long time without success an incident is recorded too.
     """
-    words = one_line(redact_keys(str(error)), LONGEST_ERROR)
+    reason = one_line(redact_keys(str(error)), LONGEST_ERROR)
     if isinstance(error, TimeoutError):
-        words = f"not finished within {TIMEOUT:g} s"
+        reason = f"not finished within {TIMEOUT:g} s"
 
     pause = min(FIRST_PAUSE * 2 ** min(state.tries, 16), LONGEST_PAUSE)
     since = state.failing_since or now
-    failed = Publication(state.target, state.number, state.at, state.tries + 1, now + pause, since, words)
+    failed = Publication(state.target, state.number, state.at, state.tries + 1, now + pause, since, reason)
     record.write_unfenced(put_publication, failed)
 
     left = record.read(read_newest_head) - state.number
     if now - since >= PATIENCE:
-        add_incidents(record.engine, [heads_unpublished(now, since, left, words)], unless="heads@")
-    return f"{count_text(left, 'head')} not published: {words}; retrying in {pause}"
+        add_incidents(record.engine, [heads_unpublished(now, since, left, reason)], unless="heads@")
+    return f"{count_text(left, 'head')} not published: {reason}; retrying in {pause}"

@@ -113,18 +113,18 @@ class Run:
         """Return the jobs that the config has turned on."""
         return configured_jobs(self.config.run, self.config.watch)
 
-    def report(self, kind: str, words: str, routine: bool = False, **data: object) -> None:
+    def report(self, kind: str, message: str, routine: bool = False, **data: object) -> None:
         """Tell those who watch the run what happened."""
         at = self.progress.now or self.open_clock().now()
-        self.tell(RunEvent(at, kind, words, data, routine))
+        self.tell(RunEvent(at, kind, message, data, routine))
 
     def report_trouble(self, error: BaseException, always: bool = False) -> None:
         """Report that the record can't be used: unless `always`, once until it can be written again."""
-        words = f"the record: {error_text(error)}"
-        self.progress.trouble(words)
-        if always or words != self.record_trouble:
-            self.report("failed", words)
-        self.record_trouble = words
+        message = f"the record: {error_text(error)}"
+        self.progress.trouble(message)
+        if always or message != self.record_trouble:
+            self.report("failed", message)
+        self.record_trouble = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +194,8 @@ async def _take_once(running: Run, me: str) -> int | None:
     record = running.record
     token = take_lead(record, me)
     if token is None and record.watch.is_in_doubt():
-        words = f"{IN_USE}, or has died on another machine; waiting up to a minute for a sign of it"
-        running.report("standby", words)
+        message = f"{IN_USE}, or has died on another machine; waiting up to a minute for a sign of it"
+        running.report("standby", message)
 
     while token is None and record.watch.is_in_doubt():
         await sleep_unless_stopped(LOOK, running.stop.asked)
@@ -444,8 +444,8 @@ def _report_unanswered(
     """Report which models gave no answer, and when they are asked again; None gives the season up."""
     agents = [turn.agent for turn in unanswered]
     if again_at is not None:
-        words = f"{unanswered_text(unanswered)}; next try at {again_at:{MINUTE_FORMAT}} UTC"
-        running.report("unanswered", words, agents=agents)
+        message = f"{unanswered_text(unanswered)}; next try at {again_at:{MINUTE_FORMAT}} UTC"
+        running.report("unanswered", message, agents=agents)
         return
 
     running.progress.gave_up = True
@@ -510,20 +510,20 @@ def _show_progress(running: Run, work: DueWork, states: Mapping[str, JobState], 
         what = "a start"
         if skipped.cohort is not None:
             what = f"cohort {skipped.cohort}, round {skipped.number}"
-        words = f"{what} of {skipped.at:{MINUTE_FORMAT}} UTC was missed and is skipped (cohorts.catch_up)"
+        message = f"{what} of {skipped.at:{MINUTE_FORMAT}} UTC was missed and is skipped (cohorts.catch_up)"
         due = skipped.at.isoformat()
-        running.report("missed", words, due=due, cohort=skipped.cohort, round=skipped.number)
+        running.report("missed", message, due=due, cohort=skipped.cohort, round=skipped.number)
 
 
 def _report_outcome(running: Run, task: DueTask, outcome: StepOutcome) -> None:
     """Count what was done or has failed, and report it."""
     progress = running.progress
-    words = f"{task.name}, {task.at:{MINUTE_FORMAT}}: {outcome.note}"
+    message = f"{task.name}, {task.at:{MINUTE_FORMAT}}: {outcome.note}"
     if outcome.busy and running.record.watch.is_in_doubt():
-        words += f", or has died; waiting up to {LEASE_LENGTH.total_seconds():g} s for a sign of it"
+        message += f", or has died; waiting up to {LEASE_LENGTH.total_seconds():g} s for a sign of it"
 
     if outcome.report is not None and not outcome.busy:
-        progress.last_round = words
+        progress.last_round = message
         progress.rounds += bool(outcome.report.turns)
         progress.turns += len(outcome.report.turns)
     elif task.due is None:
@@ -532,14 +532,14 @@ def _report_outcome(running: Run, task: DueTask, outcome: StepOutcome) -> None:
     kind: str = "job" if task.due is None else task.due.step
     if outcome.failed:
         kind = "failed"
-        progress.trouble(words)
+        progress.trouble(message)
     elif outcome.busy:
         kind = "busy"
 
     news = task.name == "backup" or (task.name == "resolutions" and not outcome.note.startswith("0 "))
     routine = kind == "track" or (kind == "job" and not news)
     data = {"name": task.name, "due": task.at.isoformat(), "note": outcome.note, **outcome.data}
-    running.report(kind, words, routine, **data)
+    running.report(kind, message, routine, **data)
 
 
 def _report_workers(running: Run, alone: bool) -> None:

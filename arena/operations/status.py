@@ -246,11 +246,11 @@ def _round_reason(
     if stored.cohort.stamp != "live":
         if state is None or state.missing:
             return HealthReason("waiting", "unfinished", "not finished yet", where=which)
-        words = f"arena round --at {at:%Y-%m-%dT%H:%MZ} tries the failed turns again"
+        message = f"arena round --at {at:%Y-%m-%dT%H:%MZ} tries the failed turns again"
         unanswered = status.unanswered.get(state.id, ())
         if unanswered:
-            words = f"{unanswered_text(unanswered)}; {words}"
-        return HealthReason("waiting", "failed_turns", words, where=which)
+            message = f"{unanswered_text(unanswered)}; {message}"
+        return HealthReason("waiting", "failed_turns", message, where=which)
 
     if state is not None:
         return _begun_round_reason(which, state, status.at)
@@ -273,10 +273,10 @@ def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthR
         failed = count_text(state.turns.get("failed", 0), "turn")
         return HealthReason("waiting", "failed_turns", f"{failed} in {which} failed and will be tried again")
 
-    words = f"{count_text(state.missing, 'turn')} still to come in {which}"
+    message = f"{count_text(state.missing, 'turn')} still to come in {which}"
     if since > PATIENCE:
-        return HealthReason("late", "unfinished", words)
-    return HealthReason("waiting", "playing", words)
+        return HealthReason("late", "unfinished", message)
+    return HealthReason("waiting", "playing", message)
 
 
 def _troubles(status: Status) -> Iterator[HealthReason]:
@@ -300,8 +300,8 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
 
     for job in status.jobs:
         if job.failures >= FAILURES:
-            words = f"the job {job.name} has failed {job.failures} times in a row"
-            yield HealthReason("trouble", "job_failing", words, job.name)
+            message = f"the job {job.name} has failed {job.failures} times in a row"
+            yield HealthReason("trouble", "job_failing", message, job.name)
 
 
 def _unproven(status: Status) -> Iterator[HealthReason]:
@@ -333,8 +333,8 @@ def _waits(status: Status) -> Iterator[HealthReason]:
             yield HealthReason("waiting", "paused", f"cohort {stored.cohort.number} is paused")
 
     for paused in status.pauses:
-        words = wait_text(paused.name, status.at + timedelta(seconds=paused.seconds))
-        yield HealthReason("waiting", "rate_limit", words, paused.name)
+        message = wait_text(paused.name, status.at + timedelta(seconds=paused.seconds))
+        yield HealthReason("waiting", "rate_limit", message, paused.name)
 
     for budget in status.spend.limits:
         if budget.spent >= budget.limit:

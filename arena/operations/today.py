@@ -114,20 +114,20 @@ def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
         many = counts.malformed > MALFORMED_SHARE * counts.answers
         if many and counts.malformed >= MALFORMED_LEAST:
             of_answers = count_text(counts.answers, "answer")
-            words = f"{counts.agent}: {counts.malformed:,} of {of_answers} malformed"
-            yield Task("malformed", words, f"agents show {counts.agent}")
+            reason = f"{counts.agent}: {counts.malformed:,} of {of_answers} malformed"
+            yield Task("malformed", reason, f"agents show {counts.agent}")
 
 
 def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
     """Yield what is to be done about the disk, the clock and backups."""
     if around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
-        words = f"{_megabytes(around.free)} are free for a record of {_megabytes(around.size)}"
-        yield Task("disk", words, "db prune")
+        reason = f"{_megabytes(around.free)} are free for a record of {_megabytes(around.size)}"
+        yield Task("disk", reason, "db prune")
 
     by_clock = status.clock == "real" and status.calendar.live
     if by_clock and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
-        words = f"this machine's clock is behind: prices were read at {status.looked_at:%Y-%m-%d %H:%M} UTC"
-        yield Task("clock", words, "check --live")
+        reason = f"this machine's clock is behind: prices were read at {status.looked_at:%Y-%m-%d %H:%M} UTC"
+        yield Task("clock", reason, "check --live")
 
     if around.expects_backups and status.calendar.cohorts and status.calendar.live:
         last = None if status.backup is None else status.backup.ended_at
@@ -171,10 +171,10 @@ LONGEST_NAME = 24
 def weekly_digest(at: datetime, tasks: Sequence[Task], board: Leaderboard) -> Incident:
     """Return the weekly message to the operator: what is to be done, and who leads."""
     count = count_text(len(tasks), "thing") if tasks else "Nothing"
-    words = f"{count} to do. {board.sentence}"
+    reason = f"{count} to do. {board.sentence}"
     today = [f"{task.text}; arena {task.command}" for task in tasks]
     data = {"today": today, "board": board_lines(board)}
-    return Incident("weekly_digest", timestamp_text(at), at, words, data)
+    return Incident("weekly_digest", timestamp_text(at), at, reason, data)
 
 
 def board_lines(board: Leaderboard) -> list[str]:

@@ -184,8 +184,8 @@ class WebhookReply:
     @property
     def words(self) -> str:
         """Return in words what went wrong."""
-        words = REPLY_WORDS[self.code]
-        return f"{words} (status {self.status})" if self.status else words
+        text = REPLY_WORDS[self.code]
+        return f"{text} (status {self.status})" if self.status else text
 
 
 async def send(webhook: Webhook, message: Mapping[str, Any], seconds: float = TIMEOUT) -> WebhookReply:
@@ -275,8 +275,8 @@ async def _send_or_report(
         if webhook is None:
             drop_untold(record.engine)
             return
-        for words in await send_due(record, webhook, now, seconds):
-            say(words)
+        for message in await send_due(record, webhook, now, seconds):
+            say(message)
     except ArenaError as error:
         say(f"could not send messages: {error.message}")
 

@@ -109,13 +109,13 @@ async def _ask_source(
             answers[market.id] = (_checked_articles(articles), world.now())
             failures_in_a_row = 0
         except ResearchError as error:
-            words = f"{error.message}; {error.hint}" if error.hint else error.message
-            failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, words))
+            message = f"{error.message}; {error.hint}" if error.hint else error.message
+            failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", error.code, message))
             if not isinstance(error, RefusedQueryError):
                 failures_in_a_row += 1
         except (Exception, SystemExit) as error:  # noqa: BLE001 - anyone's code: it must not stop the round
-            words = one_line(f"{type(error).__name__}: {error}")
-            failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", words))
+            message = one_line(f"{type(error).__name__}: {error}")
+            failed.append(QuarantinedRecord(cohort.evidence, market.id, "page", "broken", message))
             failures_in_a_row += 1
     return answers, failed
 
@@ -209,9 +209,9 @@ class _ToolBench:
     async def use(self, name: str, arguments: str) -> str:
         """Return a tool's result. Of several who ask the same at once, the first asks for all of them."""
         tool = self.tools.get(name)
-        words = plain_request(arguments)
+        query = plain_request(arguments)
         agent = self.agent if tool is None or tool.own else ""
-        request = agent, name, words
+        request = agent, name, query
         key = request_key(*request)
 
         async with self.world.tool_locks[self.stored_round.id, key]:
@@ -219,17 +219,17 @@ class _ToolBench:
             if recorded is not None:
                 return recorded
 
-            result = await self._result(tool, name, words, key)
+            result = await self._result(tool, name, query, key)
             return self.record.write_unfenced(
                 add_tool_result, self.stored_round.id, self.round_key, request, result, self.world.now()
             )
 
-    async def _result(self, tool: Tool | None, name: str, words: str, key: str) -> ToolResult:
+    async def _result(self, tool: Tool | None, name: str, query: str, key: str) -> ToolResult:
         if tool is None:
             return ToolResult(f"there is no tool {name}: {', '.join(self.tools)}")
         if tool.fetches and self.world.recorded is not None:
-            return self.world.recorded.tool(self.stored_round.at, key, f"{name} {words}")
-        return await tool.result(words, self.reach)
+            return self.world.recorded.tool(self.stored_round.at, key, f"{name} {query}")
+        return await tool.result(query, self.reach)
 
 
 def guard_of(cohort: Cohort) -> Guard:
@@ -250,8 +250,8 @@ def _source(cohort: Cohort, world: World) -> SearchSource:
     """Return the source that a cohort has frozen; raise `ResearchError` if it can't be searched."""
     source = world.research(cohort)
     if cohort.evidence == NO_EVIDENCE or not isinstance(source, SearchSource):
-        words = f"the source {cohort.evidence} can't be searched"
-        raise ResearchError("no_search", words, "set evidence.from to folder or gdelt")
+        message = f"the source {cohort.evidence} can't be searched"
+        raise ResearchError("no_search", message, "set evidence.from to folder or gdelt")
     return source
 
 
@@ -260,11 +260,11 @@ def recorded_lookups(database: str) -> Iterator[RecordedLookups]:
     """Yield what a record has of what was looked up, while it is open."""
     with open_read_only(database) as engine:
 
-        def tool(at: datetime, key: str, words: str) -> ToolResult:
+        def tool(at: datetime, key: str, request: str) -> ToolResult:
             with reading(engine) as connection:
                 result = read_recorded(connection, at, key)
             if result is None:
-                raise LookupError(f"{database} has no result of {words} for {at:%Y-%m-%d %H:%M}")
+                raise LookupError(f"{database} has no result of {request} for {at:%Y-%m-%d %H:%M}")
             return result
 
         def evidence(cohort: int, at: datetime) -> GatheredEvidence | None:

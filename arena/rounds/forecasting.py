@@ -114,21 +114,21 @@ def benchmark_cohorts(record_cohorts: Iterable[StoredCohort]) -> list[StoredCoho
 
 
 def line_up(
-    config: Config, method: AskingMethod, only: Sequence[str], more: Sequence[AgentConfig] = ()
+    config: Config, method: AskingMethod, only: Sequence[str], added: Sequence[AgentConfig] = ()
 ) -> Config:
     """Return the config with its agents, or `only` some and those they are made from, asked by a method.
 
-    The agents in `more` are added to the config's and always chosen. Raises `ArenaError` for a name in
+    The agents in `added` are added to the config's and always chosen. Raises `ArenaError` for a name in
     `only` that no agent has.
     """
-    agents = {agent.name: agent for agent in (*config.agents, *more)}
+    agents = {agent.name: agent for agent in (*config.agents, *added)}
     for name in only:
         if name not in agents:
             hint = f"agents: {', '.join(agents)}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint, status=64)
 
     wanted = set[str]()
-    pending = [agent.name for agent in more]
+    pending = [agent.name for agent in added]
     pending.extend(only or agents)
     while pending:
         name = pending.pop()

@@ -142,12 +142,12 @@ async def probe_leaks(
 
                 compared[at] = Counter()
                 counts[at] = Counter()
-                for kind, known, changed in _pairs(record, again):
+                for kind, stored, changed in _pairs(record, again):
                     compared[at][kind] += 1
-                    if known != changed:
+                    if stored != changed:
                         counts[at][kind] += 1
                         if counts[at][kind] <= LISTED:
-                            differences.append(Leak(at, kind, known, changed))
+                            differences.append(Leak(at, kind, stored, changed))
 
     return LeakProbe(compared, counts, tuple(differences), tuple(sorted(opened)), probed.left_out)
 

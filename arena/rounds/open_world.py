@@ -170,9 +170,9 @@ class OpenAdapters:
         try:
             return load("markets.venues", cohort.venue, self.config.extensions("venues"))
         except UnknownExtension as error:
-            words = f"cohort {cohort.number} was not played or settled: its venue {cohort.venue} is missing"
+            message = f"cohort {cohort.number} was not played or settled: its venue {cohort.venue} is missing"
             hint = f"put {cohort.venue}.py back into {_folder_words(self.config, 'venues')} beside the config"
-            raise VenueUnavailable("no_venue", words, hint, cohort.venue) from error
+            raise VenueUnavailable("no_venue", message, hint, cohort.venue) from error
 
     def research(self, cohort: Cohort) -> Research:
         """Return the source that a cohort's evidence comes from, with the settings that it has frozen."""
@@ -237,8 +237,8 @@ class OpenAdapters:
 
         address = self.record.read(read_address, cohort.number, entrant.name) or frozen
         if not is_address(address):
-            words = f"its server's address is unknown: put {entrant.name} back into the config"
-            raise ServerUnknown(f"{entrant.name} can't play any more: {words}, with its base_url")
+            reason = f"its server's address is unknown: put {entrant.name} back into the config"
+            raise ServerUnknown(f"{entrant.name} can't play any more: {reason}, with its base_url")
         return address
 
     def missing_key(self, entrant: Entrant) -> str:
@@ -260,8 +260,10 @@ class OpenAdapters:
         try:
             agent_kind = kind(entrant.kind, self.config.extensions("kinds"))
         except UnknownExtension as error:
-            words = f"put {entrant.kind}.py back into {_folder_words(self.config, 'kinds')} beside the config"
-            raise KindIsGone(f"{entrant.name} can't play any more: {words}") from error
+            remedy = (
+                f"put {entrant.kind}.py back into {_folder_words(self.config, 'kinds')} beside the config"
+            )
+            raise KindIsGone(f"{entrant.name} can't play any more: {remedy}") from error
 
         frozen = dict(entrant.settings)
         if address:

@@ -278,9 +278,9 @@ def check_models_answered(stored: StoredCohort, stored_round: StoredRound, recor
 
 def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
     """Return the error of a round whose turns are held by another process."""
-    words = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
+    message = f"another process plays {', '.join(waiting)} in round {number} of cohort {cohort}"
     hint = "wait for it; if it died on another machine, the next try takes over within two minutes"
-    return ArenaError("busy", words, hint, status=2)
+    return ArenaError("busy", message, hint, status=2)
 
 
 async def take_snapshot(

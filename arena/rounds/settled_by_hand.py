@@ -64,22 +64,22 @@ def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetim
 def _check_world(connection: Connection, market: MarketId) -> None:
     """Raise `ArenaError` for a market whose world alone says how it ends."""
     if market.startswith(f"{FORECASTBENCH}:"):
-        words = f"{market} is a question of a benchmark, whose files resolve it"
-        raise ArenaError("not_live", words, "arena forecastbench fetch --resolutions reads them")
+        message = f"{market} is a question of a benchmark, whose files resolve it"
+        raise ArenaError("not_live", message, "arena forecastbench fetch --resolutions reads them")
 
     stamps = read_market_stamps(connection, market)
     if stamps != {"live"}:
         world = "recorded" if "replay" in stamps else "simulated"
-        words = f"{market} is from a {world} season, whose world alone says how its markets end"
-        raise ArenaError("not_live", words, "only markets of a live venue are settled by hand")
+        message = f"{market} is from a {world} season, whose world alone says how its markets end"
+        raise ArenaError("not_live", message, "only markets of a live venue are settled by hand")
 
 
 def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
     """Raise `ArenaError` if the newest version of the market's end leaves no room for a decision."""
     market = decision.market_id
     if newest is not None and not newest.by_hand:
-        words = f"{market} was settled by its venue ({newest.source or 'without a source'})"
-        raise ArenaError("settled", words, "a venue's word is corrected by the venue alone")
+        message = f"{market} was settled by its venue ({newest.source or 'without a source'})"
+        raise ArenaError("settled", message, "a venue's word is corrected by the venue alone")
 
     undecided = newest is None or newest.withdrawn
     if decision.withdrawn and undecided:
@@ -88,5 +88,5 @@ def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
     if newest is None or undecided or decision.withdrawn:
         return
     if newest.payout == decision.payout:
-        words = f"{market} is settled so already, since {newest.known_at:%Y-%m-%d %H:%M} UTC"
-        raise ArenaError("unchanged", words, "nothing was changed")
+        message = f"{market} is settled so already, since {newest.known_at:%Y-%m-%d %H:%M} UTC"
+        raise ArenaError("unchanged", message, "nothing was changed")

@@ -81,8 +81,8 @@ async def venue_answer(
             if not is_late(stored.cohort, at, world.now()):
                 hints.append(f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again")
             hint = "; ".join(filter(None, hints))
-            words = f"cohort {stored.cohort.number} was not played: {error.message}"
-            raise VenueUnavailable(error.code, words, hint, stored.cohort.venue) from error
+            message = f"cohort {stored.cohort.number} was not played: {error.message}"
+            raise VenueUnavailable(error.code, message, hint, stored.cohort.venue) from error
 
         trouble = QuarantinedRecord(stored.cohort.venue, "", "page", error.code, error_text(error))
         world.quarantined.append(trouble)

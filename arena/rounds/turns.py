@@ -534,8 +534,8 @@ def write_turns(
         held.pop(claim.entrant_id, None)
         claimed.append(TurnUnderClaim(claim.entrant_id, claim.token, turn, world.now()))
 
-    place = stored.cohort.number, stored_round.number
-    written = record.add_turns(stored_round.id, place, claimed, world.code_version)
+    numbers = stored.cohort.number, stored_round.number
+    written = record.add_turns(stored_round.id, numbers, claimed, world.code_version)
     for under_claim in claimed:
         if under_claim.entrant_id in written:
             yield under_claim.turn

@@ -21,7 +21,7 @@ def test_every_shared_answer_is_read_as_wanted() -> None:
     assert set(wrong) <= set(UNREADABLE), wrong
 
 
-READ = {3: "d5f7cd9f0670500a952bb598d15a16db88f34375c9e7ecfc76e4a033f087c4ea"}
+READ = {4: "d5f7cd9f0670500a952bb598d15a16db88f34375c9e7ecfc76e4a033f087c4ea"}
 """By version of the reader, the digest of all that it reads in the shared answers."""
 
 
