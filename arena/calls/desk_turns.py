@@ -21,7 +21,7 @@ CLOCK_STEP = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTurn:
+class WaitingTurn:
     """A turn that is waited for: its answer, and when it ends by the clock of the event loop."""
 
     answer: "asyncio.Future[str | None]"
@@ -32,7 +32,7 @@ class OpenTurn:
 class DeskTurns:
     """Open turns by entrant. One task looks at the record for all turns that wait for their answer."""
 
-    waiting: dict[int, OpenTurn] = field(default_factory=dict)
+    waiting: dict[int, WaitingTurn] = field(default_factory=dict)
     watching: "asyncio.Task[None] | None" = None
 
     async def ask(self, prompt: Prompt, payer: Payer, wait: float, record: Record) -> Call:
@@ -60,7 +60,7 @@ class DeskTurns:
 
     async def _answer(self, entrant_id: int, deadline: float, record: Record) -> str | None:
         """Wait for the end of an entrant's turn, and return its answer; None if it has none."""
-        turn = OpenTurn(asyncio.get_running_loop().create_future(), deadline)
+        turn = WaitingTurn(asyncio.get_running_loop().create_future(), deadline)
         self.waiting[entrant_id] = turn
         if self.watching is None or self.watching.done():
             self.watching = asyncio.create_task(self._watch(record))

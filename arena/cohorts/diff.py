@@ -7,9 +7,8 @@ from typing import Any
 
 from agents.registry import kind, prompt_names
 from agents.secrets import without_credentials
-from arena.config.code import UNLOADED
 from arena.record.model.calendar import written_duration
-from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.cohort import UNLOADED, Cohort, Entrant
 from markets.millionths import ONE
 from markets.registry import ExtensionFolder
 from portfolio.money import dollars, percent

@@ -52,22 +52,25 @@ def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
 
     An agent of another kind in the config is another agent, and plays in the next cohort.
     """
-    planned = entrants_of(config.agents)
-    configured = {agent.name: (agent, new) for agent, new in zip(config.agents, planned, strict=True)}
+    agents = {agent.name: agent for agent in config.agents}
+    planned = {entrant.name: entrant for entrant in entrants_of(config.agents)}
     changed = []
 
     for entrant in cohort.entrants:
-        agent, new = configured.get(entrant.name, (None, entrant))
+        agent = agents.get(entrant.name)
         if agent is None or agent.kind != entrant.kind:
             continue
 
+        # Only prompts that are still in use count.
         prompts, texts = hash_prompts(config, prompt_names(agent.settings))
         frozen_prompts = {**cohort.prompts, **entrant.prompts}
         same_prompts = prompts.items() <= frozen_prompts.items()
-        same_settings = _without_address(new.settings) == _completed(entrant, agent)
+
+        new_settings = planned[entrant.name].settings
+        same_settings = _without_address(new_settings) == _completed(entrant, agent)
 
         if not (same_prompts and same_settings):
-            changed_entrant = replace(entrant, settings=new.settings, prompts=prompts)
+            changed_entrant = replace(entrant, settings=new_settings, prompts=prompts)
             changed.append(Replacement(changed_entrant, entrant.settings, texts))
 
     return changed

@@ -56,10 +56,6 @@ class FolderCode:
         return TrustedCode(sources, commands)
 
 
-UNLOADED = "unloaded"
-"""The only key of the settings of an extension that was not loaded."""
-
-
 class UnloadedSettings(KindSettings):
     """The block of an agent whose kind is an extension that was not loaded: unchecked, as it was written."""
 

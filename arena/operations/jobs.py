@@ -297,15 +297,21 @@ class StepOutcome:
 
 
 async def do_step(due: Due, context: JobContext) -> StepOutcome:
-    """Take a step that is due for a cohort, and return how it went."""
+    """Take a step that is due, and return how it went.
+
+    A step settles cohorts that have ended, plays or closes a round of a cohort, or starts a new cohort. If
+    another process has taken the step, the outcome is `busy`.
+    """
     try:
         if due.step == "settle":
-            await settle_ended(context.when(context.source, due.at), context.world, context.record)
+            time_to_ask = context.when(context.source, due.at)
+            await settle_ended(time_to_ask, context.world, context.record)
             return StepOutcome("corrections were read")
 
         if due.stored is not None:
             return await _play_step(due, due.stored, context)
 
+        # A cohort of baselines alone may start: keys of models are looked for only without `--baselines`.
         environ = None if context.baselines else os.environ
         plan = plan_of(context.config, due.at, context.record.begun(), environ)
         begin_due_cohort(due.at, plan, context.record)

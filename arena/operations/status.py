@@ -260,6 +260,7 @@ def _round_reason(
         return HealthReason("waiting", "due", f"{which} is due")
     if since <= PLAY_WINDOW or not status.running:
         return HealthReason("late", "late", f"{which} was due at {at:%Y-%m-%d %H:%M} UTC and has not begun")
+    # The running process has passed over the round: nothing is to be done but to wait for the next one.
     return HealthReason("waiting", "missed", f"{which} was missed: {at:%Y-%m-%d %H:%M} UTC")
 
 

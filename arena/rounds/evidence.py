@@ -287,13 +287,17 @@ class RoundContext:
     siblings: Mapping[str, tuple[Listing, ...]]
     past: Mapping[int, Sequence[PastForecast]]
 
-    def told(self, view: View, entrant: int) -> View:
-        """Return an entrant's view with what it wants of all this."""
-        wants = self.wanted.get(entrant)
-        if wants is None:
+    def add_to(self, view: View, entrant: int) -> View:
+        """Return an entrant's view with the parts of this context that its settings ask for.
+
+        Its past forecasts are by market; those on markets that have ended since the round before are apart,
+        in `ended`, with their outcomes.
+        """
+        wanted = self.wanted.get(entrant)
+        if wanted is None:
             return view
 
-        forecasts = self.past.get(entrant, ()) if wants.past else ()
+        forecasts = self.past.get(entrant, ()) if wanted.past else ()
         past: dict[MarketId, tuple[PastForecast, ...]] = {}
         for forecast in forecasts:
             market_id = forecast.forecast.market_id
@@ -305,8 +309,8 @@ class RoundContext:
 
         return replace(
             view,
-            history=self.history if wants.history else {},
-            siblings=self.siblings if wants.siblings else None,
+            history=self.history if wanted.history else {},
+            siblings=self.siblings if wanted.siblings else None,
             ended=tuple(ended),
             past=past,
         )

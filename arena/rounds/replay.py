@@ -304,8 +304,10 @@ def check_same_replay(record: Record, replay: Replay, address: str) -> None:
     for stored in record.cohorts():
         cohort = stored.cohort
         planned, _ = replay.plan.freeze(cohort.number, cohort.starts_at)
-        same_start = scheduled_start(record.begun()) == replay.plan.first
-        if not same_start or cohort != replace(planned, config_hash=cohort.config_hash):
+        # The hash is of the config's text: a comment in it may have changed since, and the season not.
+        planned = replace(planned, config_hash=cohort.config_hash)
+
+        if cohort != planned or scheduled_start(record.begun()) != replay.plan.first:
             message = f"{address} already holds another season"
             raise ArenaError("not_empty", message, "name another record with --database, or delete this one")
 

@@ -252,7 +252,7 @@ async def ended_turns(
             yield good
         for task in failed:
             try:
-                await task
+                await task  # raises the task's error
             except NotKept as error:
                 raise error.fault from error
 
@@ -333,7 +333,7 @@ def claimed_turns(
             evidence=evidence,
             since=since,
         )
-        view = context.told(view, entrant_id)
+        view = context.add_to(view, entrant_id)
         tools = toolbox(entrant, stored, stored_round, view, world, record)
         if tools is not None:
             view = replace(view, tools=tools)

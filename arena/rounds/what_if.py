@@ -161,19 +161,26 @@ def what_if(
 
 
 def _entry(season: EntrantSeason, change: Change) -> WhatIfEntry:
-    """Play an entrant's season again by its own rules and under a change."""
+    """Play an entrant's season again by its own rules and under a change, and return the totals of both.
+
+    `exact` says whether its own rules lead to the ledger that is recorded. The changed totals are None if
+    bets are placed by stated probabilities and the entrant never stated one.
+    """
     cohort = season.stored.cohort
-    # An order that came too late is refused under any rules; a bet placed anew is never late.
-    late = (Rejection(CLOSED_CODE, CLOSED_WORDS),) * season.shut
+    # Orders on markets that had closed are refused under any rules, and left out of the recorded steps.
+    refused = (Rejection(CLOSED_CODE, CLOSED_WORDS),) * season.late_orders
     own = _replayed(season, cohort.rules, as_recorded)
     exact = own.entries == season.entries
+    own_totals = _totals(own, refused)
 
-    changed = None
-    bets_anew = change.stakes == "quarter-kelly"
-    if season.stated or not bets_anew:
-        outcome = _replayed(season, change.rules(cohort.rules), change.sizing)
-        changed = _totals(outcome, () if bets_anew else late)
-    return WhatIfEntry(season.agent, cohort.number, exact, _totals(own, late), changed)
+    bets_by_forecasts = change.stakes == "quarter-kelly"
+    if bets_by_forecasts and not season.stated:
+        return WhatIfEntry(season.agent, cohort.number, exact, own_totals, None)
+
+    changed = _replayed(season, change.rules(cohort.rules), change.sizing)
+    # Bets by forecasts take the place of all recorded orders, late ones included.
+    changed_totals = _totals(changed, () if bets_by_forecasts else refused)
+    return WhatIfEntry(season.agent, cohort.number, exact, own_totals, changed_totals)
 
 
 def _replayed(season: EntrantSeason, rules: Rules, sizing: Sizing) -> WhatIfOutcome:

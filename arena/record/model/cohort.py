@@ -16,6 +16,8 @@ from portfolio.rules import Rules
 
 NO_EVIDENCE = "none"
 """The source of articles that has none."""
+UNLOADED = "unloaded"
+"""The only key of the settings of an extension that was not loaded when they were frozen to be compared."""
 BENCHMARK = "benchmark"
 """The stamp of a cohort that answers the questions of a benchmark: nothing of it is traded."""
 MIN_COVERAGE = 800_000

@@ -118,7 +118,7 @@ PLACED_TURNS = joined(TurnRow, RoundRow, EntrantRow)
 class ReplayDecision:
     """A turn's orders and final probabilities, less the orders for markets that had closed meanwhile.
 
-    `late` are those markets, and `shut` counts the orders that came too late. `again_at` and `second` are
+    `late` are those markets, and `late_orders` counts the orders that came too late. `again_at` and `second` are
     as in `WhatIfStep`.
     """
 
@@ -127,7 +127,7 @@ class ReplayDecision:
     sales: tuple[Sale, ...]
     beliefs: Mapping[MarketId, int]
     late: frozenset[MarketId]
-    shut: int
+    late_orders: int
     again_at: datetime | None
     second: Mapping[MarketId, Quote | None]
 
@@ -201,16 +201,17 @@ def _final_forecasts(connection: Connection, cohort_id: int) -> dict[int, dict[M
 
 @dataclass(frozen=True, slots=True)
 class EntrantSeason:
-    """One entrant's season: its ledger, the steps that led to it, and how many orders came too late.
+    """One entrant's season: its ledger, and the steps that led to it.
 
-    `stated` says whether it ever gave a probability.
+    `late_orders` is how many orders were refused because their market had closed, and `stated` whether the
+    entrant ever stated a probability.
     """
 
     agent: str
     stored: StoredCohort
     entries: tuple[Entry, ...]
     steps: tuple[WhatIfStep, ...]
-    shut: int
+    late_orders: int
     stated: bool
 
 
@@ -226,9 +227,10 @@ def read_entrant_seasons(
         # What belongs to a time that is not marked yet is not over: the leaderboard doesn't count it either.
         over = scenes[-1].snapshot.at if scenes else entries[0].at
         done = tuple(entry for entry in entries if entry.at <= over)
-        shut = sum(turn.shut for turn in mine.values())
+        late_orders = sum(turn.late_orders for turn in mine.values())
         stated = any(turn.beliefs for turn in mine.values())
-        yield EntrantSeason(agent, stored, done, tuple(_entrant_steps(scenes, mine, done)), shut, stated)
+        steps = tuple(_entrant_steps(scenes, mine, done))
+        yield EntrantSeason(agent, stored, done, steps, late_orders, stated)
 
 
 def _steps_without_decisions(
