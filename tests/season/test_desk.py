@@ -94,12 +94,12 @@ def of_agent(folder: Path, name: str, what: str, record: str = "demo.db") -> lis
 
 async def by_protocol(url: str, key: str, share: float) -> dict[str, Any]:
     """A turn by the Model Context Protocol's own client: its tools, and what each answered."""
-    from mcp import Client, StdioServerParameters
+    from mcp import Client, StdioServerParameters, stdio_client
     from mcp.types import TextContent
 
     program, *words = command("mcp", "--url", url)
     server = StdioServerParameters(command=program, args=words, env=environment(ARENA_KEY=key))
-    async with Client(server) as client:
+    async with Client(stdio_client(server, sys.stderr)) as client:
 
         async def call(name: str, **given: Any) -> Any:
             answer = await client.call_tool(name, given)
@@ -209,12 +209,12 @@ def test_a_desk_to_which_nobody_can_come_says_so(tmp_path: Path) -> None:
 
 
 def test_an_assistant_lists_the_tools_of_a_server_without_a_key() -> None:
-    from mcp import Client, StdioServerParameters
+    from mcp import Client, StdioServerParameters, stdio_client
 
     async def play() -> tuple[str, list[str], str]:
         program, *words = command("mcp")
         server = StdioServerParameters(command=program, args=words, env=environment())
-        async with Client(server) as client:
+        async with Client(stdio_client(server, sys.stderr)) as client:
             tools = (await client.list_tools()).tools
             answer = await client.call_tool("view", {})
             return str(client.server_info), [tool.name for tool in tools], str(answer.content[0])
