@@ -185,6 +185,8 @@ LOUD = (
 )
 VENUE_READERS = {"history", "markets sync", "markets record"}
 """The commands that ask a venue, which may be an extension of a trusted folder."""
+SLOW = {"forecastbench fetch", "publish", "report"}
+"""Commands that wait for a server, or draw pages in a process of their own that reads no config."""
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +218,7 @@ def loud(folder: Path, begun: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [name for name in READING if name not in VENUE_READERS])
+@pytest.mark.parametrize("name", sorted(set(READING) - VENUE_READERS - SLOW))
 def test_reading_in_a_trusted_folder_runs_nothing_either(
     loud: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,8 +118,8 @@ PLACED_TURNS = joined(TurnRow, RoundRow, EntrantRow)
 class ReplayDecision:
     """A turn's orders and final probabilities, less the orders for markets that had closed meanwhile.
 
-    `late` are those markets, and `late_orders` counts the orders that came too late. `again_at` and `second` are
-    as in `WhatIfStep`.
+    `late` are those markets, and `late_orders` counts the orders for them. `again_at` and `second` are as in
+    `WhatIfStep`.
     """
 
     number: int
