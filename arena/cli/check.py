@@ -286,7 +286,8 @@ def everything(config: Config) -> dict[str, Any]:
     waiting = {"missing_keys": missing_keys(config.agents, environment(config.folder, os.environ))}
     others = {"unproven": replacements_data(config, begun), "readable_env": readable_env(config.folder)}
     ends = expected_ends(config, begun.offered)
-    return summary(config, at) | coming | waiting | others | ends | {"cost": cost, "untold": untold(config)}
+    added = {"cost": cost, "untold": untold(config), "articles": article_count(config)}
+    return summary(config, at) | coming | waiting | others | ends | added
 
 
 def untold(config: Config) -> list[str]:
@@ -321,7 +322,6 @@ def summary(config: Config, at: datetime) -> dict[str, Any]:
         "venue_settings": config.venue_settings.model_dump(mode="json"),
         "evidence": config.evidence.source,
         "evidence_settings": config.evidence_settings.model_dump(mode="json"),
-        "articles": article_count(config),
         "guard": config.evidence.guard.model_dump(),
         "universe": config.markets.universe.model_dump(),
         "first_start": config.first_start(at),
