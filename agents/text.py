@@ -106,6 +106,7 @@ def quoted_lines(text: str) -> str:
     return ("| " + break_role_tokens(text).replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()
 
 
+@lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
 def break_role_tokens(text: str) -> str:
     """Return the text with a space in what a tokenizer may take for the mark of a role.
 

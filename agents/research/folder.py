@@ -29,8 +29,10 @@ DATE = "date"
 FRONT_MATTER = re.compile(r"---[ \t]*\n((?:(?:\w[\w.-]*[ \t]*:.*|[ \t#-].*|)\n)*?)---[ \t]*(?:\n|\Z)")
 """Keys, lists and comments between two lines of dashes. A line of the text matches no more than one of the
 alternatives, so that matching takes time in proportion to the length."""
-BLOCK_MARKS = frozenset((">", ">-", ">+", "|", "|-", "|+"))
-"""In place of a value: it follows on the next lines."""
+FIELD = re.compile(r"^(\w[\w.-]*)[ \t]*:(.*(?:\n(?!\w).*)*)", re.MULTILINE)
+"""A key of front matter, and its value to the line before the next key."""
+SIGNS = re.compile(r"^[ \t]*(?:#.*|- )|(?<=:)[ \t]*[>|][+-]?[ \t]*$", re.MULTILINE)
+"""Comments, the dashes of lists, and the signs of values that begin on the next line."""
 SPACED_ZONE = re.compile(r" (?=[+-]\d\d:?\d\d$)")
 MOST_BYTES = 1_000_000
 MOST_FILES = 100_000
@@ -183,7 +185,7 @@ def _article(text: str) -> ArticleFile:
     text = "\n".join(text.splitlines())
     front_matter = FRONT_MATTER.match(text)
     if front_matter is not None:
-        head = _front_matter(front_matter[1].splitlines())
+        head = _front_matter(front_matter[1])
         body = text[front_matter.end() :].strip()
     else:
         lines = iter(text.splitlines())
@@ -203,29 +205,17 @@ def _article(text: str) -> ArticleFile:
     if dated(head["published"]) is None:
         raise UnreadableArticle(f"{ascii(head['published'])[:60]} is neither a day nor a time")
 
-    names = [name.strip(" \t[]'\"") for name in head.get("markets", "").split(",")]
-    article = FoundArticle(head["source"], head.get("url", ""), head["title"], body, head["published"])
-    article_words = frozenset(word.casefold() for word in words(f"{head['title']} {body}"))
+    names = [name.strip(" []'\"") for name in re.split("[,\n]", head.get("markets", ""))]
+    title = " ".join(head["title"].split())
+    article = FoundArticle(head["source"], head.get("url", ""), title, body, head["published"])
+    article_words = frozenset(word.casefold() for word in words(f"{title} {body}"))
     return ArticleFile(article, frozenset(filter(None, names)), article_words)
 
 
-def _front_matter(lines: Sequence[str]) -> dict[str, str]:
-    """Return the values of front matter as texts, those of a list with commas between them."""
-    parts: dict[str, list[str]] = {}
-    key = ""
-    for line in lines:
-        value = line.strip().removeprefix("- ")
-        if line[:1].strip(" \t-#"):
-            name, _, value = line.partition(":")
-            key = name.strip().casefold()
-            parts[key] = []
-
-        value = value.strip()
-        if value and value not in BLOCK_MARKS and not value.startswith("#"):
-            parts.setdefault(key, []).append(value)
-
-    values = {key: (", " if key == "markets" else " ").join(part) for key, part in parts.items()}
-    return {key: value.strip("\"'") for key, value in values.items()}
+def _front_matter(text: str) -> dict[str, str]:
+    """Return the values of front matter as texts; of a list, each item on a line."""
+    fields = FIELD.findall(SIGNS.sub(" ", text))
+    return {key.casefold(): value.strip().strip("\"'") for key, value in fields}
 
 
 def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
