@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from agents.model import Ask, Call, CallError, Message, Prompt, Stage, Toolbox
-from agents.text import tokens_of
+from agents.text import break_role_tokens, tokens_of
 from markets.hashes import canonical
 from markets.millionths import ONE
 
@@ -90,7 +90,8 @@ def step_message(message: Message) -> dict[str, Any] | None:
     Several providers, and litellm for them, know arguments as objects only: what is none goes inside one.
     """
     if message.role == "tool":
-        return {"role": "tool", **json.loads(message.content)}
+        told = json.loads(message.content)
+        return {"role": "tool", **told, "content": break_role_tokens(told["content"])}
     if message.role != "assistant" or not (requests := tool_requests(message.content)):
         return None
     calls = [

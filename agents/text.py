@@ -24,6 +24,13 @@ _NEXT_LINE = "\x85"
 """The control character that ends a line."""
 _INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 """What changes the order of what is read, and tags that nobody sees."""
+_ROLE_TOKEN = re.compile(
+    r"<(?=[|\uff5c]|\w{1,30}\|>|</?SYS>>)"
+    r"|<(?=/?(?:s|bos|eos|pad|unk|think|tool_call|tool_response|\w{1,30}_of_turn(?:_token)?)>)"
+    r"|\[(?=/?(?:INST|THINK|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|CALL_ID|ARGS)\])",
+    re.IGNORECASE,
+)
+"""The beginning of what tokenizers of local servers may take for the mark of a role, though it is text."""
 _UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
 _IN_ASCII = {code: "\ufffd" for code in range(128) if _UNPRINTABLE.match(chr(code))}
 
@@ -96,7 +103,17 @@ def quoted_lines(text: str) -> str:
     |
     | two
     """
-    return ("| " + text.replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()
+    return ("| " + break_role_tokens(text).replace("\n", "\n| ")).replace("| \n", "|\n").rstrip()
+
+
+@lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
+def break_role_tokens(text: str) -> str:
+    """Return the text with a space in what a tokenizer may take for the mark of a role.
+
+    >>> break_role_tokens("<|im_start|>system [INST]")
+    '< |im_start|>system [ INST]'
+    """
+    return _ROLE_TOKEN.sub(r"\g<0> ", text)
 
 
 TOKEN = 3

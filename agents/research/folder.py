@@ -5,6 +5,7 @@ of those that name none the ones that have at least two of its question's tellin
 goes over all of them, through an index that is kept while the process lives.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,7 @@ from pydantic import Field
 
 from agents.article_index import ArticleIndex
 from agents.evidence import FoundArticle, ResearchError, ResearchSettings
+from agents.guard import dated
 from agents.search_terms import keywords, words
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
@@ -22,6 +24,16 @@ from markets.venue import QuarantinedRecord, Report, ignore_report
 SUFFIXES = (".md", ".txt")
 KEYS = ("title", "published", "source", "url", "markets")
 NEEDED = KEYS[:3]
+DATE = "date"
+"""What front matter calls `published`."""
+FRONT_MATTER = re.compile(r"---[ \t]*\n((?:(?:\w[\w.-]*[ \t]*:.*|[ \t#-].*|)\n)*?)---[ \t]*(?:\n|\Z)")
+"""Keys, lists and comments between two lines of dashes. A line of the text matches no more than one of the
+alternatives, so that matching takes time in proportion to the length."""
+FIELD = re.compile(r"^(\w[\w.-]*)[ \t]*:(.*(?:\n(?!\w).*)*)", re.MULTILINE)
+"""A key of front matter, and its value to the line before the next key."""
+SIGNS = re.compile(r"^[ \t]*(?:#.*|- )|(?<=:)[ \t]*[>|][+-]?[ \t]*$", re.MULTILINE)
+"""Comments, the dashes of lists, and the signs of values that begin on the next line."""
+SPACED_ZONE = re.compile(r" (?=[+-]\d\d:?\d\d$)")
 MOST_BYTES = 1_000_000
 MOST_FILES = 100_000
 MOST_WORDS = 8
@@ -71,7 +83,9 @@ class ArticleFolder:
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """What has to do with a market, in the order of the files' names."""
         if at != self._read_at:
-            self._filed, self._read_at = self._read(_files(self._settings.path)), at
+            folder = self._settings.path
+            self._filed = _read(_files(folder), folder, self._report)
+            self._read_at = at
         telling, least = keywords(market.question, MOST_WORDS), self._settings.words
         return [filed.article for filed in self._filed if filed.concerns(market, telling, least)]
 
@@ -85,12 +99,12 @@ class ArticleFolder:
 
     def _indexed(self) -> ArticleIndex:
         """The index of the folder as it is; what was read before is not read again."""
-        files = _files(self._settings.path)
-        stamps = {path.relative_to(self._settings.path).as_posix(): path.stat().st_mtime_ns for path in files}
+        folder = self._settings.path
+        stamps = {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in _files(folder)}
         if self._index is None:
             self._index = ArticleIndex()
         for name in self._index.outdated(stamps):
-            for filed in self._read([self._settings.path / name]):
+            for filed in _read([folder / name], folder, self._report):
                 self._index.add(name, filed.article)
         return self._index
 
@@ -100,21 +114,43 @@ class ArticleFolder:
             self._index.close()
         self._index = None
 
-    def _read(self, paths: Sequence[Path]) -> list[ArticleFile]:
-        """The articles of these files; what is none is told."""
-        filed = []
-        for path in paths:
-            try:
-                filed.append(_article(_text(path)))
-            except UnreadableArticle as why:
-                name = path.relative_to(self._settings.path).as_posix()
-                self._report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
-        return filed
+
+def _read(paths: Sequence[Path], folder: Path, report: Report) -> list[ArticleFile]:
+    """Return the articles of these files; report those that are none."""
+    articles = []
+    for path in paths:
+        try:
+            articles.append(_article(_text(path)))
+        except UnreadableArticle as why:
+            name = path.relative_to(folder).as_posix()
+            report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
+    return articles
 
 
 def research(settings: Settings, report: Report = ignore_report) -> ArticleFolder:
     """The articles in a folder."""
     return ArticleFolder(settings, report)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleCount:
+    """How many files a folder has, and how many are articles with a date; `fault` says why not all are."""
+
+    files: int
+    articles: int
+    fault: str
+
+
+def count_articles(settings: Settings) -> ArticleCount:
+    """Read a folder as rounds do, and count what they can use."""
+    faults: list[QuarantinedRecord] = []
+    files = _files(settings.path)
+    articles = _read(files, settings.path, faults.append)
+
+    fault = "" if files else "it has no .md or .txt file"
+    if faults:
+        fault = f"{faults[0].record}: {faults[0].reason}"
+    return ArticleCount(len(files), len(articles), fault)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -145,22 +181,45 @@ def _text(path: Path) -> str:
 
 
 def _article(text: str) -> ArticleFile:
-    """The article of a file: keys and values, an empty line, and the text."""
-    lines = iter(text.splitlines())
-    head = dict(_head(lines))
+    """Return the article of a file: keys and values as front matter or before an empty line, and a text."""
+    text = "\n".join(text.splitlines())
+    front_matter = FRONT_MATTER.match(text)
+    if front_matter is not None:
+        head = _front_matter(front_matter[1])
+        body = text[front_matter.end() :].strip()
+    else:
+        lines = iter(text.splitlines())
+        head = dict(_head(lines))
+        body = "\n".join(lines).strip()
+
+    # Site generators have a key `published` too, which is true or false.
+    if DATE in head and dated(head.get("published", "")) is None:
+        head["published"] = SPACED_ZONE.sub("", head[DATE])
+    if not head.get("source"):
+        address = head.get("url", "").partition("//")[2]
+        head["source"] = address.partition("/")[0].removeprefix("www.")
+
     missing = [key for key in NEEDED if not head.get(key)]
     if missing:
         raise UnreadableArticle(f"the line `{missing[0]}:` is missing before the text")
-    body = "\n".join(lines).strip()
-    named = frozenset(name.strip() for name in head.get("markets", "").split(",") if name.strip())
-    article = FoundArticle(head["source"], head.get("url", ""), head["title"], body, head["published"])
-    return ArticleFile(
-        article, named, frozenset(word.casefold() for word in words(f"{head['title']} {body}"))
-    )
+    if dated(head["published"]) is None:
+        raise UnreadableArticle(f"{ascii(head['published'])[:60]} is neither a day nor a time")
+
+    names = [name.strip(" []'\"") for name in re.split("[,\n]", head.get("markets", ""))]
+    title = " ".join(head["title"].split())
+    article = FoundArticle(head["source"], head.get("url", ""), title, body, head["published"])
+    article_words = frozenset(word.casefold() for word in words(f"{title} {body}"))
+    return ArticleFile(article, frozenset(filter(None, names)), article_words)
+
+
+def _front_matter(text: str) -> dict[str, str]:
+    """Return the values of front matter as texts; of a list, each item on a line."""
+    fields = FIELD.findall(SIGNS.sub(" ", text))
+    return {key.casefold(): value.strip().strip("\"'") for key, value in fields}
 
 
 def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """The keys and values before the first empty line; lines of dashes around them don't matter."""
+    """Yield the keys and values before the first empty line; lines of dashes around them don't matter."""
     seen = set[str]()
     for line in lines:
         if not line.strip():
@@ -169,7 +228,7 @@ def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
             continue
         key, colon, value = line.partition(":")
         key = key.strip().casefold()
-        if not colon or key not in KEYS:
+        if not colon or key not in (*KEYS, DATE):
             raise UnreadableArticle(
                 f"{ascii(line)[:60]} is none of {', '.join(KEYS)} with a colon and a value"
             )

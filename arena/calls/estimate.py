@@ -39,7 +39,7 @@ from agents.model_table.usage import TokenUsage
 from agents.prompts.dry_run import with_context
 from agents.prompts.prompt import MARKET_NAME, short_ids
 from agents.registry import kind
-from agents.text import one_line, printable
+from agents.text import break_role_tokens, one_line, printable
 from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.record.model.cohort import NO_EVIDENCE
@@ -388,7 +388,11 @@ def short_answer(prompt: Prompt, snapshot: Snapshot) -> str:
     ids = short_ids(snapshot)
     named = set(MARKET_NAME.findall(text))
     markets = [listing.market for listing in snapshot.shown]
-    quoted = [market for market in markets if ids[market.id] in named and one_line(market.question) in text]
+    quoted = [
+        market
+        for market in markets
+        if ids[market.id] in named and break_role_tokens(one_line(market.question)) in text
+    ]
 
     forecasts = [
         {"market": ids[market.id], "reason": SAMPLE_REASON, "probability": 0.41}

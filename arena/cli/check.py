@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from agents.evidence import ResearchError
 from agents.model import DeskSettings, KindSettings, model_settings
 from agents.model_table.capabilities import model_faults, thinking_text
 from agents.providers import DEMO, near_model
@@ -42,7 +43,7 @@ from arena.cohorts.schedule import PLAY_WINDOW
 from arena.config import Config
 from arena.config.environment import environment, missing_keys, readable_env
 from arena.errors import ArenaError, count_text
-from arena.rounds.adapters import kind_inputs
+from arena.rounds.adapters import kind_inputs, unfrozen_settings
 from markets.millionths import decimal
 from markets.registry import load
 from portfolio.quotes import duration_text
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 ENDS = ("low", "expected", "high")
 NEAR = 0.75
 """The part of the time between rounds, or of that in which one may be played, that agents may take."""
+FORM = "give each file the form in docs/news.md"
 LABEL = 10
 """The characters in front of what a line says."""
 PER = {
@@ -284,7 +286,8 @@ def everything(config: Config) -> dict[str, Any]:
     waiting = {"missing_keys": missing_keys(config.agents, environment(config.folder, os.environ))}
     others = {"unproven": replacements_data(config, begun), "readable_env": readable_env(config.folder)}
     ends = expected_ends(config, begun.offered)
-    return summary(config, at) | coming | waiting | others | ends | {"cost": cost, "untold": untold(config)}
+    added = {"cost": cost, "untold": untold(config), "articles": article_count(config)}
+    return summary(config, at) | coming | waiting | others | ends | added
 
 
 def untold(config: Config) -> list[str]:
@@ -293,6 +296,20 @@ def untold(config: Config) -> list[str]:
     rule = config.markets.universe
     empty = ["price_only"] if getattr(module, "WITHOUT_SIDES", False) and not rule.price_only else []
     return empty + sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
+
+
+def article_count(config: Config) -> dict[str, Any] | None:
+    """Return how many files and articles the source of evidence has on disk; None where it has no files."""
+    module = load("agents.research", config.evidence.source, config.extensions("research"))
+    if not hasattr(module, "count_articles"):
+        return None
+
+    paths = unfrozen_settings(config.evidence_settings, config.folder)
+    try:
+        count = module.count_articles(config.evidence_settings.model_copy(update=paths))
+    except ResearchError as error:
+        return {"files": 0, "articles": 0, "fault": error.message}
+    return attributes(count, "files", "articles", "fault")
 
 
 def summary(config: Config, at: datetime) -> dict[str, Any]:
@@ -355,7 +372,9 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     _say("markets", f"{universe['show']} of {found['venue']} a round, {universe['per_event']} an event, "
          f"closing within {universe['closes_within'] / days:g} days")  # fmt: skip
     _say("ends", say_ends(found))
-    _say("evidence", found["evidence"])
+    articles = found["articles"]
+    counted = f": {articles['articles']:,} of {articles['files']:,} files are articles" if articles else ""
+    _say("evidence", f"{found['evidence']}{counted}")
     if words := thinking_words({agent["name"]: agent["thinking"] for agent in found["agents"]}):
         unequal = len({agent["thinking"] for agent in found["agents"]} - {None}) > 1
         _say("thinking", words + ("; not alike: `reasoning` under `ask` sets it for all" if unequal else ""))
@@ -392,7 +411,7 @@ def _costs(cost: Mapping[str, Any], budget: Mapping[str, int | None]) -> str:
 
 def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Which model can't answer, where a budget would stop calls, what has no price, whose key is missing,
-    which keys of the rule the venue tells nothing of, and who can read the keys.
+    which keys of the rule the venue tells nothing of, which articles can't be read, and who can read keys.
 
     Each as an error or a warning, with what to do about it.
     """
@@ -414,6 +433,11 @@ def _warnings(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             f"Missing keys: {keys}.\n→ set it here or in .env; the agent joins at the next round",
         )
     yield from _untold(found)
+    if found["articles"] and found["articles"]["fault"]:
+        yield (
+            "Warning",
+            f"Not all of the evidence folder can be used: {found['articles']['fault']}.\n→ {FORM}",
+        )
     if path := found["readable_env"]:
         yield "Warning", f"Others on this machine can read the keys in {path}.\n→ chmod 600 {quote(path)}"
 

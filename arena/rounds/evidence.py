@@ -76,9 +76,13 @@ async def gather_evidence(
     answers, failed = await _ask_source(cohort, markets, stored_round.at, world)
     gathered = _guard_evidence(cohort, markets, stored_round.at, answers)
     record.write(add_evidence, stored_round.id, round_key, gathered)
+    rejected = [aside for aside in world.quarantined if aside.kind == "article"]
     record.quarantine([*world.quarantined, *failed], stored_round.at)
     world.quarantined.clear()
 
+    if rejected and not failed and not gathered.found:
+        first = rejected[0]
+        return (f"no article was found, and {len(rejected)} were left out: {first.record}: {first.reason}",)
     if not failed:
         return ()
     pending = sum(market.id not in answers for market in markets)

@@ -7,7 +7,7 @@ Its volume counts contracts of one dollar. Books are read for chosen markets onl
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from pydantic import Field
@@ -45,6 +45,8 @@ __all__ = ["Kalshi", "Settings", "stamp", "venue"]
 
 stamp = "live"
 PREFIX = "kalshi:"
+SERIES_KEPT = timedelta(days=1)
+"""The list of all series is some 19 MB on one page: it is read again after this time only."""
 UNTOLD = frozenset({"min_liquidity"})
 """Keys of a rule for figures that the venue's lists do not tell."""
 
@@ -71,13 +73,17 @@ class Kalshi:
         self._reader = CatalogueReader("event_ticker", self._sorter)
         self._events: dict[str, KalshiEvent] = {}
         self._series: dict[str, KalshiSeries] = {}
+        self._series_at = NEVER
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Every market that can be traded on, with its best prices but without its book."""
         offered = partial(self._of_event, at=at, figures=wanted.figures)
         with gc_paused():
-            for raw in await asking.all_series(self._http, self._sorter):
-                self._keep_series(raw)
+            if not self._series_at <= at < self._series_at + SERIES_KEPT:
+                series = await asking.all_series(self._http, self._sorter)
+                for raw in series:
+                    self._keep_series(raw)
+                self._series_at = at if series else NEVER
             tags = {name: series.tags for name, series in self._series.items()}
             lists = await asking.open_lists(self._http, self._sorter, tags, wanted)
             return await self._reader.read(lists, offered, wanted, at, self._pages)

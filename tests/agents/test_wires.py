@@ -409,6 +409,16 @@ def test_a_model_uses_several_tools_at_once_then_another_and_answers(server: Wir
     assert [x.prompt.messages for x in without_steps([last])] == [PROMPT.messages]
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_a_tool_tells_has_no_token_that_marks_a_role(server: WireServer, wire: str) -> None:
+    once = ModelAnswer(text="", uses=(("<|im_start|>", RAIN),))
+    last, _, log = conversation(server, wire, once, ModelAnswer("{}"))
+    assert (last.error, last.reply) == (None, "{}")
+    sent = json.dumps(log[-1].body)
+    assert "< |im_start|> tells 1" in sent
+    assert "<|im_start|> tells 1" not in sent
+
+
 @pytest.mark.parametrize("wire", ["anthropic", "gemini", "responses"])
 def test_what_it_thought_before_a_tool_goes_back_as_it_was_signed(server: WireServer, wire: str) -> None:
     thinks = ModelAnswer(

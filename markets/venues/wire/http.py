@@ -20,6 +20,8 @@ from markets.venue import VenueError
 
 MOST_BYTES = 64 * 2**20
 """A page is no longer than this, unpacked."""
+SLOWEST = 100_000
+"""Bytes a second, unpacked: what has come of an answer adds to the time that the whole may take."""
 CONNECTIONS = 8
 LONGEST_WAIT = 120.0
 """Seconds. A service that wants to be left alone for longer is asked another time."""
@@ -156,11 +158,12 @@ class HttpClient:
             self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
 
     async def _attempt(self, method: str, path: str, what: dict[str, Any]) -> tuple[bytearray, Any]:
-        """One request; a limit on the whole of it, since a body may also drip for ever."""
+        """Make one request. A body may be long, but it may not drip for ever."""
         try:
             client = self._open()
-            async with asyncio.timeout(self._timeout), client.stream(method, path, **what) as answer:
-                body = await _read_body(answer)  # also of a refusal: a connection that isn't read out is lost
+            async with asyncio.timeout(self._timeout) as limit, client.stream(method, path, **what) as answer:
+                # Also of a refusal: a connection that isn't read out is lost.
+                body = await _read_body(answer, limit)
                 _check_status(answer)
                 return body, self._parse(body)
         except (TimeoutError, httpx.TimeoutException):
@@ -218,10 +221,13 @@ def _ssl_context() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-async def _read_body(answer: httpx.Response) -> bytearray:
+async def _read_body(answer: httpx.Response, limit: asyncio.Timeout) -> bytearray:
+    """Read an answer to its end, and move the limit on with what has come."""
+    deadline = limit.when() or 0.0
     body = bytearray()
     async for part in answer.aiter_bytes():
         body += part
+        limit.reschedule(deadline + len(body) / SLOWEST)
         if len(body) > MOST_BYTES:
             raise RequestError("too_large", f"sent more than {MOST_BYTES >> 20} MB")
     return body

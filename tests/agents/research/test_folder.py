@@ -8,7 +8,8 @@ import pytest
 
 from agents.article_index import ArticleIndex
 from agents.evidence import FoundArticle, ResearchError
-from agents.research.folder import MOST_BYTES, Settings, research
+from agents.guard import dated
+from agents.research.folder import MOST_BYTES, ArticleCount, Settings, count_articles, research
 from markets.model import Market
 from markets.venue import QuarantinedRecord
 from tests.builders import NOW, a_market
@@ -54,6 +55,79 @@ def test_front_matter_a_byte_order_mark_and_other_line_ends_do_not_matter(tmp_pa
     found, asides = ask(tmp_path)
     assert [(x.title, x.text) for x in found] == [("Rain over Lisbon", "It.")]
     assert asides == []
+
+
+FRONT = "---\ntitle: Clouds over Lisbon\ndate: 2026-01-02\nsource: Example News\n"
+FRONT_MATTER = {
+    "usual": f"{FRONT}---\n\nRain.",
+    "the text follows at once": f"{FRONT}---\nRain.",
+    "published": FRONT.replace("date", "published") + "---\nRain.",
+    "keys for others": f'{FRONT}_layout: post\ntags: [rain, "Lisbon"]\nauthors:\n  - name: Ann\n---\nRain.',
+    "an empty line, a comment": f"{FRONT}\n# Kept by hand\ndraft: false\n---\nRain.",
+    "a title over two lines": FRONT.replace("Clouds", ">-\n  Clouds\n ") + "---\nRain.",
+    "windows": f"{FRONT}---\nRain.".replace("\n", "\r\n"),
+    "no source, but an address": FRONT.replace("source: ", "url: https://www.example.org/a\nby: ")
+    + "---\nRain.",
+}
+
+
+@pytest.mark.parametrize("form", FRONT_MATTER)
+def test_front_matter_is_read_and_keys_for_others_do_not_matter(tmp_path: Path, form: str) -> None:
+    write(tmp_path, FRONT_MATTER[form])
+    [article], asides = ask(tmp_path, words=1)
+    assert (article.title, article.published, article.text) == ("Clouds over Lisbon", "2026-01-02", "Rain.")
+    assert article.source == ("example.org" if form.startswith("no source") else "Example News")
+    assert asides == []
+
+
+@pytest.mark.parametrize(
+    ("named", "markets"),
+    [
+        ("sim:porto, sim:faro", {"sim:porto", "sim:faro"}),
+        ("[sim:porto, 'sim:faro']", {"sim:porto", "sim:faro"}),
+        ('\n  - sim:porto\n  - "sim:faro"', {"sim:porto", "sim:faro"}),
+        ("\n- sim:porto", {"sim:porto"}),
+    ],
+)
+def test_front_matter_names_markets_in_any_form_of_a_list(
+    tmp_path: Path, named: str, markets: set[str]
+) -> None:
+    write(tmp_path, f"{FRONT}markets: {named}\n---\nRain.")
+    ids = ("sim:porto", "sim:faro", "sim:lisbon")
+    assert {name for name in ids if ask(tmp_path, a_market(name, question="Rain?"))[0]} == markets
+
+
+@pytest.mark.parametrize(
+    ("date", "published"),
+    [
+        ("2026-01-02 14:30:00 +0100", "2026-01-02 14:30:00+0100"),
+        ("2026-01-02T14:30:00.000Z", "2026-01-02T14:30:00.000Z"),
+        ('"2026-01-02"', "2026-01-02"),
+    ],
+)
+def test_dates_of_site_generators_are_read(tmp_path: Path, date: str, published: str) -> None:
+    write(tmp_path, f"---\ntitle: Rain in Lisbon\ndate: {date}\nsource: X\n---\nIt.")
+    [article], _ = ask(tmp_path)
+    assert article.published == published
+    assert dated(article.published) is not None
+
+
+def test_a_rule_in_a_text_ends_no_head(tmp_path: Path) -> None:
+    write(tmp_path, f"---\n{HEAD}\nRain in Lisbon.\n\n---\n\nMore of it.")
+    assert [x.text for x in ask(tmp_path)[0]] == ["Rain in Lisbon.\n\n---\n\nMore of it."]
+
+
+def test_the_articles_of_a_folder_are_counted_with_the_first_fault(tmp_path: Path) -> None:
+    settings = Settings(path=tmp_path)
+    assert count_articles(settings) == ArticleCount(0, 0, "it has no .md or .txt file")
+    write(tmp_path, ARTICLE)
+    write(tmp_path, "title: x\n\ny", "b.md")
+    write(tmp_path, ARTICLE.replace("2026-01-02", "Jan 2"), "c.md")
+    write(tmp_path, ARTICLE, "notes.json")
+    missing = "b.md: the line `published:` is missing before the text"
+    assert count_articles(settings) == ArticleCount(3, 1, missing)
+    (tmp_path / "b.md").unlink()
+    assert count_articles(settings) == ArticleCount(2, 1, "c.md: 'Jan 2' is neither a day nor a time")
 
 
 def test_files_are_taken_in_the_order_of_their_names_and_others_left_alone(tmp_path: Path) -> None:

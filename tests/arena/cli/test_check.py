@@ -73,6 +73,30 @@ def test_check_looks_for_the_keys_of_the_models(tmp_path: Path) -> None:
     assert "canary" not in found.stdout + found.stderr
 
 
+ARTICLE = "title: Rain\npublished: 2026-01-02\nsource: Paper\n\nIt rains.\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "line", "warns"),
+    [
+        ([ARTICLE, ARTICLE], "folder: 2 of 2 files are articles", False),
+        ([ARTICLE, "Rain."], "folder: 1 of 2 files are articles", True),
+        (["Rain."] * 3, "folder: 0 of 3 files are articles", True),
+        ([], "folder: 0 of 0 files are articles", True),
+    ],
+)
+def test_check_counts_the_articles_of_a_folder(
+    tmp_path: Path, texts: list[str], line: str, warns: bool
+) -> None:
+    write(tmp_path, SMALL + "evidence: {from: folder, folder: {path: news}}\n")
+    (tmp_path / "news").mkdir()
+    for number, text in enumerate(texts):
+        write(tmp_path / "news", text, f"{number}.md")
+    done = arena("check", cwd=tmp_path)
+    assert (done.returncode, f"evidence  {line}\n" in done.stdout) == (0, True)
+    assert ("→ give each file the form in docs/news.md" in done.stdout) == warns
+
+
 def test_the_database_option_goes_before_the_config(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
     url = "postgresql+psycopg://me:canary@db.example/arena"

@@ -11,6 +11,7 @@ import pytest
 from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
+from agents.research import folder
 from arena.record.model.cohort import Cohort, RoundReport
 from arena.record.queries.cohorts import StoredCohort, read_rounds
 from arena.record.record import Record
@@ -145,6 +146,19 @@ def test_a_refused_query_concerns_its_market_alone(record: Record) -> None:
     report = play(stored, 1, reads(paper, {"ann": ann}, mids=mids), record)
     assert (len(paper.asked), ann.titles()) == (9, {"sim:8": ["Flakes"]})
     assert report.trouble == ("no evidence on 8 of 9 markets: GDELT refuses the query: too short",)
+
+
+def test_a_round_says_that_no_file_of_a_folder_is_an_article(record: Record, tmp_path: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text("Rain in Lisbon.")
+    ann = Looker()
+    world = reads(LittlePaper(), {"ann": ann})
+    source = folder.research(folder.Settings(path=tmp_path), world.quarantined.append)
+    stored = begun(record, with_evidence(a_cohort(["ann"])))
+    report = play(stored, 1, replace(world, research=lambda cohort: source), record)
+    [words] = report.trouble
+    assert words.startswith("no article was found, and 2 were left out: a.md: 'Rain in Lisbon.' is none of")
+    assert ann.titles() == {}
 
 
 def test_nothing_from_the_day_of_the_close_is_shown(record: Record) -> None:

@@ -193,6 +193,35 @@ def test_without_its_series_a_catalogue_has_the_usual_fees(server: VenueServer) 
     assert answer.codes == [("/series", "server_error")]
 
 
+@pytest.mark.parametrize(("hours", "asked"), [(23, 1), (24, 2)])
+def test_the_long_list_of_series_is_kept_for_a_day(server: VenueServer, hours: int, asked: int) -> None:
+    wire = KalshiWire([an_event(a_market())], [a_series(fee_multiplier=0.5)])
+
+    async def twice(venue: Any) -> Any:
+        await listed(venue, NOW)
+        return await listed(venue, NOW + timedelta(hours=hours))
+
+    [listing] = kalshi(wire.serve(server), twice).said
+    assert listing.market.fee_rate == usd("0.035")
+    assert server.counts[f"{ROOT}/series"] == asked
+
+
+def test_a_list_of_series_that_failed_is_asked_for_again_and_chosen_markets_have_their_fees(
+    server: VenueServer,
+) -> None:
+    wire = KalshiWire([an_event(a_market())], [a_series(fee_multiplier=0.5)], books={"RAIN-26-A": BOOK})
+    url = wire.serve(server)
+    server.fail(f"{ROOT}/series", status(403))
+
+    async def chosen_then_listed(venue: Any) -> Any:
+        await listed(venue, NOW)
+        return await venue.listings(NOW, [RAIN]), await listed(venue, NOW)
+
+    chosen, offered = kalshi(url, chosen_then_listed).said
+    assert [x.market.fee_rate for x in (*chosen, *offered)] == [usd("0.035")] * 2
+    assert server.counts[f"{ROOT}/series"] == 2
+
+
 # --- prices and books
 
 

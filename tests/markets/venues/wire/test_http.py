@@ -1,6 +1,7 @@
 """The client of the venues against a server with every fault that a venue may have."""
 
 import asyncio
+import json
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -115,6 +116,20 @@ def test_what_passes_by_itself_is_tried_again_but_not_for_ever(server: VenueServ
     server.fail("/page", wrong, forever=True)
     assert helps(told(server, attempts=3, timeout=patience(fault)), code)
     assert server.counts["/page"] == 2 + 3
+
+
+def test_a_long_page_may_take_longer_as_long_as_it_keeps_coming(server: VenueServer) -> None:
+    body = json.dumps(["x" * 1_000] * 600).encode()
+    parts = tuple(body[at : at + 60_000] for at in range(0, len(body), 60_000))
+    server.route("/page", replace(reply(body), pieces=parts, pause=0.1))
+    assert len(ask(server, timeout=0.5, attempts=1)) == 600
+
+
+def test_a_page_that_stops_coming_is_given_up(server: VenueServer) -> None:
+    body = json.dumps(["x" * 1_000] * 200).encode()
+    parts = body[:100_000], body[100_000:]
+    server.route("/page", replace(reply(body), pieces=parts, pause=5.0))
+    assert helps(told(server, timeout=0.5, attempts=1), "timeout")
 
 
 @pytest.mark.parametrize("fault", LASTING)
