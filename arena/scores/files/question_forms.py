@@ -416,4 +416,4 @@ def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: Numb
     after = xs[-1] + (1 - ls[-1]) * (xs[-1] - xs[-2]) / (ls[-1] - ls[-2]) if asked.open_high else 1.0
     xs, ls = np.concatenate([[before], xs, [after]]), np.concatenate([[0.0], ls, [1.0]])
     edges = np.linspace(0, 1, BUCKETS + 1)
-    return limits.with_floor(np.interp(edges, xs, ls, left=0.0, right=1.0))
+    return limits.with_floor(np.interp(edges, xs, ls, left=0.0, right=1.0), asked.open_low, asked.open_high)

@@ -262,6 +262,28 @@ def test_quantiles_become_the_density_that_they_say() -> None:
     assert dust.baseline is not None, "its cdf ends at 1 and what rounding adds"
 
 
+@pytest.mark.parametrize(
+    ("quantiles", "ends", "outcome", "share"),
+    [
+        ("10,20,30", "no,yes", "130", 0.001 / 0.05),
+        ("70,80,90", "yes,no", "-5", 0.001 / 0.05),
+        ("40,50,60", "yes,yes", "130", 0.001 / 0.05),
+        ("40,50,60", "yes,yes", "-5", 0.001 / 0.05),
+        ("210,220,230", "yes,yes", "50", 0.01 / 0.9),
+        ("-30,-20,-10", "yes,yes", "50", 0.01 / 0.9),
+        ("210,220,230", "yes,yes", "225", 0.989 / 0.05),
+        ("80,90,100", "no,yes", "130", 0.25 / 0.05),
+    ],
+)
+def test_quantiles_leave_a_floor_beyond_open_ends_and_inside(
+    quantiles: str, ends: str, outcome: str, share: float
+) -> None:
+    head = "question,forecaster,q25,q50,q75,outcome,low,high,open_low,open_high\n"
+    for rule in ("skill", "metaculus"):
+        found = scored(f"{head}a,ann,{quantiles},{outcome},0,100,{ends}\n", rule=rule)
+        assert row_of(found, "ann").baseline == pytest.approx(100 * math.log(share) / 2, abs=0.1)
+
+
 @pytest.mark.parametrize("more", [{"open": 1, "close": 5}, {"close": 5}])
 def test_a_forecast_of_options_stands_until_the_next(more: dict[str, int]) -> None:
     """Where no column says when a question opened, it did with its first forecast."""
