@@ -49,4 +49,5 @@ def with_floor(cdf: ArrayLike, open_low: bool = False, open_high: bool = False) 
     below = np.maximum(first, LEAST_OUTSIDE * open_low)
     above = np.maximum(1 - last, LEAST_OUTSIDE * open_high)
     kept = (1 - FLOOR) / np.maximum(below + above, 1 - FLOOR)
-    return kept * below + (1 - kept * (below + above)) * shape
+    floored: Floats = kept * below + (1 - kept * (below + above)) * shape
+    return floored
