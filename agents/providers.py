@@ -26,17 +26,30 @@ def provider_names() -> frozenset[str]:
     return frozenset([*_VALUE.findall(enum[0] if enum else ""), *compatible])
 
 
-def provider_of(model: str, base_url: str | None = None) -> str | None:
-    """The provider that is asked for a model; None where litellm finds none."""
+def named_provider(model: str) -> str | None:
+    """Return the provider that a model's name settles by itself, or None: nothing is imported for it."""
     prefix, slash, _ = model.partition("/")
     if model.startswith(DEMO) or (slash and prefix in provider_names()):
         return prefix
     listed = price_table().get(model, {}).get("litellm_provider")
     if listed in ("openai", "anthropic") and not model.startswith("ft:"):
         return str(listed)
+    return None
+
+
+def provider_of(model: str, base_url: str | None = None) -> str | None:
+    """Return the provider that is asked for a model; None where litellm finds none."""
+    named = named_provider(model)
+    if named is not None:
+        return named
     from agents.llm import resolve_provider
 
     return resolve_provider(model, base_url)
+
+
+def is_known(model: str) -> bool:
+    """Tell whether a model's name settles its provider, or is in litellm's table."""
+    return named_provider(model) is not None or model in price_table()
 
 
 def no_provider(model: str, base_url: str | None = None) -> str:

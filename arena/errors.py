@@ -150,12 +150,12 @@ def tie_letters(groups: tuple[int, ...]) -> str:
     return " ".join(chr(96 + group) if group <= 26 else str(group) for group in groups)
 
 
-def verdict_word(verdict: str, high: float | None, copies: str | None = None) -> str:
-    """The verdict on an agent, as boards write it; nothing of one that can't be judged.
+def verdict_word(verdict: str) -> str:
+    """Return the verdict on an agent as boards write it; an empty text if the agent can't be judged.
 
-    >>> verdict_word("close", 0.01), verdict_word("none", -0.01), verdict_word("none", None)
+    >>> verdict_word("close"), verdict_word("behind"), verdict_word("none")
     ('too close', 'behind', '')
     """
     if verdict == "none":
-        return "behind" if high is not None and high < 0 and not copies else ""
+        return ""
     return "too close" if verdict == "close" else verdict

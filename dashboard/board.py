@@ -229,7 +229,7 @@ HELP = {
 FOUND: Mapping[str, Finder] = {
     "place": lambda line: place(line.row),
     "interval": lambda line: _interval(line.row),
-    "verdict": lambda line: verdict_word(line.row.verdict, line.row.skill_high, line.row.copies),
+    "verdict": lambda line: verdict_word(line.row.verdict),
     "ties": lambda line: tie_letters(line.row.ties),
     "luck_percentile": "luck.percentile",
     "luck_low": lambda line: None if line.luck is None else line.luck.low / ONE,
@@ -559,7 +559,7 @@ def short_board(
     agents = [row.agent for row in rows]
     look = {name: colours.get(name, html.REST) for name in agents}
     money = " (simulated)" if known.is_simulated else ""
-    ranks = ["" if row.place_best is None or row.reason else place(row) for row in rows]
+    ranks = ["" if row.place_best is None else place(row) for row in rows]
     data: dict[str, list[object]] = {
         "rank": [
             Markup('<span class="rank">{}</span>').format(rank) if any(ranks) else None for rank in ranks
@@ -632,7 +632,7 @@ def _verdict(line: LeaderboardLine) -> html.HtmlCell:
     if row.copies:
         return html.HtmlCell(html.tag("copy", "copy"), "copy", f"of {html.shortened(row.copies, 24)}")
     below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}"
-    word = verdict_word(row.verdict, row.skill_high)
+    word = verdict_word(row.verdict)
     return html.HtmlCell(html.tag(word, row.verdict), word, below) if word else html.HtmlCell("–")
 
 

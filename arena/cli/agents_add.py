@@ -11,7 +11,7 @@ import typer
 
 from agents.model import ModelSettings, model_settings
 from agents.model_table.cost import price_for
-from agents.providers import near_name, no_provider, provider_of
+from agents.providers import is_known, named_provider, near_name, no_provider, provider_of
 from agents.registry import kind
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.probe import Probe, ProbeAnswer, ask_probe, measured_keys, probe_of
@@ -124,17 +124,19 @@ def new_blocks(config: Config, models: Sequence[str], name: str | None, choice: 
 
 
 def known_model(model: str, choice: ModelChoice) -> str:
-    """The model, or the one that was meant, if whoever is asked says so."""
+    """Return the model, or the nearest known one if the user agrees; at a base_url openai/ is the default."""
     if choice.base_url is not None:
-        return model
+        return model if named_provider(model) else f"openai/{model}"
     near = near_name(model) if choice.price is None else None
     if near is not None:
         if not choice.asking or not typer.confirm(f"{model} is not known. Add {near}?", True):
             hint = f"did you mean {near}? A model that is too new for the table needs --price IN OUT"
             raise ArenaError("unknown_model", f"{model} is not known", hint)
         return near
-    if provider_of(model) is None:
-        raise ArenaError("unknown_model", no_provider(model), "a model is named PROVIDER/MODEL")
+    # A name that no file settles is refused at once: litellm takes seconds to say the same.
+    if not is_known(model) or provider_of(model) is None:
+        hint = "on a server of your own: --base-url URL"
+        raise ArenaError("unknown_model", no_provider(model), hint)
     return model
 
 
@@ -211,7 +213,9 @@ async def _answers(config: Config, probes: Mapping[str, Probe]) -> dict[str, Pro
 
 
 def _confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool) -> None:
-    """What the questions cost, before anyone is asked; without a yes nobody is."""
+    """Say what the questions cost, and refuse to ask them without a yes; those that are free need none."""
+    if all(probe.worst == 0 for probe in probes.values()):
+        return
     estimates = {one["agent"]: one for one in cost_of(config, 1, {})["agents"] if one["trouble"] is None}
     likely = sum(estimates[name]["round"]["expected"]["usd"] or 0 for name in probes if name in estimates)
     worst = sum(probe.worst or 0 for probe in probes.values())

@@ -43,6 +43,7 @@ from arena.cohorts.schedule import PLAY_WINDOW
 from arena.config import Config
 from arena.config.environment import environment, missing_keys, readable_env
 from arena.errors import ArenaError, count_text
+from arena.record.model.calendar import WEEK
 from arena.rounds.adapters import kind_inputs, unfrozen_settings
 from markets.millionths import decimal
 from markets.registry import load
@@ -364,6 +365,10 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     print()
     _say_line_up(found, choice)
     often = f"{found['rounds']} a cohort, {found['decide']}"
+    every = timedelta(seconds=found["decide_every_seconds"])
+    if found["cohorts"] != 1 and found["rounds"] < WEEK // every:
+        week = duration_text(every * found["rounds"])
+        often += f": {week} of each week (`rounds: 1 week` plays all of it)"
     _say("rounds", f"{often}; the newest {found['keep_deciding']} cohorts decide")
     _say("bankroll", f"${decimal(found['bankroll']):,} each")
     _say("rules", f"{rules['name']}: fill {rules['fill']}, bets from ${decimal(rules['min_bet']):,} "

@@ -17,6 +17,7 @@ from arena.config import Config, environment
 from arena.errors import ArenaError, count_text
 from arena.record.model.cohort import Cohort
 from arena.record.schema.database import Connection, NoRecord, connect
+from arena.scores.rules.comparisons.lead import list_names
 from markets.model import Listing
 from markets.universe import expected_ends_a_month, sure_ends_a_month
 
@@ -175,6 +176,22 @@ def say_next(found: Mapping[str, Any]) -> str:
     elif found["next_start_missed"]:
         when = f"as soon as you start arena run (its scheduled start, {when}, has passed)"
     return f"{when}: cohort {found['next_cohort']}{of}; then one a week"
+
+
+def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Cohort]) -> str:
+    """Return with which cohort the config's new agents join, and how to start it now; empty if none is new.
+
+    An agent is new if no open cohort has it; once all cohorts have ended, the last one counts.
+    """
+    cohorts = open_cohorts or begun.cohorts[-1:]
+    playing = {(entrant.name, entrant.kind) for cohort in cohorts for entrant in cohort.entrants}
+    names = [agent.name for agent in config.agents if (agent.name, agent.kind) not in playing]
+    if not playing or not names:
+        return ""
+
+    coming = say_next(next_cohort(config, begun, now()) | {"cohorts": config.cohorts.count})
+    joins = f"{list_names(names)} {'joins' if len(names) == 1 else 'join'} with the next cohort"
+    return f"{joins} ({coming}); to start one now: arena cohorts start"
 
 
 def next_step(config: Config | None) -> str:

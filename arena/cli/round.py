@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from arena.cli.check_next import RecordSoFar, joining_text
 from arena.cli.options import BASELINES, LEAVE_FAILED, Options, command, instant, option
 from arena.cli.output import (
     attributes,
@@ -27,15 +28,21 @@ from arena.clock import now
 from arena.cohorts.freeze import check_keys, plan_of, stamp_of
 from arena.cohorts.replacements import unproven_hint
 from arena.config import Config, environment
-from arena.errors import count_text
+from arena.errors import ArenaError, count_text
 from arena.operations.incidents import report_decision_time
 from arena.record.model.cohort import RoundReport
 from arena.record.model.model_version import ModelChange, change_sentence
+from arena.record.queries.cohorts import read_newest_time
 from arena.record.queries.operations import count_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.open_world import open_world
-from arena.rounds.season import check_decision_time, next_decision_time, play_time_when_free
+from arena.rounds.season import (
+    check_decision_time,
+    next_decision_time,
+    open_cohorts,
+    play_time_when_free,
+)
 from arena.rounds.settlement import next_look
 from arena.scores.agent_summary import changed_since
 from arena.scores.refresh import refresh_leaderboards
@@ -72,9 +79,9 @@ def round_command(
     settings = chosen.load_to_play(os.environ)
     wanted = None if at is None else instant(at)
     with prints_aside():
-        when, reports, changed = play(settings, wanted, baselines, leave_failed)
+        when, reports, changed, joining = play(settings, wanted, baselines, leave_failed)
     told = {"at": when, "rounds": [_as_dict(report) for report in reports], "changes": changed}
-    chosen.answer(told, print_reports, when, reports, changed)
+    chosen.answer(told, print_reports, when, reports, changed, joining)
     turns = [turn for report in reports for turn in report.turns]
     if any(report.failed or report.waiting for report in reports) or any(
         turn.decision.status in ("partly", "malformed", "declined", "late") for turn in turns
@@ -84,10 +91,11 @@ def round_command(
 
 def play(
     config: Config, wanted: datetime | None, baselines: bool, leave_failed: bool = False
-) -> tuple[datetime, list[RoundReport], list[ModelChange]]:
+) -> tuple[datetime, list[RoundReport], list[ModelChange], str]:
     """Play the decision time that is wanted, or the next one.
 
-    With it comes which models have reported themselves as others than before meanwhile.
+    With it comes which models have reported themselves as others than before meanwhile, and with which cohort
+    agents join that are new in the config.
     """
 
     async def one(at: datetime) -> list[RoundReport]:
@@ -106,6 +114,10 @@ def play(
         turns = sum(record.read(count_turns).values()) - before
         return f"stopped; {count_text(turns, 'turn')} done, and kept"
 
+    def joining() -> str:
+        so_far = RecordSoFar(record.begun(), record.read(read_newest_time))
+        return joining_text(config, so_far, [stored.cohort for stored in open_cohorts(record)])
+
     hint = "arena round continues it; a call in progress may still be charged"
     with closing(Record.open(config.database)) as record, interruptible(done, hint):
         before = sum(record.read(count_turns).values())
@@ -114,13 +126,17 @@ def play(
         live, began = stamp_of(config) == "live", now()
         plan = plan_of(config, began, record.begun(), None if baselines else os.environ)
         look = next_look(record, record.cohorts(), live, timedelta(seconds=config.cohorts.corrected_within))
-        at = wanted or next_decision_time(plan, record, live, began, look, leave_failed)
+        try:
+            at = wanted or next_decision_time(plan, record, live, began, look, leave_failed)
+        except ArenaError as error:
+            hint = joining() or error.hint
+            raise ArenaError(error.code, error.message, hint) from error
         check_decision_time(at, plan, record, live, began, look)
         reports = run_async(one(at))
         with progress("Computing the leaderboards") as moved:
             refresh_leaderboards(record, at, moved)
         with reading(record.engine) as connection:
-            return at, reports, changed_since(connection, began)
+            return at, reports, changed_since(connection, began), joining()
 
 
 def _as_dict(report: RoundReport) -> dict[str, Any]:
@@ -145,14 +161,18 @@ def _as_dict(report: RoundReport) -> dict[str, Any]:
     }
 
 
-def print_reports(at: datetime, reports: list[RoundReport], changed: Sequence[ModelChange] = ()) -> None:
-    """What was played, agent by agent, and which models are not what they were."""
+def print_reports(
+    at: datetime, reports: list[RoundReport], changed: Sequence[ModelChange] = (), joining: str = ""
+) -> None:
+    """Print what was played by each agent, which models changed, and when new agents join."""
     if not reports:
         print(f"{minute(at)} UTC: no decisions left; ended and corrected markets were settled")
     for report in reports:
         print_report(at, report)
     for change in changed:
         print(f"Note: {plain(change_sentence(change))}")
+    if joining:
+        print(joining)
     print(f"Next: {typed('leaderboard')}")
 
 

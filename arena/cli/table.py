@@ -82,7 +82,7 @@ def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | N
 
 VERDICT = TableColumn(
     "verdict",
-    value=lambda row: verdict_word(*(value_in(row, key) for key in ("verdict", "skill_high", "copies"))),
+    value=lambda row: verdict_word(value_in(row, "verdict")),
     gives_way=3,
 )
 

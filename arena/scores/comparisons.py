@@ -107,7 +107,7 @@ class Comparisons:
 
 COMPARISONS = CacheKind(
     "comparisons",
-    "evidence 4",
+    "evidence 5",
     TypeAdapter(Comparisons),
     lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
 )

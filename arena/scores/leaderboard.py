@@ -339,11 +339,13 @@ def _ranked_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str
         row = replace(row, skill_per_dollar=row.skill / row.cost_usd)
     if standing.verdict.reached is not None:
         row = replace(row, evidence_reached=datetime.fromtimestamp(standing.verdict.reached, UTC))
+    judged = standing.gain.low is not None
     return replace(
         row,
         **sureness(standing.gain, standing.verdict),
-        place_best=standing.best,
-        place_worst=standing.worst,
+        # Without an interval nothing is said of a skill, so no rank is either.
+        place_best=standing.best if judged else None,
+        place_worst=standing.worst if judged else None,
         ties=tuple(number for number, group in enumerate(comparisons.ties, start=1) if row.agent in group),
     )
 
@@ -399,7 +401,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 8", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 9", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 

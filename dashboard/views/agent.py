@@ -258,8 +258,8 @@ def chips(name: str, stays: Stays, lines: Sequence[LeaderboardLine], known: Seas
         return html.quiet(about)
     row = line.row
     ranked = sum(one.row.ranked and one.row.kind != MARKET for one in lines)
-    rank = f"rank {place(row)} of {ranked}" if row.place_best and not row.reason else "no rank yet"
-    word = verdict_word(row.verdict, row.skill_high, row.copies)
+    rank = f"rank {place(row)} of {ranked}" if row.place_best else "no rank yet"
+    word = verdict_word(row.verdict)
     verdict = html.tag(word, row.verdict) if word else Markup("")
     return Markup('<p class="quiet">{} {} {}</p>').format(html.tag(rank, "none"), verdict, about)
 

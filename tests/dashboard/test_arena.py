@@ -106,9 +106,9 @@ def a_board(*verdicts: str, **more: Any) -> Leaderboard:
         (("proven", "ahead", "close"), "a0 beats the market, proven. One more is ahead, not yet proven."),
         (("proven", "proven"), "Two agents beat the market, proven."),
         (("ahead", "close"), "a0 is ahead of the market, not yet proven."),
-        (("ahead", "ahead", "none"), "Two agents are ahead of the market, none proven yet."),
-        (("close", "none"), "Nobody is ahead of the market yet."),
-        (("none",), "No agent beats the market."),
+        (("ahead", "ahead", "behind"), "Two agents are ahead of the market, none proven yet."),
+        (("close", "behind"), "Nobody is ahead of the market yet."),
+        (("behind",), "No agent beats the market."),
         ((), "Too early to say who beats the market."),
     ],
 )
@@ -190,8 +190,8 @@ def test_a_long_reason_is_cut_at_a_word() -> None:
 
 
 def test_a_verdict_has_the_same_word_wherever_it_stands() -> None:
-    [row] = a_board("none").rows
-    for high, copies, says in ((-1, None, "behind"), (None, None, ""), (-1, "price", ""), (0, None, "")):
-        row = replace(row, skill_high=high, copies=copies)
+    words = ("proven", "ahead", "too close", "behind", "")
+    rows = a_board("proven", "ahead", "close", "behind", "none").rows
+    for row, says in zip(rows, words, strict=True):
         [[on_page]] = cells([LeaderboardLine(row)], columns_of("verdict")).values()
         assert VERDICT.cell(row) == on_page == says

@@ -6,6 +6,8 @@ import pty
 import re
 import select
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,9 +93,31 @@ def test_the_form_that_a_server_takes_is_written(folder: Path, server: WireServe
     assert "  form: json" in found["added"][0]["lines"]
 
 
+def test_a_name_of_no_provider_is_refused_without_importing_the_library() -> None:
+    code = (
+        "import sys; from arena.cli.agents_add import ModelChoice, known_model; "
+        "from arena.errors import ArenaError\n"
+        "try: known_model('qwen3:8b', ModelChoice(None, None, None, None, False))\n"
+        "except ArenaError: sys.exit('litellm' in sys.modules)\n"
+        "sys.exit('not refused')"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize("model", ["qwen3:8b", "Qwen/Qwen3-8B", "gemini-2.5-flash"])
+def test_at_a_base_url_a_bare_name_speaks_openai_and_what_is_free_needs_no_yes(
+    folder: Path, server: WireServer, model: str
+) -> None:
+    words = (model, *there(server)[1:], "--price", "0", "0", "--name", "mine")
+    (added,) = arena_json(folder, "agents", "add", *words, **KEY)["added"]
+    assert added["model"] == f"openai/{model}"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("qwen3:8b", "--yes"), "Write it as PROVIDER/MODEL → on a server of your own: --base-url URL"),
+        (("Qwen/Qwen3-8B", "--price", "0", "0"), "no provider Qwen"),
         (("anthropc/claude-sonet-5",), "did you mean anthropic/claude-sonnet-5?"),
         (("anthropic/claude-sonnet-5", "--yes"), "agent claude-sonnet-5"),
         (("xai/grok-4.7", "--yes"), "XAI_API_KEY is not set"),

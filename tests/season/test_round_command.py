@@ -93,6 +93,36 @@ def test_a_round_that_was_missed_is_not_played_after_a_later_one(folder: Path) -
     assert '"too_late"' in refused.stdout
 
 
+def test_an_agent_added_later_is_told_with_which_cohort_it_joins(folder: Path) -> None:
+    scheduled, added = CONFIG.replace("count: 2", "count: 3"), "  - {kind: constant, p: 0.4}\n"
+    last = scheduled.replace("count: 3", "count: 1")
+    (folder / "config.yaml").write_text(last, "utf-8")
+    assert "joins" not in arena(folder, "round").stdout
+
+    for text, cohort in (
+        (scheduled, "2026-01-11 00:00 UTC: cohort 2 of 3; then one a week"),
+        (last, "none: "),
+    ):
+        (folder / "config.yaml").write_text(text + added, "utf-8")
+        said = arena(folder, "round", "--at", "2026-01-04").stdout
+        assert f"constant joins with the next cohort ({cohort}" in said
+        assert "to start one now: arena cohorts start\n" in said
+
+    (folder / "config.yaml").write_text(scheduled + added, "utf-8")
+    assert "joins" not in arena(folder, "round").stdout
+
+
+def test_where_nothing_is_due_an_added_agent_is_told_so_too(folder: Path) -> None:
+    (folder / "config.yaml").write_text(CONFIG.replace("count: 2", "count: 1"), "utf-8")
+    while arena(folder, "round").returncode in (0, 2):
+        pass
+    with (folder / "config.yaml").open("a", encoding="utf-8") as config:
+        config.write("  - {kind: constant, p: 0.4}\n")
+    refused = arena(folder, "round")
+    assert "every round has been played" in refused.stderr
+    assert "constant joins with the next cohort (" in refused.stderr
+
+
 def test_two_at_once_play_every_turn_once_and_the_loser_says_so_in_a_line(folder: Path) -> None:
     pair = [loaded().start(folder, "round") for _ in range(2)]
     # Eve failed in one; the other was told that it waits, or came too late and tried eve again.

@@ -20,11 +20,12 @@ from arena.scores.files.csv_columns import (
     Flags,
     Floats,
     check_same_by_question,
+    is_number,
     number_column,
-    parse_number,
     parse_outcome,
     parse_positive,
     parse_share,
+    parse_time,
 )
 from arena.scores.rules.autocast import choice as autocast_choice
 from arena.scores.rules.autocast import numeric as autocast_numeric
@@ -66,6 +67,20 @@ class FormQuestion:
     blank: float = nan
     forecasts: Forecasts | None = None
     lived: MetaculusQuestion | None = None
+
+
+def parse_value(text: str) -> float:
+    """Return a number, or a date as seconds since 1970.
+
+    >>> parse_value("20260104"), parse_value("2026-01-04")
+    (20260104.0, 1767484800.0)
+    """
+    if is_number(text):
+        return float(text)
+    try:
+        return parse_time(text)
+    except ValueError:
+        raise ValueError("is not a number or a date") from None
 
 
 def own_event(question: str) -> str:
@@ -266,7 +281,7 @@ class NumberRange:
 def _range(own: FormRows) -> NumberRange:
     hint = "say where the range of the number begins and ends, in the columns low and high"
     low, high = (
-        own.number(column, own.first, parse_number, hint) if own.text(column) else nan
+        own.number(column, own.first, parse_value, hint) if own.text(column) else nan
         for column in ("low", "high")
     )
     if low >= high:
@@ -295,7 +310,7 @@ def _number(found: FormQuestion, own: FormRows) -> FormQuestion:
     if not ended or own.cells.faults.found:
         return replace(found, who=who)
     exact = all(isfinite(one.said.density) for one in forecasts)
-    at = nan if exact else own.number("outcome", own.first, parse_number, "write the number that it came to")
+    at = nan if exact else own.number("outcome", own.first, parse_value, "write what it came to")
     truth = asked.share(at)
     spans = _spans(own, forecasts)
     medians, off = np.array([one.said.median for one in forecasts]), np.full(len(who), nan)
@@ -363,7 +378,7 @@ def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberFore
         return NumberForecast(curve, nan, float(np.interp(0.5, levels, shares)))
     hint = "write the density at what happened, where the range is 1 wide: a number above 0"
     density = own.number("density", row, parse_positive, hint) if "density" in given else nan
-    value = own.number("value", row, parse_number, "write a number") if "value" in given else nan
+    value = own.number("value", row, parse_value, "write a number or a date") if "value" in given else nan
     return NumberForecast(None, density, asked.share(value))
 
 
@@ -405,7 +420,8 @@ def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: Numb
             first, row, "one quantile is not a forecast", "give two at least, such as q10 and q90"
         )
     levels = [int(column[1:]) / 100 for column in columns]
-    values = [asked.share(own.number(column, row, parse_number, "write a number")) for column in columns]
+    hint = "write a number or a date"
+    values = [asked.share(own.number(column, row, parse_value, hint)) for column in columns]
     for column, low, high in zip(columns[1:], values, values[1:], strict=False):
         if high < low:
             raise CellError(column, row, "it is below a lower quantile", "correct one of them")
@@ -416,4 +432,4 @@ def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: Numb
     after = xs[-1] + (1 - ls[-1]) * (xs[-1] - xs[-2]) / (ls[-1] - ls[-2]) if asked.open_high else 1.0
     xs, ls = np.concatenate([[before], xs, [after]]), np.concatenate([[0.0], ls, [1.0]])
     edges = np.linspace(0, 1, BUCKETS + 1)
-    return limits.with_floor(np.interp(edges, xs, ls, left=0.0, right=1.0))
+    return limits.with_floor(np.interp(edges, xs, ls, left=0.0, right=1.0), asked.open_low, asked.open_high)

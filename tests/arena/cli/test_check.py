@@ -64,6 +64,23 @@ def test_check_tells_mistakes_as_json_part_by_part(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("cohorts", "line"),
+    [
+        ("decide: 15m", "5 a cohort, 15m: 1 h 15 min of each week (`rounds: 1 week` plays all of it); the"),
+        ("decide: daily", "5 a cohort, daily: 5 d of each week (`rounds: 1 week` plays all of it); the"),
+        ("decide: daily, rounds: 1 week", "7 a cohort, daily; the newest 5 cohorts decide"),
+        ("decide: 15m, count: 1", "5 a cohort, 15m; the newest 5 cohorts decide"),
+        ("decide: 5d, rounds: 1", "1 a cohort, 5d; the newest 5 cohorts decide"),
+        ("decide: weekly", "5 a cohort, weekly; the newest 5 cohorts decide"),
+    ],
+)
+def test_check_says_how_much_of_a_week_is_played(tmp_path: Path, cohorts: str, line: str) -> None:
+    small = "markets: {venue: simulator, simulator: {start: 2026-01-04, weeks: 4, markets: 20, events: 8}}\n"
+    write(tmp_path, f"{small}cohorts: {{{cohorts}}}\nagents: [{{kind: market}}]\n")
+    assert line in " ".join(arena("check", cwd=tmp_path).stdout.split())
+
+
 def test_check_looks_for_the_keys_of_the_models(tmp_path: Path) -> None:
     write(tmp_path, SMALL + "  - model: openai/some\n")
     assert "needs OPENAI_API_KEY.\n" in arena("check", cwd=tmp_path).stdout

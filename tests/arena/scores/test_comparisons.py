@@ -106,7 +106,9 @@ def test_the_surest_skill_is_first_and_not_the_highest() -> None:
     lines = score_agents([an_account(name) for name in rows.agents], rows, NO_BETS)
     found = rank_agents(lines, compare_agents(rows), rows, replay=False)
     assert [line.agent for line in found.rows] == ["bob", "cho", "market", "ann"]
-    assert found.rows[-1].reason == "not enough events"
+    ann = found.rows[-1]
+    assert (ann.reason, ann.place_best, ann.place_worst) == ("not enough events", None, None)
+    assert all(row.place_best for row in found.rows[:2])
 
 
 def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:

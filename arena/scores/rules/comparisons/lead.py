@@ -3,9 +3,10 @@
 - Formula: an agent is *ahead* of the market if the lower end of its gain's 95% interval, by event, is
   above 0. It is *proven* if the lower end by weeks of resolution is above 0 too, over at least 8 weeks,
   and its evidence has reached the bar at any time (`evidence`, `entries`). It is *close* (too close to call)
-  if its interval holds 0, else *none*. The leader is the one that is proven and ahead of every other entry
-  in a duel with p ≤ 0.05. Duels need no adjustment, as all must be significant at once. Events still needed
-  are the most that `power` has for any of k open gaps, each found with a chance of 1 − 0.1/k.
+  if its interval holds 0, *behind* if all of it is below 0, else *none*. The leader is the one that is
+  proven and ahead of every other entry in a duel with p ≤ 0.05. Duels need no adjustment, as all must be
+  significant at once. Events still needed are the most that `power` has for any of k open gaps, each found
+  with a chance of 1 − 0.1/k.
 - Direction: higher gains and gaps are better.
 - Range: nobody leads, or one agent with its copies.
 - Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Who copies the price
@@ -40,7 +41,7 @@ MOST_EVENTS = 10_000
 """More events than these are not foreseen: whether they would tell cannot be told."""
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
-VerdictName = Literal["proven", "ahead", "close", "none"]
+VerdictName = Literal["proven", "ahead", "close", "behind", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,10 @@ def verdicts(
 
 
 def _verdict(gain: Gain, is_reached: bool) -> VerdictName:
-    if gain.low is None or gain.high is None or gain.high < 0:
+    if gain.low is None or gain.high is None:
         return "none"
+    if gain.high < 0:
+        return "behind"
     if gain.low <= 0:
         return "close"
     return "proven" if is_reached and gain.low_by_week is not None and gain.low_by_week > 0 else "ahead"
@@ -221,12 +224,12 @@ def _unproven(judged: Sequence[Gain], field: _Field) -> LeadStatement:
     """Nobody is ahead: someone may be, or all are behind."""
     first = judged[0]
     name, skill = first.agent, first.skill or 0.0
-    if field.verdicts[name].name == "none":
+    if field.verdicts[name].name == "behind":
         nearest = max(judged, key=lambda gain: gain.skill or 0.0)
-        closest = " the closest," if len(judged) > 1 else ""
+        closest = ", the closest," if len(judged) > 1 else ""
         gap, low, high = (None if x is None else -x for x in (nearest.skill, nearest.high, nearest.low))
         loss = gain_text(replace(nearest, skill=gap, low=low, high=high))
-        return LeadStatement(f"No agent beats the market: {nearest.agent},{closest} is behind by {loss}.")
+        return LeadStatement(f"No agent beats the market: {nearest.agent}{closest} is behind by {loss}.")
     so_far = f"{gain_text(first, '+')}."
     if len(judged) == 1:
         sentence = f"{name} is too close to the market to call: {so_far}"

@@ -2,7 +2,8 @@
 
 - Formula: a probability is cut to [0.1%, 99.9%]; with several options so is each of them. A density,
   in units in which the question's range is 1 wide, has 0.01 added to it everywhere and is then scaled
-  so that it still holds as much as before.
+  so that it still holds as much as before. Of a number given by quantiles at least 0.1% lies beyond each open
+  end of the range, and 1% inside it.
 - Direction: none.
 - Range: a binary baseline score from −897 to +99.9, a peer score from −691 to +691.
 - Edge cases: densities sharper than about 35 can't be entered on the site; we don't cut them. NaN, an
@@ -17,6 +18,8 @@ from arena.scores.rules._columns import Floats
 
 LOWEST, HIGHEST = 0.001, 0.999
 FLOOR = 0.01
+LEAST_OUTSIDE = 0.001
+"""The least that the site takes beyond an open end of a range."""
 
 
 def clip(probability: ArrayLike) -> Floats:
@@ -28,14 +31,23 @@ def clip(probability: ArrayLike) -> Floats:
     return np.clip(np.asarray(probability, dtype=np.float64), LOWEST, HIGHEST)
 
 
-def with_floor(cdf: ArrayLike) -> Floats:
-    """Cumulative probabilities with a flat density of 0.01 mixed in; what lies outside stays outside.
+def with_floor(cdf: ArrayLike, open_low: bool = False, open_high: bool = False) -> Floats:
+    """Return cumulative probabilities with a flat density of 0.01 mixed in.
+
+    What lies outside stays outside, but beyond an open end and inside there is at least what the site takes.
 
     >>> with_floor([0.0, 0.0, 1.0]).round(6)
     array([0.      , 0.00495, 1.      ])
+    >>> with_floor([0.0, 0.0, 0.0], open_high=True).round(6)
+    array([0.   , 0.005, 0.01 ])
     """
     values = np.asarray(cdf, dtype=np.float64)
     first, last = values[..., :1], values[..., -1:]
-    inside = last - first
     even = np.linspace(0.0, 1.0, values.shape[-1])
-    return first + inside * (values - first + FLOOR * even) / (inside + FLOOR)
+    shape = (values - first + FLOOR * even) / (last - first + FLOOR)
+
+    below = np.maximum(first, LEAST_OUTSIDE * open_low)
+    above = np.maximum(1 - last, LEAST_OUTSIDE * open_high)
+    kept = (1 - FLOOR) / np.maximum(below + above, 1 - FLOOR)
+    floored: Floats = kept * below + (1 - kept * (below + above)) * shape
+    return floored

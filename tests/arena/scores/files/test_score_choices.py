@@ -97,6 +97,8 @@ BAD = {
     "q10,q90,outcome,low,high\na,b,2,1,3,0,9": "f:2: column q90: it is below a lower quantile",
     "q10,q90,outcome,low,high\na,b,1,x,3,0,9": "f:2: column q90: 'x' is not a number",
     "q10,q90,outcome,low,high\na,b,1,2,12,0,9": "f:2: column outcome: bucket",
+    "q10,q90,outcome,low,high\na,b,1,2,3,0,2026-13-01": "f:2: column high: '2026-13-01' is not a number or a",
+    "q10,q90,outcome,low,high\na,b,1,2,2026-01-04,0,9": "f:2: column outcome: bucket",
     "q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is not a forecast",
     "cdf,outcome,low,high\na,b,0 0.6 0.5 1,3,0,9": "f:2: column cdf: it does not rise",
     "cdf,outcome,low,high\na,b,-0.1 1,3,0,9": "f:2: column cdf: it does not rise",
@@ -260,6 +262,53 @@ def test_quantiles_become_the_density_that_they_say() -> None:
     assert beyond.baseline == pytest.approx(100 * math.log(0.25 / 0.05) / 2, abs=1e-6)
     dust = row_of(scored(head.replace(",q50", "") + "a,dust,1,47,20,0,100,yes,yes\n"), "dust")
     assert dust.baseline is not None, "its cdf ends at 1 and what rounding adds"
+
+
+DAYS = (
+    "low,high,outcome,{}\na,ann,2026-01-01,2026-01-11,2026-01-04,{}\n",
+    "low,high,outcome,{}\na,ann,0,10,3,{}\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "dates", "numbers"),
+    [
+        ("q10,q50,q90", "2026-01-02,2026-01-04T12:00,2026-01-09T00:00Z", "1,3.5,8"),
+        ("cdf", "0 0.4 0.6 1", "0 0.4 0.6 1"),
+        ("value", "2026-01-06", "5"),
+        ("value", str(1767225600 + 5 * 86_400), "5"),
+    ],
+)
+def test_a_question_of_a_date_is_scored_as_one_of_a_number(columns: str, dates: str, numbers: str) -> None:
+    for rule in ("skill", "metaculus", "autocast"):
+        rows = [
+            row_of(scored(f"question,forecaster,{text.format(columns, said)}", rule=rule), "ann")
+            for text, said in zip(DAYS, (dates, numbers), strict=True)
+        ]
+        assert rows[0].baseline == pytest.approx(rows[1].baseline)
+        assert repr(rows[0].autocast) == repr(rows[1].autocast)
+
+
+@pytest.mark.parametrize(
+    ("quantiles", "ends", "outcome", "share"),
+    [
+        ("10,20,30", "no,yes", "130", 0.001 / 0.05),
+        ("70,80,90", "yes,no", "-5", 0.001 / 0.05),
+        ("40,50,60", "yes,yes", "130", 0.001 / 0.05),
+        ("40,50,60", "yes,yes", "-5", 0.001 / 0.05),
+        ("210,220,230", "yes,yes", "50", 0.01 / 0.9),
+        ("-30,-20,-10", "yes,yes", "50", 0.01 / 0.9),
+        ("210,220,230", "yes,yes", "225", 0.989 / 0.05),
+        ("80,90,100", "no,yes", "130", 0.25 / 0.05),
+    ],
+)
+def test_quantiles_leave_a_floor_beyond_open_ends_and_inside(
+    quantiles: str, ends: str, outcome: str, share: float
+) -> None:
+    head = "question,forecaster,q25,q50,q75,outcome,low,high,open_low,open_high\n"
+    for rule in ("skill", "metaculus"):
+        found = scored(f"{head}a,ann,{quantiles},{outcome},0,100,{ends}\n", rule=rule)
+        assert row_of(found, "ann").baseline == pytest.approx(100 * math.log(share) / 2, abs=0.1)
 
 
 @pytest.mark.parametrize("more", [{"open": 1, "close": 5}, {"close": 5}])

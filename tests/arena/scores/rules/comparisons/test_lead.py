@@ -68,7 +68,7 @@ def led(
         (gain("ann", 0.03, by_week=-0.001), HIGH, "ahead"),
         (replace(gain("ann", 0.03, weeks=7), low_by_week=None), HIGH, "ahead"),
         (gain("ann", 0.015), HIGH, "close"),
-        (gain("ann", -0.03), HIGH, "none"),
+        (gain("ann", -0.03), HIGH, "behind"),
         (few("ann"), HIGH, "none"),
     ],
 )
@@ -162,6 +162,10 @@ SENTENCES = {
     "all are behind": (
         led([gain("ann", -0.03), gain("bob", -0.2), gain("cho", 0.0)], copies=Copies({"cho": PRICE})),
         f"No agent beats the market: ann, the closest, is behind by 0.0300 {CI}. cho copies the price.",
+    ),
+    "the only one is behind": (
+        led([gain("ann", -0.03)]),
+        f"No agent beats the market: ann is behind by 0.0300 {CI}.",
     ),
     "many copies are counted": (
         led([gain(name, 0.0) for name in "abcde"], copies=Copies(dict.fromkeys("abcde", PRICE))),
