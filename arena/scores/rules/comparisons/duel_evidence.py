@@ -2,7 +2,7 @@
 
 - Formula: the capital of `evidence` with the rival's forecast as the price, both ways, on the rows that both
   stated since both are `entries`. A pair is told at the first look at which the capital is 1 over its share
-  of 5% and the mean gain, by story, is two standard errors above 0.
+  of 5% and the mean gain, by story, is three standard errors above 0.
 - Direction: `better` is closer.
 - Range: pairs of entries.
 - Edge cases: a pair told both ways is not told. Corrections can withdraw a pair, later entries can't.
@@ -25,7 +25,7 @@ ERROR = 0.05
 """The chance that any pair is ever told wrongly."""
 FIRST = 0.9
 """The part of an error that goes to those who begin together first; the rest is kept for later ones."""
-LEAST_T = 2.0
+LEAST_T = 3.0
 """How many standard errors the mean gain must lie above 0."""
 ENOUGH_COVERAGE = 0.8
 TINY = 1e-12
@@ -57,14 +57,15 @@ class DuelRows:
 class ToldPair:
     """An entry that is closer than another, told at every look since a time.
 
-    `by` is the mean Brier gain on common rows, each story counting once. `coverage` is the share of common
+    `by` is the mean Brier gain on common rows, each story counting once, and `since` the time of the look, in
+    seconds since 1970 or as a text. `coverage` is the share of common
     rows among all resolved ones that either stated, and `note` says so where it is low.
     """
 
     better: str
     worse: str
     by: float
-    since: float
+    since: float | str
     coverage: float
     note: str | None = None
 
@@ -150,7 +151,7 @@ def told_pairs(rows: DuelRows, owners: Mapping[str, str] | None = None) -> list[
 
     # both ways at once is an error of one of the two, and nobody knows of which
     clear = [pair for (better, worse), pair in told.items() if (worse, better) not in told]
-    return sorted(clear, key=lambda pair: (pair.since, pair.better, pair.worse))
+    return sorted(clear, key=lambda pair: (float(pair.since), pair.better, pair.worse))
 
 
 @dataclass(frozen=True, slots=True)
