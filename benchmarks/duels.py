@@ -31,7 +31,7 @@ from tests.known_worlds.duels import (
 
 SIZES = ((2, 4, 5, WEEK), (2, 20, 13, WEEK), (5, 31, 13, WEEK), (5, 10, 10, 1.0), (10, 20, 5, WEEK))
 """Entries, weeks, new stories a week, and once in how many days everybody is asked."""
-CROWDS = ("equal", "copies, and losers stop", "losers are entered again")
+CROWDS = ("equal", "copies, and losers stop")
 """Worlds that are played by fifty entries too, in a tenth of the seasons."""
 
 

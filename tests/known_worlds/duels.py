@@ -174,7 +174,7 @@ def catastrophes(stories: int, noise: float) -> World:
         loss = stories * (float(np.mean((lines[1] - truth) ** 2)) - usual) + usual
 
         is_bad = (of.rng.random(int(of.story.max()) + 1) < 1 / stories)[of.story]
-        wrong = truth + np.where(truth < 0.5, 1, -1) * np.sqrt(loss)
+        wrong = truth + np.where(truth < 0.5, 1, -1) * np.sqrt(max(loss, 0.0))
         lines[0] = np.where(is_bad, np.clip(wrong, 0, 1), closer)
         return duel_rows(of, lines)
 

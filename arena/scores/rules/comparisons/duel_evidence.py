@@ -1,12 +1,12 @@
 """Duels with capital: which entry is closer than which, however often one looks.
 
-- Formula: the capital of `evidence` with the rival's forecast as the price, both ways, on the rows that both
-  stated since both are `entries`. A pair is told at the first look at which the capital is 1 over its share
-  of 5% and the mean gain, by story, is three standard errors above 0.
+- Formula: the capital of `evidence` with the rival's forecast as the price, on rows that both stated since
+  both are `entries`. A pair is told from the first look on at which it is 1 over the pair's share of 5%, and
+  the mean gain by story, with and without lean, three standard errors above 0.
 - Direction: `better` is closer.
 - Range: pairs of entries.
 - Edge cases: a pair told both ways is not told. Corrections can withdraw a pair, later entries can't.
-- Source: as `evidence`; `docs/evidence.md` has shares, proof and power.
+- Source: as `evidence`. `docs/evidence.md` has shares, proof and power.
 """
 
 from collections import defaultdict

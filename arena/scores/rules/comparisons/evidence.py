@@ -1,7 +1,7 @@
 """Evidence: the capital of a bet that an agent is closer than the price, however often one looks.
 
 - Formula: the capital starts at 1. A forecast f on a price r gains d = (r − o)² − (f − o)² = (f − r)(2o − f
-  − r), linear in o, so its worst is known when it is made. A story multiplies the capital by 1 + Σ λ_k·d_k
+  − r). A story multiplies the capital by 1 + Σ λ_k·d_k
   over its forecasts in order; λ_k is the stake λ, or less, so that the worst of the story so far costs at
   most half. The capital is the mean over λ of ½, 1, 2 and 4. A forecast counts once resolved; from a
   story's first such one on, its open ones count at their worst.
