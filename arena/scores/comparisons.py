@@ -36,6 +36,7 @@ from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel import duel as direct_duel
+from arena.scores.rules.comparisons.duel_evidence import DuelRows, ToldPair, told_pairs
 from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
 from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import Gain
@@ -50,6 +51,8 @@ from markets.garbage_collection import gc_paused
 EARLY_STAMP = "model released after the decision"
 MARKET = "market"
 """The kind of agent that is the price itself."""
+REFERENCES = frozenset({MARKET, "constant", "favourite", "kelly", "naive", "oracle", "random"})
+"""Kinds of agents that others are measured by, and that are in no pair themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class Comparisons:
     `sentence` says who leads and whether that means anything yet; `leader` is None as long as it doesn't.
     `coverage` is that of every agent, and `evidence` the capital of each over time, as pairs of seconds since
     1970 and so many times the start. `ties` are runs of the leaderboard of which nothing separates any two.
-    `noise` is how far twins lie apart.
+    `noise` is how far twins lie apart. `pairs` are the agents that are closer than another at every look.
     """
 
     standings: tuple[RankedAgent, ...] = ()
@@ -99,6 +102,7 @@ class Comparisons:
     bar: float = BAR
     sentence: str = "Nothing is resolved yet, so nobody leads."
     noise: TwinNoise | None = None
+    pairs: tuple[ToldPair, ...] = ()
 
     def of(self, agent: str) -> RankedAgent | None:
         """How an agent stands, if it is ranked."""
@@ -121,6 +125,7 @@ def compute_comparisons(connection: Connection, cohort: int | None = None) -> Co
         read_line_ups(connection, cohort),
         read_newest_time(connection),
         read_min_coverage(connection, cohort),
+        is_whole=cohort is None,
     )
 
 
@@ -129,10 +134,15 @@ def compare_line_ups(
     line_ups: Sequence[LineUpEntry],
     as_of: datetime | None = None,
     min_coverage: float = MIN_COVERAGE,
+    *,
+    is_whole: bool = True,
 ) -> Comparisons:
-    """All comparisons of these rows, by agents of these line-ups. The market itself is not ranked."""
-    prices = {entry.name for entry in line_ups if entry.settings.partition(" ")[0] == MARKET}
-    return compare_agents(
+    """All comparisons of these rows, by agents of these line-ups. The market itself is not ranked.
+
+    Only a whole record tells pairs: every cohort looked at by itself would be a further chance to be wrong.
+    """
+    prices = _agents_of_kinds(line_ups, {MARKET})
+    compared = compare_agents(
         _without_agents(rows, prices),
         twin_families(line_ups),
         sources=forecast_sources(line_ups),
@@ -140,6 +150,39 @@ def compare_line_ups(
         as_of=np.inf if as_of is None else as_of.timestamp(),
         min_coverage=min_coverage,
     )
+    if not is_whole:
+        return compared
+    return replace(compared, pairs=tuple(_told_pairs(rows, line_ups, as_of)))
+
+
+def _told_pairs(
+    rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: datetime | None
+) -> list[ToldPair]:
+    """Return the pairs of agents that are told; one that was renamed is the same agent throughout."""
+    stated = answered_rows(_without_agents(rows, _agents_of_kinds(line_ups, REFERENCES)))
+    newest = _newest_names(line_ups)
+    now = [stated.agents.index(newest.get(name, name)) for name in stated.agents]
+    last = np.inf if as_of is None else as_of.timestamp()
+
+    return told_pairs(
+        DuelRows(
+            agents=stated.agents,
+            agent=np.array(now, dtype=np.int64)[stated.agent],
+            instant=_instants(stated),
+            market=stated.market,
+            story=stories_of(stated),
+            made=stated.at.astype(np.float64),
+            known=np.where(stated.known <= last, stated.known, np.inf),
+            forecast=probability(stated.forecast),
+            price=probability(stated.mid),
+            payout=stated.payout,
+        )
+    )
+
+
+def _agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> set[str]:
+    """Return the agents that were of one of these kinds in any cohort."""
+    return {entry.name for entry in line_ups if entry.settings.partition(" ")[0] in kinds}
 
 
 def compare_agents(
@@ -350,6 +393,22 @@ def former_names(line_ups: Sequence[LineUpEntry]) -> dict[str, set[str]]:
         if before:
             former[name] = before
     return former
+
+
+def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
+    """Return the newest name of each agent that was renamed; twins that share a former name leave it alone.
+
+    >>> _newest_names([LineUpEntry(1, "ann", "A"), LineUpEntry(2, "bob", "A"), LineUpEntry(3, "cho", "A")])
+    {'ann': 'cho', 'bob': 'cho'}
+    """
+    former = former_names(line_ups)
+    newest: dict[str, str] = {}
+    for old in sorted(set().union(*former.values())):
+        later = {name for name, names in former.items() if old in names}
+        last = [name for name in later if later - {name} <= former[name]]
+        if len(last) == 1:
+            newest[old] = last[0]
+    return newest
 
 
 def forecast_sources(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:

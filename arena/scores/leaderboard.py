@@ -44,6 +44,7 @@ from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, MARKET, Compariso
 from arena.scores.metaculus_scores import BASELINES, MetaculusScores, metaculus_scores, read_known
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean, none_for_nan
+from arena.scores.rules.comparisons.duel_evidence import ToldPair
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
 from arena.scores.rules.comparisons.standings import sureness
 from markets.garbage_collection import gc_paused
@@ -142,7 +143,7 @@ class Leaderboard:
     """The rows, the most certain skill first and those that are not ranked last, with a sentence on them.
 
     `bar` is the evidence that an agent must have reached to be proven. `metaculus` has the Metaculus scores
-    of the same agents, and of the community that they form.
+    of the same agents, and of the community that they form. `pairs` has those told apart for good.
     """
 
     sentence: str
@@ -152,6 +153,7 @@ class Leaderboard:
     noise: float | None
     rows: tuple[LeaderboardRow, ...]
     metaculus: tuple[MetaculusScores, ...] = ()
+    pairs: tuple[ToldPair, ...] = ()
 
 
 def score_agents(
@@ -304,6 +306,11 @@ def rank_agents(
         board.append(_ranked_row(row, comparisons, tuple(stamps)))
     board.sort(key=_certainty_order)
 
+    pairs = []
+    for pair in comparisons.pairs:
+        since = datetime.fromtimestamp(float(pair.since), UTC).isoformat()
+        pairs.append(replace(pair, since=since))
+
     noise = comparisons.noise
     return Leaderboard(
         comparisons.sentence,
@@ -312,6 +319,7 @@ def rank_agents(
         comparisons.bar,
         None if noise is None else noise.typical,
         tuple(board),
+        pairs=tuple(pairs),
     )
 
 
@@ -427,7 +435,8 @@ def compute_leaderboard(
     rows = score_agents(accounts, stated, bets, min_coverage)
     if comparisons is None:
         line_ups = read_line_ups(connection, cohort)
-        comparisons = compare_line_ups(stated, line_ups, read_newest_time(connection), min_coverage)
+        as_of = read_newest_time(connection)
+        comparisons = compare_line_ups(stated, line_ups, as_of, min_coverage, is_whole=cohort is None)
 
     is_replay = any(stored.cohort.stamp == "replay" for stored in cohorts)
     board = rank_agents(rows, comparisons, stated, is_replay)

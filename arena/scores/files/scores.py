@@ -25,6 +25,7 @@ from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules.comparisons.duel_evidence import DuelRows, ToldPair, told_pairs
 from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
@@ -259,7 +260,8 @@ class FileScores:
     """The rows, best first, in which mode they were scored, and what there is to know about them.
 
     `sentence` says who leads, and `leader` is its name where it is proven; `bar` is what evidence must reach.
-    Where every category is scored by itself there is no sentence over all of them.
+    Where every category is scored by itself there is no sentence over all of them. `pairs` has who is closer
+    than whom at every look, where times are known.
     """
 
     mode: Mode
@@ -268,6 +270,7 @@ class FileScores:
     bar: float | None
     rows: tuple[ForecasterScores, ...]
     notes: tuple[str, ...]
+    pairs: tuple[ToldPair, ...] = ()
 
 
 def score_file(
@@ -318,6 +321,7 @@ def score_file(
         None if lead is None else lead.bar,
         tuple(rows),
         tuple(score_notes(table, scored, choices, few, boundless)),
+        tuple(_told_pairs(table, choices.outside)),
     )
 
 
@@ -460,9 +464,13 @@ def _judged(row: ForecasterScores, found: Standings | None, dated: bool, asked: 
         return replace(row, reason="no market_probability")
     gain = next(gain for gain in found.gains if gain.agent == row.forecaster)
     verdict = found.verdicts[row.forecaster]
-    at = verdict.reached  # in the file's own times
-    reached = datetime.fromtimestamp(at, UTC).isoformat() if dated and at is not None else at
+    reached = None if verdict.reached is None else _own_time(verdict.reached, dated)
     return replace(row, skill=gain.skill, evidence_reached=reached, **sureness(gain, verdict))
+
+
+def _own_time(time: float, dated: bool) -> str | float:
+    """Return a time as the file writes its own: as a date, or as a plain number."""
+    return datetime.fromtimestamp(time, UTC).isoformat() if dated else time
 
 
 def _standings(table: ForecastTable, ranked: Ints) -> Standings | None:
@@ -507,6 +515,34 @@ def _standings(table: ForecastTable, ranked: Ints) -> Standings | None:
         )
     bar = evidence_bar(count_entries(_stated_rows(table.where(has_price))))
     return standings(season, capital, bar, unranked=unranked, pairs=False)
+
+
+def _told_pairs(table: ForecastTable, outside: tuple[str, ...]) -> list[ToldPair]:
+    """Return the pairs of forecasters that are told, in the file's own times; none without times."""
+    if table.time is None or (table.resolved is None and table.close is None):
+        return []
+
+    left_out = [place for place, name in enumerate(table.forecasters) if name in outside]
+    entered = table.where(~np.isin(table.forecaster, left_out))
+    made, known = _times(entered, table)
+
+    # where there is no price nobody copies it
+    market = np.full(made.size, np.nan) if entered.market is None else entered.market
+    pairs = told_pairs(
+        DuelRows(
+            agents=entered.forecasters,
+            agent=entered.forecaster,
+            instant=np.unique(made, return_inverse=True)[1],
+            market=entered.question,
+            story=entered.event,
+            made=made,
+            known=np.where(known <= table.as_of, known, np.inf),
+            forecast=entered.probability,
+            price=np.nan_to_num(market, nan=-1.0),
+            payout=entered.outcome,
+        )
+    )
+    return [replace(pair, since=_own_time(float(pair.since), table.dated)) for pair in pairs]
 
 
 def _stated_rows(priced: ForecastTable) -> StatedRows:

@@ -1,6 +1,7 @@
 """A season's comparisons: who is compared on what, and what is no evidence."""
 
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from arena.scores.comparisons import (
     EARLY_STAMP,
     Comparisons,
     compare_agents,
+    compare_line_ups,
     compare_two,
     gains,
     twin_families,
@@ -77,6 +79,46 @@ def test_twins_have_the_same_settings_in_every_cohort() -> None:
     same = [LineUpEntry(1 + place // 2, *each) for place, each in enumerate(names)]
     assert twin_families(same) == []
     assert twin_families([*same[:3], LineUpEntry(2, "bob", "B")]) == [("ann", "bob")]
+
+
+def of_kinds(*kinds: str) -> list[LineUpEntry]:
+    """A line-up of ann, bob and cho, whose settings differ."""
+    return [
+        LineUpEntry(1, name, f'{kind} {{"as": "{name}"}}')
+        for name, kind in zip(("ann", "bob", "cho"), kinds, strict=True)
+    ]
+
+
+def test_pairs_are_told_among_all_but_references_and_of_the_whole_record_alone() -> None:
+    rows = a_season({"ann": 0.9, "bob": 0.0, "cho": -0.5}, events=150)
+    found = compare_line_ups(rows, of_kinds("llm", "llm", "llm"))
+    told = [(pair.better, pair.worse) for pair in found.pairs]
+    assert sorted(told) == [("ann", "bob"), ("ann", "cho"), ("bob", "cho")]
+    assert COMPARISONS.adapter.validate_python(COMPARISONS.adapter.dump_python(found, mode="json")) == found
+
+    lines = score_agents([an_account(name) for name in rows.agents], rows, NO_BETS)
+    [first, *_] = rank_agents(lines, found, rows, replay=False).pairs
+    assert datetime.fromisoformat(str(first.since)).timestamp() == found.pairs[0].since
+
+    referenced = compare_line_ups(rows, of_kinds("llm", "constant", "llm")).pairs
+    assert [(pair.better, pair.worse) for pair in referenced] == [("ann", "cho")]
+    assert compare_line_ups(rows, of_kinds("llm", "llm", "llm"), is_whole=False).pairs == ()
+
+
+def test_an_agent_that_was_renamed_goes_on_with_its_capital() -> None:
+    rows = a_season({"ann": 0.9, "bob": 0.0, "cho": 0.9}, events=150)
+    is_early = rows.market < 150
+    halves = take_rows(rows, (rows.agent == 1) | (is_early == (rows.agent == 0)))
+    entries = [
+        LineUpEntry(1, "ann", 'llm {"as": "A"}'),
+        LineUpEntry(1, "bob", 'llm {"as": "B"}'),
+        LineUpEntry(2, "cho", 'llm {"as": "A"}'),
+        LineUpEntry(2, "bob", 'llm {"as": "B"}'),
+    ]
+    [told] = compare_line_ups(halves, entries).pairs
+    [whole] = compare_line_ups(take_rows(rows, rows.agent < 2), entries).pairs
+    assert (told.better, told.worse) == ("cho", "bob")
+    assert (told.by, told.since) == (whole.by, whole.since)
 
 
 def test_what_is_kept_is_what_was_worked_out() -> None:

@@ -49,18 +49,37 @@ def evidence_bar(entries: int) -> float:
 
 def count_entries(rows: StatedRows) -> int:
     """Count the entries of a season, at the look that had most of them."""
-    agents = [_agent_rows(rows, number) for number in np.unique(rows.agent).tolist()]
-    agents.sort(key=lambda agent: int(agent.instant[0]))
+    return max((len(entries) for _, entries in _entries_by_look(rows)), default=0)
+
+
+def entry_starts(rows: StatedRows) -> dict[int, int]:
+    """Return the instant from which each agent that ever was an entry counts as one."""
+    starts: dict[int, int] = {}
+
+    for instant, entries in _entries_by_look(rows):
+        for agent in entries:
+            starts.setdefault(agent, instant)
+    return starts
+
+
+def _entries_by_look(rows: StatedRows) -> list[tuple[int, list[int]]]:
+    """Return the entries at each instant at which they change, in the order of time."""
+    numbers = np.unique(rows.agent)
+    agents = [_agent_rows(rows, number) for number in numbers.tolist()]
+    order = np.argsort([agent.instant[0] for agent in agents], kind="stable")
+    agents = [agents[place] for place in order.tolist()]
 
     started = np.array([agent.instant[0] for agent in agents], dtype=np.int64)
     left_price = np.array([_price_departure(agent) for agent in agents])
     departure = _departures(agents)
 
     changes = np.unique(np.concatenate([started, left_price, departure.ravel()]))
-    looks = changes[np.isfinite(changes)]
-    counts = [_entries_at(look, started, left_price, departure) for look in looks.tolist()]
+    looks = changes[np.isfinite(changes)].astype(np.int64)
+    entries = [_entries_at(look, started, left_price, departure) for look in looks.tolist()]
 
-    return max(counts, default=0)
+    return [
+        (look, numbers[order[places]].tolist()) for look, places in zip(looks.tolist(), entries, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +141,15 @@ def _departure(instant: Ints, distance: Floats) -> float:
     return float(instant[first[0]]) if first.size else np.inf
 
 
-def _entries_at(look: float, started: Ints, left_price: Floats, departure: NDArray[np.float64]) -> int:
-    """Count the entries among the agents that had started by one look."""
+def _entries_at(look: float, started: Ints, left_price: Floats, departure: NDArray[np.float64]) -> list[int]:
+    """Return the entries of one look, with the first agent that copies the price as one of them."""
     entries: list[int] = []
-    has_price_copy = False
+    price_copies: list[int] = []
 
     for agent in np.flatnonzero(started <= look).tolist():
         if left_price[agent] > look:
-            has_price_copy = True
+            price_copies.append(agent)
         elif not np.any(departure[agent, entries] > look):
             entries.append(agent)
 
-    return len(entries) + int(has_price_copy)
+    return entries + price_copies[:1]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
-from arena.scores.files.scores import ForecasterScores, row_data, score_file
+from arena.scores.files.scores import ForecasterScores, ScoreChoices, row_data, score_file
 from arena.scores.rules.metaculus.forecasts import Mode
 
 MODES: tuple[Mode, ...] = ("exact", "metaculus")
@@ -210,6 +210,25 @@ def test_before_eight_weeks_and_without_times_nobody_is_proven() -> None:
     timeless = score_file(table_of(*lines, more=",market_probability"))
     assert (timeless.leader, row_of(timeless.rows, "sharp").weeks) == (None, 1)
     assert any(note.startswith("no columns time and resolved") for note in timeless.notes)
+
+
+def test_pairs_are_told_where_times_are_known_with_or_without_prices() -> None:
+    """Nobody is compared with those outside."""
+    lines = season_lines(400, 20)
+    found = score_file(table_of(*lines, more=TIMED))
+    assert {("sharp", "blank"), ("lazy", "blank")} <= {(pair.better, pair.worse) for pair in found.pairs}
+    [sharp] = [pair for pair in found.pairs if (pair.better, pair.worse) == ("sharp", "blank")]
+    assert isinstance(sharp.since, float)
+    assert (7 < sharp.since <= 140, sharp.by > 0, sharp.coverage) == (True, True, 1.0)
+
+    plain = [",".join(cell for place, cell in enumerate(line.split(",")) if place != 4) for line in lines]
+    assert score_file(table_of(*plain, more=",time,resolved")).pairs == found.pairs
+    assert (
+        score_file(table_of(*[line.rsplit(",", 2)[0] for line in lines], more=",market_probability")).pairs
+        == ()
+    )
+    outside = score_file(table_of(*lines, more=TIMED), choices=ScoreChoices(outside=("blank",)))
+    assert not any("blank" in (pair.better, pair.worse) for pair in outside.pairs)
 
 
 def test_dates_are_given_back_as_dates() -> None:
