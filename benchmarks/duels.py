@@ -52,19 +52,17 @@ def power(seasons: int) -> Iterator[dict[str, Any]]:
     for line_up in LINE_UPS:
         for weeks in (20, 52):
             told = seasons_told(line_up, seasons, weeks)
-            ends = [
-                next(
-                    (pair.since for pair in pairs if (pair.better, pair.worse) == ("entry 0", "entry 4")), inf
-                )
-                for pairs in told
-            ]
+            ends = []
+            for pairs in told:
+                best = [pair for pair in pairs if (pair.better, pair.worse) == ("entry 0", "entry 4")]
+                ends.append(float(best[0].since) if best else inf)
             wrong = sum(any(pair.better > pair.worse for pair in pairs) for pairs in told)
             yield {
                 "what": f"noise {', '.join(f'{noise:.2f}' for noise in line_up)}, {weeks} weeks",
                 "pairs": mean(map(len, told)),
                 "error": 1.96 * float(np.std([len(pairs) for pairs in told])) / seasons**0.5,
                 "best": sum(end < inf for end in ends) / seasons,
-                "week": median(map(float, ends)) / WEEK,
+                "week": median(ends) / WEEK,
                 "wrong": wrong / seasons,
             }
 
