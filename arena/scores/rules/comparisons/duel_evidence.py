@@ -58,8 +58,8 @@ class ToldPair:
     """An entry that is closer than another, told at every look since a time.
 
     `by` is the mean Brier gain on common rows, each story counting once, and `since` the time of the look, in
-    seconds since 1970 or as a text. `coverage` is the share of common
-    rows among all resolved ones that either stated, and `note` says so where it is low.
+    seconds since 1970 or as a text. `coverage` is the share of common rows among resolved ones that either
+    stated, and `note` says so where it is low.
     """
 
     better: str
@@ -139,17 +139,17 @@ def _part(number: int) -> float:
 
 
 def told_pairs(rows: DuelRows, owners: Mapping[str, str] | None = None) -> list[ToldPair]:
-    """Return all pairs of which it is told who is closer, those that were told first before others."""
+    """Return all pairs of which it is told who is closer, in the order in which they were."""
     duels = _Duels.of(rows)
     shares = error_shares(duels.starts, owners or {})
 
     told: dict[Pair, ToldPair] = {}
     for pair, share in shares.items():
-        found = duels.told(*pair, bar=1 / share)
-        if found is not None:
-            told[pair] = found
+        told_pair = duels.told(*pair, bar=1 / share)
+        if told_pair is not None:
+            told[pair] = told_pair
 
-    # both ways at once is an error of one of the two, and nobody knows of which
+    # one of two opposite ways is an error, and nothing says which
     clear = [pair for (better, worse), pair in told.items() if (worse, better) not in told]
     return sorted(clear, key=lambda pair: (float(pair.since), pair.better, pair.worse))
 
@@ -159,10 +159,11 @@ class _Duels:
     """What all duels share.
 
     `forecast` has a line for each agent and a column for each market at an instant, in order of story and
-    time; NaN where nothing was stated. `ends` are the columns that have ended, in order of story and end,
-    `last` the places among them of the last ones at their time in a story, `story_start` where each of these
-    ones' story begins, `is_first` which are the first of their story, and `by_time` their order in time.
-    A look is a time at which something ended: `look` is its last place in that order, and `at` the time.
+    time; NaN where nothing was stated. `ends` are the columns that have ended, in order of story and end.
+    `last` are the places among them at which the last row of a story at one time ends: for each of these
+    `story_start` is the place at which its story begins, `is_first` names the first of each story, and
+    `by_time` is their order in time. A look is a time at which something ended: `look` is its last place in
+    that order, and `at` the time.
     """
 
     places: Mapping[str, int]

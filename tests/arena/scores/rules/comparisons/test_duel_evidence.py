@@ -112,6 +112,25 @@ def test_what_ends_later_changes_no_earlier_look() -> None:
         assert len(told_pairs(seen)) == count
 
 
+def test_what_is_forecast_after_its_end_does_not_count() -> None:
+    rows = two(a_table())
+    assert told_pairs(replace(rows, made=rows.known + 1)) == []
+    [told] = told_pairs(rows)
+    again = replace(
+        rows,
+        agent=np.tile(rows.agent, 2),
+        instant=np.concatenate([rows.instant, rows.instant + 1000]),
+        market=np.tile(rows.market, 2),
+        story=np.tile(rows.story, 2),
+        made=np.concatenate([rows.made, rows.known + 1]),
+        known=np.tile(rows.known, 2),
+        forecast=np.concatenate([rows.forecast, 1 - rows.payout]),
+        price=np.tile(rows.price, 2),
+        payout=np.tile(rows.payout, 2),
+    )
+    assert told_pairs(again) == [told]
+
+
 def test_low_coverage_in_common_is_said() -> None:
     of = table(20, 20, np.random.default_rng(1))
     lines = np.stack([of.seen(0.1), of.seen(1.5)])
