@@ -20,14 +20,16 @@ from arena.scores.spending import read_spending, spending_sentences
 MARKET = "market"
 
 
-def rank(row: Mapping[str, Any]) -> str | None:
-    """The places that an agent may really hold.
+def rank(row: Mapping[str, Any]) -> str:
+    """Return the places that an agent may really hold; a dash, so that the column stays, where there are none.
 
-    >>> rank({"place_best": 1, "place_worst": 3}), rank({"place_best": 2, "place_worst": 2})
-    ('1-3', '2')
+    >>> rank({"place_best": 1, "place_worst": 3}), rank({"place_best": None, "place_worst": None})
+    ('1-3', '–')
     """
     best, worst = row["place_best"], row["place_worst"]
-    return None if best is None else str(best) if best == worst else f"{best}-{worst}"
+    if best is None:
+        return "–"
+    return str(best) if best == worst else f"{best}-{worst}"
 
 
 def small_dollars(usd: float) -> str:
