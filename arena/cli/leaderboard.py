@@ -21,7 +21,7 @@ MARKET = "market"
 
 
 def rank(row: Mapping[str, Any]) -> str:
-    """Return the places that an agent may really hold; a dash, so that the column stays, where there are none.
+    """Return the places that an agent may really hold; a dash if there are none, so that the column stays.
 
     >>> rank({"place_best": 1, "place_worst": 3}), rank({"place_best": None, "place_worst": None})
     ('1-3', '–')
