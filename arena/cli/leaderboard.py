@@ -20,15 +20,16 @@ from arena.scores.spending import read_spending, spending_sentences
 MARKET = "market"
 
 
-def rank(row: Mapping[str, Any]) -> str:
-    """Return the places that an agent may really hold; a dash if there are none, so that the column stays.
+def rank(row: Mapping[str, Any]) -> str | None:
+    """Return the places that an agent may really hold; `none` where it is ranked, but has no interval yet.
 
-    >>> rank({"place_best": 1, "place_worst": 3}), rank({"place_best": None, "place_worst": None})
-    ('1-3', '–')
+    >>> rank({"place_best": 1, "place_worst": 3}), rank({"place_best": None, "ranked": True})
+    ('1-3', 'none')
     """
-    best, worst = row["place_best"], row["place_worst"]
+    best = row["place_best"]
     if best is None:
-        return "–"
+        return "none" if row["ranked"] else None
+    worst = row["place_worst"]
     return str(best) if best == worst else f"{best}-{worst}"
 
 
