@@ -68,8 +68,8 @@ def find_chromium() -> str | None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are processors: many a test waits for another process."""
-    return (os.cpu_count() or 1) + 2
+    """One more than there are processors: many a test waits for another process."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
