@@ -229,7 +229,7 @@ def _turn(
     sealed = place | {"note": "", "cash": cash, "wishes": orders, "forecasts": sorted(said), "rejections": []}
     row = place["verdict"], "", cash, orders, "0.1.0", digest(sealed)
     pages.rows["turn"].append((key, round_id, account.id, *row))
-    pages.rows["claim"].append((round_id, account.id, 1, "host/1/1", text(0)))
+    pages.rows["claim"].append((round_id, account.id, 1, "host/1/1", None))
     pages.rows["forecast"] += [(key, *forecast) for forecast in said]
 
 
