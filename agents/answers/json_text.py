@@ -44,19 +44,23 @@ _ANNOUNCED = re.compile(
 """The end of a text by which a sentence of its own announces the answer that follows."""
 _QUOTED = re.compile(
     r"(?:"
-    r"\b(?:articles?|source|page|text|snippet|document|headline|post|it|they)\s+"
-    r"(?:says?|said|contains?|contained|asks?|asked|tells?|told|instructs?|instructed|wants?|wanted|reads?)\b"
-    r"|\b(?:an?|the|one|this)\s+(?:(?:short|possible|minimal)\s+)?(?:example|illustration|placeholder|mock-?up)\b"
+    r"(?P<source>\b(?:articles?|source|page|text|snippet|document|headline|post|it|they)\s+"
+    r"(?:says?|said|asks?|asked|tells?|told|instructs?|instructed|wants?|wanted|reads?)\b)"
+    r"|\b(?:an?|one)\s+(?:(?:short|possible|minimal)\s+)?(?:example|illustration|placeholder|mock-?up)\b"
     r"|\bfor\s+(?:example|illustration|instance)\b"
     r")[^.!?\n{}\[\]]*\n?\s*(?:```\w*\s*)?$",
     re.IGNORECASE,
 )
 """The end of a text by which its last sentence makes what follows a quotation, or an example."""
+_OWN = re.compile(r"\b(?:my|mine|our|I)\b|\bhere(?:['’]s|\s+(?:is|are))\b", re.IGNORECASE)
+"""Words of a sentence that gives the writer's own answer, whatever a source says."""
 _TAKEN_BACK = re.compile(
-    r"^\W*(?:(?:wait|oops|sorry|actually|no)\b[^.\n]{0,40})?\b(?:correction|erratum|mistake|wrong|misread)\b"
+    r"^\W*(?:(?:(?:wait|oops|sorry|actually)\b|no\b\s*[,.:!–—])[^.\n]{0,40})?"
+    r"\b(?:correction|erratum|mistake|wrong(?!-)|misread)\b"
     r"|\b(?:disregard|ignore|scratch|discard|forget)\s+(?:all\s+)?(?:the\s+|my\s+)?"
     r"(?:above|previous|first|that|this|json|answer|forecasts?)\b"
-    r"|\bI\s+(?:made\s+a\s+mistake|misread|meant|take\s+(?:it|that|this)\s+back|withdraw)\b",
+    r"|(?<!\bif )\bI\s+(?:made\s+a\s+mistake|misread|take\s+(?:it|that|this)\s+back|withdraw)\b"
+    r"|\bI\s+meant\s+(?!to\s+be\b)",
     re.IGNORECASE,
 )
 """Words by which what follows an answer takes it back."""
@@ -124,9 +128,17 @@ def announced_at(text: str, start: int, end: int) -> int:
 
 
 def is_quoted(text: str, start: int) -> bool:
-    """Return whether the sentence before a value makes it a quotation or an example."""
+    """Return whether the sentence before a value makes it a quotation or an example.
+
+    A sentence that names a source and then gives the writer's own answer makes it neither.
+    """
     before = text[max(0, start - MOST_AROUND) : start].rpartition(">")[2]
-    return _QUOTED.search(before) is not None
+    quoted = _QUOTED.search(before)
+    if quoted is None or quoted["source"] is None:
+        return quoted is not None
+
+    sentence_start = max(before.rfind(sign, 0, quoted.start()) for sign in ".!?\n") + 1
+    return _OWN.search(before, sentence_start) is None
 
 
 def is_taken_back(text: str, end: int) -> bool:

@@ -106,7 +106,10 @@ class Question:
     async def _again(
         self, first: _Reading, missing: tuple[MarketId, ...], refused: Sequence[Rejection]
     ) -> AsyncIterator[_Reading]:
-        """What comes of asking for the rest."""
+        """Ask for the rest, and yield how each answer is read.
+
+        An answer that was cut off is asked for with a higher limit, or else in two halves.
+        """
         nothing = len(missing) == len(self.markets)
         repeat = self._repeat(first, missing, refused)
         if not first.cut:
@@ -121,19 +124,19 @@ class Question:
             yield await self._once(repeat)
             return
 
-        half = -(-len(missing) // 2)
-        halves = (missing[:half], missing[half:])
-        names = short_ids(self.view.snapshot)
-        of_second = tuple(rejection for rejection in refused if rejection.market_id in halves[1])
+        middle = -(-len(missing) // 2)
+        of_second = tuple(rejection for rejection in refused if rejection.market_id in missing[middle:])
         of_first = tuple(rejection for rejection in refused if rejection not in of_second)
+        halves = ((missing[:middle], of_first), (missing[middle:], of_second))
+
+        names = short_ids(self.view.snapshot)
         spent = sum(bet.amount for bet in first.decision.bets)
-        for number, (markets, orders) in enumerate(zip(halves, (of_first, of_second), strict=True)):
-            told = (
-                f"Of your first answer the rest is kept. {_sentence_on_orders(orders, names)}"
-                if orders
-                else ""
-            )
-            reading = await self._once(self.put(markets, number, spent, told))
+        for number, (markets, orders) in enumerate(halves):
+            on_refused = ""
+            if orders:
+                on_refused = f"Of your first answer the rest is kept. {_sentence_on_orders(orders, names)}"
+
+            reading = await self._once(self.put(markets, number, spent, on_refused))
             spent += sum(bet.amount for bet in reading.decision.bets)
             yield reading
 
