@@ -297,6 +297,7 @@ def claimed_turns(
         ids[entrant.name] = stored.entrant_ids[entrant.name]
         sources.update(dict.fromkeys(forecast_sources(entrant.settings)))
 
+    # What is the same for all entrants, or read of all of them at once.
     offers = SnapshotOffers(snapshot, cohort.rules)
     tokens = record.write(claim_turns, round_id, [*ids.values()], world.holder, record.watch.is_over)
     accounts = record.holdings(stored.id)
@@ -304,10 +305,13 @@ def claimed_turns(
     marks = mark_all({name: accounts[name] for name in ids}, snapshot, cohort.rules.quote_age)
     calls = record.read(read_calls, round_id, [*ids.values()])
     evidence = {} if cohort.evidence == NO_EVIDENCE else record.read(read_evidence, round_id)
+
+    # The round before this one: what has ended since is told.
     since = None
     for other in record.read(read_rounds, stored.id):
         if other.at < stored_round.at:
             since = other.at
+
     context = gather_context(entrants, stored, snapshot, since, record)
 
     for entrant in entrants:
@@ -321,6 +325,7 @@ def claimed_turns(
         answers = calls.get(entrant_id, ())
         payer = Payer(round_id, entrant_id, token)
         ask = ask_of_player(player, payer, name, answers, world, record, stored_round.at)
+
         view = View(
             snapshot=snapshot,
             holdings=accounts[name],
@@ -337,6 +342,7 @@ def claimed_turns(
         tools = toolbox(entrant, stored, stored_round, view, world, record)
         if tools is not None:
             view = replace(view, tools=tools)
+
         yield ClaimedTurn(
             entrant, entrant_id, token, player, ask, view, offers, cohort, world.now, asked=bool(answers)
         )

@@ -71,6 +71,20 @@ def test_a_decision_has_the_form_that_is_printed(name: str) -> None:
     assert not form.is_valid({"decision": {"version": 1, "forecasts": [{"market": RAIN, "probability": 1}]}})
 
 
+async def called(
+    answer: Callable[[HttpRequest], Awaitable[HttpResponse]], tool: str, arguments: dict[str, Any]
+) -> CallToolResult:
+    """Call a tool of a server of the protocol whose desk answers so."""
+    async with (
+        serve_http(HttpServer(answer), "127.0.0.1", 0) as port,
+        httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}", headers={"Authorization": "Bearer k"}, trust_env=False
+        ) as http,
+        Client(make_server(DeskClient(http))) as client,
+    ):
+        return await client.call_tool(tool, arguments)
+
+
 FAULTS = [
     ("submit", {}, "decision: expected an object with the lists forecasts, bets and sales"),
     ("submit", {"decision": "x"}, "decision: expected an object with the lists forecasts, bets and sales"),
@@ -91,17 +105,7 @@ def test_a_fault_is_one_line(tool: str, arguments: dict[str, Any], words: str) -
             422, json.dumps({"error": {"message": "two\nlines", "mend": "do\nthat"}}).encode(), JSON
         )
 
-    async def play() -> CallToolResult:
-        async with (
-            serve_http(HttpServer(answer), "127.0.0.1", 0) as port,
-            httpx.AsyncClient(
-                base_url=f"http://127.0.0.1:{port}", headers={"Authorization": "Bearer k"}, trust_env=False
-            ) as http,
-            Client(make_server(DeskClient(http))) as client,
-        ):
-            return await client.call_tool(tool, arguments)
-
-    result = asyncio.run(play())
+    result = asyncio.run(called(answer, tool, arguments))
     assert (result.is_error, text_of(result)) == (True, words)
 
 
@@ -111,18 +115,8 @@ def test_a_page_of_another_server_is_no_answer(tool: str, page: bytes) -> None:
     async def answer(request: HttpRequest) -> HttpResponse:
         return HttpResponse(503 if b"error" in page else 200, page)
 
-    async def play() -> CallToolResult:
-        async with (
-            serve_http(HttpServer(answer), "127.0.0.1", 0) as port,
-            httpx.AsyncClient(
-                base_url=f"http://127.0.0.1:{port}", headers={"Authorization": "Bearer k"}, trust_env=False
-            ) as http,
-            Client(make_server(DeskClient(http))) as client,
-        ):
-            arguments = {"decision": DECISION} if tool == "submit" else {}
-            return await client.call_tool(tool, arguments)
-
-    result = asyncio.run(play())
+    arguments = {"decision": DECISION} if tool == "submit" else {}
+    result = asyncio.run(called(answer, tool, arguments))
     assert result.is_error
     assert text_of(result).endswith("; it is not a desk")
 

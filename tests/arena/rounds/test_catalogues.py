@@ -1,10 +1,8 @@
 """Catalogues that hold fewer than half of the markets known to be open: what waits for them, and how long."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +18,6 @@ from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource
 from arena.rounds.round import play_round
 from arena.rounds.settlement import VenueSync, sync_venue
-from arena.verify import verify
 from markets.model import MarketId, Resolution
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
 from tests.builders import NOW
@@ -43,15 +40,6 @@ class ShrinkingVenue(LittleVenue):
 
 def a_venue(count: int = 40, **more: Any) -> ShrinkingVenue:
     return ShrinkingVenue(mids={f"sim:m{number:03}": 40 for number in range(count)}, **more)
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    record = Record.open(str(tmp_path / "arena.db"))
-    yield record
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
-    record.close()
 
 
 def play(stored: StoredCohort, number: int, venue: LittleVenue, now: datetime, record: Record) -> RoundReport:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from arena.record.schema.database import reading
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.sync import VenueSource
 from arena.rounds.settlement import VenueSync, sync_venue
-from arena.verify import verify
 from markets.venue import EVERY_MARKET, CatalogueFilter, Venue, VenueError
 from tests.builders import NOW
 from tests.venue_server import kalshi, manifold, polymarket
@@ -49,15 +47,6 @@ VENUES: dict[str, Put] = {"polymarket": put_polymarket, "kalshi": put_kalshi, "m
 def server() -> Iterator[VenueServer]:
     with venue_server() as running:
         yield running
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    record = Record.open(str(tmp_path / "arena.db"))
-    yield record
-    with reading(record.engine) as connection:
-        assert verify(connection) == []
-    record.close()
 
 
 def sync(
