@@ -21,6 +21,8 @@ def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watc
     search.press("Enter")
     found = re.compile(rf"/markets\?search={word}$")
     expect(page).to_have_url(found, timeout=PATIENCE)
+    # The address changes before the rows do.
+    expect(names_of(page).filter(has_not_text=word)).to_have_count(0, timeout=PATIENCE)
     settled(page)
     question = rows_of(page)[0]
     follow(page, 0, leads=r"/market\?market=")
