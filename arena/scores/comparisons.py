@@ -36,7 +36,7 @@ from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel import duel as direct_duel
-from arena.scores.rules.comparisons.duel_evidence import DuelRows, ToldPair, told_pairs
+from arena.scores.rules.comparisons.duel_evidence import DuelRows, PairEvidence, compare_pairs
 from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
 from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import Gain
@@ -102,7 +102,7 @@ class Comparisons:
     bar: float = BAR
     sentence: str = "Nothing is resolved yet, so nobody leads."
     noise: TwinNoise | None = None
-    pairs: tuple[ToldPair, ...] = ()
+    pairs: tuple[PairEvidence, ...] = ()
 
     def of(self, agent: str) -> RankedAgent | None:
         """How an agent stands, if it is ranked."""
@@ -157,14 +157,14 @@ def compare_line_ups(
 
 def _told_pairs(
     rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: datetime | None
-) -> list[ToldPair]:
+) -> list[PairEvidence]:
     """Return the pairs of agents that are told; one that was renamed is the same agent throughout."""
     stated = answered_rows(_without_agents(rows, _agents_of_kinds(line_ups, REFERENCES)))
     newest = _newest_names(line_ups)
     now = [stated.agents.index(newest.get(name, name)) for name in stated.agents]
     last = np.inf if as_of is None else as_of.timestamp()
 
-    return told_pairs(
+    pairs = compare_pairs(
         DuelRows(
             agents=stated.agents,
             agent=np.array(now, dtype=np.int64)[stated.agent],
@@ -178,6 +178,7 @@ def _told_pairs(
             payout=stated.payout,
         )
     )
+    return [pair for pair in pairs if pair.since is not None]
 
 
 def _agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> set[str]:

@@ -44,7 +44,7 @@ from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, MARKET, Compariso
 from arena.scores.metaculus_scores import BASELINES, MetaculusScores, metaculus_scores, read_known
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean, none_for_nan
-from arena.scores.rules.comparisons.duel_evidence import ToldPair
+from arena.scores.rules.comparisons.duel_evidence import PairEvidence
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
 from arena.scores.rules.comparisons.standings import sureness
 from markets.garbage_collection import gc_paused
@@ -153,7 +153,7 @@ class Leaderboard:
     noise: float | None
     rows: tuple[LeaderboardRow, ...]
     metaculus: tuple[MetaculusScores, ...] = ()
-    pairs: tuple[ToldPair, ...] = ()
+    pairs: tuple[PairEvidence, ...] = ()
 
 
 def score_agents(
@@ -308,8 +308,9 @@ def rank_agents(
 
     pairs = []
     for pair in comparisons.pairs:
-        since = datetime.fromtimestamp(float(pair.since), UTC).isoformat()
-        pairs.append(replace(pair, since=since))
+        if pair.since is not None:
+            since = datetime.fromtimestamp(float(pair.since), UTC).isoformat()
+            pairs.append(replace(pair, since=since))
 
     noise = comparisons.noise
     return Leaderboard(

@@ -25,7 +25,12 @@ from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
-from arena.scores.rules.comparisons.duel_evidence import DuelRows, ToldPair, told_pairs
+from arena.scores.rules.comparisons.duel_evidence import (
+    SECONDS_OF_A_WEEK,
+    DuelRows,
+    PairEvidence,
+    compare_pairs,
+)
 from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
@@ -270,7 +275,7 @@ class FileScores:
     bar: float | None
     rows: tuple[ForecasterScores, ...]
     notes: tuple[str, ...]
-    pairs: tuple[ToldPair, ...] = ()
+    pairs: tuple[PairEvidence, ...] = ()
 
 
 def score_file(
@@ -517,7 +522,7 @@ def _standings(table: ForecastTable, ranked: Ints) -> Standings | None:
     return standings(season, capital, bar, unranked=unranked, pairs=False)
 
 
-def _told_pairs(table: ForecastTable, outside: tuple[str, ...]) -> list[ToldPair]:
+def _told_pairs(table: ForecastTable, outside: tuple[str, ...]) -> list[PairEvidence]:
     """Return the pairs of forecasters that are told, in the file's own times; none without times."""
     if table.time is None or (table.resolved is None and table.close is None):
         return []
@@ -528,7 +533,7 @@ def _told_pairs(table: ForecastTable, outside: tuple[str, ...]) -> list[ToldPair
 
     # where there is no price nobody copies it
     market = np.full(made.size, np.nan) if entered.market is None else entered.market
-    pairs = told_pairs(
+    pairs = compare_pairs(
         DuelRows(
             agents=entered.forecasters,
             agent=entered.forecaster,
@@ -540,9 +545,14 @@ def _told_pairs(table: ForecastTable, outside: tuple[str, ...]) -> list[ToldPair
             forecast=entered.probability,
             price=np.nan_to_num(market, nan=-1.0),
             payout=entered.outcome,
+            week=SECONDS_OF_A_WEEK / _seconds(table),
         )
     )
-    return [replace(pair, since=_own_time(float(pair.since), table.dated)) for pair in pairs]
+    return [
+        replace(pair, since=_own_time(float(pair.since), table.dated))
+        for pair in pairs
+        if pair.since is not None
+    ]
 
 
 def _stated_rows(priced: ForecastTable) -> StatedRows:
