@@ -258,3 +258,49 @@ def seasons_told(line_up: Sequence[float], seasons: int, weeks: int = 20) -> lis
         lines = np.stack([of.seen(noise) for noise in line_up])
         told.append(told_pairs(duel_rows(of, lines)))
     return told
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """How many more weeks a pair was to take until it is told, at a look, and how many it took.
+
+    NaN where nothing was said, and infinity where it was never to be told, or was not told that way.
+    """
+
+    foretold: float
+    took: float
+
+
+def foreseen(seasons: int, week: int, weeks: int = 120) -> list[Foresight]:
+    """Return what is said of the pairs that are not told by a week, and what became of them."""
+    found = []
+    for line_up in LINE_UPS:
+        for number in range(seasons):
+            of = table(weeks, 13, np.random.default_rng([weeks, number]))
+            rows = duel_rows(of, np.stack([of.seen(noise) for noise in line_up]))
+            ends = {(pair.better, pair.worse): pair.since for pair in told_pairs(rows)}
+
+            for pair in compare_pairs(_until(rows, week * WEEK)):
+                if pair.since is None:
+                    end = ends.get((pair.better, pair.worse))
+                    took = np.inf if end is None else float(end) / WEEK - week
+                    found.append(Foresight(np.nan if pair.weeks_more is None else pair.weeks_more, took))
+    return found
+
+
+def _until(rows: DuelRows, day: float) -> DuelRows:
+    """Return what is known by a day."""
+    some = np.flatnonzero(rows.made <= day)
+    known = rows.known[some]
+    return replace(
+        rows,
+        agent=rows.agent[some],
+        instant=rows.instant[some],
+        market=rows.market[some],
+        story=rows.story[some],
+        made=rows.made[some],
+        known=np.where(known <= day, known, np.inf),
+        forecast=rows.forecast[some],
+        price=rows.price[some],
+        payout=rows.payout[some],
+    )

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import inf, log
+from math import inf
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from arena.scores.rules._columns import Flags, Floats, runs
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.entries import StatedRows, entry_starts
 from arena.scores.rules.comparisons.events import Ints
-from arena.scores.rules.comparisons.evidence import STAKES, EvidenceRows, Timeline, one_a_time, sums_before
+from arena.scores.rules.comparisons.evidence import EvidenceRows, Timeline, one_a_time, sums_before
+from arena.scores.rules.comparisons.power import Pace, weeks_until_told
 
 ERROR = 0.05
 """The chance that any pair is ever told wrongly."""
@@ -33,8 +34,6 @@ ENOUGH_COVERAGE = 0.8
 ENOUGH_STORIES = 20
 ENOUGH_WEEKS = 4.0
 """From how many stories and weeks on it is said how long telling would take."""
-FORESEEN = 104.0
-"""The weeks beyond which nothing is foreseen."""
 MOST_ENTRIES = 100
 """How many entries are compared with each other, the first that began: 4,950 pairs."""
 SECONDS_OF_A_WEEK = 604_800.0
@@ -74,8 +73,8 @@ class PairEvidence:
     mean Brier gain, each of the `stories` that have ended for both counting once. `coverage` is the share of
     common rows among resolved ones that either stated, and `note` says so where it is low.
 
-    `weeks_more` is how many more weeks telling would take at the pace so far; infinite where these are more
-    than `FORESEEN`, and None where the pair is told or it is too early to say.
+    `weeks_more` is how many more weeks telling would take at the pace so far (`power`): infinite where that
+    is more than two years, and None where the pair is told or it cannot be said yet.
     """
 
     better: str
@@ -305,7 +304,7 @@ class _Duels:
         cell = rows.instant[some] * (rows.market.max(initial=0) + 1) + rows.market[some]
         _, first, column = np.unique(cell, return_index=True, return_inverse=True)
         first = some[first]
-        order = np.lexsort((rows.market[first], rows.made[first], rows.story[first]))
+        order = np.lexsort((rows.known[first], rows.market[first], rows.made[first], rows.story[first]))
         first = first[order]
         forecast = np.full((len(rows.agents), first.size), np.nan)
         forecast[rows.agent[some], np.argsort(order)[column]] = rows.forecast[some]
@@ -327,7 +326,7 @@ class _Duels:
             forecast=forecast,
             made=rows.made[first],
             payout=rows.payout[first],
-            timeline=Timeline.of(story, rows.made[first], known),
+            timeline=Timeline.of(story, rows.made[first], rows.market[first], known),
             ends=ends,
             last=last,
             story_start=story_start,
@@ -361,6 +360,13 @@ class _Duels:
 
         is_other_better = since is None and (other_since is not None or gain.mean < 0)
         is_told = since is not None or other_since is not None
+        if is_told:
+            weeks_more = None
+        elif is_other_better:
+            weeks_more = self._weeks_more(b, a, common, gain.reversed(), bar)
+        else:
+            weeks_more = self._weeks_more(a, b, common, gain, bar)
+
         return PairEvidence(
             better=other if is_other_better else one,
             worse=one if is_other_better else other,
@@ -369,7 +375,7 @@ class _Duels:
             coverage=coverage,
             note=note,
             stories=gain.stories,
-            weeks_more=None if is_told else self._weeks_more(common, gain, bar),
+            weeks_more=weeks_more,
         )
 
     def _since(self, own: Floats, rival: Floats, common: Flags, t: Floats, bar: float) -> float | None:
@@ -382,13 +388,17 @@ class _Duels:
         reached = clear[capital.until(self.at[clear]) >= bar]
         return float(self.at[reached[0]]) if reached.size else None
 
-    def _weeks_more(self, common: Flags, gain: "_MeanGain", bar: float) -> float | None:
-        """Return how many more weeks it would take to tell, None where it is too early to say."""
-        weeks = (self.at[-1] - self.made[common].min()) / self.week
+    def _weeks_more(
+        self, own: Floats, rival: Floats, common: Flags, gain: "_MeanGain", bar: float
+    ) -> float | None:
+        """Return how many more weeks it would take to tell, None where that cannot be said."""
+        weeks = float(self.at[-1] - self.made[common].min()) / self.week
         if gain.stories < ENOUGH_STORIES or weeks < ENOUGH_WEEKS:
             return None
 
-        return weeks_until_told(abs(gain.t), gain.stories, weeks, bar)
+        capital = self.timeline.capital_now(own, rival, self.payout, common)
+        pace = Pace(gain.stories, weeks, gain.t, float(gain.least_t[-1]), capital)
+        return weeks_until_told(pace, bar, LEAST_T)
 
     def _mean_gain(self, own: Floats, other: Floats, common: Flags) -> "_MeanGain":
         """Return the mean gain, each story counting once, and how clear it is with and without lean."""
@@ -451,18 +461,9 @@ class _MeanGain:
     least_t: Floats
     most_t: Floats
 
-
-def weeks_until_told(t: float, stories: int, weeks: float, bar: float) -> float:
-    """Return how many more weeks telling would take if a gain went on as it did over so many weeks.
-
-    A capital grows by about half of the squared t-statistic, in logarithms, less what the mean of several
-    stakes costs.
-    """
-    needed = log(bar) + log(STAKES.size)
-    per_story = t * t / 2 / stories
-    if per_story * stories * (1 + FORESEEN / weeks) < needed:
-        return inf
-    return max(needed / per_story / stories - 1, 0.0) * weeks
+    def reversed(self) -> "_MeanGain":
+        """Return the same for the other one."""
+        return _MeanGain(self.stories, -self.mean, -self.t, -self.most_t, -self.least_t)
 
 
 def _t_statistic(count: Floats, total: Floats, squares: Floats) -> Floats:

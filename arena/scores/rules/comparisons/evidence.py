@@ -1,10 +1,11 @@
 """Evidence: the capital of a bet that an agent is closer than the price, however often one looks.
 
-- Formula: the capital starts at 1. A forecast f on a price r gains d = (r − o)² − (f − o)² = (f − r)(2o − f
-  − r). A story multiplies the capital by 1 + Σ λ_k·d_k
-  over its forecasts in order; λ_k is the stake λ, or less, so that the worst of the story so far costs at
-  most half. The capital is the mean over λ of ½, 1, 2 and 4. A forecast counts once resolved; from a
-  story's first such one on, its open ones count at their worst.
+- Formula: the capital starts at 1. A forecast f on a price r gains d = (r − o)² − (f − o)² = 2(f − r)(o − m),
+  m the middle of both. A story multiplies the capital by 1 + Σ λ_k·d_k over its forecasts in order; λ_k is
+  c / 4m(1 − m), or less, so that the worst end of the story so far costs at most half. At c = 1 one forecast
+  multiplies it by f / m or (1 − f) / (1 − m), the likelihood ratio. The capital is the mean over c of ⅓, ⅔
+  and 1. A forecast counts once resolved; from a story's first such one on, its open markets count at their
+  worst.
 - Direction: higher is better: without skill ×20 has a chance of at most 1 in 20.
 - Range: above 0.
 - Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count. Fractions
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from arena.scores.rules._columns import Flags, Floats, runs
 from arena.scores.rules.comparisons.events import Ints
 
-STAKES = np.array([0.5, 1.0, 2.0, 4.0])
+STAKES = np.array([1 / 3, 2 / 3, 1.0])
 MOST = 0.5
 """What the worst end of a story may cost, as a share of the capital."""
 BAR = 20.0
@@ -76,7 +77,7 @@ class Evidence:
 def evidence(rows: EvidenceRows) -> Evidence:
     """Return an agent's evidence."""
     rows = one_a_time(rows)
-    timeline = Timeline.of(rows.story, rows.made, rows.known)
+    timeline = Timeline.of(rows.story, rows.made, rows.market, rows.known)
 
     return timeline.capital(rows.forecast, rows.price, rows.payout, np.ones(rows.story.size, dtype=np.bool_))
 
@@ -95,24 +96,41 @@ def one_a_time(rows: EvidenceRows) -> EvidenceRows:
 
 
 @dataclass(frozen=True, slots=True)
+class _Batch:
+    """What is forecast for the first time of each story, or for the second, and so on: its moves.
+
+    `legs` are the legs of the moves, and `starts` and `sizes` the moves of each of the `stories`.
+    """
+
+    moves: Ints
+    legs: Ints
+    stories: Ints
+    starts: Ints
+    sizes: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class Timeline:
     """When rows were made and ended: the order of all that changes a capital, which many bets can share.
 
-    The rows come in order of story and time; `batch` is where those of one story and time begin, and `first`
-    the batch with which each story begins. Changes come in order of story and time too: row k is made at
-    `made`[k], and `end_rows` end at `ends`. A capital moves at `points`, the last changes at their times in
-    stories of which something has ended; `story_start` is the first change of the story of each, `is_first`
-    says which are the first points of their story, `by_time` is their order in time, and `at` their times in
-    that order.
+    The rows come in order of story, time and market. A leg is a market with its end, and a move the rows of
+    a leg at one time; `move` and `leg` have the first row of each, and `story_legs` the first leg of each
+    story. `batches` have the moves as they follow each other in their stories.
+
+    Changes come in order of story and time: a move is made at `made`, and the legs `ended` end at `ends`. A
+    capital moves at `points`, the last changes at their times in stories of which something has ended;
+    `story_start` is the first change of the story of each, `is_first` says which are the first points of
+    their story, `by_time` is their order in time, and `at` their times in that order.
     """
 
-    batch: Ints
-    batch_sizes: Ints
-    first: Ints
-    batches: Ints
+    move: Ints
+    move_leg: Ints
+    leg: Ints
+    story_legs: Ints
+    batches: tuple[_Batch, ...]
     made: Ints
     ends: Ints
-    end_rows: Ints
+    ended: Ints
     points: Ints
     story_start: Ints
     is_first: Flags
@@ -120,15 +138,16 @@ class Timeline:
     at: Floats
 
     @classmethod
-    def of(cls, story: Ints, made: Floats, known: Floats) -> "Timeline":
-        """Return the timeline of rows in order of story and time; `known` is infinite while they are open."""
-        batch, batch_sizes = runs(story, made)
-        first, batches = runs(story[batch])
+    def of(cls, story: Ints, made: Floats, market: Ints, known: Floats) -> "Timeline":
+        """Return the timeline of rows in order of these columns; `known` is infinite while they are open."""
+        move, _ = runs(story, made, market, known)
+        leg, move_leg = _legs(story[move], market[move], known[move])
+        leg = move[leg]
 
-        ended = np.flatnonzero(np.isfinite(known))
-        stories = np.concatenate([story, story[ended]])
-        at = np.concatenate([made, known[ended]])
-        is_end = np.arange(stories.size) >= story.size
+        ended = np.flatnonzero(np.isfinite(known[leg]))
+        stories = np.concatenate([story[move], story[leg[ended]]])
+        at = np.concatenate([made[move], known[leg[ended]]])
+        is_end = np.arange(stories.size) >= move.size
         order = np.lexsort((is_end, at, stories))
 
         changes = np.empty(order.size, dtype=np.int64)
@@ -144,13 +163,14 @@ class Timeline:
         by_time = np.argsort(at[order][points], kind="stable")
 
         return cls(
-            batch=batch,
-            batch_sizes=batch_sizes,
-            first=first,
-            batches=batches,
-            made=changes[: story.size],
-            ends=changes[story.size :],
-            end_rows=ended,
+            move=move,
+            move_leg=move_leg,
+            leg=leg,
+            story_legs=runs(story[leg])[0],
+            batches=_batches(story[move], made[move], move_leg),
+            made=changes[: move.size],
+            ends=changes[move.size :],
+            ended=ended,
             points=points,
             story_start=story_start[points],
             is_first=np.diff(story_start[points], prepend=-1) != 0,
@@ -160,24 +180,23 @@ class Timeline:
 
     def capital(self, forecast: Floats, price: Floats, payout: Floats, counted: Flags) -> Evidence:
         """Return the capital of a bet on forecasts against prices, on the rows that are counted."""
-        if not counted[self.end_rows].any():
+        is_counted = self._counted_ends(counted)
+        if not is_counted.any():
             return Evidence(np.zeros(0), np.zeros(0))
 
-        worst = np.where(forecast > price, forecast**2 - price**2, (1 - forecast) ** 2 - (1 - price) ** 2)
-        worst[~counted] = 0.0
-        gain = (forecast - price) * (2 * payout - forecast - price)
-        gain = np.where(counted & ~np.isnan(gain), gain, 0.0)
-        weights = self._weights(worst)
+        stakes = self._stakes(forecast, price, counted)
+        worst = _worst(stakes.if_yes, stakes.if_no)[:, self.ended]
+        gain = self._gains(stakes, payout)
 
-        # what is sure of a story falls by a forecast's worst when it is made, and gets it back when it ends
+        # what is sure of a story falls by a leg's worst when it moves, and gets that back when the leg ends
         change = np.empty((STAKES.size, self.made.size + self.ends.size))
-        change[:, self.made] = -weights * worst
-        change[:, self.ends] = (weights * (gain + worst))[:, self.end_rows]
+        change[:, self.made] = stakes.change
+        change[:, self.ends] = gain - worst
         sums = sums_before(change)
         sure = sums[:, self.points + 1] - sums[:, self.story_start]
 
         is_counted_end = np.zeros(change.shape[1], dtype=np.int64)
-        is_counted_end[self.ends] = counted[self.end_rows]
+        is_counted_end[self.ends] = is_counted
         ends = sums_before(is_counted_end)
         begun = ends[self.points + 1] > ends[self.story_start]
 
@@ -191,16 +210,110 @@ class Timeline:
         moved = (starts + sizes - 1)[np.add.reduceat(begun[self.by_time].astype(np.int64), starts) > 0]
         return Evidence(self.at[moved], np.exp(np.minimum(total[:, moved], LARGEST)).mean(axis=0))
 
-    def _weights(self, worst: Floats) -> Floats:
-        """Return λ of every row, one line for each stake: what the story's earlier rows leave of the half."""
-        batch = np.add.reduceat(worst, self.batch)
-        total = np.cumsum(batch)
-        before_story = np.repeat((total - batch)[self.first], self.batches)
+    def capital_now(self, forecast: Floats, price: Floats, payout: Floats, counted: Flags) -> float:
+        """Return the newest capital, which is quicker to find than all of them."""
+        is_counted = self._counted_ends(counted)
+        if not is_counted.any():
+            return 1.0
 
-        up_to = np.minimum(STAKES[:, None] * (total - before_story), MOST)
-        before = np.minimum(STAKES[:, None] * (total - before_story - batch), MOST)
-        stake = np.divide(up_to - before, batch, out=np.zeros_like(up_to), where=batch > 0)
-        return np.repeat(stake, self.batch_sizes, axis=1)
+        stakes = self._stakes(forecast, price, counted)
+        sure = _worst(stakes.if_yes, stakes.if_no)
+        sure[:, self.ended] = self._gains(stakes, payout)
+        has_begun = np.zeros(self.leg.size, dtype=np.int64)
+        has_begun[self.ended] = is_counted
+
+        begun = np.add.reduceat(has_begun, self.story_legs) > 0
+        of_story = np.add.reduceat(sure, self.story_legs, axis=1)
+        total = np.log1p(np.maximum(of_story[:, begun], -MOST)).sum(axis=1)
+        return float(np.exp(np.minimum(total, LARGEST)).mean())
+
+    def _counted_ends(self, counted: Flags) -> Flags:
+        """Return which legs that have ended have a row that is counted."""
+        is_counted = np.zeros(self.leg.size, dtype=np.bool_)
+        if counted.any():
+            moved = np.logical_or.reduceat(counted, self.move)
+            is_counted[self.move_leg[moved]] = True
+        return is_counted[self.ended]
+
+    def _gains(self, stakes: "_Stakes", payout: Floats) -> Floats:
+        """Return what the legs that have ended gained."""
+        end = payout[self.leg[self.ended]]
+        gain = stakes.if_yes[:, self.ended] * end + stakes.if_no[:, self.ended] * (1 - end)
+        return np.where(np.isnan(end), 0.0, gain)
+
+    def _stakes(self, forecast: Floats, price: Floats, counted: Flags) -> "_Stakes":
+        """Return what is staked on each leg: as much as the story's earlier moves leave of the half."""
+        middle = np.where(counted, (forecast + price) / 2, 0.5)
+        odds = middle * (1 - middle)
+        size = np.divide((forecast - price) / 2, odds, out=np.zeros_like(odds), where=counted & (odds > 0))
+        yes = np.add.reduceat(size * (1 - middle), self.move) * STAKES[:, None]
+        no = np.add.reduceat(-size * middle, self.move) * STAKES[:, None]
+
+        if_yes = np.zeros((STAKES.size, self.leg.size))
+        if_no = np.zeros_like(if_yes)
+        change = np.zeros_like(yes)
+        left = np.full((STAKES.size, self.batches[0].stories.size), MOST)
+        for batch in self.batches:
+            own_yes = if_yes[:, batch.legs]
+            own_no = if_no[:, batch.legs]
+            worst = _worst(own_yes, own_no)
+            more_yes = yes[:, batch.moves]
+            more_no = no[:, batch.moves]
+
+            # the worst is concave in the stake: a part of it costs at most that part of what all of it costs
+            whole = _worst(own_yes + more_yes, own_no + more_no) - worst
+            cost = -np.add.reduceat(whole, batch.starts, axis=1)
+            own_left = left[:, batch.stories]
+            part = np.divide(own_left, cost, out=np.ones_like(cost), where=cost > own_left)
+            parts = np.repeat(part, batch.sizes, axis=1)
+
+            if_yes[:, batch.legs] = own_yes + parts * more_yes
+            if_no[:, batch.legs] = own_no + parts * more_no
+            moved = _worst(if_yes[:, batch.legs], if_no[:, batch.legs]) - worst
+            change[:, batch.moves] = moved
+            left[:, batch.stories] = np.maximum(own_left + np.add.reduceat(moved, batch.starts, axis=1), 0.0)
+        return _Stakes(if_yes, if_no, change)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stakes:
+    """What each leg gains if it ends YES and if it ends NO, and by how much each move changes the worst."""
+
+    if_yes: Floats
+    if_no: Floats
+    change: Floats
+
+
+def _worst(if_yes: Floats, if_no: Floats) -> Floats:
+    """Return the worst gain of each leg, which a refund makes 0."""
+    return np.minimum(np.minimum(if_yes, if_no), 0.0)
+
+
+def _legs(story: Ints, market: Ints, known: Floats) -> tuple[Ints, Ints]:
+    """Return the first move of each leg, and the leg of each move."""
+    order = np.lexsort((known, market, story))
+    starts, sizes = runs(story[order], market[order], known[order])
+    leg = np.empty(order.size, dtype=np.int64)
+    leg[order] = np.repeat(np.arange(starts.size), sizes)
+    return order[starts], leg
+
+
+def _batches(story: Ints, made: Floats, leg: Ints) -> tuple[_Batch, ...]:
+    """Return the first moves of all stories, then the second ones, and so on."""
+    starts, sizes = runs(story, made)
+    firsts, counts = runs(story[starts])
+    number = np.arange(starts.size) - np.repeat(firsts, counts)
+    place = np.repeat(np.arange(firsts.size), counts)
+
+    batches: list[_Batch] = []
+    for instant in range(int(counts.max(initial=0))):
+        some = np.flatnonzero(number == instant)
+        own_sizes = sizes[some]
+        own_starts = np.cumsum(own_sizes) - own_sizes
+        within = np.arange(own_sizes.sum()) - np.repeat(own_starts, own_sizes)
+        moves = np.repeat(starts[some], own_sizes) + within
+        batches.append(_Batch(moves, leg[moves], place[some], own_starts, own_sizes))
+    return tuple(batches)
 
 
 def sums_before(values: NDArray[Number]) -> NDArray[Number]:

@@ -25,6 +25,7 @@ from tests.known_worlds.duels import (
     Table,
     duel_rows,
     equal_lines,
+    foreseen,
     seasons_told,
     table,
     told_pairs,
@@ -84,13 +85,11 @@ def test_a_rival_that_says_0_or_1_is_a_rival_all_the_same() -> None:
 def test_what_is_told_stays_told_whatever_is_forecast_and_entered_later() -> None:
     """Outcomes of the second half are turned against the better one, and ten more entries come."""
     of = a_table()
-    [told] = told_pairs(two(of))
-    later = of.made > since(told)
     forecasts = np.stack([of.seen(0.1), of.seen(1.5)])
+    [alone] = told_pairs(duel_rows(of, forecasts))
+    later = of.made > since(alone)
     rng = np.random.default_rng(3)
     crowd = np.where(later, rng.uniform(0.05, 0.95, (10, later.size)), np.nan)
-    first = duel_rows(of, forecasts)
-    [alone] = told_pairs(first)
     swapped = np.where(later, forecasts[::-1], forecasts)
     crowded = told_pairs(duel_rows(of, np.concatenate([swapped, crowd])))
     assert [(pair.better, pair.worse, pair.since) for pair in crowded][:1] == [
@@ -188,7 +187,10 @@ def test_an_entry_is_compared_with_the_price_like_a_rival_on_quoted_rows() -> No
 
     [closer] = compare_with_price(rows, bars)
     assert (closer.better, closer.worse, closer.coverage) == ("entry 0", PRICE, 1.0)
-    assert closer.since == capital.reached(bars["entry 0"].capital)
+    reached = capital.reached(bars["entry 0"].capital)
+    assert reached is not None
+    assert reached <= since(closer) <= reached + 7, "the mean gain has to be clear too"
+    assert capital.until(np.array([since(closer)])) >= bars["entry 0"].capital
 
     [behind] = compare_with_price(replace(rows, forecast=rows.price, price=rows.forecast), bars)
     assert (behind.better, behind.worse, behind.since) == (PRICE, "entry 0", closer.since)
@@ -222,17 +224,27 @@ def test_of_very_many_entries_the_first_are_compared(monkeypatch: pytest.MonkeyP
 
 def test_how_long_telling_would_take_is_said_from_some_stories_and_weeks_on() -> None:
     of = table(12, 13, np.random.default_rng(4))
-    lines = equal_lines(of, 2)
-    rows = duel_rows(of, lines)
+    rows = duel_rows(of, np.stack([of.seen(0.3), of.seen(0.6)]))
     [pair] = compare_pairs(rows)
     [early] = compare_pairs(replace(rows, known=np.where(rows.known <= 21, rows.known, np.inf)))
-    [few] = compare_pairs(duel_rows(of, np.where(of.story % 10 == 0, lines, np.nan)))
+    [few] = compare_pairs(duel_rows(of, np.where(of.story % 10 == 0, [of.seen(0.3), of.seen(0.6)], np.nan)))
+    assert pair.since is None
     assert pair.weeks_more is not None
-    assert pair.weeks_more > 0
+    assert 0 < pair.weeks_more < 104
     assert early.weeks_more is None
     assert few.weeks_more is None
     [told] = told_pairs(two(of))
     assert told.weeks_more is None
+
+
+def test_weeks_more_are_as_many_as_it_takes_half_of_the_time() -> None:
+    """Of what is foreseen for ten entries after 16 weeks, and what was never to be told."""
+    foresights = foreseen(5, 16)
+    ratios = [sight.took / sight.foretold for sight in foresights if 0 < sight.foretold < np.inf]
+    soon = [sight for sight in foresights if sight.took <= 52]
+    never = [sight for sight in soon if sight.foretold == np.inf]
+    assert 0.5 <= np.median(ratios) <= 2
+    assert len(never) <= 0.1 * len(soon)
 
 
 def test_copies_are_no_entries_and_one_who_stops_copying_begins_then() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scores.rules.comparisons.evidence import MOST, STAKES, Evidence, EvidenceRows, evidence
+from arena.scores.rules.comparisons.evidence import MOST, STAKES, Evidence, EvidenceRows, Timeline, evidence
 
 Row = tuple[int, int, float, float, float, float, float]
 """Story, market, made, known, forecast, price, payout."""
@@ -25,20 +25,34 @@ def by_hand(rows: list[Row], look: float) -> float:
         product_of_stories = 1.0
         for story in {row[0] for row in rows}:
             own = sorted(row for row in rows if row[0] == story and row[2] <= look and 0 < row[5] < 1)
-            left, sure, begun = MOST, 1.0, False
+            bets: list[tuple[Row, float]] = []
             for made in sorted({row[2] for row in own}):
-                batch = [row for row in own if row[2] == made]
-                worsts = [max(-_gain(row, 0.0), -_gain(row, 1.0)) for row in batch]
-                taken = min(stake * sum(worsts), left)
-                left -= taken
-                weight = taken / sum(worsts) if sum(worsts) else 0.0
-                for row, worst in zip(batch, worsts, strict=True):
-                    ended = row[3] <= look
-                    begun = begun or ended
-                    sure += weight * ((0.0 if np.isnan(row[6]) else _gain(row, row[6])) if ended else -worst)
-            product_of_stories *= sure if begun else 1.0
+                more = [
+                    (row, stake / (4 * _middle(row) * (1 - _middle(row)))) for row in own if row[2] == made
+                ]
+                costs = _worst(bets) - _worst([*bets, *more])
+                left = MOST + _worst(bets)
+                part = left / costs if costs > left else 1.0
+                bets += [(row, weight * part) for row, weight in more]
+            product_of_stories *= 1 + _worst(bets, look) if any(row[3] <= look for row in own) else 1.0
         capital.append(product_of_stories)
     return float(np.mean(capital))
+
+
+def _worst(bets: list[tuple[Row, float]], look: float = -1.0) -> float:
+    """What the bets gain at least, when at a look some markets have ended."""
+    worst = 0.0
+    for market in {row[1] for row, _ in bets}:
+        own = [(row, weight) for row, weight in bets if row[1] == market]
+        payout = own[0][0][6]
+        ends = [0.0, 1.0] if own[0][0][3] > look else [payout]
+        gains = [sum(weight * _gain(row, end) for row, weight in own) for end in ends]
+        worst += 0.0 if np.isnan(gains[0]) else min(*gains, 0.0) if len(ends) == 2 else gains[0]
+    return worst
+
+
+def _middle(row: Row) -> float:
+    return (row[4] + row[5]) / 2
 
 
 def _gain(row: Row, outcome: float) -> float:
@@ -67,6 +81,12 @@ def test_it_is_what_comes_out_by_hand_at_every_look(rows: list[Row]) -> None:
     for at, capital in zip(found.at, found.capital, strict=True):
         assert capital == pytest.approx(by_hand(rows, at), rel=1e-9)
     assert found.now == pytest.approx(by_hand(rows, 99.0), rel=1e-9)
+
+    sorted_rows = of(sorted(rows, key=lambda row: (row[0], row[2], row[1], row[3])))
+    timeline = Timeline.of(sorted_rows.story, sorted_rows.made, sorted_rows.market, sorted_rows.known)
+    all_rows = np.ones(len(rows), dtype=np.bool_)
+    now = timeline.capital_now(sorted_rows.forecast, sorted_rows.price, sorted_rows.payout, all_rows)
+    assert now == pytest.approx(found.now, rel=1e-9)
 
 
 @given(seasons(), st.integers(0, 9))
@@ -99,7 +119,7 @@ def test_what_has_nothing_to_say_does_not_count() -> None:
     assert evidence(of([row, (1, 1, 2.0, 1.0, 0.9, 0.5, 1.0)])).now == alone, "asked after the end"
     assert evidence(of([row, (1, 1, 0.0, 1.0, 0.9, 0.5, np.nan)])).now == pytest.approx(alone), "a refund"
     fraction = evidence(of([(0, 0, 0.0, 1.0, 0.6, 0.5, 0.3)])).now
-    assert fraction == pytest.approx(1 + float(np.mean(STAKES)) * 0.1 * (0.6 - 1.1))
+    assert fraction == pytest.approx(1 + float(np.mean(STAKES)) / (4 * 0.55 * 0.45) * 0.1 * (0.6 - 1.1))
 
 
 def test_several_forecasts_of_one_market_at_one_time_are_averaged() -> None:
