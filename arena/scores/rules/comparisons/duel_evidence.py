@@ -13,13 +13,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf, log
 
 import numpy as np
 
 from arena.scores.rules._columns import Flags, Floats, runs
+from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.entries import StatedRows, entry_starts
 from arena.scores.rules.comparisons.events import Ints
-from arena.scores.rules.comparisons.evidence import Timeline, sums_before
+from arena.scores.rules.comparisons.evidence import STAKES, EvidenceRows, Timeline, one_a_time, sums_before
 
 ERROR = 0.05
 """The chance that any pair is ever told wrongly."""
@@ -28,6 +30,14 @@ FIRST = 0.9
 LEAST_T = 3.0
 """How many standard errors the mean gain must lie above 0."""
 ENOUGH_COVERAGE = 0.8
+ENOUGH_STORIES = 20
+ENOUGH_WEEKS = 4.0
+"""From how many stories and weeks on it is said how long telling would take."""
+FORESEEN = 104.0
+"""The weeks beyond which nothing is foreseen."""
+MOST_ENTRIES = 100
+"""How many entries are compared with each other, the first that began: 4,950 pairs."""
+SECONDS_OF_A_WEEK = 604_800.0
 TINY = 1e-12
 """What floats leave of a sum that is 0."""
 
@@ -38,7 +48,8 @@ Pair = tuple[str, str]
 class DuelRows:
     """All forecasts that entries stated, in the columns of `StatedRows` and `EvidenceRows`.
 
-    `agent` is a place in `agents`, in the order of line-ups.
+    `agent` is a place in `agents`, in the order of line-ups, and `week` how long a week is in the unit of
+    `made` and `known`.
     """
 
     agents: Sequence[str]
@@ -51,23 +62,38 @@ class DuelRows:
     forecast: Floats
     price: Floats
     payout: Floats
+    week: float = SECONDS_OF_A_WEEK
 
 
 @dataclass(frozen=True, slots=True)
-class ToldPair:
-    """An entry that is closer than another, told at every look since a time.
+class PairEvidence:
+    """Two entries on the rows that both stated, or an entry and the price.
 
-    `by` is the mean Brier gain on common rows, each story counting once, and `since` the time of the look, in
-    seconds since 1970 or as a text. `coverage` is the share of common rows among resolved ones that either
-    stated, and `note` says so where it is low.
+    `better` is the one that is told to be closer, at every look since the time `since`, in seconds since 1970
+    or as a text; as long as nothing is told, `since` is None and `better` the closer one so far. `by` is the
+    mean Brier gain, each of the `stories` that have ended for both counting once. `coverage` is the share of
+    common rows among resolved ones that either stated, and `note` says so where it is low.
+
+    `weeks_more` is how many more weeks telling would take at the pace so far; infinite where these are more
+    than `FORESEEN`, and None where the pair is told or it is too early to say.
     """
 
     better: str
     worse: str
     by: float
-    since: float | str
+    since: float | str | None
     coverage: float
-    note: str | None = None
+    note: str | None
+    stories: int
+    weeks_more: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PriceBar:
+    """From when on an entry is held against the price, and the capital that tells which of them is closer."""
+
+    start: float
+    capital: float
 
 
 def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict[Pair, float]:
@@ -77,10 +103,7 @@ def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict
     itself. Within an owner all pairs share alike; between two owners an entry weighs as in `_weights`. Those
     who begin later change nobody's share: they have theirs of what is kept for them.
     """
-    entries: dict[str, dict[str, float]] = defaultdict(dict)
-    for agent in sorted(starts, key=lambda agent: starts[agent]):
-        entries[owners.get(agent, "")][agent] = starts[agent]
-
+    entries = _entries_by_owner(starts, owners)
     owner_starts = {owner: min(own.values()) for owner, own in entries.items()}
     owner_shares = _pair_shares(owner_starts, [(owner, owner) for owner in entries])
 
@@ -97,6 +120,27 @@ def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict
             shares[a, b] = ERROR * owner_share * share / 2
             shares[b, a] = shares[a, b]
     return shares
+
+
+def _entries_by_owner(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Return when the entries of each owner begin, in order of time."""
+    entries: dict[str, dict[str, float]] = defaultdict(dict)
+    for agent in sorted(starts, key=lambda agent: starts[agent]):
+        entries[owners.get(agent, "")][agent] = starts[agent]
+    return entries
+
+
+def _equal_parts(starts: Mapping[str, float]) -> dict[str, float]:
+    """Return equal parts of 1 for all that begin at one time."""
+    begun: dict[float, list[str]] = defaultdict(list)
+    for name, start in starts.items():
+        begun[start].append(name)
+
+    parts: dict[str, float] = {}
+    for number, start in enumerate(sorted(begun)):
+        names = begun[start]
+        parts |= dict.fromkeys(names, _part(number) / len(names))
+    return parts
 
 
 def _pair_shares(starts: Mapping[str, float], more: Sequence[Pair] = ()) -> dict[Pair, float]:
@@ -138,20 +182,93 @@ def _part(number: int) -> float:
     return FIRST if number == 0 else (1 - FIRST) / (number * (number + 1))
 
 
-def told_pairs(rows: DuelRows, owners: Mapping[str, str] | None = None) -> list[ToldPair]:
-    """Return all pairs of which it is told who is closer, in the order in which they were."""
+def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[str, PriceBar]:
+    """Return the bar of each entry against the price, from all that was stated, with or without a quote.
+
+    Owners share `ERROR` alike, and so do the entries of each; those who begin later change nobody's share.
+    """
+    starts = _starts(rows)
+    entries = _entries_by_owner(starts, owners or {})
+    owner_shares = _equal_parts({owner: min(own.values()) for owner, own in entries.items()})
+
+    bars: dict[str, PriceBar] = {}
+    for owner, own in entries.items():
+        for entry, part in _equal_parts(own).items():
+            bars[entry] = PriceBar(starts[entry], 1 / (ERROR * owner_shares[owner] * part))
+    return bars
+
+
+def compare_pairs(rows: DuelRows, owners: Mapping[str, str] | None = None) -> list[PairEvidence]:
+    """Return all pairs of entries that have resolved rows in common, the told ones first, in order of time.
+
+    Of more than `MOST_ENTRIES` only the first ones are compared: pairs grow with the square of entries.
+    """
+    starts = _starts(rows)
     duels = _Duels.of(rows)
-    shares = error_shares(duels.starts, owners or {})
+    first = dict(sorted(starts.items(), key=lambda entry: entry[1])[:MOST_ENTRIES])
+    shares = error_shares(first, owners or {})
 
-    told: dict[Pair, ToldPair] = {}
-    for pair, share in shares.items():
-        told_pair = duels.told(*pair, bar=1 / share)
-        if told_pair is not None:
-            told[pair] = told_pair
+    pairs: list[PairEvidence] = []
+    for one, other in combinations(first, 2):
+        start = max(starts[one], starts[other])
+        pair = duels.compare(one, other, start, bar=1 / shares[one, other])
+        if pair is not None:
+            pairs.append(pair)
+    return sorted(pairs, key=_order)
 
-    # one of two opposite ways is an error, and nothing says which
-    clear = [pair for (better, worse), pair in told.items() if (worse, better) not in told]
-    return sorted(clear, key=lambda pair: (float(pair.since), pair.better, pair.worse))
+
+def compare_with_price(rows: DuelRows, bars: Mapping[str, PriceBar]) -> list[PairEvidence]:
+    """Return each entry that has a bar against the price, from its forecasts that count beside a quote."""
+    pairs: list[PairEvidence] = []
+    for place, agent in enumerate(rows.agents):
+        if agent in bars:
+            duels = _Duels.of(_beside_price(rows, place))
+            pair = duels.compare(agent, PRICE, bars[agent].start, bars[agent].capital)
+            if pair is not None:
+                pairs.append(pair)
+    return sorted(pairs, key=_order)
+
+
+def _starts(rows: DuelRows) -> dict[str, float]:
+    """Return the time from which each agent that ever was an entry counts as one."""
+    seconds = dict(zip(rows.instant.tolist(), rows.made.tolist(), strict=True))
+    begun = entry_starts(StatedRows(rows.agent, rows.instant, rows.market, rows.forecast, rows.price))
+    return {agent: seconds[begun[place]] for place, agent in enumerate(rows.agents) if place in begun}
+
+
+def _order(pair: PairEvidence) -> tuple[float, str, str]:
+    """Return what sorts pairs by the time since which they are told, those that aren't last."""
+    return (inf if pair.since is None else float(pair.since), pair.better, pair.worse)
+
+
+def _beside_price(rows: DuelRows, place: int) -> DuelRows:
+    """Return the rows of one agent that count beside a price, and after them those of the price itself."""
+    own = np.flatnonzero(rows.agent == place)
+    counted = one_a_time(
+        EvidenceRows(
+            story=rows.story[own],
+            market=rows.market[own],
+            made=rows.made[own],
+            known=rows.known[own],
+            forecast=rows.forecast[own],
+            price=rows.price[own],
+            payout=rows.payout[own],
+        )
+    )
+    count = counted.story.size
+    return DuelRows(
+        agents=[rows.agents[place], PRICE],
+        agent=np.repeat([0, 1], count),
+        instant=np.tile(np.unique(counted.made, return_inverse=True)[1], 2),
+        market=np.tile(counted.market, 2),
+        story=np.tile(counted.story, 2),
+        made=np.tile(counted.made, 2),
+        known=np.tile(counted.known, 2),
+        forecast=np.concatenate([counted.forecast, counted.price]),
+        price=np.tile(counted.price, 2),
+        payout=np.tile(counted.payout, 2),
+        week=rows.week,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +284,7 @@ class _Duels:
     """
 
     places: Mapping[str, int]
-    starts: Mapping[str, float]
+    week: float
     forecast: Floats
     made: Floats
     payout: Floats
@@ -183,9 +300,6 @@ class _Duels:
     @classmethod
     def of(cls, rows: DuelRows) -> "_Duels":
         """Return the duels of these rows."""
-        begun = entry_starts(StatedRows(rows.agent, rows.instant, rows.market, rows.forecast, rows.price))
-        seconds = dict(zip(rows.instant.tolist(), rows.made.tolist(), strict=True))
-
         # what was stated after its outcome was known says nothing
         some = np.flatnonzero(rows.made <= rows.known)
         cell = rows.instant[some] * (rows.market.max(initial=0) + 1) + rows.market[some]
@@ -209,9 +323,7 @@ class _Duels:
 
         return cls(
             places={agent: place for place, agent in enumerate(rows.agents)},
-            starts={
-                agent: seconds[begun[place]] for place, agent in enumerate(rows.agents) if place in begun
-            },
+            week=rows.week,
             forecast=forecast,
             made=rows.made[first],
             payout=rows.payout[first],
@@ -225,33 +337,61 @@ class _Duels:
             at=known[ends][last][by_time][times],
         )
 
-    def told(self, better: str, worse: str, bar: float) -> ToldPair | None:
-        """Return the pair if its capital has reached the bar while its mean gain was clear."""
-        own = self.forecast[self.places[better]]
-        other = self.forecast[self.places[worse]]
-        counts = self.made >= max(self.starts[better], self.starts[worse])
-        common = counts & ~np.isnan(own) & ~np.isnan(other)
+    def compare(self, one: str, other: str, start: float, bar: float) -> PairEvidence | None:
+        """Return how two compare on common rows made from a start on; None where nothing has ended."""
+        a = self.forecast[self.places[one]]
+        b = self.forecast[self.places[other]]
+        counts = self.made >= start
+        common = counts & ~np.isnan(a) & ~np.isnan(b)
 
-        mean, t = self._mean_gain(own, other, common)
+        gain = self._mean_gain(a, b, common)
+        if not gain.stories:
+            return None
+
+        # what one gains the other loses
+        since = self._since(a, b, common, gain.least_t, bar)
+        other_since = self._since(b, a, common, -gain.most_t, bar)
+        if since is not None and other_since is not None:
+            # one of two opposite ways is an error, and nothing says which
+            since = other_since = None
+
+        either = counts & ~(np.isnan(a) & np.isnan(b))
+        coverage = float(np.count_nonzero(common[self.ends]) / np.count_nonzero(either[self.ends]))
+        note = None if coverage >= ENOUGH_COVERAGE else f"on {coverage:.0%} of what either forecast"
+
+        is_other_better = since is None and (other_since is not None or gain.mean < 0)
+        is_told = since is not None or other_since is not None
+        return PairEvidence(
+            better=other if is_other_better else one,
+            worse=one if is_other_better else other,
+            by=-gain.mean if is_other_better else gain.mean,
+            since=other_since if is_other_better else since,
+            coverage=coverage,
+            note=note,
+            stories=gain.stories,
+            weeks_more=None if is_told else self._weeks_more(common, gain, bar),
+        )
+
+    def _since(self, own: Floats, rival: Floats, common: Flags, t: Floats, bar: float) -> float | None:
+        """Return the first look at which the capital has reached the bar while the mean gain was clear."""
         clear = np.flatnonzero(t >= LEAST_T)
         if not clear.size:
             return None
 
-        capital = self.timeline.capital(own, other, self.payout, common)
+        capital = self.timeline.capital(own, rival, self.payout, common)
         reached = clear[capital.until(self.at[clear]) >= bar]
-        if not reached.size:
+        return float(self.at[reached[0]]) if reached.size else None
+
+    def _weeks_more(self, common: Flags, gain: "_MeanGain", bar: float) -> float | None:
+        """Return how many more weeks it would take to tell, None where it is too early to say."""
+        weeks = (self.at[-1] - self.made[common].min()) / self.week
+        if gain.stories < ENOUGH_STORIES or weeks < ENOUGH_WEEKS:
             return None
 
-        either = counts & ~(np.isnan(own) & np.isnan(other))
-        coverage = float(np.count_nonzero(common[self.ends]) / np.count_nonzero(either[self.ends]))
-        note = None if coverage >= ENOUGH_COVERAGE else f"on {coverage:.0%} of what either forecast"
-        return ToldPair(better, worse, float(mean[-1]), float(self.at[reached[0]]), coverage, note)
+        return weeks_until_told(abs(gain.t), gain.stories, weeks, bar)
 
-    def _mean_gain(self, own: Floats, other: Floats, common: Flags) -> tuple[Floats, Floats]:
-        """Return the mean gain at each look, each story counting once, and its t-statistic.
-
-        If the gain without the entries' lean is less clear, it is the t-statistic of that.
-        """
+    def _mean_gain(self, own: Floats, other: Floats, common: Flags) -> "_MeanGain":
+        """Return the mean gain, each story counting once, and how clear it is with and without lean."""
         counted = common[self.ends] & ~np.isnan(self.payout[self.ends])
         apart = np.where(counted, (own - other)[self.ends], 0.0)
         middle = np.where(counted, (own + other)[self.ends] / 2, 0.0)
@@ -275,8 +415,15 @@ class _Duels:
             - 2 * slope * self._sum_of_stories(gain * by_lean)
             + slope**2 * self._sum_of_stories(by_lean**2)
         )
-        t = np.minimum(_t_statistic(stories, total, squares), _t_statistic(stories, rest, rest_squares))
-        return total / np.maximum(stories, 1), t
+        t = _t_statistic(stories, total, squares)
+        rest_t = _t_statistic(stories, rest, rest_squares)
+        return _MeanGain(
+            stories=int(stories[-1]) if stories.size else 0,
+            mean=float(total[-1] / max(stories[-1], 1.0)) if stories.size else 0.0,
+            t=float(t[-1]) if stories.size else 0.0,
+            least_t=np.minimum(t, rest_t),
+            most_t=np.maximum(t, rest_t),
+        )
 
     def _story_totals(self, value: Floats) -> Floats:
         """Return the sum of a story's rows that have ended, at each of its ends."""
@@ -288,6 +435,34 @@ class _Duels:
         step = np.diff(value, prepend=0.0)
         step[self.is_first] = value[self.is_first]
         return np.cumsum(step[self.by_time])[self.look]
+
+
+@dataclass(frozen=True, slots=True)
+class _MeanGain:
+    """The mean gain of a pair by story, now, and its t-statistic.
+
+    `least_t` and `most_t` are, at each look, the lower and the higher of the t-statistics with and without
+    the lean.
+    """
+
+    stories: int
+    mean: float
+    t: float
+    least_t: Floats
+    most_t: Floats
+
+
+def weeks_until_told(t: float, stories: int, weeks: float, bar: float) -> float:
+    """Return how many more weeks telling would take if a gain went on as it did over so many weeks.
+
+    A capital grows by about half of the squared t-statistic, in logarithms, less what the mean of several
+    stakes costs.
+    """
+    needed = log(bar) + log(STAKES.size)
+    per_story = t * t / 2 / stories
+    if per_story * stories * (1 + FORESEEN / weeks) < needed:
+        return inf
+    return max(needed / per_story / stories - 1, 0.0) * weeks
 
 
 def _t_statistic(count: Floats, total: Floats, squares: Floats) -> Floats:

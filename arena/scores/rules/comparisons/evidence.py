@@ -75,13 +75,13 @@ class Evidence:
 
 def evidence(rows: EvidenceRows) -> Evidence:
     """Return an agent's evidence."""
-    rows = _one_a_time(rows)
+    rows = one_a_time(rows)
     timeline = Timeline.of(rows.story, rows.made, rows.known)
 
     return timeline.capital(rows.forecast, rows.price, rows.payout, np.ones(rows.story.size, dtype=np.bool_))
 
 
-def _one_a_time(rows: EvidenceRows) -> EvidenceRows:
+def one_a_time(rows: EvidenceRows) -> EvidenceRows:
     """The rows that count, in order of story and time, one for each market and time."""
     some = np.flatnonzero((rows.price > 0) & (rows.price < 1) & (rows.made <= rows.known))
     order = some[np.lexsort((rows.market[some], rows.made[some], rows.story[some]))]
