@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.scores.rules.comparisons.duel_evidence import told_pairs
+from arena.scores.rules.comparisons.duel_evidence import compare_pairs
 from benchmarks.measure import least_cpu, options, report_plainly
 from tests.known_worlds.adversaries import rate
 from tests.known_worlds.duels import (
@@ -55,7 +55,7 @@ def power(seasons: int) -> Iterator[dict[str, Any]]:
             ends = []
             for pairs in told:
                 best = [pair for pair in pairs if (pair.better, pair.worse) == ("entry 0", "entry 4")]
-                ends.append(float(best[0].since) if best else inf)
+                ends.append(float(best[0].since or inf) if best else inf)
             wrong = sum(any(pair.better > pair.worse for pair in pairs) for pairs in told)
             yield {
                 "what": f"noise {', '.join(f'{noise:.2f}' for noise in line_up)}, {weeks} weeks",
@@ -78,7 +78,7 @@ def main() -> None:
 
     of = table(52, 13, np.random.default_rng(1))
     rows = duel_rows(of, equal_lines(of, 50))
-    seconds = least_cpu(lambda: told_pairs(rows), repeat=1)
+    seconds = least_cpu(lambda: compare_pairs(rows), repeat=1)
     report_plainly(
         [{"rows": rows.agent.size, "seconds": seconds}],
         chosen.json,

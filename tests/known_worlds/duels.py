@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scores.rules.comparisons.duel_evidence import DuelRows, ToldPair, told_pairs
+from arena.scores.rules.comparisons.duel_evidence import DuelRows, PairEvidence, compare_pairs
 from tests.known_worlds.adversaries import NORMAL, odds_chance
 
 Floats = NDArray[np.float64]
@@ -95,6 +95,7 @@ def duel_rows(of: Table, forecast: Floats) -> DuelRows:
         forecast=forecast[agent, cell],
         price=of.seen(PRICE_NOISE)[cell],
         payout=of.outcome[cell],
+        week=WEEK,
     )
 
 
@@ -233,6 +234,11 @@ LINE_UPS = ((0.2, 0.4, 0.5, 0.6, 0.8), (0.35, 0.4, 0.45, 0.55, 0.7))
 """The noise of each entry, the best one first."""
 
 
+def told_pairs(rows: DuelRows) -> list[PairEvidence]:
+    """Return the pairs that are told, in order of time."""
+    return [pair for pair in compare_pairs(rows) if pair.since is not None]
+
+
 def wrongly_told(
     world: World, weeks: int, stories: int, entries: int, seasons: int, every: float = WEEK
 ) -> int:
@@ -244,7 +250,7 @@ def wrongly_told(
     return wrong
 
 
-def seasons_told(line_up: Sequence[float], seasons: int, weeks: int = 20) -> list[list[ToldPair]]:
+def seasons_told(line_up: Sequence[float], seasons: int, weeks: int = 20) -> list[list[PairEvidence]]:
     """Return the pairs that are told in seasons of entries with these noises: 13 stories of 3 a week."""
     told = []
     for number in range(seasons):

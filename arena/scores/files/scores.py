@@ -543,7 +543,9 @@ def _judged(row: ForecasterScores, found: "FileComparisons", asked: int) -> Fore
 
 def _own_time(time: float, table: ForecastTable) -> str:
     """Return a time as the file writes its own: as a date, or as a plain number."""
-    return datetime.fromtimestamp(time, UTC).isoformat() if table.dated else f"{time:g}"
+    if table.dated and table.time is not None:
+        return datetime.fromtimestamp(time, UTC).isoformat()
+    return f"{time:g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scores.rules.comparisons.duel_evidence import ERROR, DuelRows, ToldPair, error_shares, told_pairs
+from arena.scores.rules.comparisons import duel_evidence
+from arena.scores.rules.comparisons.copies import PRICE
+from arena.scores.rules.comparisons.duel_evidence import (
+    ERROR,
+    DuelRows,
+    PairEvidence,
+    compare_pairs,
+    compare_with_price,
+    error_shares,
+    price_bars,
+)
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
 from tests.known_worlds.duels import (
     LINE_UPS,
@@ -17,6 +27,7 @@ from tests.known_worlds.duels import (
     equal_lines,
     seasons_told,
     table,
+    told_pairs,
     wrongly_told,
 )
 
@@ -33,8 +44,9 @@ def two(of: Table, better: float = 0.1, worse: float = 1.5) -> DuelRows:
     return duel_rows(of, np.stack([of.seen(better), of.seen(worse)]))
 
 
-def since(pair: ToldPair) -> float:
+def since(pair: PairEvidence) -> float:
     """The time of the look at which a pair was told."""
+    assert pair.since is not None
     return float(pair.since)
 
 
@@ -138,6 +150,89 @@ def test_low_coverage_in_common_is_said() -> None:
     [told] = told_pairs(duel_rows(of, lines))
     assert told.coverage == pytest.approx(0.5, abs=0.05)
     assert told.note == f"on {told.coverage:.0%} of what either forecast"
+
+
+def test_every_pair_with_resolved_rows_in_common_is_compared_told_or_not() -> None:
+    """The third never meets the first two, and the fourth forecasts nothing that ends."""
+    of = a_table()
+    lines = equal_lines(of, 4)
+    lines[:2, of.story % 2 == 0] = np.nan
+    lines[2, of.story % 2 == 1] = np.nan
+    lines[3, of.made < of.made.max()] = np.nan
+    rows = duel_rows(of, lines)
+    open_rows = rows.made == of.made.max()
+    rows = replace(rows, known=np.where(open_rows, np.inf, rows.known))
+
+    [pair] = compare_pairs(rows)
+    own, rival = (np.where(of.made < of.made.max(), lines[place], np.nan) for place in (0, 1))
+    gain = (rival - of.outcome) ** 2 - (own - of.outcome) ** 2
+    ended = ~np.isnan(gain)
+    stories = np.unique(of.story[ended])
+    mean = np.mean([gain[ended & (of.story == story)].mean() for story in stories])
+
+    assert (pair.better, pair.worse) == (("entry 0", "entry 1") if mean > 0 else ("entry 1", "entry 0"))
+    assert pair.by == pytest.approx(abs(mean))
+    assert (pair.since, pair.stories, pair.coverage) == (None, stories.size, 1.0)
+
+
+def test_an_entry_is_compared_with_the_price_like_a_rival_on_quoted_rows() -> None:
+    """Told when the evidence reaches the bar; without quotes there is nothing to compare."""
+    of = table(20, 13, np.random.default_rng(1))
+    rows = replace(duel_rows(of, of.seen(0.1)[None]), price=of.seen(1.5))
+    capital = evidence(
+        EvidenceRows(rows.story, rows.market, rows.made, rows.known, rows.forecast, rows.price, rows.payout)
+    )
+    bars = price_bars(rows)
+    assert bars["entry 0"].start == 0.0
+    assert bars["entry 0"].capital == pytest.approx(1 / (0.05 * 0.9 * 0.9))
+
+    [closer] = compare_with_price(rows, bars)
+    assert (closer.better, closer.worse, closer.coverage) == ("entry 0", PRICE, 1.0)
+    assert closer.since == capital.reached(bars["entry 0"].capital)
+
+    [behind] = compare_with_price(replace(rows, forecast=rows.price, price=rows.forecast), bars)
+    assert (behind.better, behind.worse, behind.since) == (PRICE, "entry 0", closer.since)
+    assert compare_with_price(replace(rows, price=np.zeros(rows.price.size)), bars) == []
+
+
+def test_bars_against_the_price_add_up_to_five_percent_and_never_move() -> None:
+    of = a_table()
+    lines = np.stack([of.seen(0.4) for _ in range(5)])
+    lines[3:, of.made < 28] = np.nan
+    bars = price_bars(duel_rows(of, lines))
+    before = price_bars(duel_rows(of, lines[:3]))
+
+    assert sum(1 / bar.capital for bar in bars.values()) <= ERROR
+    assert before == {name: bars[name] for name in before}
+    assert [bar.start for bar in bars.values()] == [0.0, 0.0, 0.0, 28.0, 28.0]
+
+
+def test_of_very_many_entries_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duel_evidence, "MOST_ENTRIES", 3)
+    of = a_table()
+    lines = equal_lines(of, 5)
+    lines[0, of.made < 28] = np.nan
+    pairs = compare_pairs(duel_rows(of, lines))
+    assert {name for pair in pairs for name in (pair.better, pair.worse)} == {
+        "entry 1",
+        "entry 2",
+        "entry 3",
+    }
+
+
+def test_how_long_telling_would_take_is_said_from_some_stories_and_weeks_on() -> None:
+    of = table(12, 13, np.random.default_rng(4))
+    lines = equal_lines(of, 2)
+    rows = duel_rows(of, lines)
+    [pair] = compare_pairs(rows)
+    [early] = compare_pairs(replace(rows, known=np.where(rows.known <= 21, rows.known, np.inf)))
+    [few] = compare_pairs(duel_rows(of, np.where(of.story % 10 == 0, lines, np.nan)))
+    assert pair.weeks_more is not None
+    assert pair.weeks_more > 0
+    assert early.weeks_more is None
+    assert few.weeks_more is None
+    [told] = told_pairs(two(of))
+    assert told.weeks_more is None
 
 
 def test_copies_are_no_entries_and_one_who_stops_copying_begins_then() -> None:
