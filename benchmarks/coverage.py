@@ -2,8 +2,8 @@
 
 python -m benchmarks.coverage --seasons 2000
 
-Prints how often 95% intervals hold the true gain, how often equal agents are told apart, how often a leader
-is named where there is none and where there is one, and which reading of belief puts agents in order.
+Prints how often 95% intervals hold the true gain, how often equal agents are told apart, and which reading of
+belief puts agents in order.
 """
 
 import json
@@ -12,7 +12,6 @@ from dataclasses import asdict
 from itertools import product
 
 from benchmarks.measure import options
-from tests.known_worlds.leaders import no_leader, planted
 from tests.known_worlds.truth import (
     LONG_SHOTS,
     Share,
@@ -27,7 +26,7 @@ from tests.known_worlds.worlds import Shape
 SHAPES: tuple[Shape, ...] = ("equal", "skewed")
 
 
-def all_shares(seasons: int, sentences: int) -> Iterator[Share]:
+def all_shares(seasons: int, orders: int) -> Iterator[Share]:
     """Every line of the table."""
     for shape, markets, events in product(SHAPES, (5, 10), (20, 50, 100)):
         yield coverage(shape, markets, events, seasons)
@@ -39,9 +38,7 @@ def all_shares(seasons: int, sentences: int) -> Iterator[Share]:
         yield at_the_limit(events, 2 * seasons)
     for events in (100, 200):
         yield different_markets(events, seasons)
-    yield from readings(sentences)
-    yield from no_leader(sentences)
-    yield from planted(sentences)
+    yield from readings(orders)
 
 
 def report(shares: Iterable[Share], as_json: bool) -> None:
@@ -66,9 +63,9 @@ def main() -> None:
     parser.add_argument(
         "--seasons", type=int, default=1000, help="of each kind, for intervals; twice as many for duels"
     )
-    parser.add_argument("--sentences", type=int, default=400, help="seasons for the leading sentence")
+    parser.add_argument("--orders", type=int, default=400, help="seasons for the order of readings")
     chosen = parser.parse_args()
-    report(all_shares(chosen.seasons, chosen.sentences), chosen.json)
+    report(all_shares(chosen.seasons, chosen.orders), chosen.json)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 import arena.scores.rules
 from arena.scores.rules import brier, calibration, log, skill, skill_ratio
-from arena.scores.rules.comparisons.evidence import BAR, EvidenceRows, evidence
+from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
+from arena.scores.rules.comparisons.gain import gains
 from arena.scores.rules.comparisons.season_rows import WEEK, SeasonForecasts, check_season
-from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.forecastbench.adjusted_brier import score, two_way
 from arena.scores.rules.forecastbench.bootstrap import REPLICATES, replicate_scores
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
@@ -375,7 +375,9 @@ def a_year() -> YearOfForecasts:
 def whole_board(year: YearOfForecasts | None = None) -> None:
     """The leaderboard from columns, with everyone's evidence."""
     found = year or a_year()
-    standings(found.season, {name: evidence(rows) for name, rows in found.rows.items()}, BAR)
+    gains(found.season)
+    for rows in found.rows.values():
+        evidence(rows)
 
 
 def standings_rows() -> list[Measurement]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from math import isnan
+from math import isfinite
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
@@ -80,13 +80,13 @@ class CacheKind(Generic[Value]):
 
 def as_json(kind: CacheKind[Value], value: Value) -> Any:
     """A value as it is cached."""
-    return _nan_as_text(kind.adapter.dump_python(value, mode="json"))
+    return _numbers_as_text(kind.adapter.dump_python(value, mode="json"))
 
 
-def _nan_as_text(body: Any) -> Any:
-    """NaN as a word, which is read as a number again: JSON has no such number."""
+def _numbers_as_text(body: Any) -> Any:
+    """NaN and infinity as words, which are read as numbers again: JSON has no such numbers."""
     if isinstance(body, dict):
-        return {key: _nan_as_text(value) for key, value in body.items()}
+        return {key: _numbers_as_text(value) for key, value in body.items()}
     if isinstance(body, list):
-        return [_nan_as_text(value) for value in body]
-    return "NaN" if isinstance(body, float) and isnan(body) else body
+        return [_numbers_as_text(value) for value in body]
+    return str(body) if isinstance(body, float) and not isfinite(body) else body

@@ -1,18 +1,15 @@
-"""The comparisons of a season: who is ahead of the market and of whom, and whether that is chance.
-
-The sentences on a duel are those that the command line and the pages share.
-"""
+"""The comparisons of a season: each agent with the market price, and each two with one another."""
 
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError
 from arena.record.model.columns import (
     Flags,
     ForecastColumns,
@@ -34,18 +31,25 @@ from arena.record.queries.progress import turns_basis
 from arena.record.schema.database import Connection
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
+from arena.scores.rules.comparisons.copies import find_copies
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel import duel as direct_duel
-from arena.scores.rules.comparisons.duel_evidence import DuelRows, PairEvidence, compare_pairs
+from arena.scores.rules.comparisons.duel_evidence import (
+    DuelRows,
+    PairEvidence,
+    compare_pairs,
+    compare_with_price,
+    price_bars,
+)
 from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
-from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.comparisons.gain import Gain, surest_first
 from arena.scores.rules.comparisons.gain import gains as gains_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duel
-from arena.scores.rules.comparisons.lead import MIN_COVERAGE, MOST_EVENTS, Verdict
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
-from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.comparisons.twins import TwinNoise, twin_noise
+from arena.scores.verdict import MIN_COVERAGE
 from markets.garbage_collection import gc_paused
 
 EARLY_STAMP = "model released after the decision"
@@ -74,44 +78,32 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedAgent:
-    """A ranked agent against the market, the verdict on it, and the places that it may hold."""
-
-    gain: Gain
-    verdict: Verdict
-    best: int
-    worst: int
-
-
-@dataclass(frozen=True, slots=True)
 class Comparisons:
-    """Everyone who is ranked against the market and against each other, the surest gain first.
+    """Everyone who is ranked against the market, the surest gain first, and all pairs of entries.
 
-    `sentence` says who leads and whether that means anything yet; `leader` is None as long as it doesn't.
     `coverage` is that of every agent, and `evidence` the capital of each over time, as pairs of seconds since
-    1970 and so many times the start. `ties` are runs of the leaderboard of which nothing separates any two.
-    `noise` is how far twins lie apart. `pairs` are the agents that are closer than another at every look.
+    1970 and so many times the start, which `bar` is held against. `copies` names whom an agent repeats, and
+    `noise` is how far twins lie apart. `pairs` and `against_price` are what is told of the whole record: a
+    single cohort has none, as each looked at by itself would be a further chance to be wrong.
     """
 
-    standings: tuple[RankedAgent, ...] = ()
+    gains: tuple[Gain, ...] = ()
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     evidence: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
-    ties: tuple[tuple[str, ...], ...] = ()
-    leader: str | None = None
-    events_needed: int | None = None
+    copies: Mapping[str, str] = field(default_factory=dict)
     bar: float = BAR
-    sentence: str = "Nothing is resolved yet, so nobody leads."
     noise: TwinNoise | None = None
     pairs: tuple[PairEvidence, ...] = ()
+    against_price: tuple[PairEvidence, ...] = ()
 
-    def of(self, agent: str) -> RankedAgent | None:
-        """How an agent stands, if it is ranked."""
-        return next((one for one in self.standings if one.gain.agent == agent), None)
+    def of(self, agent: str) -> Gain | None:
+        """Return how a ranked agent compares with the market."""
+        return next((gain for gain in self.gains if gain.agent == agent), None)
 
 
 COMPARISONS = CacheKind(
     "comparisons",
-    "evidence 5",
+    "evidence 6",
     TypeAdapter(Comparisons),
     lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
 )
@@ -141,7 +133,7 @@ def compare_line_ups(
 
     Only a whole record tells pairs: every cohort looked at by itself would be a further chance to be wrong.
     """
-    prices = _agents_of_kinds(line_ups, {MARKET})
+    prices = agents_of_kinds(line_ups, {MARKET})
     compared = compare_agents(
         _without_agents(rows, prices),
         twin_families(line_ups),
@@ -152,36 +144,36 @@ def compare_line_ups(
     )
     if not is_whole:
         return compared
-    return replace(compared, pairs=tuple(_told_pairs(rows, line_ups, as_of)))
+
+    stated = _duel_rows(rows, line_ups, as_of)
+    quoted = _duel_rows(take_rows(rows, rows.quoted), line_ups, as_of)
+    pairs = compare_pairs(stated)
+    against_price = compare_with_price(quoted, price_bars(stated))
+    return replace(compared, pairs=tuple(pairs), against_price=tuple(against_price))
 
 
-def _told_pairs(
-    rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: datetime | None
-) -> list[PairEvidence]:
-    """Return the pairs of agents that are told; one that was renamed is the same agent throughout."""
-    stated = answered_rows(_without_agents(rows, _agents_of_kinds(line_ups, REFERENCES)))
+def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: datetime | None) -> DuelRows:
+    """Return what entries stated; an agent that was renamed is the same throughout."""
+    stated = answered_rows(_without_agents(rows, agents_of_kinds(line_ups, REFERENCES)))
     newest = _newest_names(line_ups)
     now = [stated.agents.index(newest.get(name, name)) for name in stated.agents]
     last = np.inf if as_of is None else as_of.timestamp()
 
-    pairs = compare_pairs(
-        DuelRows(
-            agents=stated.agents,
-            agent=np.array(now, dtype=np.int64)[stated.agent],
-            instant=_instants(stated),
-            market=stated.market,
-            story=stories_of(stated),
-            made=stated.at.astype(np.float64),
-            known=np.where(stated.known <= last, stated.known, np.inf),
-            forecast=probability(stated.forecast),
-            price=probability(stated.mid),
-            payout=stated.payout,
-        )
+    return DuelRows(
+        agents=stated.agents,
+        agent=np.array(now, dtype=np.int64)[stated.agent],
+        instant=_instants(stated),
+        market=stated.market,
+        story=stories_of(stated),
+        made=stated.at.astype(np.float64),
+        known=np.where(stated.known <= last, stated.known, np.inf),
+        forecast=probability(stated.forecast),
+        price=probability(stated.mid),
+        payout=stated.payout,
     )
-    return [pair for pair in pairs if pair.since is not None]
 
 
-def _agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> set[str]:
+def agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> set[str]:
     """Return the agents that were of one of these kinds in any cohort."""
     return {entry.name for entry in line_ups if entry.settings.partition(" ")[0] in kinds}
 
@@ -201,26 +193,38 @@ def compare_agents(
     """
     coverage = coverages(rows)
     unranked = {name for name, one in coverage.items() if not is_covered(one, min_coverage)}
-    waiting = {name for name in unranked if not coverage[name].resolved}
     ranked = [name for name in rows.agents if name not in unranked]
-    counted = _without_agents(rows, unranked)
-    season = season_forecasts(counted, as_of)
-    capital = {name: evidence_of(rows, name, (former or {}).get(name, ()), as_of) for name in rows.agents}
-    bar = evidence_bar(count_entries(_stated_rows(rows)))
-    found = standings(season, capital, bar, families, seed, sources, len(unranked - waiting))
+    season = season_forecasts(_without_agents(rows, unranked), as_of)
+    gains = surest_first(gains_of(season, seed))
+
+    # the first of a group in the order of line-ups is its head, as it is among the entries of duels
+    copies = find_copies(season, ranked, families, sources)
+    capital = {name: evidence_of(rows, name, (former or {}).get(name, ()), as_of) for name in ranked}
+
     return Comparisons(
-        standings=tuple(
-            RankedAgent(gain, found.verdicts[gain.agent], *found.places[gain.agent]) for gain in found.gains
-        ),
+        gains=tuple(gains),
         coverage=coverage,
         evidence={name: _pairs(capital[name]) for name in ranked},
-        ties=tuple(group for group in found.groups if len(group) > 1),
-        leader=found.lead.leader,
-        events_needed=found.lead.events_needed,
-        bar=found.lead.bar,
-        sentence=found.lead.sentence,
+        copies=copies.of,
+        bar=evidence_bar(count_entries(_stated_rows(rows))),
         noise=twin_noise(season, families),
     )
+
+
+def expected_verdict(rows: ForecastColumns) -> datetime | None:
+    """Return when enough of the events shown are to have closed for a first verdict.
+
+    None where too few were shown, or where enough have resolved.
+    """
+    if np.unique(rows.story[np.isfinite(rows.known)]).size >= ENOUGH_EVENTS:
+        return None
+
+    closes = np.zeros(len(rows.stories), dtype=np.int64)
+    np.maximum.at(closes, rows.story, rows.closes)
+    dates = np.sort(closes[closes > 0])
+    if dates.size < ENOUGH_EVENTS:
+        return None
+    return datetime.fromtimestamp(int(dates[int(ENOUGH_EVENTS) - 1]), UTC)
 
 
 def _without_agents(rows: ForecastColumns, names: Collection[str]) -> ForecastColumns:
@@ -421,73 +425,3 @@ def forecast_sources(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
     """
     told = ((entry.name, json.loads(entry.settings.partition(" ")[2]).get("of")) for entry in line_ups)
     return {name: of for name, of in told if isinstance(of, str)}
-
-
-EVEN_SENTENCE = "Their forecasts are identical."
-
-
-def duel_sentences(duel: Duel, needed: int | None) -> list[str]:
-    """On what it rests, how large the gap is, and what that says: a sentence each."""
-    if duel.gap is None:
-        return [f"No comparison of {duel.a} and {duel.b}: {duel.reason}."]
-    if duel.gap == 0:
-        return [duel_basis(duel), EVEN_SENTENCE]
-    return [duel_basis(duel), gap_sentence(duel), duel_conclusion(duel, needed)]
-
-
-def duel_basis(duel: Duel) -> str:
-    """On how much of what a duel rests."""
-    on_rows = count_text(duel.rows, "common forecast")
-    how = on_rows if duel.by == "rows" else "the skill of each on its own markets"
-    on = f"{count_text(duel.markets, 'market')}, {count_text(duel.events, 'event')}"
-    return f"{duel.a} against {duel.b}, by {how}: {on} ({duel.effective:.1f} effective)."
-
-
-def gap_sentence(duel: Duel) -> str:
-    """Who was closer and by how much, and how far chance may account for it."""
-    size = duel.gap or 0.0
-    sentence = f"{duel.a if size > 0 else duel.b} was closer by {abs(size):.4f} Brier points"
-    if duel.p is None:
-        return f"{sentence}."
-    span = "" if duel.low is None else f", 95% CI {duel.low:+.4f} to {duel.high:+.4f}"
-    return f"{sentence} ({p_value_text(duel.p)}{span})."
-
-
-def holm_sentence(duel: Duel) -> str:
-    """What the p-value of the one pair that was asked for becomes as one of all duels there are."""
-    if duel.adjusted is None or not duel.gap:
-        return ""
-    winner = duel.winner()
-    conclusion = "chance may explain it" if winner is None else f"{winner} is still better"
-    return f"As one of all duels of the record, by Holm: {p_value_text(duel.adjusted)}, {conclusion}."
-
-
-def p_value_text(p: float) -> str:
-    """A p-value, which is never 0.
-
-    >>> p_value_text(0.0312), p_value_text(0.0006), p_value_text(0.0004)
-    ('p = 0.031', 'p = 0.001', 'p < 0.001')
-    """
-    return f"p = {p:.3f}" if p >= 0.0005 else "p < 0.001"
-
-
-def duel_conclusion(duel: Duel, needed: int | None) -> str:
-    """Whether that is more than chance."""
-    if duel.reason:
-        return f"Too early to tell: {duel.reason}."
-    winner = duel.winner()
-    if winner is not None:
-        return f"{winner} is better, by more than chance."
-    more = f" {events_needed_text(needed).capitalize()} further events would settle it." if needed else ""
-    return f"Chance may explain it.{more}"
-
-
-def events_needed_text(needed: int | None) -> str:
-    """How many more events it takes, as far as a number means anything.
-
-    >>> events_needed_text(1_340), events_needed_text(61_218_830), events_needed_text(None)
-    ('about 1,340', 'more than 10,000', '–')
-    """
-    if needed is None:
-        return "–"
-    return f"about {needed:,}" if needed <= MOST_EVENTS else f"more than {MOST_EVENTS:,}"

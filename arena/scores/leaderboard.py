@@ -1,13 +1,12 @@
 """The leaderboard: a row for each agent over all its cohorts, and one for the market that it has to beat.
 
-`score_agents` computes the scores, and `rank_agents` adds how certain they are: intervals, places, ties, and
-a sentence that says who leads. Provisional scores are those to expect if the latest prices are right; nothing
+`score_agents` computes the scores, and `rank_agents` adds how certain they are: intervals, and the verdict on
+who is better than whom. Provisional scores are those to expect if the latest prices are right; nothing
 is ranked by them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,13 +39,27 @@ from arena.record.queries.progress import accounts_basis, is_cohort_over
 from arena.record.schema.database import Connection
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
-from arena.scores.comparisons import COMPARISONS, EARLY_STAMP, MARKET, Comparisons, compare_line_ups
+from arena.scores.comparisons import (
+    COMPARISONS,
+    EARLY_STAMP,
+    MARKET,
+    REFERENCES,
+    Comparisons,
+    compare_line_ups,
+    expected_verdict,
+)
 from arena.scores.metaculus_scores import BASELINES, MetaculusScores, metaculus_scores, read_known
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean, none_for_nan
-from arena.scores.rules.comparisons.duel_evidence import PairEvidence
-from arena.scores.rules.comparisons.lead import MIN_COVERAGE, VerdictName
-from arena.scores.rules.comparisons.standings import sureness
+from arena.scores.verdict import (
+    MIN_COVERAGE,
+    Candidate,
+    SeasonState,
+    Standing,
+    Verdict,
+    make_verdict,
+    verdict_data,
+)
 from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
@@ -74,14 +87,16 @@ class LeaderboardRow:
     return; `implied_skill` and `stated_skill` are Brier skill against a coin's 0.25.
 
     The interval from `skill_low` to `skill_high` holds the true skill in 95% of seasons; `reason` says
-    why there is none. `skill_p` is the chance of a skill as far from 0 if there were none, and
-    `skill_low_by_week` the lower end if the `weeks` of resolution are compared. `evidence` is the capital
-    of a bet on the skill, as a multiple of its start, `evidence_reached` when it first reached its bar,
-    `verdict` what follows from it, and `copies` the agent whose forecasts it repeats. `place_best` and
-    `place_worst` are the places that the agent may really hold, `ties` the numbers of the leaderboard's
-    groups that it is in, from 1 on. `events_effective` counts events by how much they can tell. `depth`
-    says whether its fills are unlimited, or made at an unknown depth, `stamps` what its figures are no
-    evidence of, and `tools` which tools it had.
+    why there is none. `skill_p` is the chance of a skill as far from 0 if there were none. `evidence` is the
+    capital of a bet on the skill, as a multiple of its start, and `copies` the agent whose forecasts it
+    repeats. `events_effective` counts events by how much they can tell. `depth` says whether its fills are
+    unlimited, or made at an unknown depth, `stamps` what its figures are no evidence of, and `tools` which
+    tools it had. `invested` is what its open positions are worth, and `distance` how far its forecasts lie
+    from the prices, on average.
+
+    `is_reference` marks what the agents are measured by. The rest is the verdict of the whole record, as in
+    `AgentVerdict`: the ranks that an agent may have, which entries it is `better_than` and `worse_than`, how
+    it stands to the market price, and the sentences on both.
     """
 
     agent: str
@@ -117,21 +132,24 @@ class LeaderboardRow:
     stated_skill: float | None = None
     return_band: str | None = None
     skill_per_dollar: float | None = None
+    invested: float | None = None
+    distance: float | None = None
+    is_reference: bool = False
     ranked: bool = True
     why_not: str | None = None
-    verdict: VerdictName = "none"
+    rank_low: int | None = None
+    rank_high: int | None = None
+    better_than: tuple[str, ...] = ()
+    worse_than: tuple[str, ...] = ()
+    price: Standing = "none"
+    verdict: str = ""
+    price_verdict: str = ""
     evidence: float | None = None
-    evidence_reached: datetime | None = None
     copies: str | None = None
     events_effective: float | None = None
-    weeks: int | None = None
-    skill_low_by_week: float | None = None
     skill_low: float | None = None
     skill_high: float | None = None
     skill_p: float | None = None
-    place_best: int | None = None
-    place_worst: int | None = None
-    ties: tuple[int, ...] = ()
     reason: str | None = None
     depth: str | None = None
     stamps: tuple[str, ...] = ()
@@ -140,20 +158,26 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The rows, the most certain skill first and those that are not ranked last, with a sentence on them.
+    """The rows in the order of the verdict, references and agents that are not ranked last.
 
-    `bar` is the evidence that an agent must have reached to be proven. `metaculus` has the Metaculus scores
-    of the same agents, and of the community that they form. `pairs` has those told apart for good.
+    `verdict` is that of the whole record; the board of a single cohort has none. `bar` is what evidence is
+    held against, and `noise` how far agents of the same settings lie apart. `metaculus` has the Metaculus
+    scores of the same agents, and of the community that they form.
     """
 
-    sentence: str
-    leader: str | None
-    events_needed: int | None
+    verdict: Verdict | None
     bar: float
     noise: float | None
     rows: tuple[LeaderboardRow, ...]
     metaculus: tuple[MetaculusScores, ...] = ()
-    pairs: tuple[PairEvidence, ...] = ()
+
+
+def leaderboard_data(board: Leaderboard) -> dict[str, Any]:
+    """Return a leaderboard as programs read it: the verdict, then a row for each agent."""
+    found = asdict(board)
+    rows = found.pop("rows")
+    del found["verdict"]
+    return verdict_data(board.verdict) | found | {"leaderboard": rows}
 
 
 def score_agents(
@@ -213,6 +237,7 @@ def _agent_scores(
     return LeaderboardRow(
         agent=newest.agent,
         kind=newest.kind,
+        is_reference=newest.kind in REFERENCES,
         cohorts=len(accounts),
         turns=sum(account.turns for account in accounts),
         malformed=sum(account.malformed for account in accounts),
@@ -256,6 +281,7 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
         "answered": int(np.count_nonzero(counted.stated)),
         "resolved": resolved.outcome.size,
         "events": np.unique(resolved.story).size,
+        "distance": _distance(counted),
         "unscored": int(np.count_nonzero(rows.outcome == NO_SCORE)),
         "early": int(np.count_nonzero((rows.outcome >= 0) & rows.early)),
         "coverage": float(resolved.stated.mean()) if resolved.stated.size else None,
@@ -266,6 +292,12 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
     }
 
 
+def _distance(counted: ForecastColumns) -> float | None:
+    """Return how far the forecasts that an agent stated lie from the prices, on average."""
+    apart = np.abs(counted.forecast - counted.mid)[counted.stated]
+    return float(apart.mean()) / ONE if apart.size else None
+
+
 def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]:
     """Return the fields of a row that are about money.
 
@@ -273,11 +305,14 @@ def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]
     """
     profits = []
     bankrolls = []
+    invested = []
     costs = []
     for account in accounts:
         if account.total is not None:
             profits.append(account.total - account.bankroll)
             bankrolls.append(account.bankroll)
+        if account.invested is not None:
+            invested.append(account.invested)
         if account.cost is not None:
             costs.append(account.cost)
 
@@ -285,6 +320,7 @@ def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]
     depths = sorted({account.depth for account in accounts if account.depth}, reverse=True)
     return {
         "pnl": sum(profits) / ONE if profits else None,
+        "invested": sum(invested) / ONE if invested else None,
         "return_pct": none_for_nan(returns.score(profits, bankrolls)),
         "cost_usd": cost,
         "depth": "; ".join(depths) or None,
@@ -293,69 +329,104 @@ def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]
 
 
 def rank_agents(
-    rows: Sequence[LeaderboardRow], comparisons: Comparisons, stated: ForecastColumns, replay: bool
+    rows: Sequence[LeaderboardRow],
+    comparisons: Comparisons,
+    stated: ForecastColumns,
+    *,
+    is_replay: bool,
+    is_whole: bool = True,
 ) -> Leaderboard:
-    """Return the leaderboard: each row with how certain it is, the most certain skill first."""
+    """Return the leaderboard: each row with how certain it is, in the order of the verdict.
+
+    Only a whole record has a verdict; the rows of one cohort are in the order of their skill's lower end.
+    """
     early_agents = {stated.agents[index] for index in np.unique(stated.agent[stated.early])}
 
     board = []
     for row in rows:
-        stamps = [REPLAY_STAMP] if replay else []
+        stamps = [REPLAY_STAMP] if is_replay else []
         if row.agent in early_agents:
             stamps.append(EARLY_STAMP)
-        board.append(_ranked_row(row, comparisons, tuple(stamps)))
+        board.append(_compared_row(row, comparisons, tuple(stamps)))
     board.sort(key=_certainty_order)
 
-    pairs = []
-    for pair in comparisons.pairs:
-        if pair.since is not None:
-            since = datetime.fromtimestamp(float(pair.since), UTC).isoformat()
-            pairs.append(replace(pair, since=since))
+    verdict = None
+    if is_whole:
+        verdict = _verdict(board, comparisons, stated)
+        board = _in_order_of(verdict, board)
 
-    noise = comparisons.noise
-    return Leaderboard(
-        comparisons.sentence,
-        comparisons.leader,
-        comparisons.events_needed,
-        comparisons.bar,
-        None if noise is None else noise.typical,
-        tuple(board),
-        pairs=tuple(pairs),
+    noise = None if comparisons.noise is None else comparisons.noise.typical
+    return Leaderboard(verdict, comparisons.bar, noise, tuple(board))
+
+
+def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: ForecastColumns) -> Verdict:
+    """Return the verdict on the agents of a board."""
+    candidates = []
+    for row in board:
+        copied = comparisons.copies.get(row.agent)
+        why_not = None if row.ranked else row.why_not
+        candidates.append(Candidate(row.agent, row.is_reference, why_not, copied, row.skill, row.skill_low))
+
+    players = [row for row in board if not row.is_reference]
+    state = SeasonState(
+        turns=sum(row.turns for row in players),
+        unanswered_turns=sum(row.failed + row.late + row.malformed for row in players),
+        resolved_events=max((row.events for row in board), default=0),
+        expected=expected_verdict(stated),
     )
+    return make_verdict(candidates, comparisons.pairs, comparisons.against_price, state)
 
 
-def _certainty_order(row: LeaderboardRow) -> tuple[bool, float, float, str]:
-    """Return a key to sort by: the highest lower end of the skill first, those not ranked last."""
-    is_left_out = not row.ranked and row.kind != MARKET
-    return is_left_out, _descending(row.skill_low), _descending(row.skill), row.agent
+def _in_order_of(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
+    """Return the rows in the order of the verdict, each with what is told of its agent."""
+    rows = {row.agent: row for row in board}
+    return [
+        replace(
+            rows[told.agent],
+            rank_low=told.rank_low,
+            rank_high=told.rank_high,
+            better_than=told.better_than,
+            worse_than=told.worse_than,
+            price=told.price,
+            verdict=told.sentence,
+            price_verdict=told.price_sentence,
+        )
+        for told in verdict.agents
+    ]
 
 
-def _ranked_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str, ...]) -> LeaderboardRow:
-    """Return a row with how certain its skill is and which places the agent may hold."""
+def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str]:
+    """Return a key to sort by: the highest lower end of the skill first, then references, then the rest."""
+    is_left_out = not row.ranked and not row.is_reference
+    return is_left_out, row.is_reference, _descending(row.skill_low), _descending(row.skill), row.agent
+
+
+def _compared_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str, ...]) -> LeaderboardRow:
+    """Return a row with the interval of its skill."""
     row = replace(row, stamps=stamps)
 
     if row.kind == MARKET:
         # The market's skill is exactly 0, because every other skill is measured from it.
-        if row.skill == 0 and any(standing.gain.low is not None for standing in comparisons.standings):
+        if row.skill == 0 and any(gain.low is not None for gain in comparisons.gains):
             row = replace(row, skill_low=0.0, skill_high=0.0, skill_p=1.0)
         return replace(row, ranked=False, why_not="the price itself")
 
-    standing = comparisons.of(row.agent)
-    if standing is None:
+    gain = comparisons.of(row.agent)
+    if gain is None:
         return row
 
     if row.skill is not None and row.cost_usd:
         row = replace(row, skill_per_dollar=row.skill / row.cost_usd)
-    if standing.verdict.reached is not None:
-        row = replace(row, evidence_reached=datetime.fromtimestamp(standing.verdict.reached, UTC))
-    judged = standing.gain.low is not None
+    curve = comparisons.evidence.get(row.agent, ())
     return replace(
         row,
-        **sureness(standing.gain, standing.verdict),
-        # Without an interval nothing is said of a skill, so no rank is either.
-        place_best=standing.best if judged else None,
-        place_worst=standing.worst if judged else None,
-        ties=tuple(number for number, group in enumerate(comparisons.ties, start=1) if row.agent in group),
+        skill_low=gain.low,
+        skill_high=gain.high,
+        skill_p=gain.p,
+        evidence=curve[-1][1] if curve else 1.0,
+        copies=comparisons.copies.get(row.agent),
+        events_effective=gain.effective,
+        reason=gain.reason,
     )
 
 
@@ -410,7 +481,7 @@ def _board_state(connection: Connection, cohort: int | None) -> str:
     return f"{scores_basis(connection)}; {accounts_basis(connection)}"
 
 
-LEADERBOARD = CacheKind("board", "board 9", TypeAdapter(Leaderboard), _board_state)
+LEADERBOARD = CacheKind("board", "board 10", TypeAdapter(Leaderboard), _board_state)
 """The leaderboard of all cohorts, or of one by its number."""
 
 
@@ -440,7 +511,7 @@ def compute_leaderboard(
         comparisons = compare_line_ups(stated, line_ups, as_of, min_coverage, is_whole=cohort is None)
 
     is_replay = any(stored.cohort.stamp == "replay" for stored in cohorts)
-    board = rank_agents(rows, comparisons, stated, is_replay)
+    board = rank_agents(rows, comparisons, stated, is_replay=is_replay, is_whole=cohort is None)
 
     baselines = frozenset(account.agent for account in accounts if account.kind in BASELINES)
     return replace(board, metaculus=metaculus_scores(stated, read_known(connection, stated), baselines))

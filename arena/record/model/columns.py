@@ -100,8 +100,9 @@ class BetColumns:
 class AccountSummary:
     """One agent in one cohort. Money in millionths; `total` is None before the first mark.
 
-    `cost` is what all its calls cost, None when one of them is unknown. `depth` is what has to be said of how
-    much it could trade, or nothing; `tools` are those that it had.
+    `invested` is the part of it in open positions. `cost` is what all its calls cost, None when one of them
+    is unknown. `depth` is what has to be said of how much it could trade, or nothing; `tools` are those that
+    it had.
     """
 
     agent: str
@@ -118,6 +119,7 @@ class AccountSummary:
     retried: int = 0
     late: int = 0
     tools: tuple[str, ...] = ()
+    invested: int | None = None
 
 
 Rows = TypeVar("Rows", ForecastColumns, BetColumns)

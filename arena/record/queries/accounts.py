@@ -75,6 +75,7 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
             sold=sold.get(one.entrant_id, 0),
             depth=depths.get((one.cohort, one.agent), ""),
             tools=tools.get(one.entrant_id, ()),
+            invested=one.invested,
         )
         for one in read_account_equity(connection, cohort)
     ]
@@ -296,7 +297,10 @@ DEPOSITED = (
 
 @dataclass(frozen=True, slots=True)
 class AccountEquity:
-    """An account: what it was given and what it is worth, in millionths; None before its first mark."""
+    """An account: what it was given, what it is worth and how much of that is in open positions.
+
+    All is in millionths, and None before its first mark.
+    """
 
     entrant_id: int
     cohort: int
@@ -304,6 +308,7 @@ class AccountEquity:
     kind: str
     given: int
     total: int | None
+    invested: int | None
 
 
 ACCOUNT_EQUITY = (
@@ -313,6 +318,7 @@ ACCOUNT_EQUITY = (
         entrant_id=EntrantRow.id,
         given=func.coalesce(DEPOSITED, 0),
         total=MarkRow.cash + MarkRow.value,
+        invested=MarkRow.value,
     )
     .select_from(joined(EntrantRow, CohortRow).outerjoin(MarkRow, clause(IS_LAST_MARK)))
     .order_by(CohortRow.number, EntrantRow.position)

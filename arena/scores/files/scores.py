@@ -1,6 +1,6 @@
 """The scores of a file of forecasts: every rule that its columns allow, and notes on what is missing."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from math import inf, isfinite
@@ -25,22 +25,32 @@ from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
+from arena.scores.rules.comparisons.copies import find_copies
 from arena.scores.rules.comparisons.duel_evidence import (
     SECONDS_OF_A_WEEK,
     DuelRows,
     PairEvidence,
     compare_pairs,
+    compare_with_price,
+    price_bars,
 )
 from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
-from arena.scores.rules.comparisons.gain import NOTHING
-from arena.scores.rules.comparisons.lead import MIN_COVERAGE, LeadStatement, VerdictName
+from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
+from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains, surest_first
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
-from arena.scores.rules.comparisons.season_rows import check_season
-from arena.scores.rules.comparisons.standings import Standings, standings, sureness
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.rules.reliability import corp, murphy
+from arena.scores.verdict import (
+    MIN_COVERAGE,
+    AgentVerdict,
+    Candidate,
+    SeasonState,
+    Standing,
+    Verdict,
+    make_verdict,
+)
 
 Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
 HALF = 0.25
@@ -190,8 +200,8 @@ def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]
         )
     if table.time is None or (table.resolved is None and table.close is None):
         yield (
-            "no columns time and resolved: every outcome counts only after the last forecast, so evidence is "
-            "looked at once and nothing is proven"
+            "no columns time and resolved: every outcome counts only after the last forecast, so who is "
+            "better is looked at once, and nothing says since when"
         )
     if few:
         yield f"not enough events: nobody has the {ENOUGH_EVENTS:.0f} effective events that an interval needs"
@@ -217,8 +227,8 @@ class ForecasterScores:
     `ranked` says whether enough of the questions that ended were forecast for the forecaster to be ranked,
     and `why_not` why not. `skill` is the market's Brier score less the forecaster's where a price is known,
     with which a missing answer agrees, and the true one lies between `skill_low` and `skill_high` in 95% of
-    cases. `evidence` is the capital of a bet on it, `evidence_reached` when that first came up to the bar, in
-    the file's own times, and `verdict` what follows; `copies` is whose forecasts these are.
+    cases. `evidence` is the capital of a bet on it, and `copies` is whose forecasts these are. The ranks,
+    `better_than`, `worse_than`, `price` and the two sentences are the verdict, as in `AgentVerdict`.
     """
 
     forecaster: str
@@ -250,32 +260,32 @@ class ForecasterScores:
     skill_low: float | None = None
     skill_high: float | None = None
     skill_p: float | None = None
-    skill_low_by_week: float | None = None
-    verdict: VerdictName = "none"
+    rank_low: int | None = None
+    rank_high: int | None = None
+    better_than: tuple[str, ...] = ()
+    worse_than: tuple[str, ...] = ()
+    price: Standing = "none"
+    verdict: str = ""
+    price_verdict: str = ""
     evidence: float | None = None
-    evidence_reached: str | float | None = None
     copies: str | None = None
     events_effective: float | None = None
-    weeks: int | None = None
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FileScores:
-    """The rows, best first, in which mode they were scored, and what there is to know about them.
+    """Everyone's rows, best first, in which mode they were scored, and what there is to know about them.
 
-    `sentence` says who leads, and `leader` is its name where it is proven; `bar` is what evidence must reach.
-    Where every category is scored by itself there is no sentence over all of them. `pairs` has who is closer
-    than whom at every look, where times are known.
+    `verdict` says who is better than whom; where every category is scored by itself there is none over all
+    of them. `bar` is what evidence against the price is held against.
     """
 
     mode: Mode
-    sentence: str | None
-    leader: str | None
+    verdict: Verdict | None
     bar: float | None
     rows: tuple[ForecasterScores, ...]
     notes: tuple[str, ...]
-    pairs: tuple[PairEvidence, ...] = ()
 
 
 def score_file(
@@ -286,8 +296,9 @@ def score_file(
 ) -> FileScores:
     """Everyone's scores; with categories, within each of them.
 
-    The best is first: by the lower end of the skill's interval, where there is one, else by the Brier score
-    adjusted, else by peer score, else by Brier score. Who is not ranked comes last.
+    The best is first: by the ranks that are told, then by the lower end of the skill's interval, where there
+    is one, else by the Brier score adjusted, else by peer score, else by Brier score. Who is not ranked comes
+    last.
     """
     against = [] if choices.against is None else [choices.against]
     for option, named in (("--outside", choices.outside), ("--against", against)):
@@ -308,25 +319,70 @@ def score_file(
         wanted = {"provisional": choices.provisional, "community": choices.community}
         return score_questions(part, mode, choices.outside, **wanted)
 
-    rows, scored = list[ForecasterScores](), scored_of(table)
-    lead: LeadStatement | None = None
+    rows = list[ForecasterScores]()
+    scored = scored_of(table)
+    verdict: Verdict | None = None
+    bar: float | None = None
     for name, part in parts:
         own = scored if name is None else scored_of(part)
         asked, counts = int(own.asked.sum()), own.counts()[: len(part.forecasters)]
         ranked = np.flatnonzero((counts > 0) & (counts >= MIN_COVERAGE * asked))
-        found = _standings(part, ranked)
-        lead = found.lead if found is not None and name is None else None
-        rows += _forecaster_rows(part, own, name, found, ranked.tolist(), choices)
+        found = _comparisons(part, ranked, choices.outside)
+        scores = _forecaster_rows(part, own, name, found, ranked.tolist(), choices)
+        if name is None:
+            verdict = _verdict(scores, part, found, choices.outside)
+            bar = found.bar
+            told = {one.agent: one for one in verdict.agents}
+            scores = [_told(row, told.get(row.forecaster)) for row in scores]
+        rows += sorted(scores, key=lambda row: _rank_key(row, choices))
+
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
-    return FileScores(
-        mode,
-        None if lead is None else lead.sentence,
-        None if lead is None else lead.leader,
-        None if lead is None else lead.bar,
-        tuple(rows),
-        tuple(score_notes(table, scored, choices, few, boundless)),
-        tuple(_told_pairs(table, choices.outside)),
+    notes = tuple(score_notes(table, scored, choices, few, boundless))
+    return FileScores(mode, verdict, bar, tuple(rows), notes)
+
+
+def _verdict(
+    rows: Sequence[ForecasterScores],
+    table: ForecastTable,
+    found: "FileComparisons",
+    outside: tuple[str, ...],
+) -> Verdict:
+    """Return the verdict on the forecasters of these rows."""
+    candidates = []
+    for row in rows:
+        brier_score = row.filled["brier"]
+        candidates.append(
+            Candidate(
+                agent=row.forecaster,
+                is_reference=row.forecaster in outside,
+                why_not=None if row.ranked else row.why_not,
+                copies=row.copies,
+                # without prices the order goes by the Brier score
+                skill=row.skill if row.skill is not None or brier_score is None else -brier_score,
+                skill_low=row.skill_low,
+            )
+        )
+
+    state = SeasonState(resolved_events=np.unique(table.event[is_scored(table.outcome)]).size)
+    return make_verdict(
+        candidates, found.pairs, found.against_price, state, lambda time: _own_time(time, table)
+    )
+
+
+def _told(row: ForecasterScores, told: AgentVerdict | None) -> ForecasterScores:
+    """Return a row with what is told of its forecaster."""
+    if told is None:
+        return row
+    return replace(
+        row,
+        rank_low=told.rank_low,
+        rank_high=told.rank_high,
+        better_than=told.better_than,
+        worse_than=told.worse_than,
+        price=told.price,
+        verdict=told.sentence,
+        price_verdict=told.price_sentence,
     )
 
 
@@ -355,10 +411,11 @@ def _forecaster_rows(
     table: ForecastTable,
     scored: QuestionScores,
     category: str | None,
-    found: Standings | None,
+    found: "FileComparisons",
     ranked: list[int],
     choices: ScoreChoices,
 ) -> list[ForecasterScores]:
+    """Return the row of each forecaster, in the order of the file."""
     means = {name: scored.means(name) for name in MEANS}
     coverage, counts, events = scored.means("coverage").mean, scored.counts(), scored.counts(event=True)
     asked = int(scored.asked.sum())
@@ -399,8 +456,8 @@ def _forecaster_rows(
             halves=None if halves is None else halves[place],
             parts=_brier_parts(table, place) if choices.parts else None,
         )
-        rows.append(_judged(row, found, table.dated, asked))
-    return sorted(rows, key=lambda row: _rank_key(row, choices))
+        rows.append(_judged(row, found, asked))
+    return rows
 
 
 def _brier_at_worst(scored: QuestionScores) -> Floats:
@@ -448,7 +505,8 @@ def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str
     peer, full = row.filled["peer"], row.filled["brier"]
     filled = None if full is None else -full
     adjusted = None if row.adjusted is None else -row.adjusted
-    ups: tuple[float | None, ...] = (row.skill_low, row.skill, adjusted, peer, filled)
+    ranks = None if row.rank_low is None or row.rank_high is None else -(row.rank_low + row.rank_high)
+    ups: tuple[float | None, ...] = (ranks, row.skill_low, row.skill, adjusted, peer, filled)
     if choices.rule == "metaculus":
         ups = (peer, row.filled["baseline"])
     elif choices.rule == "forecastbench" and row.halves is not None:
@@ -459,41 +517,81 @@ def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str
     return (not row.ranked, *(inf if value is None else -value for value in ups), row.forecaster)
 
 
-def _judged(row: ForecasterScores, found: Standings | None, dated: bool, asked: int) -> ForecasterScores:
+def _judged(row: ForecasterScores, found: "FileComparisons", asked: int) -> ForecasterScores:
     """The row with how sure its skill is, or why it is not ranked."""
     if not row.ranked:
         if not row.questions:
             return replace(row, why_not="no forecast that is scored" if asked else NOTHING, reason=NOTHING)
         return replace(row, why_not=f"covers {row.questions / asked:.0%} of the questions")
-    if found is None or row.forecaster not in found.verdicts:
-        return replace(row, reason="no market_probability")
-    gain = next(gain for gain in found.gains if gain.agent == row.forecaster)
-    verdict = found.verdicts[row.forecaster]
-    reached = None if verdict.reached is None else _own_time(verdict.reached, dated)
-    return replace(row, skill=gain.skill, evidence_reached=reached, **sureness(gain, verdict))
+
+    gain = found.gains.get(row.forecaster)
+    copied = found.copies.get(row.forecaster)
+    if gain is None:
+        return replace(row, reason="no market_probability", copies=copied)
+    return replace(
+        row,
+        skill=gain.skill,
+        skill_low=gain.low,
+        skill_high=gain.high,
+        skill_p=gain.p,
+        evidence=found.evidence[row.forecaster],
+        copies=copied,
+        events_effective=gain.effective,
+        reason=gain.reason,
+    )
 
 
-def _own_time(time: float, dated: bool) -> str | float:
+def _own_time(time: float, table: ForecastTable) -> str:
     """Return a time as the file writes its own: as a date, or as a plain number."""
-    return datetime.fromtimestamp(time, UTC).isoformat() if dated else time
+    if table.dated and table.time is not None:
+        return datetime.fromtimestamp(time, UTC).isoformat()
+    return f"{time:g}"
 
 
-def _standings(table: ForecastTable, ranked: Ints) -> Standings | None:
-    """Everyone who is ranked against the market, on the rows with a price; None without any price."""
-    if table.market is None:
-        return None
-    ended, has_price = is_scored(table.outcome), ~np.isnan(table.market)
-    if ended.any() and not (ended & has_price).any():
-        return None
-    unranked = different(table.forecaster)[0].size - ranked.size if ended.any() else 0
-    priced = _with_agreement(table.where(ended & has_price), ranked)
+@dataclass(frozen=True, slots=True)
+class FileComparisons:
+    """The forecasters of a file compared: each with the price, where there is one, and each two.
+
+    `evidence` is everyone's capital of a bet on its skill, and `bar` what that is held against.
+    """
+
+    gains: Mapping[str, Gain]
+    evidence: Mapping[str, float]
+    copies: Mapping[str, str]
+    bar: float | None
+    pairs: Sequence[PairEvidence]
+    against_price: Sequence[PairEvidence]
+
+
+def _comparisons(table: ForecastTable, ranked: Ints, outside: Collection[str]) -> FileComparisons:
+    """Return all comparisons; those with the price are of the rows that have one."""
+    left_out = [place for place, name in enumerate(table.forecasters) if name in outside]
+    stated = _duel_rows(table.where(~np.isin(table.forecaster, left_out)))
+    pairs = compare_pairs(stated)
+    ended = is_scored(table.outcome)
+    has_price = np.zeros_like(ended) if table.market is None else ~np.isnan(table.market)
+    if table.market is None or (ended.any() and not (ended & has_price).any()):
+        return FileComparisons({}, {}, {}, None, pairs, ())
+
+    season = _priced_season(table, ended & has_price, ranked)
+    compared = surest_first(gains(season))
+    rows = table.where(has_price)
+    bar = evidence_bar(count_entries(_stated_rows(rows)))
+    copies = find_copies(season, [name for name in table.forecasters if name in season.agents])
+    capital = {name: _evidence(table, name).now for name in season.agents}
+    by_name = {gain.agent: gain for gain in compared}
+    priced = _duel_rows(rows.where(~np.isin(rows.forecaster, left_out)))
+    against_price = compare_with_price(priced, price_bars(stated))
+    return FileComparisons(by_name, capital, copies.of, bar, pairs, against_price)
+
+
+def _priced_season(table: ForecastTable, some: Flags, ranked: Ints) -> SeasonForecasts:
+    """Return the rows that ended and have a price, of everyone who is ranked."""
+    priced = _with_agreement(table.where(some), ranked)
     used, event = different(priced.event)
     who, agent = different(priced.forecaster)
-    names = [priced.forecasters[place] for place in who.tolist()]
-    made, known = _times(table)
-    known = np.where(known <= table.as_of, known, np.inf)
-    season = check_season(
-        names,
+    return check_season(
+        [priced.forecasters[place] for place in who.tolist()],
         [priced.events[place] for place in used.tolist()],
         agent=agent,
         instant=np.unique(_times(priced)[0], return_inverse=True)[1],
@@ -504,55 +602,44 @@ def _standings(table: ForecastTable, ranked: Ints) -> Standings | None:
         outcome=priced.outcome,
         known=_times(priced, table)[1] * _seconds(table),
     )
-    capital = {}
-    for place, name in zip(who.tolist(), names, strict=True):
-        own = np.flatnonzero((table.forecaster == place) & has_price)
-        capital[name] = evidence(
-            EvidenceRows(
-                story=table.event[own],
-                market=table.question[own],
-                made=made[own],
-                known=known[own],
-                forecast=table.probability[own],
-                price=table.market[own],
-                payout=table.outcome[own],
-            )
-        )
-    bar = evidence_bar(count_entries(_stated_rows(table.where(has_price))))
-    return standings(season, capital, bar, unranked=unranked, pairs=False)
 
 
-def _told_pairs(table: ForecastTable, outside: tuple[str, ...]) -> list[PairEvidence]:
-    """Return the pairs of forecasters that are told, in the file's own times; none without times."""
-    if table.time is None or (table.resolved is None and table.close is None):
-        return []
-
-    left_out = [place for place, name in enumerate(table.forecasters) if name in outside]
-    entered = table.where(~np.isin(table.forecaster, left_out))
-    made, known = _times(entered, table)
-
-    # where there is no price nobody copies it
-    market = np.full(made.size, np.nan) if entered.market is None else entered.market
-    pairs = compare_pairs(
-        DuelRows(
-            agents=entered.forecasters,
-            agent=entered.forecaster,
-            instant=np.unique(made, return_inverse=True)[1],
-            market=entered.question,
-            story=entered.event,
-            made=made,
-            known=np.where(known <= table.as_of, known, np.inf),
-            forecast=entered.probability,
-            price=np.nan_to_num(market, nan=-1.0),
-            payout=entered.outcome,
-            week=SECONDS_OF_A_WEEK / _seconds(table),
+def _evidence(table: ForecastTable, name: str) -> Evidence:
+    """Return the capital of a bet that a forecaster is closer than the price."""
+    made, known = _times(table)
+    known = np.where(known <= table.as_of, known, np.inf)
+    market = np.full(made.size, np.nan) if table.market is None else table.market
+    own = np.flatnonzero((table.forecaster == table.forecasters.index(name)) & ~np.isnan(market))
+    return evidence(
+        EvidenceRows(
+            story=table.event[own],
+            market=table.question[own],
+            made=made[own],
+            known=known[own],
+            forecast=table.probability[own],
+            price=market[own],
+            payout=table.outcome[own],
         )
     )
-    return [
-        replace(pair, since=_own_time(float(pair.since), table.dated))
-        for pair in pairs
-        if pair.since is not None
-    ]
+
+
+def _duel_rows(table: ForecastTable) -> DuelRows:
+    """Return what all forecasters stated; where there is no price it is −1."""
+    made, known = _times(table)
+    market = np.full(made.size, np.nan) if table.market is None else table.market
+    return DuelRows(
+        agents=table.forecasters,
+        agent=table.forecaster,
+        instant=np.unique(made, return_inverse=True)[1],
+        market=table.question,
+        story=table.event,
+        made=made,
+        known=np.where(known <= table.as_of, known, np.inf),
+        forecast=table.probability,
+        price=np.nan_to_num(market, nan=-1.0),
+        payout=table.outcome,
+        week=SECONDS_OF_A_WEEK / _seconds(table),
+    )
 
 
 def _stated_rows(priced: ForecastTable) -> StatedRows:

@@ -8,12 +8,10 @@ from pydantic import TypeAdapter
 
 from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, take_rows
 from arena.record.model.columns import stated_belief as probability
-from arena.record.schema.database import Connection
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import events_of, season_forecasts
 from arena.scores.profiles.inputs import CacheInputs
 from arena.scores.rules.comparisons.duel import Duel, duels
-from arena.scores.rules.comparisons.power import missing_events
 
 MOST = 5
 """The markets that are named for each side."""
@@ -39,7 +37,7 @@ class DecidingMarket:
 
 @dataclass(frozen=True, slots=True)
 class DuelDetails:
-    """A duel, the events still needed to tell the two apart, and what decided it.
+    """A duel, and what decided it.
 
     `differences` counts common events by their mean difference, between the neighbours of `edges`; those in
     which the two came out even are on neither side.
@@ -47,21 +45,14 @@ class DuelDetails:
     """
 
     duel: Duel
-    needed: int | None
     edges: tuple[float, ...]
     differences: tuple[int, ...]
     for_a: tuple[DecidingMarket, ...]
     for_b: tuple[DecidingMarket, ...]
 
 
-DUELS = CacheKind("duels", "duels 3", TypeAdapter(tuple[DuelDetails, ...]))
+DUELS = CacheKind("duels", "duels 4", TypeAdapter(tuple[DuelDetails, ...]))
 """All duels of an agent by its name, as `a` in them."""
-
-
-def read_current_duel(connection: Connection, one: str, other: str) -> Duel | None:
-    """The cached duel of two as one of all, while it is current."""
-    cached = DUELS.read_current(connection, one) or ()
-    return next((details.duel for details in cached if details.duel.b == other), None)
 
 
 def compute_duels(inputs: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
@@ -73,13 +64,6 @@ def compute_duels(inputs: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
         by_agent[duel.a].append(one)
         by_agent[duel.b].append(_swapped(one))
     return {name: tuple(by_agent[name]) for name in inputs.stated.agents}
-
-
-def events_needed(duel: Duel) -> int | None:
-    """How many more events would separate the two, where nothing separates them yet."""
-    if duel.p is None or duel.winner() is not None or not duel.gap or not duel.error:
-        return None
-    return missing_events(abs(duel.gap), duel.error, duel.effective, duel.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +99,7 @@ class _Cells:
 def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails:
     rows, (a, b) = cells.rows, cells.common(duel.a, duel.b)
     if not a.size:
-        return DuelDetails(duel, None, (), (), (), ())
+        return DuelDetails(duel, (), (), (), ())
     markets, first, place = np.unique(rows.market[a], return_index=True, return_inverse=True)
     own, other, price = (probability(column) for column in (rows.forecast[a], rows.forecast[b], rows.mid[a]))
     outcome = rows.outcome[a]
@@ -132,7 +116,6 @@ def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails
 
     return DuelDetails(
         duel,
-        events_needed(duel),
         *_histogram(means[3], cells.event[a][first]),
         for_a=tuple(decider(k) for k in ranked[:MOST] if means[3][k] > 0),
         for_b=tuple(decider(k) for k in ranked[: -MOST - 1 : -1] if means[3][k] < 0),
@@ -156,4 +139,4 @@ def _swapped(one: DuelDetails) -> DuelDetails:
     turned = replace(duel, a=duel.b, b=duel.a, gap=gap, low=low, high=high)
     edges = tuple(-edge for edge in reversed(one.edges))
     sides = [tuple(replace(x, a=x.b, b=x.a, share=-x.share) for x in side) for side in (one.for_b, one.for_a)]
-    return DuelDetails(turned, one.needed, edges, tuple(reversed(one.differences)), *sides)
+    return DuelDetails(turned, edges, tuple(reversed(one.differences)), *sides)

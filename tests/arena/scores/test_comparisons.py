@@ -45,8 +45,8 @@ def test_what_was_decided_before_a_models_release_is_no_evidence() -> None:
 def test_without_anything_resolved_there_is_nothing() -> None:
     rows = a_season({"ann": 0.9})
     found = compare_agents(replace(rows, outcome=np.full_like(rows.outcome, OPEN)))
-    assert (found.standings, found.sentence) == ((), "Nothing is resolved yet, so nobody leads.")
-    assert compare_agents(take_rows(rows, rows.agent < 0)).sentence == found.sentence
+    assert found.gains == ()
+    assert compare_agents(take_rows(rows, rows.agent < 0)).gains == ()
 
 
 def test_agents_that_stop_answering_lower_nobodys_bar() -> None:
@@ -55,7 +55,7 @@ def test_agents_that_stop_answering_lower_nobodys_bar() -> None:
     silent = (rows.agent > 0) & (rows.round >= 3)
     stopped = replace(rows, stated=rows.stated & ~silent, forecast=np.where(silent, rows.mid, rows.forecast))
     assert compare_agents(rows).bar == 260
-    assert [agent.gain.agent for agent in compare_agents(stopped).standings] == ["agent 0"]
+    assert [gain.agent for gain in compare_agents(stopped).gains] == ["agent 0"]
     assert compare_agents(stopped).bar == 260
 
 
@@ -97,8 +97,11 @@ def test_pairs_are_told_among_all_but_references_and_of_the_whole_record_alone()
     assert COMPARISONS.adapter.validate_python(COMPARISONS.adapter.dump_python(found, mode="json")) == found
 
     lines = score_agents([an_account(name) for name in rows.agents], rows, NO_BETS)
-    [first, *_] = rank_agents(lines, found, rows, replay=False).pairs
-    assert datetime.fromisoformat(str(first.since)).timestamp() == found.pairs[0].since
+    verdict = rank_agents(lines, found, rows, is_replay=False).verdict
+    assert verdict is not None
+    assert datetime.fromisoformat(str(verdict.told[0].since)).timestamp() == found.pairs[0].since
+    assert verdict.leader == "ann"
+    assert rank_agents(lines, found, rows, is_replay=False, is_whole=False).verdict is None
 
     referenced = compare_line_ups(rows, of_kinds("llm", "constant", "llm")).pairs
     assert [(pair.better, pair.worse) for pair in referenced] == [("ann", "cho")]
@@ -133,7 +136,7 @@ def test_what_is_kept_is_what_was_worked_out() -> None:
 def test_what_figures_are_not_worth_is_stamped_on_them() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.1}, released={"ann": BEGAN + DAY})
     lines = score_agents([an_account("ann"), an_account("bob")], rows, NO_BETS)
-    found = rank_agents(lines, compare_agents(rows), rows, replay=True)
+    found = rank_agents(lines, compare_agents(rows), rows, is_replay=True)
     stamps = {line.agent: line.stamps for line in found.rows}
     assert stamps["ann"] == (REPLAY_STAMP, EARLY_STAMP)
     assert stamps["bob"] == (REPLAY_STAMP,)
@@ -141,16 +144,15 @@ def test_what_figures_are_not_worth_is_stamped_on_them() -> None:
     assert found.rows[-1].agent == "ann"
 
 
-def test_the_surest_skill_is_first_and_not_the_highest() -> None:
-    rows = a_season({"ann": 0.9, "bob": 0.8, "cho": 0.0}, events=60)
+def test_as_long_as_nothing_is_told_the_surest_skill_is_first_and_not_the_highest() -> None:
+    rows = a_season({"ann": 0.9, "bob": 0.8, "cho": 0.2}, events=60)
     few = (rows.agent == 0) & (rows.event >= 12)
     rows = take_rows(rows, ~few)
     lines = score_agents([an_account(name) for name in rows.agents], rows, NO_BETS)
-    found = rank_agents(lines, compare_agents(rows), rows, replay=False)
-    assert [line.agent for line in found.rows] == ["bob", "cho", "market", "ann"]
-    ann = found.rows[-1]
-    assert (ann.reason, ann.place_best, ann.place_worst) == ("not enough events", None, None)
-    assert all(row.place_best for row in found.rows[:2])
+    found = rank_agents(lines, compare_agents(rows), rows, is_replay=False)
+    assert [line.agent for line in found.rows] == ["bob", "cho", "ann", "market"]
+    ann = found.rows[2]
+    assert (ann.reason, ann.rank_low, ann.rank_high) == ("not enough events", 1, 3)
 
 
 def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:

@@ -1,13 +1,13 @@
 """Duels: which of two agents forecasts better, on the rows that both have.
 
 - Formula: d = (f_b − o)² − (f_a − o)² on each market and instant that both forecast, averaged as in `gain`,
-  with its p-value and interval; `adjusted` is p by `holm` over all pairs.
+  with its interval at one look.
 - Direction: above 0, a is ahead.
 - Range: −1 to 1.
 - Edge cases: under 20 effective common events there is a gap, and no p-value: "not enough events"; without a
-  common row there is nothing, and `apart` can still compare the two by way of the market. Agents that always
-  said the same have a gap of exactly 0 and p = 1.
-- Source: Diebold and Mariano (1995); Holm (1979).
+  common row there is nothing, and `indirect_duel` can still compare the two by way of the market. Agents that
+  always said the same have a gap of exactly 0 and p = 1.
+- Source: Diebold and Mariano (1995).
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,6 @@ from arena.scores.rules._columns import Flags, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums, effective_events, sum_by_event
 from arena.scores.rules.comparisons.gain import reason_of
-from arena.scores.rules.comparisons.holm import holm_adjusted
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
 
 
@@ -29,8 +28,9 @@ from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonFor
 class Duel:
     """Two agents compared. `gap` is above 0 where `a` is ahead. None where nothing can be said.
 
-    `by` says how: on common rows, or each against the market on rows of its own, as `apart` does. `low` and
-    `high` are computed where they are asked for, and `adjusted` only among many.
+    `by` says how: on common rows, or each against the market on rows of its own, as `indirect_duel` does. `p`
+    and the interval from `low` to `high`, which is computed where it is asked for, hold for one look at one
+    pair: which of two is better is told by `duel_evidence`.
     """
 
     a: str
@@ -44,7 +44,6 @@ class Duel:
     p: float | None
     reason: str | None
     by: Literal["rows", "market"] = "rows"
-    adjusted: float | None = None
     low: float | None = None
     high: float | None = None
 
@@ -54,9 +53,8 @@ class Duel:
         return self.gap == 0 and not self.error
 
     def winner(self, level: float = wild_bootstrap.LEVEL) -> str | None:
-        """Who is ahead by more than chance, after Holm where there are many duels."""
-        p = self.p if self.adjusted is None else self.adjusted
-        if p is None or self.gap is None or p > level:
+        """Who is ahead by more than chance, had this been the only look at the only pair."""
+        if self.p is None or self.gap is None or self.p > level:
             return None
         return self.a if self.gap > 0 else self.b
 
@@ -69,15 +67,13 @@ def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
 def duels(
     season: SeasonForecasts, agents: Sequence[str] | None = None, seed: int = 0, *, spans: bool = False
 ) -> list[Duel]:
-    """Every pair of the agents, all of them unless named, with p-values adjusted for their number.
+    """Every pair of the agents, all of them unless named.
 
     With `spans` each has the interval of its gap too, which takes longer.
     """
     pairs = list(combinations(season.agents if agents is None else agents, 2))
     parts = wild_bootstrap.blocks(pairs, len(season.events))
-    compared = [one for part in parts for one in _duels(season, part, seed, spans)]
-    adjusted = holm_adjusted([np.nan if one.p is None else one.p for one in compared])
-    return [replace(one, adjusted=none_for_nan(float(p))) for one, p in zip(compared, adjusted, strict=True)]
+    return [one for part in parts for one in _duels(season, part, seed, spans)]
 
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:

@@ -68,8 +68,8 @@ class DuelRows:
 class PairEvidence:
     """Two entries on the rows that both stated, or an entry and the price.
 
-    `better` is the one that is told to be closer, at every look since the time `since`, in seconds since 1970
-    or as a text; as long as nothing is told, `since` is None and `better` the closer one so far. `by` is the
+    `better` is the one that is told to be closer, at every look since the time `since`, in the unit of the
+    rows; as long as nothing is told, `since` is None and `better` the closer one so far. `by` is the
     mean Brier gain, each of the `stories` that have ended for both counting once. `coverage` is the share of
     common rows among resolved ones that either stated, and `note` says so where it is low.
 
@@ -80,7 +80,7 @@ class PairEvidence:
     better: str
     worse: str
     by: float
-    since: float | str | None
+    since: float | None
     coverage: float
     note: str | None
     stories: int
@@ -237,7 +237,7 @@ def _starts(rows: DuelRows) -> dict[str, float]:
 
 def _order(pair: PairEvidence) -> tuple[float, str, str]:
     """Return what sorts pairs by the time since which they are told, those that aren't last."""
-    return (inf if pair.since is None else float(pair.since), pair.better, pair.worse)
+    return (inf if pair.since is None else pair.since, pair.better, pair.worse)
 
 
 def _beside_price(rows: DuelRows, place: int) -> DuelRows:

@@ -12,8 +12,9 @@
 - Source: seed 002 section 1.5; Diebold and Mariano (1995), here clustered by event.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
@@ -49,6 +50,15 @@ class Gain:
     def is_market(self) -> bool:
         """Whether it always said what the market says, as far as scores can tell."""
         return self.skill == 0 and not self.error
+
+
+def surest_first(gains: Iterable[Gain]) -> list[Gain]:
+    """Return the gains, the highest lower end of an interval first, then the highest gain, then by name."""
+    return sorted(gains, key=lambda gain: (_descending(gain.low), _descending(gain.skill), gain.agent))
+
+
+def _descending(value: float | None) -> float:
+    return inf if value is None else -value
 
 
 def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:

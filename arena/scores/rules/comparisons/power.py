@@ -1,29 +1,18 @@
-"""Still needed: how long until a gap of this size could be told from chance, or until a pair is told.
+"""Still needed: how many more weeks it takes until a pair is told.
 
-- Formula: a gap d with standard error e over G* effective events has a spread of σ² = e²·G*. A test at 5%
-  finds it with probability P from G*₁ = ((z₀.₉₇₅ + z_P) / d)²·σ² + z₀.₉₇₅² / 2 effective events on, the
-  last term for t being wider than the normal distribution. With events as uneven as so far these are G*₁ ·
-  G / G* events, less those there are, rounded up.
 - Formula: a pair is told by its capital and by t, its mean gain by story in standard errors. The gain of a
   story in standard deviations is taken to be δ = t·√n·τ² / (1 + n·τ²) after n stories, τ = 0.15 being how far
   apart entries usually are. In m more stories t comes to (t·√n + δ·m) / √(n + m), and the logarithm of the
   capital grows by 0.8·δ² in each. m stories take m / n of the weeks so far.
 - Direction: lower is sooner.
-- Range: 0 (enough) upward.
-- Edge cases: a gap of 0, or one without an error, gives None: it will never be told, or nothing is known of
-  it. P is 80% unless said otherwise.
-  How long until a pair is told is infinite where it would take more than 104 weeks even if δ were larger by
-  one standard deviation, τ / √(1 + n·τ²), and None where only then it would take less.
-- Limits: a leader's observed gap is likely too large, so the answer is a lower bound.
-- Source: Cohen (1988), with Guenther's (1981) correction.
+- Range: 0 upward.
+- Edge cases: infinite where it would take more than 104 weeks even if δ were larger by one standard deviation,
+  τ / √(1 + n·τ²), and None where only then it would take less.
+- Source: ours; `docs/evidence.md` has how often it is right.
 """
 
 from dataclasses import dataclass
-from math import ceil, inf, log, sqrt
-from statistics import NormalDist
-
-CHANCE = 0.8
-"""How surely a gap is to be found."""
+from math import inf, log, sqrt
 
 FORESEEN = 104.0
 """The weeks beyond which nothing is foreseen."""
@@ -34,8 +23,6 @@ GROWTH = 0.8
 
 Half would be the most for bets on the mean gain alone; these bets weigh stories by what their odds say.
 """
-
-Z = NormalDist().inv_cdf
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +67,3 @@ def _weeks_at(effect: float, pace: Pace, bar: float, least_t: float) -> float:
     by_t = root**2 - pace.stories
 
     return max(by_capital, by_t, 0.0) * pace.weeks / pace.stories
-
-
-def required_events(gap: float, error: float, effective: float, chance: float = CHANCE) -> float | None:
-    """The effective events from which on a gap is found with that chance.
-
-    >>> round(required_events(0.02, 0.01, 50.0), 1)
-    100.0
-    """
-    if not gap or not error > 0 or not effective > 0:
-        return None
-    reach = (Z(0.975) + Z(chance)) / gap
-    return reach * reach * error * error * effective + Z(0.975) ** 2 / 2
-
-
-def missing_events(
-    gap: float, error: float, effective: float, events: int, chance: float = CHANCE
-) -> int | None:
-    """How many more events, as uneven as those so far.
-
-    >>> missing_events(0.02, 0.01, 50.0, 60)
-    61
-    """
-    whole = required_events(gap, error, effective, chance)
-    return None if whole is None else max(ceil(whole * events / effective - events), 0)

@@ -1,6 +1,7 @@
 """The board of a file: every score is that of its rule, and what can't be said is null with a reason."""
 
 import math
+import re
 from collections import defaultdict
 from datetime import date, timedelta
 from random import Random
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
-from arena.scores.files.scores import ForecasterScores, ScoreChoices, row_data, score_file
+from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, row_data, score_file
 from arena.scores.rules.metaculus.forecasts import Mode
+from arena.scores.verdict import PairVerdict
 
 MODES: tuple[Mode, ...] = ("exact", "metaculus")
 HEAD = "question,forecaster,probability,outcome"
@@ -185,50 +187,55 @@ def season_lines(events: int, weeks: int, truth: float = 0.0) -> list[str]:
 TIMED = ",market_probability,time,resolved"
 
 
-def test_who_is_proven_leads_and_who_is_not_ranked_or_copies_the_price_is_said() -> None:
+def test_who_is_better_than_the_price_is_told_and_who_is_not_ranked_or_copies_it_is_said() -> None:
     found = score_file(table_of(*season_lines(400, 20), more=TIMED))
     sharp, blank, lazy = (row_of(found.rows, name) for name in ("sharp", "blank", "lazy"))
-    assert (found.leader, found.bar, sharp.verdict) == ("sharp", 60.0, "proven")
-    assert found.sentence is not None
-    assert found.sentence.startswith("sharp leads, and it is proven: it beats the market by ")
-    assert found.sentence.endswith(" blank copies the price. One agent answered too little to be ranked.")
+    assert found.verdict is not None
+    assert found.verdict.sentence == (
+        "sharp: better than the market price. blank copies the price. 1 agent answered too little to be "
+        "ranked."
+    )
+    assert (found.bar, sharp.price, sharp.rank_low, sharp.rank_high) == (60.0, "better", 1, 1)
     assert sharp.evidence is not None
     assert sharp.evidence > 40
-    assert isinstance(sharp.evidence_reached, float)
-    assert 7 < sharp.evidence_reached <= 140
-    assert (blank.ranked, blank.verdict, blank.copies, blank.skill) == (True, "none", "the price", 0.0)
+    assert (blank.ranked, blank.price, blank.copies, blank.skill) == (True, "none", "the price", 0.0)
     assert (lazy.ranked, lazy.why_not, lazy.skill) == (False, "covers 25% of the questions", None)
     assert [row.forecaster for row in found.rows] == ["sharp", "blank", "lazy"]
 
 
-def test_before_eight_weeks_and_without_times_nobody_is_proven() -> None:
-    early = score_file(table_of(*season_lines(400, 7), more=TIMED))
-    assert (early.leader, row_of(early.rows, "sharp").verdict) == (None, "ahead")
-    assert early.sentence is not None
-    assert "not yet proven: too early, 7 of 8 weeks" in early.sentence
+def test_without_times_a_file_is_looked_at_once() -> None:
     lines = [line.rsplit(",", 2)[0] for line in season_lines(400, 20)]
     timeless = score_file(table_of(*lines, more=",market_probability"))
-    assert (timeless.leader, row_of(timeless.rows, "sharp").weeks) == (None, 1)
+    assert row_of(timeless.rows, "sharp").price_verdict == "Better than the market price."
     assert any(note.startswith("no columns time and resolved") for note in timeless.notes)
 
 
-def test_pairs_are_told_where_times_are_known_with_or_without_prices() -> None:
+def told_in(found: FileScores) -> list[PairVerdict]:
+    """What is told of pairs in a file."""
+    assert found.verdict is not None
+    return list(found.verdict.told)
+
+
+def test_pairs_are_told_with_or_without_prices_and_times() -> None:
     """Nobody is compared with those outside."""
     lines = season_lines(400, 20)
     found = score_file(table_of(*lines, more=TIMED))
-    assert {("sharp", "blank"), ("lazy", "blank")} <= {(pair.better, pair.worse) for pair in found.pairs}
-    [sharp] = [pair for pair in found.pairs if (pair.better, pair.worse) == ("sharp", "blank")]
-    assert isinstance(sharp.since, float)
-    assert (7 < sharp.since <= 140, sharp.by > 0, sharp.coverage) == (True, True, 1.0)
+    pairs = told_in(found)
+    assert {("sharp", "blank"), ("lazy", "blank")} <= {(pair.better, pair.worse) for pair in pairs}
+    [sharp] = [pair for pair in pairs if (pair.better, pair.worse) == ("sharp", "blank")]
+    assert sharp.since is not None
+    assert (7 < float(sharp.since) <= 140, sharp.by > 0, sharp.coverage) == (True, True, 1.0)
 
     plain = [",".join(cell for place, cell in enumerate(line.split(",")) if place != 4) for line in lines]
-    assert score_file(table_of(*plain, more=",time,resolved")).pairs == found.pairs
-    assert (
-        score_file(table_of(*[line.rsplit(",", 2)[0] for line in lines], more=",market_probability")).pairs
-        == ()
+    assert told_in(score_file(table_of(*plain, more=",time,resolved"))) == pairs
+
+    timeless = told_in(
+        score_file(table_of(*[line.rsplit(",", 2)[0] for line in lines], more=",market_probability"))
     )
+    assert {(pair.better, pair.worse) for pair in timeless} >= {("sharp", "blank")}
+
     outside = score_file(table_of(*lines, more=TIMED), choices=ScoreChoices(outside=("blank",)))
-    assert not any("blank" in (pair.better, pair.worse) for pair in outside.pairs)
+    assert not any("blank" in (pair.better, pair.worse) for pair in told_in(outside))
 
 
 def test_dates_are_given_back_as_dates() -> None:
@@ -242,25 +249,24 @@ def test_dates_are_given_back_as_dates() -> None:
         row_of(score_file(table_of(*some, more=TIMED)).rows, "sharp")
         for some in (lines, season_lines(400, 20))
     )
-    assert isinstance(plain.evidence_reached, float)
-    assert found.evidence_reached == f"{date(2026, 1, 1) + timedelta(plain.evidence_reached)}T00:00:00+00:00"
+    assert re.fullmatch(r"Better than the market price since \d+ \w+ 2026\.", found.price_verdict)
+    assert plain.price_verdict == "Better than the market price."
     assert found.evidence == pytest.approx(plain.evidence)
 
 
 def test_what_was_to_close_later_counts_later() -> None:
     """What ends early ends YES more often than NO: it counts from the time at which it was to close."""
     lines = [f"{line},{500}" for line in season_lines(400, 20)]
-    found = row_of(score_file(table_of(*lines, more=f"{TIMED},scheduled_close")).rows, "sharp")
-    assert (found.weeks, found.evidence_reached) == (1, 500.0)
+    found = score_file(table_of(*lines, more=f"{TIMED},scheduled_close"))
+    assert {pair.since for pair in told_in(found)} == {"500"}
 
 
 def test_where_nobody_is_ranked_or_nothing_has_ended_the_sentence_says_so() -> None:
     half = [f"q{place},{'ann' if place % 2 else 'bob'},0.5,1,0.4" for place in range(40)]
-    found = score_file(table_of(*half, more=",market_probability"))
-    assert (found.leader, found.sentence) == (
-        None,
-        "Nobody leads. Two agents answered too little to be ranked.",
-    )
-    still_open = score_file(table_of("q,ann,0.5,,0.4", more=",market_probability"))
-    assert still_open.sentence == "Nothing is resolved yet, so nobody leads."
-    assert score_file(table_of("q,ann,0.5,1,", more=",market_probability")).sentence is None
+    found = score_file(table_of(*half, more=",market_probability")).verdict
+    assert found is not None
+    assert (found.leader, found.sentence) == (None, "No agent has answered enough to be compared.")
+
+    still_open = score_file(table_of("q,ann,0.5,,0.4", more=",market_probability")).verdict
+    assert still_open is not None
+    assert still_open.sentence == "Nothing has resolved yet, so there is nothing to compare."

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 from errorbars import cluster_robust_se
-from errorbars.leaderboard import holm_correction
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.record.model.columns import stated_belief as probability
 from arena.scores.comparisons import gains
 from arena.scores.rules import brier
-from arena.scores.rules.comparisons.holm import holm_adjusted
 from tests.arena.stated_rows import a_season
 from tests.oracles.scoring_bets import recalibrate
 
@@ -25,11 +23,6 @@ def test_the_error_of_a_gain_is_the_cluster_robust_one(markets: int, seed: int) 
     own, price = (brier.each(probability(said), rows.outcome) for said in (rows.forecast, rows.mid))
     assert gain.skill == pytest.approx((price - own).mean(), abs=1e-12)
     assert gain.error == pytest.approx(cluster_robust_se(price - own, rows.event), rel=1e-9)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_holm_steps_down_as_theirs_does(ps: list[float]) -> None:
-    assert holm_adjusted(ps).tolist() == pytest.approx(holm_correction(ps), abs=1e-12)
 
 
 @given(PAIRS)

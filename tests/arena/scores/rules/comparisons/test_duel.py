@@ -1,10 +1,8 @@
-"""Duels on common rows, Holm over many of them, and twins."""
+"""Duels on common rows, and twins."""
 
-import numpy as np
 import pytest
 
 from arena.scores.rules.comparisons.duel import duel, duels
-from arena.scores.rules.comparisons.holm import holm_adjusted
 from arena.scores.rules.comparisons.twins import twin_noise, typical_noise
 from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
 
@@ -65,10 +63,9 @@ def test_a_missing_row_here_and_there_does_not_keep_two_from_a_duel() -> None:
     assert found == duel(season_of(both), "ann", "bob")
 
 
-def test_among_many_duels_p_is_adjusted_for_their_number() -> None:
+def test_every_pair_is_compared_in_the_order_of_the_agents() -> None:
     found = duels(season_of(drawn(5, 40, {"ann": 0.02, "bob": 0.1, "cho": 0.12, "dan": 0.5})))
     assert [(one.a, one.b) for one in found][:3] == [("ann", "bob"), ("ann", "cho"), ("ann", "dan")]
-    assert [one.adjusted for one in found] == holm_adjusted([one.p or 0 for one in found]).tolist()
     assert len(found) == 6
 
 
@@ -76,10 +73,6 @@ def test_only_the_agents_named_are_compared() -> None:
     season = season_of(drawn(6, 25, {"ann": 0.02, "bob": 0.1, "cho": 0.12}))
     assert [(one.a, one.b) for one in duels(season, ["cho", "ann"])] == [("cho", "ann")]
     assert duels(season, ["ann"]) == []
-
-
-def test_what_has_no_p_is_not_counted() -> None:
-    assert np.array_equal(holm_adjusted([0.02, np.nan, 0.01]), [0.02, np.nan, 0.02], equal_nan=True)
 
 
 def test_the_noise_floor_is_what_lies_between_twins() -> None:

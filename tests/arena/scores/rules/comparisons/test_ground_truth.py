@@ -3,7 +3,6 @@
 import pytest
 
 from tests.known_worlds.adversaries import ADVERSARIES, false_proofs, power
-from tests.known_worlds.leaders import events_for, no_leader, planted
 from tests.known_worlds.truth import coverage, different_markets, equal_duels, readings
 from tests.known_worlds.worlds import Shape
 
@@ -41,14 +40,6 @@ def test_the_implied_reading_puts_the_better_agent_last_and_the_others_first(som
     assert implied < 0.3
 
 
-def test_a_gap_as_large_as_in_the_long_run_is_found_in_the_events_that_are_said_to_be_needed(
-    thorough: bool,
-) -> None:
-    seen = 40_000 if thorough else 8_000
-    few, many = (events_for("equal", noise, seen) for noise in (0.1, 0.3))
-    assert 50 < few < many < 400
-
-
 @pytest.mark.parametrize("name", ["as good as the price", "halves long shots", "always NO on long shots"])
 def test_who_is_no_better_than_the_price_is_seldom_proven_however_often_one_looks(
     name: str, some: int
@@ -65,9 +56,3 @@ def test_who_knows_more_is_ahead_and_proven_the_surer_the_more_has_ended(some: i
     few, many = ([found.share for found in power(events, 364, some // 2)] for events in (50, 400))
     assert few[0] < many[0]
     assert few[3] < 0.5 < many[3] <= many[1]
-
-
-@pytest.mark.thorough
-def test_a_leader_is_named_where_there_is_one_and_seldom_where_there_is_none() -> None:
-    assert [found for found in no_leader(400) if found.share > 0.08] == []
-    assert [found for found in planted(400) if found.share < 0.75] == []

@@ -1,0 +1,538 @@
+"""The verdict of a season: who forecasts better than whom and than the market price, in figures and in words.
+
+It is made once, when a round ends or a file is scored. Terminal, pages, reports and exports only render it:
+they form no such sentence of their own.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import inf
+from typing import Any, Literal
+
+from arena.errors import count_text
+from arena.record.model import cohort
+from arena.scores.rules.comparisons.copies import PRICE
+from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.comparisons.duel_evidence import PairEvidence
+from markets.millionths import ONE
+
+MIN_COVERAGE = cohort.MIN_COVERAGE / ONE
+"""The share of what was shown and has resolved that an agent must have answered to be ranked."""
+GUARANTEE = (
+    "Each “better than” holds however often one looks: the chance that any of them is wrong is at most 5%."
+)
+"""What can be relied on, wherever somebody is told from somebody else."""
+_NAMED = 3
+"""So many names are listed; more are counted."""
+_MOST_COPIES = 4
+"""More copies than these are counted, not named."""
+
+Standing = Literal["better", "worse", "open", "none"]
+"""How an agent stands to the market price: told to be better or worse, not told, or not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What the verdict has to know of an agent.
+
+    `why_not` is the reason why it is not ranked. `copies` is the agent, or the price, that it repeats.
+    `skill` is its mean score, higher being better, and `skill_low` the lower end of the interval of it.
+    """
+
+    agent: str
+    is_reference: bool = False
+    why_not: str | None = None
+    copies: str | None = None
+    skill: float | None = None
+    skill_low: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonState:
+    """How far a season is: what a verdict says while there is nothing to compare.
+
+    `expected` is when a first verdict may come, by the days on which the markets shown are to close.
+    """
+
+    turns: int = 0
+    unanswered_turns: int = 0
+    resolved_events: int = 0
+    expected: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentVerdict:
+    """What is told of one agent.
+
+    `rank_low` and `rank_high` are the first and the last rank that the told pairs allow among `entries`; both
+    are None where it is not ranked. `better_than`, `worse_than` and `untold` name the other entries.
+    `sentence` is on them, `price_sentence` on the market price.
+    """
+
+    agent: str
+    rank_low: int | None
+    rank_high: int | None
+    entries: int
+    better_than: tuple[str, ...]
+    worse_than: tuple[str, ...]
+    untold: tuple[str, ...]
+    copies: str | None
+    price: Standing
+    sentence: str
+    price_sentence: str
+
+    @property
+    def rank_text(self) -> str:
+        """The ranks that it may have, such as "1–3"."""
+        if self.rank_low is None:
+            return ""
+        return f"{self.rank_low}" if self.rank_low == self.rank_high else f"{self.rank_low}–{self.rank_high}"
+
+    @property
+    def better_text(self) -> str:
+        """How many of the other entries it is better than, such as "2 of 4"."""
+        return "" if self.rank_low is None else f"{len(self.better_than)} of {self.entries - 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """Which of two is better, as far as it is told.
+
+    `since` is the time of the first look at which it was told; None where it is not, and `better` is then the
+    one that was closer so far. `by` is the mean Brier gain on common rows, of which `coverage` is the share,
+    and `weeks_more` how many more weeks it takes at this pace: infinite where the gap is too small.
+    """
+
+    better: str
+    worse: str
+    by: float
+    since: str | None
+    coverage: float
+    weeks_more: float | None = None
+    note: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Who forecasts better, or when that may be told."""
+        if self.since is None:
+            return f"{self.better} and {self.worse} are not told apart yet ({pace_text(self.weeks_more)})."
+        on = f", {self.note}" if self.note else ""
+        return f"{self.better} forecasts better than {self.worse}{_since([self])}{on}."
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Who is better than whom.
+
+    `agents` are in the order of the board, `pairs` those of entries, told ones first. `leader` is told from
+    every other entry. `sentence` is the headline; `guarantee` says how sure it is where anything is told.
+    """
+
+    sentence: str = "Nothing has resolved yet, so there is nothing to compare."
+    guarantee: str = ""
+    leader: str | None = None
+    agents: tuple[AgentVerdict, ...] = ()
+    pairs: tuple[PairVerdict, ...] = ()
+
+    def of(self, agent: str) -> AgentVerdict | None:
+        """Return what is told of an agent."""
+        return next((one for one in self.agents if one.agent == agent), None)
+
+    def pair(self, one: str, other: str) -> PairVerdict | None:
+        """Return what is told of two entries; None where they have nothing in common."""
+        return next((pair for pair in self.pairs if {pair.better, pair.worse} == {one, other}), None)
+
+    @property
+    def told(self) -> tuple[PairVerdict, ...]:
+        """The pairs of which it is told who is better."""
+        return tuple(pair for pair in self.pairs if pair.since is not None)
+
+
+def verdict_data(verdict: Verdict | None) -> dict[str, Any]:
+    """Return the parts of a verdict that programs read: its sentences, the leader, and the told pairs.
+
+    Rows of scores have the rest. Where there is no verdict all is empty.
+    """
+    if verdict is None:
+        return {"sentence": None, "guarantee": None, "leader": None, "pairs": []}
+    pairs = [
+        {
+            "better": pair.better,
+            "worse": pair.worse,
+            "by": pair.by,
+            "since": pair.since,
+            "coverage": pair.coverage,
+            "note": pair.note,
+        }
+        for pair in verdict.told
+    ]
+    return {
+        "sentence": verdict.sentence,
+        "guarantee": verdict.guarantee,
+        "leader": verdict.leader,
+        "pairs": pairs,
+    }
+
+
+def _iso_time(at: float) -> str:
+    """Return seconds since 1970 as a date and time."""
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+def make_verdict(
+    candidates: Sequence[Candidate],
+    pairs: Sequence[PairEvidence],
+    against_price: Sequence[PairEvidence],
+    state: SeasonState = SeasonState(),
+    time_text: Callable[[float], str] = _iso_time,
+) -> Verdict:
+    """Return the verdict on these agents, by the evidence of each pair and of each against the price.
+
+    Agents are ordered by the ranks that they may have, then by the lower end of their skill's interval.
+    References, copies and agents that answered too little have no rank, and stand last.
+    """
+    every = [_pair_verdict(pair, time_text) for pair in pairs]
+    by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price}
+    names = {one.agent for one in candidates if _is_entry(one)}
+    between = [pair for pair in every if {pair.better, pair.worse} <= names]
+
+    told = [_agent_verdict(one, names, between, by_price.get(one.agent)) for one in candidates]
+    places = {one.agent: one for one in candidates}
+    told.sort(key=lambda one: _order(one, places[one.agent]))
+
+    entries = [one for one in told if one.rank_low is not None]
+    leaders = [one.agent for one in entries if len(entries) > 1 and not one.untold and not one.worse_than]
+    has_told = any(one.better_than or one.price in ("better", "worse") for one in entries)
+    headline = _headline(entries, between, by_price, candidates, state)
+
+    return Verdict(
+        sentence=" ".join([headline, *_notes(candidates)]),
+        guarantee=GUARANTEE if has_told else "",
+        leader=leaders[0] if leaders else None,
+        agents=tuple(told),
+        pairs=tuple(every),
+    )
+
+
+def _pair_verdict(pair: PairEvidence, time_text: Callable[[float], str]) -> PairVerdict:
+    """Return a pair with the time at which it was told as text."""
+    since = None if pair.since is None else time_text(pair.since)
+    return PairVerdict(pair.better, pair.worse, pair.by, since, pair.coverage, pair.weeks_more, pair.note)
+
+
+def _is_entry(one: Candidate) -> bool:
+    """Return whether an agent has a rank of its own."""
+    return not one.is_reference and one.why_not is None and one.copies is None
+
+
+def _agent_of(pair: PairEvidence) -> str:
+    """Return the agent of a pair whose other side is the price."""
+    return pair.worse if pair.better == PRICE else pair.better
+
+
+def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, float, str]:
+    """Return a key to sort by: the best ranks first, then the highest lower end of the skill, then names."""
+    has_rank = one.rank_low is not None and one.rank_high is not None
+    ranks = (one.rank_low or 0) + (one.rank_high or 0)
+    skill_low = inf if candidate.skill_low is None else -candidate.skill_low
+    skill = inf if candidate.skill is None else -candidate.skill
+    return not has_rank, ranks, skill_low, skill, one.agent
+
+
+def _agent_verdict(
+    one: Candidate, names: set[str], pairs: Sequence[PairVerdict], price: PairVerdict | None
+) -> AgentVerdict:
+    """Return what is told of an agent among the entries of these names."""
+    own = [pair for pair in pairs if one.agent in (pair.better, pair.worse)]
+    told = [pair for pair in own if pair.since is not None]
+    better = tuple(pair.worse for pair in told if pair.better == one.agent)
+    worse = tuple(pair.better for pair in told if pair.worse == one.agent)
+    untold = tuple(sorted(names - {one.agent, *better, *worse}))
+    is_entry = one.agent in names
+
+    return AgentVerdict(
+        agent=one.agent,
+        rank_low=1 + len(worse) if is_entry else None,
+        rank_high=len(names) - len(better) if is_entry else None,
+        entries=len(names),
+        better_than=better,
+        worse_than=worse,
+        untold=untold if is_entry else (),
+        copies=one.copies,
+        price=_standing(one, price) if is_entry else "none",
+        sentence=_rivals_sentence(one.agent, own, untold) if is_entry else _no_rank(one),
+        price_sentence=_price_sentence(one, price) if is_entry else "",
+    )
+
+
+def _no_rank(one: Candidate) -> str:
+    """Return why an agent has no rank."""
+    if one.is_reference:
+        return "A reference, which the agents are measured by; it is in no ranking."
+    if one.copies is not None:
+        return f"It copies {one.copies}, so it is no entry of its own."
+    return f"Not ranked: {one.why_not}."
+
+
+def _rivals_sentence(agent: str, own: Sequence[PairVerdict], untold: Sequence[str]) -> str:
+    """Return whom an agent is better and worse than, and from whom it is not told apart yet."""
+    better = [pair for pair in own if pair.since is not None and pair.better == agent]
+    worse = [pair for pair in own if pair.since is not None and pair.worse == agent]
+    rivals = len(better) + len(worse) + len(untold)
+    if not rivals:
+        return "There is no other entry to compare it with."
+
+    parts = []
+    if better:
+        parts.append(f"better than {_all_or_names([pair.worse for pair in better], rivals)}{_since(better)}")
+    if worse:
+        parts.append(f"worse than {_all_or_names([pair.better for pair in worse], rivals)}{_since(worse)}")
+    if untold:
+        open_pairs = [pair for pair in own if pair.since is None]
+        pace = soonest_text([pair.weeks_more for pair in open_pairs], several=len(untold) > 1)
+        parts.append(f"not told apart from {_all_or_names(untold, rivals, 'any')} yet ({pace})")
+    return _as_sentence("; ".join(parts))
+
+
+def _standing(one: Candidate, price: PairVerdict | None) -> Standing:
+    """Return how an entry stands to the market price."""
+    if price is None:
+        return "none"
+    if price.since is None:
+        return "open"
+    return "better" if price.better == one.agent else "worse"
+
+
+def _price_sentence(one: Candidate, price: PairVerdict | None) -> str:
+    """Return whether an entry is better than the market price, as far as that is told."""
+    standing = _standing(one, price)
+    if price is None or standing == "none":
+        return "None of its forecasts that can be compared with the market price has resolved yet."
+    if standing == "open":
+        return f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
+    return f"{standing.capitalize()} than the market price{_since([price])}."
+
+
+def _headline(
+    entries: Sequence[AgentVerdict],
+    pairs: Sequence[PairVerdict],
+    by_price: Mapping[str, PairVerdict],
+    candidates: Sequence[Candidate],
+    state: SeasonState,
+) -> str:
+    """Return the first sentences: who is better than whom, and whether anyone is better than the price."""
+    players = [one for one in candidates if not one.is_reference]
+    if not players:
+        return "No agent has played yet."
+    if state.turns and state.turns == state.unanswered_turns:
+        turns = count_text(state.turns, "turn")
+        return f"No agent gave a usable answer in {turns}, so nothing is compared: arena status says why."
+    if not state.resolved_events:
+        return f"Nothing has resolved yet, so there is nothing to compare.{_expected(state)}"
+    if not entries:
+        return _nobody(players)
+    if len(entries) == 1:
+        return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence)}"
+    return f"{_ladder(entries, pairs, state)} {_group_and_price(entries, by_price)}"
+
+
+def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state: SeasonState) -> str:
+    """Return who is better than whom, told of the first entry."""
+    first = entries[0]
+    if first.better_than:
+        sentence = f"{first.agent} forecasts better than "
+        sentence += _all_or_names(first.better_than, len(entries) - 1)
+        own = [pair for pair in pairs if first.agent in (pair.better, pair.worse)]
+        if first.untold:
+            open_pairs = [pair for pair in own if pair.since is None]
+            pace = soonest_text([pair.weeks_more for pair in open_pairs], several=len(first.untold) > 1)
+            sentence += f", and is not told apart from {list_names(first.untold)} yet ({pace})"
+        return f"{sentence}."
+
+    pace = soonest_text([pair.weeks_more for pair in pairs], several=len(entries) > 2)
+    so_far = f"{first.agent} is first so far, which may be chance."
+    return f"No agent is told apart from another yet ({pace}). {so_far}{_expected(state)}"
+
+
+def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, PairVerdict]) -> str:
+    """Return who of the entries is better than the market price."""
+    better = [one.agent for one in entries if one.price == "better"]
+    worse = [one.agent for one in entries if one.price == "worse"]
+    if better == [entries[0].agent] and entries[0].better_than:
+        return "It is better than the market price, too."
+    if better:
+        verb = "forecasts" if len(better) == 1 else "forecast"
+        return f"{list_names(better)} {verb} better than the market price."
+    if len(worse) == len(entries):
+        return "The market price is better than each of them."
+
+    first = by_price.get(entries[0].agent)
+    pace = pace_text(None if first is None else first.weeks_more)
+    sentence = f"None has been shown to beat the market price yet ({entries[0].agent}: {pace})."
+    return sentence if not worse else f"{sentence} The price is better than {list_names(worse)}."
+
+
+def _nobody(players: Sequence[Candidate]) -> str:
+    """Return why none of these agents has a rank."""
+    if all(one.copies == PRICE for one in players):
+        return "Every agent copies the market price, so there is nothing to compare."
+    return "No agent has answered enough to be compared."
+
+
+def _expected(state: SeasonState) -> str:
+    """Return about when a first verdict may come, where the closing days of markets say so."""
+    if state.expected is None:
+        return ""
+    return f" A first verdict may come about {day_text(state.expected)}."
+
+
+def _notes(candidates: Sequence[Candidate]) -> list[str]:
+    """Return who copies whom, and how many are not ranked."""
+    copies: dict[str, list[str]] = {}
+    for one in candidates:
+        if one.copies is not None and one.copies != one.agent and not one.is_reference:
+            copies.setdefault(one.copies, []).append(one.agent)
+
+    notes = []
+    copied = sum(map(len, copies.values()))
+    if copied > _MOST_COPIES:
+        notes.append(f"{count_text(copied, 'agent')} copy others.")
+    else:
+        for head, names in copies.items():
+            notes.append(f"{list_names(names)} {'copies' if len(names) == 1 else 'copy'} {head}.")
+
+    unranked = sum(one.why_not is not None and not one.is_reference for one in candidates)
+    if 0 < unranked < sum(not one.is_reference for one in candidates):
+        notes.append(f"{count_text(unranked, 'agent')} answered too little to be ranked.")
+    return notes
+
+
+def duel_sentences(duel: Duel, verdict: Verdict) -> list[str]:
+    """Return what a comparison of two rests on, how large the gap is, and which of them is better."""
+    if duel.gap is None:
+        return [f"No comparison of {duel.a} and {duel.b}: {duel.reason}."]
+    if duel.same:
+        return [duel_basis(duel), EVEN_SENTENCE]
+    return [duel_basis(duel), gap_sentence(duel), duel_verdict(duel.a, duel.b, verdict)]
+
+
+EVEN_SENTENCE = "Their forecasts are identical."
+
+
+def duel_basis(duel: Duel) -> str:
+    """Return on how much of what a comparison of two rests."""
+    common = count_text(duel.rows, "common forecast")
+    how = common if duel.by == "rows" else "the skill of each on its own markets"
+    markets = count_text(duel.markets, "market")
+    events = count_text(duel.events, "event")
+    return f"{duel.a} against {duel.b}, by {how}: {markets}, {events} ({duel.effective:.1f} effective)."
+
+
+def gap_sentence(duel: Duel) -> str:
+    """Return who was closer and by how much, with the interval at this look."""
+    gap = duel.gap or 0.0
+    closer = duel.a if gap > 0 else duel.b
+    sentence = f"{closer} was closer by {abs(gap):.4f} Brier points"
+    if duel.low is None or duel.high is None:
+        return f"{sentence}; no interval yet: {duel.reason}."
+    low, high = sorted((duel.low, duel.high)) if gap > 0 else sorted((-duel.low, -duel.high))
+    return f"{sentence} (95% CI at this look: {low:+.4f} to {high:+.4f})."
+
+
+def duel_verdict(one: str, other: str, verdict: Verdict) -> str:
+    """Return which of two is told to be better, or why nothing is told of them."""
+    pair = verdict.pair(one, other)
+    if pair is not None:
+        return pair.sentence
+    for name in (one, other):
+        told = verdict.of(name)
+        if told is not None and told.rank_low is None:
+            return f"{name}: {_lower_first(told.sentence)}"
+    return f"{one} and {other} are not told apart yet ({pace_text(None)})."
+
+
+def pace_text(weeks: float | None) -> str:
+    """Return when it will be told at this pace.
+
+    >>> pace_text(None), pace_text(inf)
+    ('too early to say when', 'likely never: the gap is too small')
+    >>> pace_text(0.4), pace_text(5.6), pace_text(33)
+    ('about one more week', 'about 6 more weeks', 'about 30 more weeks')
+    """
+    if weeks is None:
+        return "too early to say when"
+    if weeks == inf:
+        return "likely never: the gap is too small"
+    whole = max(round(weeks), 1)
+    if whole == 1:
+        return "about one more week"
+    return f"about {whole if whole < 20 else round(weeks, -1):.0f} more weeks"
+
+
+def soonest_text(weeks: Iterable[float | None], *, several: bool) -> str:
+    """Return when the first of some pairs will be told at this pace.
+
+    >>> soonest_text([inf, 9.0, None], several=True), soonest_text([inf, inf], several=True)
+    ('the first in about 9 more weeks', 'likely never: the gaps are too small')
+    """
+    known = [one for one in weeks if one is not None]
+    soonest = min(known, default=None)
+    if not several or soonest is None:
+        return pace_text(soonest)
+    if soonest == inf:
+        return "likely never: the gaps are too small"
+    return f"the first in {pace_text(soonest)}"
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return some of the names, and how many more.
+
+    >>> list_names(["ann", "bob"]), list_names(["ann", "bob", "cho", "dan", "eve"])
+    ('ann and bob', 'ann, bob, cho and 2 others')
+    """
+    shown = list(names if len(names) <= _NAMED + 1 else names[:_NAMED])
+    if len(shown) < len(names):
+        shown.append(f"{len(names) - len(shown)} others")
+    if len(shown) == 1:
+        return shown[0]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _all_or_names(names: Sequence[str], rivals: int, every: Literal["each", "any"] = "each") -> str:
+    """Return the names, or that these are all others.
+
+    >>> _all_or_names(["ann", "bob", "cho"], 3), _all_or_names(["ann"], 3)
+    ('each of the 3 others', 'ann')
+    """
+    if len(names) == rivals and rivals > 1:
+        return f"{every} of the {rivals} others"
+    return list_names(names)
+
+
+def _since(pairs: Sequence[PairVerdict]) -> str:
+    """Return since when all of these have been told; they are in the order in which they were."""
+    last = pairs[-1].since
+    if last is None:
+        return ""
+    try:
+        return f" since {day_text(datetime.fromisoformat(last))}"
+    except ValueError:  # a file may count time by other numbers than dates, or not at all
+        return ""
+
+
+def day_text(at: datetime) -> str:
+    """Return a day in words.
+
+    >>> day_text(datetime(2026, 3, 12))
+    '12 March 2026'
+    """
+    return f"{at.day} {at:%B %Y}"
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _lower_first(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
