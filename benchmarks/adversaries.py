@@ -1,9 +1,9 @@
-"""Can the verdict be fooled? Seasons of forecasters no better than the price, looked at every week.
+"""Can the verdict be fooled? Seasons of forecasters no better than the price, looked at at every end.
 
 python -m benchmarks.adversaries --seasons 400
 
-Prints how often each is proven at any look, with the error of that rate, then how often one who is better is
-ahead and proven, and what each condition costs.
+Prints how often each is told to be closer at any look, with the error of that rate, then how often one who is
+better is ahead and told, and what each condition costs.
 """
 
 from collections.abc import Iterator

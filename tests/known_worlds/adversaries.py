@@ -1,7 +1,7 @@
 """Seasons of forecasters that are no better than the price, though something looks as if they were.
 
 Events begin over half a year or a year and live up to 60 days; each forecaster answers once, when an event
-begins. `first_proof` looks every week, as a dashboard is looked at.
+begins. `first_proof` looks whenever something has ended.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,6 +11,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.scores.rules.comparisons.duel_evidence import DuelRows, PriceBar, compare_with_price
 from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import gains
 from arena.scores.rules.comparisons.season_rows import WEEK, SeasonForecasts, check_season
@@ -156,20 +157,69 @@ def leaning(share: float, days: float) -> Maker:
     return season
 
 
-def first_proof(season: Season, bar: float = BAR, looks: float = 7.0) -> float | None:
-    """The day of the first look at which the forecaster is proven, if it ever is.
+def leaning_on_long_shots(share: float, days: float) -> Maker:
+    """Leans to YES below 30 cents only, as much as the market does to NO, with factors in common."""
 
-    The bounds are computed only where the evidence has reached its bar by then.
-    """
-    reached = season.evidence.reached(bar)
-    if reached is None:
-        return None
-    last = float(season.known.max())
-    for day in np.arange(looks * np.ceil(reached / looks), last + looks, looks):
-        gain = gains(season.until(float(day)))[0]
-        if (gain.low or 0.0) > 0 and (gain.low_by_week or 0.0) > 0:
-            return float(day)
-    return None
+    def season(of: Stage) -> Season:
+        z = of.rng.standard_normal(of.event.size)
+        price = cents(NORMAL(z))
+        forecast = np.where(price < 0.3, cents(NORMAL(z + 0.3)), price)
+        block = np.floor(of.known / days).astype(np.int64)
+        factor = of.rng.standard_normal(int(block.max()) + 1)[block]
+        shock = share**0.5 * factor + (1 - share) ** 0.5 * of.rng.standard_normal(of.event.size)
+        happens = NORMAL(shock) < (price + forecast) / 2
+        return Season(of.event, of.made, of.known, price, forecast, happens.astype(np.int64))
+
+    return season
+
+
+def near_certainty(of: Stage) -> Season:
+    """Says 0 or 1 of what seems nearly decided to it, with errors of its own, and else the price."""
+    season = equal(of)
+    is_sure = np.abs(season.forecast - 0.5) > 0.4
+    forecast = np.where(is_sure, season.forecast, season.price)
+    return Season(of.event, of.made, of.known, season.price, forecast, season.outcome)
+
+
+def gambling(of: Stage) -> Season:
+    """Bets twice as much as before while behind, and says the price when ahead; prices are true."""
+    price = cents(odds_chance(1.3 * of.normal()))
+    season = of.season(price, price.copy(), price)
+    side = of.rng.choice([-1.0, 1.0], price.size)
+    lead = 0.0
+    size = 0.02
+
+    for event in np.unique(of.event).tolist():
+        own = of.event == event
+        began = float(of.made[own][0])
+        ended = season.known <= began
+        gain = (price - season.outcome) ** 2 - (season.forecast - season.outcome) ** 2
+        lead = float(gain[ended].sum())
+        size = min(2 * size, 0.4) if lead < 0 else 0.02
+        if lead <= 0:
+            season.forecast[own] = np.clip(price[own] + side[own] * size, 0.01, 0.99)
+    return season
+
+
+def first_proof(season: Season, bar: float = BAR) -> float | None:
+    """Return the day since which the forecaster is told to be closer than the price, if it ever is."""
+    _, instant = np.unique(season.made, return_inverse=True)
+    rows = DuelRows(
+        agents=["a"],
+        agent=np.zeros(season.event.size, dtype=np.int64),
+        instant=instant,
+        market=np.arange(season.event.size),
+        story=season.event,
+        made=season.made,
+        known=season.known,
+        forecast=season.forecast,
+        price=season.price,
+        payout=season.outcome.astype(np.float64),
+        week=7.0,
+    )
+    told = compare_with_price(rows, {"a": PriceBar(0.0, bar)})
+    days = [float(pair.since) for pair in told if pair.since is not None and pair.better == "a"]
+    return days[0] if days else None
 
 
 ADVERSARIES: dict[str, Maker] = {
@@ -179,9 +229,12 @@ ADVERSARIES: dict[str, Maker] = {
     "shades favourites": shading,
     **{
         f"leans YES against the market, {share:.0%} in common by {weeks} weeks": leaning(share, 7.0 * weeks)
-        for share in (0.05, 0.1, 0.2)
+        for share in (0.05, 0.1, 0.2, 0.4)
         for weeks in (1, 4)
     },
+    "leans YES on long shots, 20% in common by 4 weeks": leaning_on_long_shots(0.2, 28.0),
+    "only near certainty": near_certainty,
+    "doubles while behind": gambling,
 }
 WHOLE_SEASON = {
     f"leans YES against the market, {share:.0%} in common all season": leaning(share, 1e9)
@@ -231,10 +284,7 @@ def false_proofs(
     label: str, make: Maker, events: int, markets: int, days: float, seasons: int, looks: float = 7.0
 ) -> Rate:
     """How often somebody who is no better than the price is proven at any look."""
-    found = (
-        first_proof(season, looks=looks)
-        for season in seasons_of(label, make, events, markets, days, seasons, looks)
-    )
+    found = (first_proof(season) for season in seasons_of(label, make, events, markets, days, seasons, looks))
     often = "daily" if looks < 7 else "weekly"
     what = f"{label}: {events} events of {markets or 'Pareto'}, {days:.0f} days, {often}"
     return rate(what, sum(day is not None for day in found), seasons)
@@ -254,12 +304,12 @@ def several(seasons: int, agents: int = 8) -> Rate:
 
 def power(events: int, days: float, seasons: int) -> Iterator[Rate]:
     """How often one who sees more than the price passes each condition, at the end or at any look."""
-    passed = dict.fromkeys(("ahead at the end", "evidence of ×20", "evidence of ×160", "proven at ×20"), 0)
+    passed = dict.fromkeys(("ahead at the end", "evidence of ×20", "evidence of ×160", "told at ×20"), 0)
     for season in seasons_of("planted", lambda of: seer(of, 0.2), events, 5, days, seasons):
         capital = season.evidence
         passed["ahead at the end"] += (gains(season.until(1e9))[0].low or 0.0) > 0
         passed["evidence of ×20"] += capital.reached(BAR) is not None
         passed["evidence of ×160"] += capital.reached(8 * BAR) is not None
-        passed["proven at ×20"] += first_proof(season) is not None
+        passed["told at ×20"] += first_proof(season) is not None
     for name, hits in passed.items():
         yield rate(f"planted gap, {events} events of 5, {days:.0f} days: {name}", hits, seasons)

@@ -6,8 +6,8 @@
   capital grows by 0.8·δ² in each. m stories take m / n of the weeks so far.
 - Direction: lower is sooner.
 - Range: 0 upward.
-- Edge cases: infinite where it would take more than 104 weeks even if δ were larger by one standard deviation,
-  τ / √(1 + n·τ²), and None where only then it would take less.
+- Edge cases: infinite where it would take more than 104 weeks even if δ were larger by one standard
+  deviation, τ / √(1 + n·τ²), and None where only then it would take less.
 - Source: ours; `docs/evidence.md` has how often it is right.
 """
 
