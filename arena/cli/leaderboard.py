@@ -154,7 +154,7 @@ NOTES = {
     ),
     "skill": "Skill: the same in Brier points.",
     "calibration": (
-        "Calibration: of forecasts that gave one side 70% or more, how likely they said and how often it was so."
+        "Calibration: of forecasts that gave one side 70% or more, how likely they said, how often it was so."
     ),
     "brier_implied": (
         "*Implied: the founding text's Brier score of its bets, with the stake alone read as confidence."
@@ -331,7 +331,7 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
         chosen = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
         shown += print_table(beside, board.references, "References, not ranked", chosen, tells_hidden=False)
     if board.unranked:
-        shown += print_table(board.unranked_columns, board.unranked, "Not ranked")
+        shown += print_table(board.unranked_columns, board.unranked, "Not ranked", tells_hidden=False)
 
     notes = [board.order] if board.agents else []
     print_text(" ".join([*notes, *(note for name, note in NOTES.items() if name in shown)]))
