@@ -46,6 +46,15 @@ class SureForecasts:
     said: float
     came: float
 
+    @property
+    def text(self) -> str:
+        """How well it is calibrated, in a few words.
+
+        >>> SureForecasts(forecasts=40, said=0.81, came=0.775).text
+        'says 81%, happens 78%'
+        """
+        return f"says {self.said:.0%}, happens {self.came:.0%}"
+
 
 @dataclass(frozen=True, slots=True)
 class ProfileFigures:
@@ -157,6 +166,22 @@ def sure_forecasts(forecast: Floats, outcome: Ints) -> SureForecasts | None:
         return None
     came = (forecast[sure] > 0.5) == (outcome[sure] == 1)
     return SureForecasts(int(sure.sum()), round(float(side[sure].mean()), 12), float(came.mean()))
+
+
+def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> dict[str, SureForecasts]:
+    """Return by agent what came of the forecasts that it was sure of, from the cache if it is current."""
+    cached = FIGURES.read_current(connection) if cohort is None else None
+    if cached is not None:
+        return {one.agent: one.sure for one in cached if one.sure is not None}
+
+    stated = answered_rows(read_forecast_columns(connection, cohort))
+    found = {}
+    for agent in stated.agents:
+        rows = rows_of_agent(stated, agent)
+        sure = sure_forecasts(probability(rows.forecast), rows.outcome)
+        if sure is not None:
+            found[agent] = sure
+    return found
 
 
 def profile_figures(found: DetailedProfile) -> ProfileFigures:
