@@ -27,7 +27,6 @@ from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
 from arena.scores.rules.comparisons.duel_evidence import DuelRows, ToldPair, told_pairs
 from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.rules.comparisons.lead import MIN_COVERAGE, LeadStatement, VerdictName
@@ -189,7 +188,7 @@ def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]
             "looked at once and nothing is proven"
         )
     if few:
-        yield f"not enough events: nobody has the {ENOUGH_EVENTS:.0f} effective events that an interval needs"
+        yield "not enough events for an interval of skill: with --json, reason says how many more it takes"
 
 
 def _count_text(table: ForecastTable, rows: Flags) -> str:

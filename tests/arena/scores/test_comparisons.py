@@ -149,7 +149,9 @@ def test_the_surest_skill_is_first_and_not_the_highest() -> None:
     found = rank_agents(lines, compare_agents(rows), rows, replay=False)
     assert [line.agent for line in found.rows] == ["bob", "cho", "market", "ann"]
     ann = found.rows[-1]
-    assert (ann.reason, ann.place_best, ann.place_worst) == ("not enough events", None, None)
+    assert (ann.place_best, ann.place_worst) == (None, None)
+    assert ann.reason is not None
+    assert ann.reason.startswith("12 events so far")
     assert all(row.place_best for row in found.rows[:2])
 
 

@@ -40,10 +40,12 @@ def test_one_of_all_duels_may_lose_what_it_had_alone() -> None:
 
 
 def test_too_few_events_say_nothing_yet() -> None:
-    few = replace(CLEAR, p=None, low=None, high=None, reason="not enough events")
+    few = replace(
+        CLEAR, p=None, low=None, high=None, reason="12 events so far; an interval takes about 8 more"
+    )
     assert duel_sentences(few, None)[1:] == [
         "ann was closer by 0.0200 Brier points.",
-        "Too early to tell: not enough events.",
+        "Too early to tell: 12 events so far; an interval takes about 8 more.",
     ]
 
 

@@ -9,22 +9,21 @@
   with a chance of 1 − 0.1/k.
 - Direction: higher gains and gaps are better.
 - Range: nobody leads, or one agent with its copies.
-- Edge cases: under 20 effective events an agent is not judged, and holds nobody up. Who copies the price
-  can't be ahead of it, and has no verdict. A gap that goes the wrong way gives no number of events, and
-  neither does one that would take more than 10,000: that cannot be told.
+- Edge cases: an agent with too little for an interval (`events`) is not judged, and holds nobody up. Who
+  copies the price can't be ahead of it, and has no verdict. A gap that goes the wrong way gives no number of
+  events, and neither does one that would take more than 10,000: that cannot be told.
 - Source: Gutmann and Maymin (1987) for testing the best against each other at the plain level.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, floor, log10
+from math import ceil, log10
 from typing import Literal
 
 from arena.errors import count_text, times_text
 from arena.record.model import cohort
 from arena.scores.rules.comparisons.copies import PRICE, Copies
 from arena.scores.rules.comparisons.duel import Duel
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import BAR, Evidence
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.comparisons.power import missing_events
@@ -249,8 +248,8 @@ def _too_early(gains: Sequence[Gain], players: Sequence[Gain], unranked: int) ->
         return "Nothing is resolved yet, so nobody leads."
     if not players:
         return "Every ranked agent copies the price, so nobody leads."
-    most = floor(max(gain.effective for gain in players) * 10) / 10
-    return f"Too early to rank: {most:.1f} effective events, {ENOUGH_EVENTS:.0f} are needed."
+    nearest = max(players, key=lambda gain: gain.effective)
+    return f"Too early to rank: {nearest.reason}."
 
 
 MOST_COPIES = 4

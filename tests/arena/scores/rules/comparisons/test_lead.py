@@ -21,7 +21,7 @@ def gain(agent: str, skill: float, weeks: int = 20, by_week: float = 0.001) -> G
 
 
 def few(agent: str, effective: float = 11.96) -> Gain:
-    reason = "not enough events" if effective else "nothing resolved"
+    reason = "8 events so far; an interval takes about 12 more" if effective else "nothing resolved"
     skill = 0.3 if effective else None
     return Gain(agent, 9, 9, 8, effective, skill, None, None, None, None, reason)
 
@@ -96,7 +96,7 @@ SENTENCES = {
     "nobody is ranked": (led([], unranked=2), "Nobody leads. Two agents answered too little to be ranked."),
     "too little is resolved": (
         led([few("ann"), few("bob", 3.0)]),
-        "Too early to rank: 11.9 effective events, 20 are needed.",
+        "Too early to rank: 8 events so far; an interval takes about 12 more.",
     ),
     "one leads": (
         led([gain("ann", 0.03), gain("bob", 0.01)], [duel("bob", "ann", -0.02)]),
