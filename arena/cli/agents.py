@@ -259,7 +259,7 @@ PART = {
 }
 """The keys of a part in JSON, and where it has their values."""
 LEGEND = (
-    "Intervals need 20 effective events. p: how often chance alone miscalibrates as much; among many parts\n"
+    "Intervals need 20 events or more. p: how often chance alone miscalibrates as much; among many parts\n"
     "some p are small by chance."
 )
 

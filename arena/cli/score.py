@@ -248,7 +248,7 @@ def score(
         rule,
     )
     found = score_file(table, mode, by_category=by is not None, choices=choices)
-    data = {"mode": found.mode, "bar": found.bar, "notes": found.notes}
+    data = {"mode": found.mode, "notes": found.notes}
     data |= verdict_data(found.verdict) | {"rows": [row_data(row) for row in found.rows]}
     chosen.answer(data, say, found, choices, chosen.table)
 

@@ -26,7 +26,7 @@ from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import col, count, joined, select, total
 from arena.rounds.forecasting import benchmark_cohorts, method_of
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.comparisons.events import ENOUGH_EFFECTIVE, ENOUGH_EVENTS
 from arena.scores.rules.comparisons.wild_bootstrap import DRAWS
 from arena.scores.verdict import Verdict, rank_text
 from markets.millionths import ONE
@@ -367,7 +367,8 @@ def _statistics(method: Method) -> Iterator[str]:
     )
     yield (
         f"- Intervals, at this look alone: wild event bootstrap-t, {DRAWS:,} draws, whole stories at a time; "
-        f"none under {ENOUGH_EVENTS:.0f} effective events."
+        f"none under {ENOUGH_EVENTS:.0f} events of equal size, or where they leave less open than "
+        f"{ENOUGH_EFFECTIVE:.0f} coin tosses."
     )
     yield (
         f"- Ranked are agents that answered at least {method.min_coverage:.0%} of what they were shown "

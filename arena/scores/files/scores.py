@@ -34,7 +34,6 @@ from arena.scores.rules.comparisons.duel_evidence import (
     compare_with_price,
     price_bars,
 )
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains, surest_first
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
@@ -203,7 +202,7 @@ def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]
             "better is looked at once, and nothing says since when"
         )
     if few:
-        yield f"not enough events: nobody has the {ENOUGH_EVENTS:.0f} effective events that an interval needs"
+        yield "not enough events for an interval of skill: with --json, reason says how many more it takes"
 
 
 def _count_text(table: ForecastTable, rows: Flags) -> str:

@@ -151,7 +151,9 @@ def test_as_long_as_nothing_is_told_the_surest_skill_is_first_and_not_the_highes
     found = rank_agents(lines, compare_agents(rows), rows, is_replay=False)
     assert [line.agent for line in found.rows] == ["bob", "cho", "ann", "market"]
     ann = found.rows[2]
-    assert (ann.reason, ann.rank_low, ann.rank_high) == ("not enough events", 1, 3)
+    assert (ann.rank_low, ann.rank_high) == (1, 3)
+    assert ann.reason is not None
+    assert ann.reason.startswith("12 events so far")
 
 
 def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:
