@@ -13,7 +13,7 @@ from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
 from arena.record.queries.markets import ForecastSpread, ListedMarket
 from arena.scores.comparisons import MARKET
-from arena.scores.leaderboard import LeaderboardRow
+from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
@@ -89,14 +89,11 @@ def ranks(line: LeaderboardLine) -> str:
     return "copy" if line.row.copies else line.row.why_not or ""
 
 
-def closer(row: LeaderboardRow, gain: float | None) -> float | None:
-    """A gain on the price in percent of the price's own Brier score."""
-    return 100 * gain / row.brier_market if gain is not None and row.brier_market else None
-
-
 def closer_span(row: LeaderboardRow) -> tuple[float | None, float | None, float | None]:
     """By how many percent an agent is closer than the price, and the ends of the interval of that."""
-    return closer(row, row.skill), closer(row, row.skill_low), closer(row, row.skill_high)
+    price = row.brier_market
+    middle, low, high = (percent_of_price(x, price) for x in (row.skill, row.skill_low, row.skill_high))
+    return middle, low, high
 
 
 def _interval(row: LeaderboardRow) -> str | None:
@@ -234,7 +231,7 @@ FOUND: Mapping[str, Finder] = {
     "ranks": ranks,
     "better": "told.better_text",
     "price": lambda line: None if line.row.price == "none" else line.row.price,
-    "closer": lambda line: closer(line.row, line.row.skill),
+    "closer": lambda line: closer_span(line.row)[0],
     "interval": lambda line: _interval(line.row),
     "luck_percentile": "luck_percentile",
     "luck_low": lambda line: None if line.luck is None else line.luck.low / ONE,
@@ -390,7 +387,7 @@ def whole_verdict(verdict: Verdict) -> str:
 
 def over_all_cohorts(verdict: Verdict | None) -> str:
     """The verdict of the whole record, as a single cohort's page says it."""
-    return "" if verdict is None else f"Over all cohorts: {whole_verdict(verdict)}"
+    return "" if verdict is None else f"Over all cohorts: {verdict.sentence}"
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:

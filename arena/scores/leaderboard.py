@@ -172,6 +172,15 @@ class Leaderboard:
     metaculus: tuple[MetaculusScores, ...] = ()
 
 
+def percent_of_price(points: float | None, brier_market: float | None) -> float | None:
+    """Return Brier points as per cent of the price's Brier score: how much closer than the price that is.
+
+    >>> percent_of_price(0.02, 0.16), percent_of_price(None, 0.16), percent_of_price(0.0, 0.0)
+    (12.5, None, None)
+    """
+    return 100 * points / brier_market if points is not None and brier_market else None
+
+
 def leaderboard_data(board: Leaderboard) -> dict[str, Any]:
     """Return a leaderboard as programs read it: the verdict, then a row for each agent."""
     found = asdict(board)

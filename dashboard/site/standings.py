@@ -21,13 +21,16 @@ from arena.scores.verdict import Verdict
 from dashboard.board import (
     GROUPS,
     IMPLIED_NOTE,
+    BoardLook,
     board_table,
     cohort_label,
     columns_of,
     dashed_note,
+    is_provisional,
     over_all_cohorts,
     pnl_lines,
     progress,
+    provisional_board,
     says_and_happens,
     stamps,
     unranked_table,
@@ -121,6 +124,9 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     ranked = [line for line in lines if line.is_on_board]
     references = [line for line in lines if line.row.is_reference]
     others = [line for line in lines if not line.is_on_board and not line.row.is_reference]
+    if is_provisional(lines) and (ranked or others):
+        yield heading("Provisional board")
+        yield provisional_board([*ranked, *others], BoardLook(facts.season, {}, {}, address))
     for label, keys in GROUPS.items() if ranked else ():
         yield heading(f"Standings: {label}")
         yield board_table(f"{label}: one row an agent", columns_of(*keys), ranked, names, address)

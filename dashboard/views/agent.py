@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
-from math import floor, isnan, log10
+from math import isnan, log10
 from typing import Any
 
 import streamlit as st
@@ -197,7 +197,7 @@ def show(source: RecordSource) -> None:
     points = kept(source, read_summed_curves, [name])[name]
     title.title(plain(name), anchor=False)
     put(chips(name, stays, line, known), "chips")
-    st.markdown(escaped(verdict_of(line)))
+    st.markdown(verdict_of(line))
     numbers = {stay.cohort for stay in stays}
     cohorts = [line for line in known.cohorts if line.number in numbers]
     st.caption(" ".join(stamps(cohorts)))
@@ -334,6 +334,8 @@ def luck_words(found: Luck) -> str:
 
     >>> luck_words(Luck(0, 0, 0.98, -53_000_000_000, 37_000_000_000, 25, 9))
     'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k, and 98% below this one.'
+    >>> luck_words(Luck(0, 0, 1.0, -53_000_000_000, 37_000_000_000, 25, 9))
+    'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k, and over 99% below this one.'
     >>> luck_words(Luck(0, 0, 0.98, -53_000_000_000, 37_000_000_000, 9, 9))
     'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k.'
     """
@@ -342,7 +344,10 @@ def luck_words(found: Luck) -> str:
     low, high = written(found.low / ONE, "short"), written(found.high / ONE, "short")
     band = f"With the same bets and no skill, 95 of 100 seasons end from {low} to {high}"
     below = luck_percentile(found)
-    return f"{band}." if below is None else f"{band}, and {floor(100 * below)}% below this one."
+    if below is None:
+        return f"{band}."
+    share = "over 99%" if below > 0.99 else "under 1%" if below < 0.01 else f"{below:.0%}"
+    return f"{band}, and {share} below this one."
 
 
 def calibration(found: DetailedProfile | None, look: str) -> Markup:

@@ -211,8 +211,9 @@ def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
     live = [line.number for line in known.cohorts if line.ended_at is None]
     which = f"{live[0]}–{live[-1]} playing" if len(live) > 1 else f"{live[0]} playing" if live else "finished"
     cohorts = f"{count(len(known.cohorts), 'cohort')} ({which})"
-    agents = count(sum(kind != MARKET for _, kind in known.agents), "agent")
-    said = f"{agents} and the market, play money, {cohorts}"
+    players = len(known.players(known.names))
+    references = count(len(known.agents) - players, "reference")
+    said = f"{count(players, 'agent')} and {references}, play money, {cohorts}"
     events = max((row.events for row in board.rows), default=0) if board else 0
     spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
     said += f", {count(events, 'event')} resolved" if events else ""

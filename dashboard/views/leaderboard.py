@@ -102,9 +102,11 @@ def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
     shorter = board.columns_of(*board.GROUPS.get(group, board.SHORT))
     columns = board.COLUMNS if group == groups[ALL] else shorter
-    _boards(lines, columns, known)
-    if any(column.key == "brier_implied" for column in columns):
-        st.caption(f"\\* {board.IMPLIED_NOTE}")
+    if group == groups["short"] and board.is_provisional(shown.lines):
+        look = board.BoardLook(known, {}, {})
+        board.show_board(board.board_tables(lines, look, provisional=True))
+    else:
+        _boards(lines, columns, known)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
     every = [line.row.agent for line in shown.lines]
@@ -130,6 +132,8 @@ def _boards(
     if others:
         st.subheader("Not ranked", anchor=False)
         put(board.unranked_table(others, known.names), "table of unranked")
+    if any(column.key == "brier_implied" for column in columns):
+        st.caption(f"\\* {board.IMPLIED_NOTE}")
 
 
 def _download(text: str, name: str) -> None:

@@ -59,7 +59,7 @@ def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
         page.get_by_role("button", name="Download CSV").click()
     assert download.value.suggested_filename == "leaderboard-2.csv"
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("agent,place,skill_low,")
+    assert lines[0].startswith("agent,ranks,better,price,")
     assert len(lines) == 6
 
 
