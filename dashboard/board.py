@@ -709,7 +709,8 @@ def _closer(row: LeaderboardRow, look: str, scale: html.Scale) -> html.HtmlCell:
 def _better(line: LeaderboardLine) -> html.HtmlCell:
     if line.row.copies:
         return html.HtmlCell("–", "", f"copies {html.shortened(line.row.copies, 24)}")
-    return html.HtmlCell("" if line.told is None else line.told.better_text)
+    text = "" if line.told is None else line.told.better_text
+    return html.HtmlCell(text, text)
 
 
 def _calibration(line: LeaderboardLine) -> html.HtmlCell:

@@ -88,7 +88,8 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
 def _verdict(found: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None:
     """What is told of the two, the gap between them with its interval, and its figures."""
     duel = found.duel
-    about, *rest = duel_sentences(duel, verdict)
+    title = heading(duel.a, duel.b, verdict)
+    about, *rest = [sentence for sentence in duel_sentences(duel, verdict) if sentence != title]
     if rest:
         st.markdown(plain(with_true_minus(" ".join(rest)), most=2_000))
     if duel.gap is not None and not duel.same:
@@ -146,7 +147,7 @@ def _deciders(found: DuelDetails) -> None:
     for key, name, markets in (("a", duel.a, found.for_a), ("b", duel.b, found.for_b)):
         if not markets:
             continue
-        subheading(f"Where {plain(name)} won", "Markets that moved the gap most.")
+        subheading(f"Where {plain(name)} was closer", "Markets that moved the gap most.")
         ways = [way("market", market=one.market_id) for one in markets]
         listing(_markets(markets), f"Markets that {key} won", _columns(duel), ways)
 

@@ -108,9 +108,13 @@ def test_a_cohort_says_with_whom_nobody_is_compared(season: Path, show: Show) ->
     assert {one.outside for one in scores} == {True, False}
 
 
-def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(first_round: Path, show: Show) -> None:
-    table = tables(show("leaderboard", first_round, columns="all"))[-1].set_index("agent")
-    rows = [row for row in ranked(first_round).rows if not row.is_reference]
+def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    failed = shared("all_failed", tmp_path_factory)
+    table = tables(show("leaderboard", failed, columns="all"))[-1].set_index("agent")
+    rows = [row for row in ranked(failed).rows if not row.is_reference]
+    assert len(rows) == 2
     assert list(table.index) == [row.agent for row in rows]
     assert not {"ranks", "skill", "brier_stated"} & set(table.columns)
     for row in rows:

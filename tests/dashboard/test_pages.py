@@ -112,13 +112,13 @@ def test_without_a_record_it_says_how_to_get_one(show: Show) -> None:
 def test_a_link_brings_back_what_was_chosen(season: Path, show: Show, reading_: str) -> None:
     page = show("cohort", season, cohort="1", unit="percent", reading=reading_)
     assert [switch.value for switch in page.button_group] == ["percent", "all", reading_]
-    assert "Cohort 1:" in page.title[0].value
+    assert "Cohort 1" in page.title[0].value
     assert in_address(page, "reading") == reading_
 
 
 def test_a_link_to_what_is_not_there_shows_the_default(season: Path, show: Show) -> None:
     page = show("cohort", season, cohort="77", reading="tea-leaves")
-    assert "Cohort 2:" in page.title[0].value
+    assert "Cohort 2" in page.title[0].value
     assert [switch.value for switch in page.button_group] == ["dollars", "all", "stated"]
     assert in_address(page, "reading") == "stated"
 
