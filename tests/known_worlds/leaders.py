@@ -11,7 +11,7 @@ from arena.scores.rules.comparisons.lead import chance_each
 from arena.scores.rules.comparisons.power import required_events
 from arena.scores.rules.comparisons.standings import standings
 from arena.scores.rules.comparisons.wild_bootstrap import error
-from tests.known_worlds.truth import HASTY, MANY, SHARP, Share, chances
+from tests.known_worlds.truth import HASTY, MANY, Share, chances
 from tests.known_worlds.worlds import Floats, KnownWorld, Shape, peer, played, seer, sizes, world
 
 NONE = Evidence(np.zeros(0), np.zeros(0))
@@ -42,16 +42,11 @@ def _one_peer(place: KnownWorld, rng: np.random.Generator) -> dict[str, Floats]:
     return {"peer": peer(place, rng), "market": place.price}
 
 
-def _equals(place: KnownWorld, rng: np.random.Generator) -> dict[str, Floats]:
-    return {name: seer(place, SHARP / 2, rng) for name in "ab"} | {"market": place.price}
-
-
 def no_leader(seasons: int) -> Iterator[Share]:
     """How often somebody is named where nobody leads."""
     fields: tuple[tuple[str, Agents, float], ...] = (
         ("seven without skill", _skill_less, 0.05),
         ("one as good as the market", _one_peer, 0.05),
-        ("two equal ones, better than the market", _equals, 0.06),
     )
     for label, agents, most in fields:
         named = _led(label, agents, "skewed", 80, seasons)
