@@ -139,23 +139,3 @@ def times_text(capital: float) -> str:
     if capital >= 1:
         return f"×{floor(capital * 10) / 10:.1f}"
     return f"×{floor(capital * 100) / 100:.2f}" if capital >= 0.01 else "<×0.01"
-
-
-def tie_letters(groups: tuple[int, ...]) -> str:
-    """Tie groups as letters.
-
-    >>> tie_letters((1, 2)), tie_letters((27,))
-    ('a b', '27')
-    """
-    return " ".join(chr(96 + group) if group <= 26 else str(group) for group in groups)
-
-
-def verdict_word(verdict: str) -> str:
-    """Return the verdict on an agent as boards write it; an empty text if the agent can't be judged.
-
-    >>> verdict_word("close"), verdict_word("behind"), verdict_word("none")
-    ('too close', 'behind', '')
-    """
-    if verdict == "none":
-        return ""
-    return "too close" if verdict == "close" else verdict

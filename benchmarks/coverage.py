@@ -2,8 +2,8 @@
 
 python -m benchmarks.coverage --seasons 2000
 
-Prints how often 95% intervals hold the true gain, how often equal agents are told apart, and which reading of
-belief puts agents in order.
+Prints how often 95% intervals hold the true gain, in all seasons and in those that are given one, how often
+equal agents are told apart, and which reading of belief puts agents in order.
 """
 
 import json
@@ -12,6 +12,7 @@ from dataclasses import asdict
 from itertools import product
 
 from benchmarks.measure import options
+from tests.known_worlds.gates import gate_shares, gate_worlds
 from tests.known_worlds.truth import (
     LONG_SHOTS,
     Share,
@@ -32,6 +33,8 @@ def all_shares(seasons: int, orders: int) -> Iterator[Share]:
         yield coverage(shape, markets, events, seasons)
     for shape in SHAPES:
         yield coverage(shape, 5, 100, seasons, LONG_SHOTS)
+    for place in gate_worlds():
+        yield from gate_shares(place, 4 * seasons)
     for shape, events in product(SHAPES, (30, 60, 100)):
         yield equal_duels(shape, events, 2 * seasons)
     for events in (40, 150):
@@ -61,7 +64,10 @@ def report(shares: Iterable[Share], as_json: bool) -> None:
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument(
-        "--seasons", type=int, default=1000, help="of each kind, for intervals; twice as many for duels"
+        "--seasons",
+        type=int,
+        default=1000,
+        help="of each kind, for intervals; twice as many for duels, four times for gates",
     )
     parser.add_argument("--orders", type=int, default=400, help="seasons for the order of readings")
     chosen = parser.parse_args()

@@ -504,11 +504,16 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     """How well what an agent is sure of comes true, in words, and what is to be known of that."""
     if brief is None:
         return "being computed", ""
+    if brief.miscalibration is None:
+        return "–", "no resolved answer yet"
     if brief.sure is None:
-        return ("–", "no resolved answer yet" if brief.miscalibration is None else "never 70% sure of a side")
+        return "–", FEW_SURE
     sure, p = brief.sure, brief.miscalibration_p
     verdict = verdict_on(sure.said, sure.came, p)
     return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
+
+
+FEW_SURE = "70% sure of a side in fewer than 20 events"
 
 
 def verdict_on(said: float, came: float, p: float | None) -> str:
@@ -518,12 +523,16 @@ def verdict_on(said: float, came: float, p: float | None) -> str:
     return "too sure" if said > came else "not sure enough"
 
 
-def says_and_happens(found: ReliabilityDiagram, n: int) -> str:
-    """What came of its YES at 80%, or nearest to that, by the curve, which is of `n` forecasts."""
-    point = min(found.points, key=lambda point: abs(point.forecast - 0.8))
-    verdict = verdict_on(point.forecast, point.recalibrated, found.null.p_value)
-    said = f"YES at about {point.forecast:.0%} came true {point.recalibrated:.0%} of the time"
-    return f"{said}: {verdict} ({count(n, 'forecast')} in all)"
+def says_and_happens(found: ReliabilityDiagram) -> str:
+    """Say how often a side came true of which it was 70% sure or more."""
+    sure = found.sure
+    if sure is None:
+        return FEW_SURE
+    verdict = verdict_on(sure.said, sure.came, found.null.p_value)
+    return (
+        f"YES or NO at 70% or more, {sure.said:.0%} on average, came true {sure.came:.0%} of the time: "
+        f"{verdict} ({count(sure.forecasts, 'forecast')} on {count(sure.events, 'event')})"
+    )
 
 
 TOOLS = " · tools"

@@ -236,7 +236,7 @@ class LeaderboardLine:
     def luck(self) -> Luck | None:
         """Its profit among those of skill-less seasons; None where none is known or nothing was at risk."""
         found = self.brief.luck if self.brief else None
-        return found if found and found.percentile is not None else None
+        return found if found and found.low is not None else None
 
     @property
     def note(self) -> str:

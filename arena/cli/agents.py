@@ -30,8 +30,11 @@ from arena.errors import ArenaError
 from arena.record.model.model_version import change_flag, change_sentence
 from arena.record.queries.progress import read_waiting_agents
 from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
+from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
 from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.verdict import Verdict
 from markets.millionths import ONE
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
@@ -153,6 +156,7 @@ def show(
     with chosen.planned() as (config, connection):
         found = agent_details(connection, name, config.extensions("kinds") if config else ())
         scores = profile_data(read_agent_profile(connection, name)) if found else None
+        board = LEADERBOARD.read_current(connection) if found else None
         slices = agent_slices(connection, name, by) if by and found else ()
         rows = [{key: value_in(one, path) for key, path in PART.items()} for one in slices]
         parts = {"by": by, "parts": rows} if by and found else None
@@ -163,9 +167,18 @@ def show(
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
     told = {"name": name, "cohorts": cohorts, "record": found and details_data(found), "scores": scores}
+    told |= verdict_sentences(None if board is None else board.verdict, name)
     models = (model_settings(x.settings) for x in (config.agents if config else ()) if x.name == name)
     server = next((without_password(model.base_url) for model in models if model and model.base_url), "")
     chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, server, parts, chosen.table)
+
+
+def verdict_sentences(verdict: Verdict | None, name: str) -> dict[str, str | None]:
+    """Return what is told of an agent and its rivals, and of it and the price; None where nothing is."""
+    own = None if verdict is None else verdict.of(name)
+    if own is None:
+        return {"verdict": None, "price_verdict": None}
+    return {"verdict": own.sentence or None, "price_verdict": own.price_sentence or None}
 
 
 def cohorts_data(found: AgentDetails | None, config: Config | None, name: str) -> list[dict[str, Any]]:
@@ -246,7 +259,7 @@ PART = {
 }
 """The keys of a part in JSON, and where it has their values."""
 LEGEND = (
-    "Intervals need 20 effective events. p: how often chance alone miscalibrates as much; among many parts\n"
+    "Intervals need 20 events or more. p: how often chance alone miscalibrates as much; among many parts\n"
     "some p are small by chance."
 )
 
@@ -327,7 +340,7 @@ def say_profile(data: Mapping[str, Any]) -> None:
         print(f"  miscalibration: {null['expected']:.4f} by chance alone, p = {null['p_value']:.3f}")
     _say_statements(data)
     if data["money"] is not None:
-        _say_money(data["money"])
+        _say_money(data["money"], enough=gain is not None and gain["events"] >= ENOUGH_EVENTS)
     for event in data["at_stake"][:MOST]:
         span = f"{signed_dollars(event['worst'])} to {signed_dollars(event['best'])}"
         print(f"  at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all")
@@ -349,13 +362,14 @@ def _say_statements(data: Mapping[str, Any]) -> None:
             print(f"  skill before {blind['blind_skill']:+.4f}, after {blind['final_skill']:+.4f}")
 
 
-def _say_money(money: Mapping[str, Any]) -> None:
+def _say_money(money: Mapping[str, Any], *, enough: bool) -> None:
+    """Print where the profit comes from, and beside chance where `enough` events have resolved."""
     luck, split, fall = money["luck"], money["split"], money["drawdown"]
     print(f"P/L {signed_dollars(split['pnl'])}:")
     width = max(len(signed_dollars(split[key])) for key, _ in PROFILE_PARTS)
     for key, words in PROFILE_PARTS:
         print_text(f"  {signed_dollars(split[key]):>{width}}  {words}", width + 4)
-    if luck["percentile"] is not None:
+    if luck["percentile"] is not None and enough:
         band = f"{signed_dollars(luck['low'])} to {signed_dollars(luck['high'])}"
         words = f"chance alone gives {band} in 95% of seasons, less than it made in {luck['percentile']:.1%}"
         print_text(f"  {words}", 4)
@@ -385,6 +399,8 @@ def say_agent(
         print(f"It has not played yet. Next: {typed(f'agents try {name}')}")
         return
     print()
+    if words := " ".join(filter(None, (told["verdict"], told["price_verdict"]))):
+        print_text(plain(words))
     say_profile(told["scores"])
     if parts is not None:
         _say_parts(parts, choice)

@@ -17,7 +17,7 @@ from arena.config import Config, environment
 from arena.errors import ArenaError, count_text
 from arena.record.model.cohort import Cohort
 from arena.record.schema.database import Connection, NoRecord, connect
-from arena.scores.rules.comparisons.lead import list_names
+from arena.scores.verdict import list_names
 from markets.model import Listing
 from markets.universe import expected_ends_a_month, sure_ends_a_month
 

@@ -105,15 +105,16 @@ SCORES = (
     TableColumn("agent", narrow="cut middle"),
     TableColumn("pnl", "P/L", signed_dollars),
     TableColumn("return_pct", "return %", "+.1f", 2),
-    TableColumn("brier_implied", "implied Brier", ".4f"),
-    TableColumn("calibration", "says→happens %", value=calibration_text),
+    TableColumn("brier_implied", "implied\nBrier*", ".4f"),
+    TableColumn("calibration", "calibration,\nsays→happens %", value=calibration_text),
     TableColumn("resolved", show=",d", gives_way=1),
     TableColumn("brier_stated", "stated Brier", ".4f", 3),
     TableColumn("brier_market", "market Brier", ".4f", 4),
 )
 LEGEND = (
-    "Implied Brier: of the probabilities that bets imply; lower is better. 20→17: of what was called 20% "
-    "likely, 17% happened (forecasts below 30%, from 30 to 70%, above)."
+    "Calibration, 20→17: of what was called 20% likely, 17% happened (forecasts below 30%, from 30 to 70%, "
+    "above). *Implied: the founding text's Brier score of its bets, with the stake alone read as confidence; "
+    "lower is better."
 )
 
 

@@ -129,7 +129,7 @@ class Options:
         with closing(Record.open(self.record())) as record:
             yield record
 
-    def answer(self, data: object, say: Callable[..., None], *found: object) -> None:
+    def answer(self, data: object, say: Callable[..., object], *found: object) -> None:
         """JSON if that is wanted, else words, from the same data or from what was found."""
         if self.table.columns:
             with redirect_stdout(StringIO()):

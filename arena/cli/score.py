@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.options import Options, argument, command, flag, option
-from arena.cli.output import json_value, plain
-from arena.cli.table import VERDICT, TableChoice, TableColumn, between, print_table, print_text
+from arena.cli.output import plain
+from arena.cli.table import TableChoice, TableColumn, between, print_table, print_text
 from arena.errors import ArenaError, count_text, times_text
 from arena.scores.files.bench_columns import bench_columns
 from arena.scores.files.csv_columns import cells_of, decode
@@ -27,6 +27,7 @@ from arena.scores.files.forecasts import (
     read_forecasts,
 )
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, row_data, score_file
+from arena.scores.verdict import better_text, rank_text, verdict_data
 
 
 def text_of(file: Path) -> str:
@@ -56,10 +57,21 @@ def span_of(mean: str, show: str) -> TableColumn:
     return TableColumn(f"{mean}_interval", f"{mean} 95%", value=write, gives_way=3)
 
 
+RANK = TableColumn("rank", "ranks", value=lambda row: rank_text(row.rank_low, row.rank_high))
+
+
+def _better_than(entries: int) -> TableColumn:
+    """Return the column that says how many of the other entries a forecaster is better than."""
+
+    def write(row: Any) -> str | None:
+        return None if row.rank_low is None else better_text(row.better_than, entries)
+
+    return TableColumn("better_than", "better than", value=write, gives_way=1)
+
+
 SKILL = (
     TableColumn("skill", show="+.4f"),
     TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
-    VERDICT,
     TableColumn("evidence", show=times_text, gives_way=1),
 )
 FULL = {
@@ -130,6 +142,7 @@ def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple
     has_skill = any(row.skill is not None for row in rows)
     has_spot = any(row.spot_baseline is not None for row in rows)
     first = FIRST[choices.rule]
+    has_ranks = choices.rule == "skill" and any(row.rank_low is not None for row in rows)
     gap = tuple(replace(x, heading=x.title.format(against=plain(choices.against or ""))) for x in GAP)
     groups = (
         first,
@@ -144,6 +157,9 @@ def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple
         COUNTS,
     )
     shown = (FORECASTER, *(column for group in groups for column in group))
+    if has_ranks:
+        entries = sum(row.rank_low is not None for row in rows)
+        shown = (RANK, FORECASTER, _better_than(entries), *shown[1:])
     if any(row.missing for row in rows):
         shown = tuple(each for column in shown for each in _with_all(column, choices.rule))
     spans = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is None}
@@ -207,7 +223,7 @@ def score(
     The first line names the columns: question, forecaster, probability (of YES: 0.35 or 35%) and outcome (1
     or yes, 0 or no, empty while open); others are renamed by --columns question=TITLE,probability=P. Other
     columns add skill against the market (market_probability), intervals that allow for questions that move
-    together (event), a verdict (time, resolved), scores over each question's life (time, open, close,
+    together (event), who is better (time, resolved), scores over each question's life (time, open, close,
     scheduled_close) and spot scores (spot). Questions of several options have a line for each; of numbers the
     columns low, high and cdf, or quantiles q5, q50, …. Forecasters with less than 80% of the questions are
     not ranked; a file with a mistake is not scored.
@@ -232,7 +248,8 @@ def score(
         rule,
     )
     found = score_file(table, mode, by_category=by is not None, choices=choices)
-    data = json_value(found) | {"rows": [row_data(row) for row in found.rows]}
+    data = {"mode": found.mode, "notes": found.notes}
+    data |= verdict_data(found.verdict) | {"rows": [row_data(row) for row in found.rows]}
     chosen.answer(data, say, found, choices, chosen.table)
 
 
@@ -302,8 +319,9 @@ def split_columns(text: str) -> tuple[dict[str, str], str]:
 
 def say(found: FileScores, choices: ScoreChoices, choice: TableChoice) -> None:
     """The same in words: a table for each category, and what there is to know."""
-    if found.sentence is not None:
-        print_text(plain(found.sentence))
+    if found.verdict is not None:
+        for sentence in filter(None, (found.verdict.sentence, found.verdict.guarantee)):
+            print_text(plain(sentence))
         print()
     shown = columns_of(found.rows, choices)
     for category in dict.fromkeys(row.category for row in found.rows):

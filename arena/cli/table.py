@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from arena.cli.output import exact
-from arena.errors import ArenaError, verdict_word
+from arena.errors import ArenaError
 
 FIGURE = re.compile(r"<?[+-]?\$?[\d,]+(\.\d+)?[%kM]?(–\$?[\d,]+(\.\d+)?[kM]?)?")
 GAP = 2
@@ -29,7 +29,8 @@ class TableColumn:
     `value` finds it in a row, by its name unless said otherwise: `cohort.number` is the number of the row's
     cohort. `show` writes it, by a format or a function.
     Where the terminal is too narrow, texts are cut or wrapped, then the columns of the highest `gives_way`
-    are hidden. A column of 0 stays.
+    are hidden. A column of 0 stays. In a terminal of less than `from_width` characters a column is hidden
+    anyway. A heading may have several lines.
     """
 
     name: str
@@ -38,11 +39,17 @@ class TableColumn:
     gives_way: int = 0
     value: Callable[[Any], Any] | str = ""
     narrow: Literal["", "cut", "wrap", "cut middle"] = ""
+    from_width: int = 0
 
     @property
     def title(self) -> str:
         """What stands above it."""
         return self.name if self.heading is None else self.heading
+
+    @property
+    def plain_title(self) -> str:
+        """The same in one line."""
+        return self.title.replace("\n", " ")
 
     def value_of(self, row: Any) -> Any:
         """What a row has in this column."""
@@ -80,13 +87,6 @@ def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | N
     return write
 
 
-VERDICT = TableColumn(
-    "verdict",
-    value=lambda row: verdict_word(value_in(row, "verdict")),
-    gives_way=3,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class TableChoice:
     """Which columns a user wants: those that fit, all, or some by name; a pipe has no width but this one."""
@@ -99,7 +99,7 @@ class TableChoice:
         """The columns that are wanted, in their order."""
         if not self.columns:
             return list(every)
-        known = {name: column for column in every for name in (column.title, column.name) if name}
+        known = {name: column for column in every for name in (column.plain_title, column.name) if name}
         wanted = [name.strip() for name in self.columns.split(",") if name.strip()]
         for name in wanted:
             if name not in known:
@@ -135,10 +135,13 @@ def print_table(
     title: str = "",
     choice: TableChoice | None = None,
     total: Mapping[str, str] | None = None,
-) -> None:
-    """A table on standard output; a column that is only a heading takes its place from rows that are tuples.
+    *,
+    tells_hidden: bool = True,
+) -> list[str]:
+    """Print a table, and return the names of the columns that are shown.
 
-    Into a pipe go all columns, whole, unless the choice has a width; `total` is one more row, by its columns.
+    A column that is only a heading takes its place from rows that are tuples. Into a pipe go all columns,
+    whole, unless the choice has a width; `total` is one more row, by its columns.
     """
     every = [_placed(place, column) for place, column in enumerate(columns)]
     choosing, choice, width = choice is not None, choice or TableChoice(), line_width()
@@ -154,17 +157,20 @@ def print_table(
             shown = [
                 column for column in shown if not all(text in ("", UNKNOWN) for text in texts[column.name])
             ]
-            hidden = too_many(shown, texts, width)
+            narrower = [column for column in shown if column.from_width > width]
+            fitting = [column for column in shown if column not in narrower]
+            hidden = [*narrower, *too_many(fitting, texts, width)]
         shown = [column for column in shown if column not in hidden]
         fit_texts(shown, texts, width)
     if title:
         print(title)
     for line in drawn([(column.title, texts[column.name]) for column in shown]):
         print(line)
-    if hidden:
-        names = [column.title or column.name for column in hidden]
+    if hidden and tells_hidden:
+        names = [column.plain_title or column.name for column in every if column in hidden]
         print_text(hidden_sentence(names, choosing))
     print()
+    return [column.name for column in shown]
 
 
 def _placed(place: int, column: TableColumn | str) -> TableColumn:
@@ -201,7 +207,7 @@ def too_many(columns: Sequence[TableColumn], texts: Mapping[str, list[str]], wid
 
 def natural(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
     """The characters of a column that is not narrowed."""
-    return max(map(cells_of, [column.title, *texts[column.name]]))
+    return max(map(cells_of, [*column.title.split("\n"), *texts[column.name]]))
 
 
 def least(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
@@ -209,7 +215,7 @@ def least(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
     whole = natural(column, texts)
     if not column.narrow or are_figures(texts[column.name]):
         return whole
-    return min(whole, max(LEAST[column.narrow], cells_of(column.title)))
+    return min(whole, max(LEAST[column.narrow], *map(cells_of, column.title.split("\n"))))
 
 
 def fit_texts(columns: Sequence[TableColumn], texts: dict[str, list[str]], width: int) -> None:
@@ -244,10 +250,12 @@ def narrowed(text: str, most: int, how: str) -> str:
 
 
 def drawn(columns: Sequence[tuple[str, list[str]]]) -> list[str]:
-    """The lines of a table; figures stand to the right."""
+    """The lines of a table; figures stand to the right, and the last lines of headings above the rows."""
     parts = []
+    tallest = max((title.count("\n") for title, _ in columns), default=0)
     for title, cells in columns:
-        every = [cell.split("\n") for cell in (title, *cells)]
+        head = "\n" * (tallest - title.count("\n")) + title
+        every = [cell.split("\n") for cell in (head, *cells)]
         wide = max(cells_of(line) for lines in every for line in lines)
         parts.append((every, wide, are_figures(cells)))
     found = list[str]()

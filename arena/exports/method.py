@@ -25,9 +25,10 @@ from arena.record.schema.database import Connection
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import col, count, joined, select, total
 from arena.rounds.forecasting import benchmark_cohorts, method_of
-from arena.scores.leaderboard import Leaderboard, read_leaderboard
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
+from arena.scores.rules.comparisons.events import ENOUGH_EFFECTIVE, ENOUGH_EVENTS
 from arena.scores.rules.comparisons.wild_bootstrap import DRAWS
+from arena.scores.verdict import Verdict, rank_text
 from markets.millionths import ONE
 
 
@@ -97,6 +98,7 @@ class Method:
     audit: AuditCounts | None
     agents: tuple[AgentMethod, ...]
     board: Leaderboard
+    verdict: Verdict
     min_coverage: float
     benchmark: tuple[BenchmarkMethod, ...]
     resolutions: tuple[BenchmarkFile, ...]
@@ -116,6 +118,7 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
         audit=read_audit_counts(connection, numbers),
         agents=tuple(_agents(connection, cohorts)),
         board=read_leaderboard(connection, cohort),
+        verdict=read_leaderboard(connection).verdict or Verdict(),
         min_coverage=read_min_coverage(connection, cohort),
         benchmark=tuple(_benchmark(connection)) if cohort is None else (),
         resolutions=tuple(newest_files(connection, "resolutions")) if cohort is None else (),
@@ -354,42 +357,50 @@ def _rules(method: Method) -> Iterator[str]:
 
 
 def _statistics(method: Method) -> Iterator[str]:
-    board = method.board
-    yield f"> {board.sentence}"
+    board, verdict = method.board, method.verdict
+    whose = "" if board.verdict is not None else "Over all cohorts: "
+    yield f"> {' '.join(filter(None, (whose + verdict.sentence, verdict.guarantee)))}"
     yield ""
     yield (
         "- Skill: the price's Brier score minus the agent's, on the same markets at the same instants; "
         "averaged within markets, then over markets."
     )
     yield (
-        f"- Intervals and p-values: wild event bootstrap-t, {DRAWS:,} draws, whole stories at a time; none "
-        f"under {ENOUGH_EVENTS:.0f} effective events."
+        f"- Intervals, at this look alone: wild event bootstrap-t, {DRAWS:,} draws, whole stories at a time; "
+        f"none under {ENOUGH_EVENTS:.0f} events of equal size, or where they leave less open than "
+        f"{ENOUGH_EFFECTIVE:.0f} coin tosses."
     )
     yield (
-        f"- Ranked are agents that answered at least {method.min_coverage:.0%} of what it was shown and "
-        "resolved."
+        f"- Ranked are agents that answered at least {method.min_coverage:.0%} of what they were shown "
+        "and has resolved. Ranks are those that the pairs told allow."
     )
     yield (
-        f"- Proven needs evidence of ×{board.bar:,.0f}, a betting capital that holds at every look and for "
-        "this number of agents, and a bound by week of resolution above 0."
+        "- “Better than” is told of a pair, or of an agent and the price, once a bet on it has paid enough "
+        "for all pairs together: it holds at every look. Copies of one another count as one entry."
     )
-    yield "- Pairs are compared with Holm's correction; copies of one another count as one entry."
     yield ""
-    rows = [
-        (
-            row.agent,
-            None if row.skill is None else f"{row.skill:+.4f}",
-            None if row.skill_low is None else f"{row.skill_low:+.4f} to {row.skill_high or 0:+.4f}",
-            None if row.skill_p is None else f"{row.skill_p:.4f}",
-            f"{row.events:,}",
-            None if row.events_effective is None else f"{row.events_effective:.1f}",
-            None if row.coverage is None else f"{row.coverage:.0%}",
-            row.why_not or row.reason or row.verdict,
-        )
-        for row in board.rows
-    ]
-    head = ("agent", "skill", "95% interval", "p", "stories", "effective", "coverage", "verdict or why not")
-    yield from _table(head, rows)
+    yield from _table(STATISTICS, [_statistics_row(row, verdict) for row in board.rows])
+
+
+STATISTICS = (
+    "ranks", "agent", "skill", "95% interval", "stories", "effective", "coverage", "verdict or why not",
+)  # fmt: skip
+
+
+def _statistics_row(row: LeaderboardRow, verdict: Verdict) -> tuple[str | None, ...]:
+    """Return the figures of an agent, and what is told of it over all cohorts or why nothing is."""
+    told = verdict.of(row.agent)
+    sentences = [] if told is None else [told.sentence, told.price_sentence]
+    return (
+        rank_text(row.rank_low, row.rank_high),
+        row.agent,
+        None if row.skill is None else f"{row.skill:+.4f}",
+        None if row.skill_low is None else f"{row.skill_low:+.4f} to {row.skill_high or 0:+.4f}",
+        f"{row.events:,}",
+        None if row.events_effective is None else f"{row.events_effective:.1f}",
+        None if row.coverage is None else f"{row.coverage:.0%}",
+        row.why_not or row.reason or " ".join(filter(None, sentences)),
+    )
 
 
 def _rounds_of_benchmark(method: Method) -> Iterator[str]:

@@ -20,7 +20,8 @@ from arena.record.model.status import AgentAnswers
 from arena.record.queries.calls import record_size
 from arena.record.queries.operations import read_agent_answers
 from arena.record.schema.database_errors import sqlite_path
-from arena.scores.leaderboard import Leaderboard, LeaderboardRow
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price
+from arena.scores.verdict import Verdict
 from markets.hashes import timestamp_text
 
 if TYPE_CHECKING:
@@ -165,41 +166,60 @@ def _surroundings(connection: "Connection", config: "Config | None") -> Surround
 
 
 BOARD_WIDTH = 80
-LONGEST_NAME = 24
+LONGEST_NAME = 22
 
 
 def weekly_digest(at: datetime, tasks: Sequence[Task], board: Leaderboard) -> Incident:
-    """Return the weekly message to the operator: what is to be done, and who leads."""
+    """Return the weekly message to the operator: what is to be done, and who forecasts better than whom."""
     count = count_text(len(tasks), "thing") if tasks else "Nothing"
-    reason = f"{count} to do. {board.sentence}"
+    verdict = board.verdict or Verdict()
+    reason = f"{count} to do. {verdict.sentence}"
     today = [f"{task.text}; arena {task.command}" for task in tasks]
     data = {"today": today, "board": board_lines(board)}
     return Incident("weekly_digest", timestamp_text(at), at, reason, data)
 
 
 def board_lines(board: Leaderboard) -> list[str]:
-    """Return the leaderboard as text of 80 columns: its sentence, then a line for each agent."""
-    head = f"{'rank':<7}{'agent':<{LONGEST_NAME}}{'skill':>9}  {'95% interval':<20}{'P/L':>14}"
-    return [*textwrap.wrap(board.sentence, BOARD_WIDTH), head, *map(_board_line, board.rows)]
+    """Return the leaderboard as text of 80 columns: the verdict, a line for each agent, then references."""
+    verdict = board.verdict or Verdict()
+    lines = [
+        line for text in (verdict.sentence, verdict.guarantee) for line in textwrap.wrap(text, BOARD_WIDTH)
+    ]
+    lines.append(_columns("ranks", "agent", "closer %", "95% interval", "better than", "P/L"))
+
+    lines += [_board_line(row, verdict) for row in board.rows if not row.is_reference]
+    references = [_board_line(row, verdict) for row in board.rows if row.is_reference]
+    if references:
+        lines += ["References, not ranked", *references]
+    return [*lines, "Closer: by so many per cent than the price, by the Brier score."]
 
 
-def _board_line(row: LeaderboardRow) -> str:
+def _board_line(row: LeaderboardRow, verdict: Verdict) -> str:
     """Return the line of an agent, with a dash for what is not known yet."""
     name = row.agent
     if len(name) > LONGEST_NAME:
-        name = f"{name[: LONGEST_NAME - 2]}…"
+        name = f"{name[: LONGEST_NAME - 1]}…"
 
-    rank = "–"
-    if row.place_best is not None:
-        rank = f"{row.place_best}"
-        if row.place_worst != row.place_best:
-            rank += f"-{row.place_worst}"
-
-    skill = "–" if row.skill is None else f"{row.skill:+.4f}"
-    interval = "–" if row.skill_low is None else f"{row.skill_low:+.4f} to {row.skill_high:+.4f}"
+    told = verdict.of(row.agent)
+    closer, low, high = (
+        percent_of_price(points, row.brier_market) for points in (row.skill, row.skill_low, row.skill_high)
+    )
     money = "–"
     if row.pnl is not None:
         sign = "−" if row.pnl < 0 else "+"
         money = f"{sign}${abs(row.pnl):,.0f}"
 
-    return f"{rank:<7}{name:<{LONGEST_NAME}}{skill:>9}  {interval:<20}{money:>14}"
+    return _columns(
+        (told.rank_text if told else "") or "–",
+        name,
+        "–" if closer is None else f"{closer:+.1f}",
+        "–" if low is None or high is None else f"{low:+.1f} to {high:+.1f}",
+        (told.better_text if told else "") or "–",
+        money,
+    )
+
+
+def _columns(ranks: str, agent: str, closer: str, interval: str, better: str, money: str) -> str:
+    """Return the cells of a line, side by side."""
+    name = f"{agent:<{LONGEST_NAME + 1}}"
+    return f"{ranks:<7}{name}{closer:>8}  {interval:<15}{better:<12}{money:>11}".rstrip()

@@ -41,9 +41,8 @@ from arena.scores.rules.comparisons.duel_evidence import (
     compare_with_price,
     price_bars,
 )
-from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
+from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import Gain, surest_first
 from arena.scores.rules.comparisons.gain import gains as gains_of
 from arena.scores.rules.comparisons.indirect_duel import indirect_duel
@@ -82,16 +81,15 @@ class Comparisons:
     """Everyone who is ranked against the market, the surest gain first, and all pairs of entries.
 
     `coverage` is that of every agent, and `evidence` the capital of each over time, as pairs of seconds since
-    1970 and so many times the start, which `bar` is held against. `copies` names whom an agent repeats, and
-    `noise` is how far twins lie apart. `pairs` and `against_price` are what is told of the whole record: a
-    single cohort has none, as each looked at by itself would be a further chance to be wrong.
+    1970 and so many times the start. `copies` names whom an agent repeats, and `noise` is how far twins lie
+    apart. `pairs` and `against_price` are what is told of the whole record: a single cohort has none, as each
+    looked at by itself would be a further chance to be wrong.
     """
 
     gains: tuple[Gain, ...] = ()
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     evidence: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     copies: Mapping[str, str] = field(default_factory=dict)
-    bar: float = BAR
     noise: TwinNoise | None = None
     pairs: tuple[PairEvidence, ...] = ()
     against_price: tuple[PairEvidence, ...] = ()
@@ -220,7 +218,6 @@ def compare_agents(
         coverage=coverage,
         evidence={name: _pairs(capital[name]) for name in ranked},
         copies=copies.of,
-        bar=evidence_bar(count_entries(_stated_rows(rows))),
         noise=twin_noise(season, families),
     )
 
@@ -341,18 +338,6 @@ def season_forecasts(rows: ForecastColumns, as_of: float = np.inf) -> SeasonFore
         reference=probability(counted.mid),
         outcome=counted.outcome,
         known=np.minimum(counted.known, as_of) if counted.known.size else None,
-    )
-
-
-def _stated_rows(rows: ForecastColumns) -> StatedRows:
-    """Return what agents stated themselves, whether or not they are ranked and the market has resolved."""
-    stated = answered_rows(rows)
-    return StatedRows(
-        agent=stated.agent,
-        instant=_instants(stated),
-        market=stated.market,
-        forecast=probability(stated.forecast),
-        price=probability(stated.mid),
     )
 
 

@@ -160,16 +160,24 @@ class LeaderboardRow:
 class Leaderboard:
     """The rows in the order of the verdict, references and agents that are not ranked last.
 
-    `verdict` is that of the whole record; the board of a single cohort has none. `bar` is what evidence is
-    held against, and `noise` how far agents of the same settings lie apart. `metaculus` has the Metaculus
-    scores of the same agents, and of the community that they form.
+    `verdict` is that of the whole record; the board of a single cohort has none. `noise` is how far agents of
+    the same settings lie apart. `metaculus` has the Metaculus scores of the same agents, and of the community
+    that they form.
     """
 
     verdict: Verdict | None
-    bar: float
     noise: float | None
     rows: tuple[LeaderboardRow, ...]
     metaculus: tuple[MetaculusScores, ...] = ()
+
+
+def percent_of_price(points: float | None, brier_market: float | None) -> float | None:
+    """Return Brier points as per cent of the price's Brier score: how much closer than the price that is.
+
+    >>> percent_of_price(0.02, 0.16), percent_of_price(None, 0.16), percent_of_price(0.0, 0.0)
+    (12.5, None, None)
+    """
+    return 100 * points / brier_market if points is not None and brier_market else None
 
 
 def leaderboard_data(board: Leaderboard) -> dict[str, Any]:
@@ -356,7 +364,7 @@ def rank_agents(
         board = _in_order_of(verdict, board)
 
     noise = None if comparisons.noise is None else comparisons.noise.typical
-    return Leaderboard(verdict, comparisons.bar, noise, tuple(board))
+    return Leaderboard(verdict, noise, tuple(board))
 
 
 def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: ForecastColumns) -> Verdict:

@@ -85,14 +85,12 @@ class AgentVerdict:
     @property
     def rank_text(self) -> str:
         """The ranks that it may have, such as "1–3"."""
-        if self.rank_low is None:
-            return ""
-        return f"{self.rank_low}" if self.rank_low == self.rank_high else f"{self.rank_low}–{self.rank_high}"
+        return rank_text(self.rank_low, self.rank_high)
 
     @property
     def better_text(self) -> str:
         """How many of the other entries it is better than, such as "2 of 4"."""
-        return "" if self.rank_low is None else f"{len(self.better_than)} of {self.entries - 1}"
+        return "" if self.rank_low is None else better_text(self.better_than, self.entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,6 +448,26 @@ def duel_verdict(one: str, other: str, verdict: Verdict) -> str:
         if told is not None and told.rank_low is None:
             return f"{name}: {_lower_first(told.sentence)}"
     return f"{one} and {other} are not told apart yet ({pace_text(None)})."
+
+
+def rank_text(low: int | None, high: int | None) -> str:
+    """Return the ranks that an agent may have; empty where it has none.
+
+    >>> rank_text(1, 3), rank_text(2, 2), rank_text(None, None)
+    ('1–3', '2', '')
+    """
+    if low is None:
+        return ""
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def better_text(better_than: Sequence[str], entries: int) -> str:
+    """Return how many of the other entries an agent is better than.
+
+    >>> better_text(["ann", "bob"], 5)
+    '2 of 4'
+    """
+    return f"{len(better_than)} of {entries - 1}"
 
 
 def pace_text(weeks: float | None) -> str:

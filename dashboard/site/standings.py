@@ -167,4 +167,4 @@ def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:
         curves.append(("price", facts.price.diagram, REST))
     chart = calibration_chart(curves, f"Calibration of {agent.agent}")
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
-    return box(agent.agent, chart, f"{says_and_happens(agent.diagram, agent.scored)}. {band}")
+    return box(agent.agent, chart, f"{says_and_happens(agent.diagram)}. {band}")

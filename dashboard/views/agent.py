@@ -177,7 +177,7 @@ COLUMNS = {
         "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 beats the price."
     ),
     "from": html.number(
-        "CI from", "%+.4f", "The lower end of the 95% interval; a dash under 20 effective events."
+        "CI from", "%+.4f", "The lower end of the 95% interval; a dash where too few events ended."
     ),
     "to": html.number("CI to", "%+.4f", "The upper end of the 95% interval."),
     "Events": html.number("Events", "localized", "Resolved ones. Markets of one event move together."),
@@ -394,11 +394,15 @@ def luck_words(found: Luck) -> str:
 
     >>> luck_words(Luck(0, 0, 0.5, -53_000_000_000, 37_000_000_000, 9, 9))
     'Luck alone: −$53k to +$37k (95%). This result lies within that.'
+    >>> luck_words(Luck(0, 0, None, -53_000_000_000, 37_000_000_000, 9, 9, "9 events so far"))
+    'Luck alone: −$53k to +$37k (95%). 9 events so far.'
     """
-    if found.percentile is None or found.low is None or found.high is None:
+    if found.low is None or found.high is None:
         return f"Nothing can be said of luck: {found.reason}."
     low, high = written(found.low / ONE, "short"), written(found.high / ONE, "short")
     band = f"Luck alone: {low} to {high} (95%)."
+    if found.percentile is None:
+        return f"{band} {found.reason}."
     if 0.025 <= found.percentile <= 0.975:
         return f"{band} This result lies within that."
     share = found.percentile if found.percentile > 0.5 else 1 - found.percentile
@@ -413,8 +417,7 @@ def calibration(found: DetailedProfile | None, look: str) -> Markup:
     diagram = None if found is None else found.profile.calibration
     if diagram is None or not diagram.points:
         return html.box(title, below="being computed" if found is None else UNANSWERED)
-    resolved = sum(part.forecasts for part in found.calibrated.get("cohort", ())) if found else 0
-    said = f"Its {says_and_happens(diagram, resolved)}. "
+    said = f"{says_and_happens(diagram)}. "
     band = "Shaded: where 90 of 100 calibrated forecasters would lie."
     chart = (
         html.calibration_chart([(found.profile.agent, diagram, look)], "Calibration") if found else Markup("")
@@ -691,7 +694,7 @@ def _skill(found: DetailedProfile, by: str) -> None:
     unranked = "An agent that is not ranked is given no skill."
     why = unranked if some else "It appears with the first resolved market."
     few = sum(one.gain.low is None for one in some)
-    hollow = f" Hollow: under 20 effective events, nothing to conclude ({few} of {len(some)})." if few else ""
+    hollow = f" Hollow: too few events, nothing to conclude ({few} of {len(some)})." if few else ""
     said = f"{MEANT[by]} Right of the line beats the price; bars are 95% intervals.{hollow}"
     if not section("Skill in parts", some and found.profile.gain is not None, why, said, WAITING):
         return
@@ -723,7 +726,7 @@ def _readings(found: DetailedProfile, look: str) -> None:
         html.box(
             title,
             html.calibration_chart([(title, one, look)], f"Calibration, {title}"),
-            f"{says_and_happens(one, sum(point.rows for point in one.points))}.",
+            f"{says_and_happens(one)}.",
         )
         for title, one in diagrams.items()
         if one.points

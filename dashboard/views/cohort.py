@@ -334,7 +334,7 @@ def calibration_box(
     if market.scored:
         curves.append(("price", market.diagram, html.REST))
     chart = html.calibration_chart(curves, "What was said against what happened")
-    told = [f"{agent.agent}: {says_and_happens(agent.diagram, agent.scored)}." for agent in agents]
+    told = [f"{agent.agent}: {says_and_happens(agent.diagram)}." for agent in agents]
     band = (
         f"Shaded: where 90 of 100 calibrated forecasters would lie with the forecasts of {agents[0].agent}."
     )

@@ -40,7 +40,7 @@ STANDARDS = (
     f"by week as well, over at least {ENOUGH_WEEKS} weeks, by evidence that holds however often one looks."
 )
 """Why a duel can be won by one who is not proven."""
-FEW = "Markets of one event count as one, and under 20 effective events nothing is concluded."
+FEW = "Markets of one event count as one, and under 20 events nothing is concluded."
 
 
 def show(record: RecordSource) -> None:

@@ -13,8 +13,9 @@ import pytest
 from arena.cli.table import VERDICT
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
-from arena.scores.profiles.detailed_profile import ProfileFigures, SureForecasts
+from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.money.luck import Luck
+from arena.scores.rules.reliability.reading import CalibrationReading
 from dashboard.board import calibration_words, cells, columns_of, headline
 from dashboard.html import REST, Line, line_chart, luck_band
 from dashboard.record import LeaderboardLine, kept, source
@@ -140,13 +141,15 @@ def test_a_copy_is_no_more_in_the_tile_than_in_the_heading() -> None:
 
 
 def test_calibration_is_told_in_words_and_called_off_only_where_chance_does_not_do_it() -> None:
-    sure = SureForecasts(212, 0.8, 0.71)
+    sure = CalibrationReading(212, 40, 0.8, 0.71)
     assert calibration_words(ProfileFigures("a", None, 0.01, 0.01, sure)) == (
         "says 80%, happens 71%",
         "too sure, n = 212",
     )
     by_chance = calibration_words(ProfileFigures("a", None, 0.01, 0.4, sure))[1]
     assert by_chance == "no more off than chance, n = 212"
+    few = ProfileFigures("a", None, 0.01, 0.4, None)
+    assert calibration_words(few) == ("–", "70% sure of a side in fewer than 20 events")
     assert calibration_words(None) == ("being computed", "")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 
@@ -26,7 +27,10 @@ MANY = 40_000
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """In what share of seasons something happened, what is wanted, and the same by other methods."""
+    """In what share of seasons something happened, what is wanted, and the same by other methods.
+
+    The share is NaN where nothing was said in any season.
+    """
 
     what: str
     share: float
@@ -36,7 +40,7 @@ class Share:
 
     @property
     def good(self) -> bool:
-        return self.low <= self.share <= self.high
+        return isnan(self.share) or self.low <= self.share <= self.high
 
 
 def chances(*labels: object) -> np.random.Generator:

@@ -34,8 +34,6 @@ from arena.scores.rules.comparisons.duel_evidence import (
     compare_with_price,
     price_bars,
 )
-from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains, surest_first
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
@@ -204,7 +202,7 @@ def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]
             "better is looked at once, and nothing says since when"
         )
     if few:
-        yield f"not enough events: nobody has the {ENOUGH_EVENTS:.0f} effective events that an interval needs"
+        yield "not enough events for an interval of skill: with --json, reason says how many more it takes"
 
 
 def _count_text(table: ForecastTable, rows: Flags) -> str:
@@ -278,12 +276,11 @@ class FileScores:
     """Everyone's rows, best first, in which mode they were scored, and what there is to know about them.
 
     `verdict` says who is better than whom; where every category is scored by itself there is none over all
-    of them. `bar` is what evidence against the price is held against.
+    of them.
     """
 
     mode: Mode
     verdict: Verdict | None
-    bar: float | None
     rows: tuple[ForecasterScores, ...]
     notes: tuple[str, ...]
 
@@ -322,7 +319,6 @@ def score_file(
     rows = list[ForecasterScores]()
     scored = scored_of(table)
     verdict: Verdict | None = None
-    bar: float | None = None
     for name, part in parts:
         own = scored if name is None else scored_of(part)
         asked, counts = int(own.asked.sum()), own.counts()[: len(part.forecasters)]
@@ -331,7 +327,6 @@ def score_file(
         scores = _forecaster_rows(part, own, name, found, ranked.tolist(), choices)
         if name is None:
             verdict = _verdict(scores, part, found, choices.outside)
-            bar = found.bar
             told = {one.agent: one for one in verdict.agents}
             scores = [_told(row, told.get(row.forecaster)) for row in scores]
         rows += sorted(scores, key=lambda row: _rank_key(row, choices))
@@ -339,7 +334,7 @@ def score_file(
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
     notes = tuple(score_notes(table, scored, choices, few, boundless))
-    return FileScores(mode, verdict, bar, tuple(rows), notes)
+    return FileScores(mode, verdict, tuple(rows), notes)
 
 
 def _verdict(
@@ -552,13 +547,12 @@ def _own_time(time: float, table: ForecastTable) -> str:
 class FileComparisons:
     """The forecasters of a file compared: each with the price, where there is one, and each two.
 
-    `evidence` is everyone's capital of a bet on its skill, and `bar` what that is held against.
+    `evidence` is everyone's capital of a bet on its skill.
     """
 
     gains: Mapping[str, Gain]
     evidence: Mapping[str, float]
     copies: Mapping[str, str]
-    bar: float | None
     pairs: Sequence[PairEvidence]
     against_price: Sequence[PairEvidence]
 
@@ -571,18 +565,17 @@ def _comparisons(table: ForecastTable, ranked: Ints, outside: Collection[str]) -
     ended = is_scored(table.outcome)
     has_price = np.zeros_like(ended) if table.market is None else ~np.isnan(table.market)
     if table.market is None or (ended.any() and not (ended & has_price).any()):
-        return FileComparisons({}, {}, {}, None, pairs, ())
+        return FileComparisons({}, {}, {}, pairs, ())
 
     season = _priced_season(table, ended & has_price, ranked)
     compared = surest_first(gains(season))
     rows = table.where(has_price)
-    bar = evidence_bar(count_entries(_stated_rows(rows)))
     copies = find_copies(season, [name for name in table.forecasters if name in season.agents])
     capital = {name: _evidence(table, name).now for name in season.agents}
     by_name = {gain.agent: gain for gain in compared}
     priced = _duel_rows(rows.where(~np.isin(rows.forecaster, left_out)))
     against_price = compare_with_price(priced, price_bars(stated, table.owners))
-    return FileComparisons(by_name, capital, copies.of, bar, pairs, against_price)
+    return FileComparisons(by_name, capital, copies.of, pairs, against_price)
 
 
 def _priced_season(table: ForecastTable, some: Flags, ranked: Ints) -> SeasonForecasts:
@@ -639,17 +632,6 @@ def _duel_rows(table: ForecastTable) -> DuelRows:
         price=np.nan_to_num(market, nan=-1.0),
         payout=table.outcome,
         week=SECONDS_OF_A_WEEK / _seconds(table),
-    )
-
-
-def _stated_rows(priced: ForecastTable) -> StatedRows:
-    """Return everyone's forecasts beside the price, ranked or not, resolved or not."""
-    return StatedRows(
-        agent=priced.forecaster,
-        instant=np.unique(_times(priced)[0], return_inverse=True)[1],
-        market=priced.question,
-        forecast=priced.probability,
-        price=_price_of(priced),
     )
 
 

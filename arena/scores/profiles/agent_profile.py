@@ -79,7 +79,11 @@ def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int
         if is_covered(coverages(rows).get(agent), inputs.min_coverage)
         else None,
         calibration=diagram(
-            probability(said.forecast), said.outcome, np.random.default_rng([seed, 1]), said.market
+            probability(said.forecast),
+            said.outcome,
+            np.random.default_rng([seed, 1]),
+            said.market,
+            event=said.event,
         ),
         coherence=coherence,
         bargains=tuple(coherence_trades(rows, agent, families, coherence.worst_event)),

@@ -43,7 +43,7 @@ class CohortCalibrations:
 
 
 CALIBRATIONS = CacheKind(
-    "calibration", "cohort calibration 2", TypeAdapter(CohortCalibrations), resolutions_basis
+    "calibration", "cohort calibration 3", TypeAdapter(CohortCalibrations), resolutions_basis
 )
 """The calibrations of a cohort by its number."""
 
@@ -57,11 +57,15 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
     return CohortCalibrations(
         stated=agent_calibrations(forecasts, names, seed),
         anchored=tuple(
-            _forecaster_calibration(name, rows.anchored, rows.outcome, rows.market, [seed, 2, place])
+            _forecaster_calibration(
+                name, rows.anchored, rows.outcome, rows.market, rows.market, [seed, 2, place]
+            )
             for place, (name, rows) in enumerate(zip(names, placed, strict=True))
         ),
         implied=tuple(
-            _forecaster_calibration(name, rows.implied, rows.outcome, rows.market, [seed, 3, place])
+            _forecaster_calibration(
+                name, rows.implied, rows.outcome, rows.market, rows.market, [seed, 3, place]
+            )
             for place, (name, rows) in enumerate(zip(names, placed, strict=True))
         ),
         market=price_calibration(forecasts, seed),
@@ -74,7 +78,9 @@ def agent_calibrations(
     """These agents' calibrations as they stated their probabilities."""
     counted = [answered_rows(rows_of_agent(forecasts, name)) for name in names]
     return tuple(
-        _forecaster_calibration(name, probability(rows.forecast), rows.outcome, rows.market, [seed, 1, place])
+        _forecaster_calibration(
+            name, probability(rows.forecast), rows.outcome, rows.market, rows.event, [seed, 1, place]
+        )
         for place, (name, rows) in enumerate(zip(names, counted, strict=True))
     )
 
@@ -82,12 +88,15 @@ def agent_calibrations(
 def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
     """The price of every market shown, once a round whoever saw it."""
     once = shown_once(forecasts)
-    return _forecaster_calibration(MARKET, probability(once.mid), once.outcome, once.market, [seed, 4])
+    return _forecaster_calibration(
+        MARKET, probability(once.mid), once.outcome, once.market, once.event, [seed, 4]
+    )
 
 
 def _forecaster_calibration(
-    agent: str, forecast: Floats, outcome: Ints, market: Ints, seed: list[int]
+    agent: str, forecast: Floats, outcome: Ints, market: Ints, event: Ints, seed: list[int]
 ) -> ForecasterCalibration:
     scored = int(np.count_nonzero(outcome >= 0))
-    drawn = diagram(forecast, outcome, np.random.default_rng(seed), market, draws=WORLDS, most=POINTS)
+    rng = np.random.default_rng(seed)
+    drawn = diagram(forecast, outcome, rng, market, draws=WORLDS, most=POINTS, event=event)
     return ForecasterCalibration(agent, int(outcome.size), scored, drawn)

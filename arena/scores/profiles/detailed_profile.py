@@ -11,9 +11,7 @@ from pydantic import TypeAdapter
 
 from arena.record.model.columns import (
     BetColumns,
-    Floats,
     ForecastColumns,
-    Ints,
     answered_rows,
     rows_of_agent,
     take_rows,
@@ -31,20 +29,12 @@ from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability import calibration_slices as calibrating
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
+from arena.scores.rules.reliability.reading import CalibrationReading, reading
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.slices import BY, Slice, slice_gains
 
-METHOD = "profiles 5"
+METHOD = "profiles 6"
 """The way in which profiles are computed, and so what is taken from them."""
-
-
-@dataclass(frozen=True, slots=True)
-class SureForecasts:
-    """Forecasts that gave one side 70% or more: how likely on average, and how often that side came true."""
-
-    forecasts: int
-    said: float
-    came: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +45,7 @@ class ProfileFigures:
     luck: Luck | None
     miscalibration: float | None
     miscalibration_p: float | None
-    sure: SureForecasts | None
+    sure: CalibrationReading | None
 
 
 FIGURES = CacheKind("briefs", METHOD, TypeAdapter(tuple[ProfileFigures, ...]))
@@ -66,8 +56,6 @@ WORLDS = 250
 """The draws by which the calibration of a part is judged."""
 Parts = Mapping[str, Sequence[Slice]]
 BINS = 20
-SURE = 0.7
-"""So likely a side is to be called for a forecast to be sure of it."""
 MOST = 5
 """The forecasts that are named as the best, and as the worst."""
 
@@ -98,7 +86,7 @@ class DetailedProfile:
 
     `slices` and `calibrated` are by category, horizon, price and cohort; `histogram` counts the stated
     probabilities in twenty bins of equal width, resolved or not; `anchored` and `implied` are the diagrams
-    of its bets in those readings. `sure` are the forecasts in which it was sure of a side, if any.
+    of its bets in those readings.
     """
 
     profile: AgentProfile
@@ -109,7 +97,6 @@ class DetailedProfile:
     calibrated: dict[str, tuple[Calibrated, ...]]
     best: tuple[NotableForecast, ...]
     worst: tuple[NotableForecast, ...]
-    sure: SureForecasts | None
 
 
 PROFILE = CacheKind("profile", METHOD, TypeAdapter(DetailedProfile))
@@ -141,22 +128,23 @@ def compute_profile(
         calibrated={by: tuple(slice_calibrations(counted, by, seed)) for by in PROFILE_SLICES},
         best=best,
         worst=worst,
-        sure=sure_forecasts(probability(counted.forecast), counted.outcome),
     )
 
 
-def sure_forecasts(forecast: Floats, outcome: Ints) -> SureForecasts | None:
-    """How those with an outcome did that gave one side 70% or more; None where there is none.
+def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> dict[str, CalibrationReading]:
+    """Return by agent what came of the forecasts that it was sure of, from the cache if it is current."""
+    cached = FIGURES.read_current(connection) if cohort is None else None
+    if cached is not None:
+        return {one.agent: one.sure for one in cached if one.sure is not None}
 
-    >>> sure_forecasts(np.array([0.9, 0.2, 0.5, 0.8]), np.array([1, 1, 1, -1]))
-    SureForecasts(forecasts=2, said=0.85, came=0.5)
-    """
-    side = np.maximum(forecast, 1 - forecast)
-    sure = (side >= SURE - 1e-9) & (outcome >= 0)
-    if not sure.any():
-        return None
-    came = (forecast[sure] > 0.5) == (outcome[sure] == 1)
-    return SureForecasts(int(sure.sum()), round(float(side[sure].mean()), 12), float(came.mean()))
+    stated = answered_rows(read_forecast_columns(connection, cohort))
+    found = {}
+    for agent in stated.agents:
+        rows = rows_of_agent(stated, agent)
+        sure = reading(probability(rows.forecast), rows.outcome, rows.story)
+        if sure is not None:
+            found[agent] = sure
+    return found
 
 
 def profile_figures(found: DetailedProfile) -> ProfileFigures:
@@ -168,7 +156,7 @@ def profile_figures(found: DetailedProfile) -> ProfileFigures:
         luck=None if money is None else money.luck,
         miscalibration=none_for_nan(drawn.parts.miscalibration),
         miscalibration_p=none_for_nan(drawn.null.p_value),
-        sure=found.sure,
+        sure=drawn.sure,
     )
 
 

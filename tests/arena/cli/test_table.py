@@ -97,10 +97,10 @@ def test_a_leaderboard_in_a_terminal(columns: int, built: Path, tmp_path: Path) 
     os.close(ours)
     lines = text.replace("\r", "").splitlines()
     assert (status, max(map(len, lines)) <= columns, "\x1b" in text) == (0, True, False)
-    head = next(line for line in lines if line.startswith("rank "))
-    for name in ("agent", "skill", "implied", "P/L", "cost"):
+    head = next(line for line in lines if line.startswith("agent "))
+    for name in ("P/L", "open positions", "from price", "cost"):
         assert name in head
-    assert ("bets" in head) == (columns == 132)
+    assert next(line for line in lines if line.endswith("References, not ranked"))
 
 
 def test_prose_fits_too_and_suggests_commands_for_the_same_record(

@@ -28,6 +28,8 @@ from arena.record.write.operations import read_recent_incidents
 from arena.record.write.sync import VenueSource
 from arena.rounds.round import play_round
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
+from arena.scores.rules.comparisons.duel_evidence import PairEvidence
+from arena.scores.verdict import Candidate, SeasonState, Verdict, make_verdict
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, says
@@ -87,11 +89,33 @@ ROW = LeaderboardRow(
 
 
 def test_the_board_has_eighty_columns() -> None:
-    sure = replace(ROW, agent="b" * 40, place_best=1, place_worst=2, skill_low=-0.01, skill_high=0.03)
-    lines = board_lines(Leaderboard("Nobody leads " * 12, None, None, 20.0, None, (sure, ROW)))
+    """The verdict, the agents in its order, and references apart from them."""
+    names = ("b" * 40, "cho", "ann", "market")
+    pairs = [PairEvidence(names[0], "cho", 0.02, 0.0, 1.0, None, 30, None)]
+    verdict = make_verdict(
+        [Candidate(name, name == "market", "covers 10%" if name == "ann" else None) for name in names],
+        pairs,
+        [],
+        SeasonState(resolved_events=30),
+    )
+    sure = replace(ROW, agent=names[0], skill_low=-0.021, skill_high=0.042)
+    rows = (sure, replace(ROW, agent="cho"), replace(ROW, skill=None), replace(ROW, agent="market"))
+    reference = replace(rows[-1], is_reference=True)
+    lines = board_lines(Leaderboard(verdict, 20.0, None, (*rows[:-1], reference)))
     assert max(map(len, lines)) <= BOARD_WIDTH
-    assert lines[-2].split() == ["1-2", "b" * 22 + "…", "+0.0100", "-0.0100", "to", "+0.0300", "−$1,234"]
-    assert lines[-1].split() == ["–", "ann", "+0.0100", "–", "−$1,234"]
+    head = " ".join(lines[: lines.index(next(line for line in lines if line.startswith("ranks ")))])
+    assert head == f"{verdict.sentence} {verdict.guarantee}"
+    assert [line.split() for line in lines[-6:-1]] == [
+        ["1", "b" * 21 + "…", "+4.8", "-10.0", "to", "+20.0", "1", "of", "1", "−$1,234"],
+        ["2", "cho", "+4.8", "–", "0", "of", "1", "−$1,234"],
+        ["–", "ann", "–", "–", "–", "−$1,234"],
+        ["References,", "not", "ranked"],
+        ["–", "market", "+4.8", "–", "–", "−$1,234"],
+    ]
+
+
+def test_a_board_without_a_verdict_says_that_nothing_has_resolved() -> None:
+    assert board_lines(Leaderboard(None, 20.0, None, ()))[0] == Verdict().sentence
 
 
 def test_once_a_week_the_webhook_hears_of_it(record: Record, tmp_path: Path) -> None:

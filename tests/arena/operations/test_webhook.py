@@ -62,6 +62,7 @@ from arena.record.schema.database import reading
 from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
+from arena.scores.verdict import Verdict
 from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.arena.config_files import SMALL, mistakes, write
@@ -348,7 +349,7 @@ def test_a_record_that_can_not_be_used_is_said_and_stops_nothing(tmp_path: Path)
     assert "could not send messages" in said[0]
 
 
-NOBODY = "Nothing is resolved yet, so nobody leads."
+NOBODY = Verdict()
 UNKNOWN: dict[str, Any] = dict.fromkeys(f.name for f in fields(LeaderboardRow) if f.default is MISSING)
 NOTHING_YET = LeaderboardRow(**UNKNOWN)
 
@@ -389,7 +390,7 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
         ping_failed(due, "https://hc.example", "can't be reached"),
         wrong_keys(due, 40, "192.0.2.7"),
         cohort_finished(1, due, 5, 3),
-        weekly_digest(due + 32 * HOUR, [task], Leaderboard(NOBODY, None, None, 20.0, None, (claude,))),
+        weekly_digest(due + 32 * HOUR, [task], Leaderboard(NOBODY, 20.0, None, (claude,))),
     ]
     page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")
     messages = {incident.kind: incident_message(incident) for incident in made}

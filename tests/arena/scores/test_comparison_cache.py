@@ -59,9 +59,10 @@ def test_what_is_current_is_shown_and_what_is_stale_is_not(
         with sqlite3.connect(tmp_path / "record.db") as plain:
             plain.execute("DELETE FROM rollup WHERE name = 'board'")
         plain.close()
-    said = cached.body | {"bar": 7.0}
+    noise = {"pairs": 1, "typical": 7.0, "widest": 7.0} if kind is COMPARISONS else 7.0
+    said = cached.body | {"noise": noise}
     record.write(put_rollups, [replace(cached, body=said)])
-    assert record.read(read_leaderboard).bar == 7.0
+    assert record.read(read_leaderboard).noise == 7.0
     assert record.read(compute_leaderboard) == fresh
     record.write(put_rollups, [replace(cached, body=said, basis="stale")])
     assert record.read(read_leaderboard) == fresh

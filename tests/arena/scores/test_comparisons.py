@@ -49,14 +49,13 @@ def test_without_anything_resolved_there_is_nothing() -> None:
     assert compare_agents(take_rows(rows, rows.agent < 0)).gains == ()
 
 
-def test_agents_that_stop_answering_lower_nobodys_bar() -> None:
-    """Whoever enters thirteen agents has thirteen chances, however many of them are ranked in the end."""
+def test_agents_that_stop_answering_remain_entries() -> None:
+    """Whoever enters thirteen agents has 78 pairs, however many of them are ranked in the end."""
     rows = a_season({f"agent {number}": 0.3 + 0.05 * number for number in range(13)}, rounds=5)
     silent = (rows.agent > 0) & (rows.round >= 3)
     stopped = replace(rows, stated=rows.stated & ~silent, forecast=np.where(silent, rows.mid, rows.forecast))
-    assert compare_agents(rows).bar == 260
     assert [gain.agent for gain in compare_agents(stopped).gains] == ["agent 0"]
-    assert compare_agents(stopped).bar == 260
+    assert len(compare_line_ups(rows, []).pairs) == len(compare_line_ups(stopped, []).pairs) == 78
 
 
 def test_a_market_that_was_moved_belongs_to_the_event_that_it_was_shown_in_last() -> None:
@@ -152,7 +151,9 @@ def test_as_long_as_nothing_is_told_the_surest_skill_is_first_and_not_the_highes
     found = rank_agents(lines, compare_agents(rows), rows, is_replay=False)
     assert [line.agent for line in found.rows] == ["bob", "cho", "ann", "market"]
     ann = found.rows[2]
-    assert (ann.reason, ann.rank_low, ann.rank_high) == ("not enough events", 1, 3)
+    assert (ann.rank_low, ann.rank_high) == (1, 3)
+    assert ann.reason is not None
+    assert ann.reason.startswith("12 events so far")
 
 
 def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:

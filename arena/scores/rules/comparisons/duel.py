@@ -4,9 +4,9 @@
   with its interval at one look.
 - Direction: above 0, a is ahead.
 - Range: −1 to 1.
-- Edge cases: under 20 effective common events there is a gap, and no p-value: "not enough events"; without a
-  common row there is nothing, and `indirect_duel` can still compare the two by way of the market. Agents that
-  always said the same have a gap of exactly 0 and p = 1.
+- Edge cases: where `events` says that the common rows tell too little there is a gap, and a reason in place
+  of an interval; without a common row there is nothing, and `indirect_duel` can still compare the two by way
+  of the market. Agents that always said the same have a gap of exactly 0 and p = 1.
 - Source: Diebold and Mariano (1995).
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from arena.scores.rules._columns import Flags, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
-from arena.scores.rules.comparisons.events import EventSums, effective_events, sum_by_event
+from arena.scores.rules.comparisons.events import EventSums, information, sum_by_event
 from arena.scores.rules.comparisons.gain import reason_of
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
 
@@ -101,18 +101,18 @@ def _gap(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
     x, y = common_rows(one, other, season.cells)
     sums, market = _differences(season, one, other, x, y), one.market[x]
     apart = one.forecast[x] - other.forecast[y]
-    effective = effective_events(apart, one.price[x], market, season.event_of)
+    known = information(apart, one.price[x], market, season.event_of)
     duel = Duel(
         a=a,
         b=b,
         rows=market.size,
         markets=int(sums.count.sum()),
         events=int(np.count_nonzero(sums.count)),
-        effective=effective,
+        effective=known.effective,
         gap=none_for_nan(sums.mean),
         error=none_for_nan(wild_bootstrap.error(sums)),
         p=None,
-        reason=reason_of(market.size, effective) if market.size else "no resolved forecast in common",
+        reason=reason_of(known) if market.size else "no resolved forecast in common",
     )
     return duel, sums
 

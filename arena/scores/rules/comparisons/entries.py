@@ -2,14 +2,13 @@
 
 - Formula: every agent that ever stated a forecast is an entry, except copies. A copy is an agent whose
   forecasts lie, and at every earlier look have lain, within 0.005 of an earlier entry's or of the price, with
-  at most one exception or 5% of their common rows. All copies of the price are one entry. The number is the
-  highest at any look so far; the bar for evidence is 20 times as high.
+  at most one exception or 5% of their common rows. All copies of the price are one entry.
 - Direction: none.
 - Range: 1 to the number of agents.
-- Edge cases: an agent that stops answering, is no longer ranked, or starts to copy another remains an entry,
-  so the bar never falls. Two agents are two entries if the later one's first round has no market in common
+- Edge cases: an agent that stops answering, is no longer ranked, or starts to copy another remains an entry.
+  Two agents are two entries if the later one's first round has no market in common
   with the other, and so are twins (the same settings) whose forecasts differ.
-- Source: Bonferroni, over all that could have been proven.
+- Source: Bonferroni, over all that could have been told.
 """
 
 from collections.abc import Sequence
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 from arena.scores.rules._columns import Floats
 from arena.scores.rules.comparisons.copies import SHARE
 from arena.scores.rules.comparisons.events import NEAR, Ints
-from arena.scores.rules.comparisons.evidence import BAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +34,6 @@ class StatedRows:
     market: Ints
     forecast: Floats
     price: Floats
-
-
-def evidence_bar(entries: int) -> float:
-    """Return the capital that proves an entry: 20 times the number of entries.
-
-    >>> evidence_bar(3)
-    60.0
-    """
-    return BAR * max(entries, 1)
-
-
-def count_entries(rows: StatedRows) -> int:
-    """Count the entries of a season, at the look that had most of them."""
-    return max((len(entries) for _, entries in _entries_by_look(rows)), default=0)
 
 
 def entry_starts(rows: StatedRows) -> dict[int, int]:

@@ -1,22 +1,29 @@
-"""Events: how many events' worth of information a mean over markets rests on.
+"""Events: how many events' worth of information a mean over markets rests on, and whether that is enough.
 
 - Formula: let prices be true and one u, uniform from 0 to 1, decide a whole event: a market ends YES
   where u is below its price. If the number that end YES has variance σ²_g and fourth central moment μ₄_g,
-  the effective number of events is G* = (Σ σ²_g)² / Σ μ₄_g. Only markets count on which the compared
-  forecasts lie more than half a cent apart. Values are averaged within each market first.
+  the effective number of events is G* = (Σ σ²_g)² / Σ μ₄_g. With n_g markets in event g, they count as K =
+  (Σ n_g)² / Σ n_g² events of equal size. Of markets at price p on which the compared forecasts lie w apart,
+  S = (Σ w²p(1 − p))³ / (Σ w³p(1 − p)(1 − 2p))², 1 over the square of their sum's skewness. An interval takes
+  K of 20, G* of 10 and S of 20. Only markets count on which the forecasts lie more than half a cent apart.
+  Values are averaged within each market first.
 - Direction: higher is more information.
-- Range: 0 to the number of events, reached by equal coin flips.
-- Edge cases: twenty events at 50 cents count 20, twenty long shots at 3 cents 0.6; an event on which an agent
-  repeats the price counts nothing, and where it repeats every price all count. Below 20 nothing is inferred
-  from a mean: no interval, no p-value, and the reason "not enough events" in their place.
-- Source: ours; for equal coin flips it is Kish's (1965) effective sample size, N² / Σ n².
+- Range: G* and K 0 to the number of events, reached by equal coin flips; S from 0 up.
+- Edge cases: twenty events at 50 cents have a G* of 20, twenty long shots at 3 cents of 0.6; an event on
+  which an agent repeats the price counts nothing, and where it repeats every price all count. Where one of
+  the three is missing nothing is inferred from a mean: no interval, no p-value, and a reason in their place
+  that says how many more such events it takes. All three grow with the number of events alike.
+- Source: ours; Kish (1965) for K, which G* equals for equal coin flips. docs/evidence.md shows what intervals
+  hold where they are given.
 """
 
 from dataclasses import dataclass
+from math import ceil, inf
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.errors import count_text
 from arena.scores.rules._columns import Floats, runs
 
 Ints = NDArray[np.int64]
@@ -24,7 +31,13 @@ Ints = NDArray[np.int64]
 NEAR = 0.005 + 1e-9
 """Probabilities that lie no further apart say the same: half a cent."""
 ENOUGH_EVENTS = 20.0
+"""Events of equal size from which on something is inferred."""
+ENOUGH_EFFECTIVE = 10.0
 """Effective events from which on something is inferred."""
+ENOUGH_SYMMETRY = 20.0
+"""1 over the square of the largest skewness with which something is inferred."""
+NOTHING = 1e-9
+"""What is as good as nothing: so much the rounding of floats may take from a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +70,95 @@ def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> Ev
     return EventSums(total, np.bincount(place, minlength=events).astype(np.float64))
 
 
-def effective_events(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> float:
-    """G* of rows that come sorted by market; `apart` is how far apart the two lie that are compared."""
+@dataclass(frozen=True, slots=True)
+class Information:
+    """What a mean rests on: its events, how many of equal size they are worth, and what prices leave open.
+
+    `symmetry` is 1 over the square of the skewness that the mean has if prices are true.
+    """
+
+    events: int = 0
+    equal: float = 0.0
+    effective: float = 0.0
+    symmetry: float = 0.0
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether an interval holds what it promises."""
+        return self.missing is None
+
+    @property
+    def missing(self) -> str | None:
+        """Say what is missing for an interval, and how many more events of this kind it takes.
+
+        >>> Information(12, 12.0, 12.0, 50.0).missing
+        '12 events so far; an interval takes about 8 more'
+        >>> Information(60, 60.0, 4.0, 40.0).missing
+        '60 events so far that tell little (4.0 coin tosses of 10); an interval takes about 90 more'
+        """
+        so_far = f"{count_text(self.events, 'event')} so far"
+        sizes = "" if self.events - self.equal < 1 else f" of uneven sizes count as {self.equal:.1f}"
+        coins = f"{self.effective:.1f} coin tosses of {ENOUGH_EFFECTIVE:.0f}"
+        times, what = max(
+            (ENOUGH_EVENTS / max(self.equal, NOTHING), sizes),
+            (ENOUGH_EFFECTIVE / max(self.effective, NOTHING), f" that tell little ({coins})"),
+            (
+                ENOUGH_SYMMETRY / max(self.symmetry, NOTHING),
+                ", but most hangs on outcomes that seldom happen",
+            ),
+        )
+        if times <= 1 + NOTHING:
+            return None
+        if times >= 1 / NOTHING:
+            return f"{so_far} at prices that leave nothing open"
+        # all three grow with the number of events alike, so the scarcest says how many it takes
+        more = max(ceil(self.events * (times - 1) - NOTHING), 1)
+        return f"{so_far}{what}; an interval takes about {more:,} more"
+
+
+def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> Information:
+    """Measure what rows tell that come sorted by market; `apart` is how far apart the two compared lie."""
     if not market.size:
-        return 0.0
-    markets, (differs, prices) = market_means(market, (np.abs(apart) > NEAR).astype(np.float64), price)
-    counted = differs > 0 if differs.any() else np.ones_like(differs, dtype=np.bool_)
-    p, event = prices[counted], event_of[markets[counted]]
+        return Information()
+
+    markets, (differs, distance, prices) = market_means(
+        market, (np.abs(apart) > NEAR).astype(np.float64), apart, price
+    )
+    counted = differs > 0
+    weight = distance
+    if not counted.any():
+        # who says the same everywhere rests on every market alike
+        counted = np.ones_like(counted)
+        weight = np.ones_like(distance)
+
+    p = prices[counted]
+    weight = weight[counted]
+    event = event_of[markets[counted]]
     order = np.lexsort((p, event))
-    p, event = p[order], event[order]
-    _, first, place = np.unique(event, return_index=True, return_inverse=True)
-    ends = np.append(first[1:], event.size) - 1
+    p = p[order]
+    weight = weight[order]
+    _, first, place, size = np.unique(
+        event[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    last = first + size - 1
+
     # where the coin falls between a market's price and the one below it, this market and those above end YES
-    yes = ends[place] - np.arange(event.size) + 1
+    yes = last[place] - np.arange(p.size) + 1
     width = np.diff(p, prepend=0.0)
     width[first] = p[first]
-    middle, none = np.bincount(place, p), 1 - p[ends]
+    middle = np.bincount(place, p)
+    none = 1 - p[last]
     off = yes - middle[place]
-    variance = np.bincount(place, width * off**2) + none * middle**2
-    fourth = np.bincount(place, width * off**4) + none * middle**4
-    whole = float(fourth.sum())
-    return float(variance.sum()) ** 2 / whole if whole else 0.0
+    variance = float((np.bincount(place, width * off**2) + none * middle**2).sum())
+    fourth = float((np.bincount(place, width * off**4) + none * middle**4).sum())
+
+    spread = float((weight**2 * p * (1 - p)).sum())
+    third = float((weight**3 * p * (1 - p) * (1 - 2 * p)).sum())
+    # a skewness that is but the dust of floats is none
+    is_symmetric = third**2 * 1e12 <= spread**3
+    return Information(
+        events=size.size,
+        equal=float(size.sum() ** 2 / (size @ size)),
+        effective=variance**2 / fourth if fourth else 0.0,
+        symmetry=inf if is_symmetric else spread**3 / third**2,
+    )

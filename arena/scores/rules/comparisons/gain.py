@@ -5,10 +5,10 @@
   `wild_bootstrap`; `low_by_week` is the bound of `weeks`.
 - Direction: higher is better; 0 is the market.
 - Range: −1 to 1.
-- Edge cases: nothing resolved gives None for everything, with the reason. Under 20 effective events there is
-  a gain, and no interval or p-value: "not enough events". Who always says the price has a gain of exactly 0,
-  an interval from 0 to 0 and p = 1. A market in several cohorts or rounds counts once. Under 8 weeks there is
-  no bound by weeks.
+- Edge cases: nothing resolved gives None for everything, with the reason. Where `events` says that too little
+  is known there is a gain, and a reason in place of interval and p-value. Who always says the price has a
+  gain of exactly 0, an interval from 0 to 0 and p = 1. A market in several cohorts or rounds counts once.
+  Under 8 weeks there is no bound by weeks.
 - Source: seed 002 section 1.5; Diebold and Mariano (1995), here clustered by event.
 """
 
@@ -20,12 +20,11 @@ import numpy as np
 
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS, EventSums, effective_events, sum_by_event
+from arena.scores.rules.comparisons.events import EventSums, Information, information, sum_by_event
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
 from arena.scores.rules.comparisons.weeks import low_by_week
 
 NOTHING = "nothing resolved"
-TOO_FEW = "not enough events"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +71,33 @@ def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
     return [gain for agents in parts for gain in _gains(season, agents, seed)]
 
 
-def effective_of(season: SeasonForecasts, own: AgentForecasts) -> float:
-    """How many events' worth of information an agent's gain rests on."""
-    return effective_events(own.forecast - own.price, own.price, own.market, season.event_of)
+def information_of(season: SeasonForecasts, own: AgentForecasts) -> Information:
+    """Measure what an agent's gain rests on."""
+    return information(own.forecast - own.price, own.price, own.market, season.event_of)
 
 
 def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Gain]:
     forecasts = [season.of(agent) for agent in agents]
     sums = [sums_of(season, rows) for rows in forecasts]
-    counts = [effective_of(season, rows) for rows in forecasts]
+    known = [information_of(season, rows) for rows in forecasts]
     drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
-    judged = [count >= ENOUGH_EVENTS for count in counts]
+    judged = [one.is_enough for one in known]
     p_values, spans = wild_bootstrap.p_values(drawn), interval.intervals(drawn, judged)
     found = []
-    for agent, rows, x, count, p, span in zip(agents, forecasts, sums, counts, p_values, spans, strict=True):
+    for agent, rows, x, one, p, span in zip(agents, forecasts, sums, known, p_values, spans, strict=True):
         by_week = sum_by_event(rows.reference - rows.error, rows.market, season.week_of, season.weeks.size)
         gain = Gain(
             agent=agent,
             rows=rows.cell.size,
             markets=int(x.count.sum()),
             events=int(np.count_nonzero(x.count)),
-            effective=count,
+            effective=one.effective,
             skill=none_for_nan(x.mean),
             error=none_for_nan(wild_bootstrap.error(x)),
             low=None,
             high=None,
             p=None,
-            reason=reason_of(x.count.sum(), count),
+            reason=reason_of(one),
             weeks=int(np.count_nonzero(by_week.count)),
         )
         if gain.reason is None:
@@ -108,12 +107,10 @@ def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Ga
     return found
 
 
-def reason_of(markets: float, effective: float) -> str | None:
-    """Why nothing can be inferred from so many markets and effective events, if nothing can.
+def reason_of(known: Information) -> str | None:
+    """Say why nothing can be inferred from what is known, if nothing can.
 
-    >>> reason_of(0, 0), reason_of(25, 19.9), reason_of(25, 20)
-    ('nothing resolved', 'not enough events', None)
+    >>> reason_of(Information()), reason_of(Information(25, 25.0, 10.0, 16.0))
+    ('nothing resolved', None)
     """
-    if effective >= ENOUGH_EVENTS:
-        return None
-    return TOO_FEW if markets else NOTHING
+    return known.missing if known.events else NOTHING

@@ -7,9 +7,10 @@
   agents share each event's coin.
 - Direction: above 0, a is ahead.
 - Range: −1 to 1.
-- Edge cases: under 20 effective events of either agent there is a gap and no p-value. Where both have common
-  rows `duel` is sharper. Markets that are hard or easy for everybody do not count for or against anyone, as
-  raw Brier scores would have it; but on prices with little error left there is less to gain.
+- Edge cases: where either agent has too little for an interval (`events`) there is a gap and no p-value.
+  Where both have common rows `duel` is sharper. Markets that are hard or easy for everybody do not count for
+  or against anyone, as raw Brier scores would have it; but on prices with little error left there is less to
+  gain.
 - Source: Welch's comparison of two means, with the bootstrap of Cameron, Gelbach and Miller (2008).
 """
 
@@ -22,8 +23,8 @@ import numpy as np
 from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.comparisons import wild_bootstrap
 from arena.scores.rules.comparisons.duel import Duel
-from arena.scores.rules.comparisons.events import EventSums
-from arena.scores.rules.comparisons.gain import effective_of, reason_of, sums_of
+from arena.scores.rules.comparisons.events import EventSums, Information
+from arena.scores.rules.comparisons.gain import information_of, reason_of, sums_of
 from arena.scores.rules.comparisons.interval import HALVINGS
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 
@@ -43,23 +44,23 @@ def indirect_duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], se
     """Pairs of agents, compared by way of the market."""
     names = sorted({name for pair in pairs for name in pair})
     sums = {name: sums_of(season, season.of(name)) for name in names}
-    counts = {name: effective_of(season, season.of(name)) for name in names}
+    known = {name: information_of(season, season.of(name)) for name in names}
     parts = wild_bootstrap.blocks(pairs, _COLUMNS * len(season.events))
-    return [one for part in parts for one in _some(season, part, sums, counts, seed)]
+    return [one for part in parts for one in _some(season, part, sums, known, seed)]
 
 
 def _some(
     season: SeasonForecasts,
     pairs: Sequence[tuple[str, str]],
     sums: Mapping[str, EventSums],
-    counts: Mapping[str, float],
+    known: Mapping[str, Information],
     seed: int,
 ) -> Iterator[Duel]:
     both = [(sums[a], sums[b]) for a, b in pairs]
     drawn = wild_bootstrap.signed_columns(season.events, np.hstack([_terms(*two, 0.0) for two in both]), seed)
     columns = np.split(drawn, len(pairs), axis=1)
-    least = [min(counts[a], counts[b]) for a, b in pairs]
-    return (_duel(*each) for each in zip(pairs, both, least, columns, strict=True))
+    rests = [(known[a], known[b]) for a, b in pairs]
+    return (_duel(*each) for each in zip(pairs, both, rests, columns, strict=True))
 
 
 def _shares(a: EventSums, b: EventSums) -> tuple[Floats, Floats]:
@@ -99,9 +100,14 @@ def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
     return float((1 + np.count_nonzero(beyond)) / (1 + one.size))
 
 
-def _duel(pair: tuple[str, str], both: tuple[EventSums, EventSums], count: float, turned: Floats) -> Duel:
+def _duel(
+    pair: tuple[str, str],
+    both: tuple[EventSums, EventSums],
+    rests: tuple[Information, Information],
+    turned: Floats,
+) -> Duel:
     a, b = both
-    reason = reason_of(min(a.count.sum(), b.count.sum()), count)
+    reason = reason_of(rests[0]) or reason_of(rests[1])
     events = int(np.count_nonzero(a.count + b.count))
     wide = (
         sqrt(events / (events - 1) * _spread(a, b)) if a.count.any() and b.count.any() and events > 1 else nan
@@ -112,7 +118,7 @@ def _duel(pair: tuple[str, str], both: tuple[EventSums, EventSums], count: float
         rows=0,
         markets=int(a.count.sum() + b.count.sum()),
         events=events,
-        effective=count,
+        effective=min(known.effective for known in rests),
         gap=none_for_nan(a.mean - b.mean),
         error=none_for_nan(wide),
         p=_p(a, b, 0.0, turned) if reason is None else None,

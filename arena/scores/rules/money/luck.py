@@ -8,19 +8,21 @@
   to `high` holds the middle `level` of them, around `mean` = −costs.
 - Direction: a higher percentile is better; from 0.025 to 0.975 the profit is no news.
 - Range: percentile 0 to 1.
-- Edge cases: where nothing was ever at risk (no trade, all refunded) percentile and band are None, with the
-  reason.
+- Edge cases: under 20 events there is no percentile; where nothing was ever at risk (no trade, all refunded)
+  there is no band either; the reason says why.
 - Limits: it says nothing of forecasts without a bet.
 - Source: ours; for sign flips the wild bootstrap of Liu (1988) with Rademacher weights.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from arena.errors import count_text
 from arena.record.model.trades import EventTies, MarketEnd, Trade, exposure, market_profit, trades_by_market
 from arena.scores.rules._columns import Floats
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.money.fair_draws import winnings
 from markets.millionths import ONE
 
@@ -69,8 +71,12 @@ def luck(
         return Luck(pnl, fixed, None, None, None, 0, 0, words)
     drawn = np.rint(fixed + _seasons(events, ties, seasons, rng))
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    found = Luck(pnl, fixed, None, round(low), round(high), len(events), seasons)
+    if len(events) < ENOUGH_EVENTS:
+        so_far = count_text(len(events), "event")
+        return replace(found, reason=f"{so_far} so far, and a percentile takes {ENOUGH_EVENTS:.0f}")
     below = np.count_nonzero(drawn < pnl) + np.count_nonzero(drawn == pnl) / 2
-    return Luck(pnl, fixed, float(below / seasons), round(low), round(high), len(events), seasons)
+    return replace(found, percentile=float(below / seasons))
 
 
 def _events(

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import DistinctForecasts, Floats, Places, distinct_forecasts, sum_by_value
 from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, parts
+from arena.scores.rules.reliability.reading import CalibrationReading, reading
 
 DRAWS = 1_000
 LEVEL = 0.90
@@ -53,12 +54,13 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityDiagram:
-    """A reliability diagram: points from the lowest forecast up, the decomposition, and its null."""
+    """A reliability diagram: points from the lowest forecast up, the decomposition, its null and reading."""
 
     points: tuple[CurvePoint, ...]
     parts: ScoreParts
     null: NullCalibration
     level: float
+    sure: CalibrationReading | None
 
 
 def null(
@@ -81,14 +83,26 @@ def diagram(
     market: ArrayLike | None = None,
     draws: int = DRAWS,
     most: int = 512,
+    event: ArrayLike | None = None,
 ) -> ReliabilityDiagram:
-    """The reliability diagram with its consistency band. Rows of one market are drawn as one."""
+    """The reliability diagram with its consistency band. Rows of one market are drawn as one.
+
+    Without events each market, or without these each row, is an event of its own.
+    """
     rows = distinct_forecasts(forecast, outcome, market)
     size = rows.value.size
     places = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))
     drawn, fits = _drawn(rows, rng, draws, places)
     points = _points(rows, places, fits) if size else ()
-    return ReliabilityDiagram(points, parts(rows, rows.came), _null(rows, drawn), LEVEL)
+    if event is None:
+        event = np.arange(np.size(outcome)) if market is None else market
+    return ReliabilityDiagram(
+        points=points,
+        parts=parts(rows, rows.came),
+        null=_null(rows, drawn),
+        level=LEVEL,
+        sure=reading(forecast, outcome, event),
+    )
 
 
 def _drawn(

@@ -61,7 +61,8 @@ def test_every_score_is_the_plain_formula(lines: list[Line]) -> None:
         share = len(own) / len(by_question)
         assert row.ranked == (share >= 0.8)
         assert row.skill == (pytest.approx(skill, abs=1e-12) if row.ranked else None)
-        assert (row.skill_low, row.reason) == (None, "not enough events" if row.ranked else None)
+        assert row.skill_low is None
+        assert (row.reason is not None) == row.ranked
         assert row.why_not == (None if row.ranked else f"covers {share:.0%} of the questions")
         assert row.peer == (pytest.approx(sum(peers) / len(peers), abs=1e-6) if peers else None)
 
@@ -90,6 +91,36 @@ def test_with_twenty_events_there_is_an_interval() -> None:
     assert 0 < good.skill_low <= 0.16 + 1e-12
     assert good.skill == pytest.approx(0.16)
     assert (good.reason, good.events_effective) == (None, 30)
+
+
+def many_events(events: int, size: int, seed: int = 1) -> list[str]:
+    """Events of so many questions at uniform prices that are true, and one whose forecasts are dull."""
+    chance = Random(seed)
+    lines = []
+    for number in range(events * size):
+        price = round(chance.uniform(0.01, 0.99), 2)
+        outcome = int(chance.random() < price)
+        lines.append(f"q{number},dull,{0.5 + price / 5:.3f},{outcome},{price},e{number // size}")
+    return lines
+
+
+def test_forty_events_of_six_questions_at_uniform_prices_have_an_interval() -> None:
+    """They leave as much open as 18 coin tosses, and its interval would hold the truth in 95%."""
+    row = score_file(table_of(*many_events(40, 6), more=",market_probability,event")).rows[0]
+    assert row.events_effective == pytest.approx(18, abs=2)
+    assert row.reason is None
+    assert row.skill is not None
+    assert row.skill_low is not None
+    assert row.skill_high is not None
+    assert row.skill_low < row.skill < row.skill_high < 0
+
+
+def test_of_fifteen_such_events_the_reason_says_how_many_more_it_takes() -> None:
+    row = score_file(table_of(*many_events(15, 6), more=",market_probability,event")).rows[0]
+    assert (row.skill_low, row.skill_high) == (None, None)
+    assert row.reason is not None
+    assert row.reason.startswith("15 events so far that tell little (")
+    assert row.reason.endswith(" more")
 
 
 def test_one_forecaster_on_one_question() -> None:
@@ -195,7 +226,7 @@ def test_who_is_better_than_the_price_is_told_and_who_is_not_ranked_or_copies_it
         "sharp: better than the market price. blank copies the price. 1 agent answered too little to be "
         "ranked."
     )
-    assert (found.bar, sharp.price, sharp.rank_low, sharp.rank_high) == (60.0, "better", 1, 1)
+    assert (sharp.price, sharp.rank_low, sharp.rank_high) == ("better", 1, 1)
     assert sharp.evidence is not None
     assert sharp.evidence > 40
     assert (blank.ranked, blank.price, blank.copies, blank.skill) == (True, "none", "the price", 0.0)

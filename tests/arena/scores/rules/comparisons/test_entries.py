@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.scores.rules.comparisons.entries import StatedRows, count_entries, evidence_bar
+from arena.scores.rules.comparisons.entries import StatedRows, entry_starts
 
 ROUNDS = 6
 MARKETS = 25
@@ -79,11 +79,7 @@ BOB = opinion(11)
 )
 def test_an_entry_is_whoever_stated_forecasts_of_their_own(forecasts: list[np.ndarray], entries: int) -> None:
     rows = season(*forecasts) if forecasts else season(np.full_like(PRICES, np.nan))
-    assert count_entries(rows) == entries
-
-
-def test_the_bar_is_twenty_times_the_entries() -> None:
-    assert [evidence_bar(number) for number in (0, 1, 13)] == [20, 20, 260]
+    assert len(entry_starts(rows)) == entries
 
 
 @st.composite
@@ -106,11 +102,11 @@ def histories(draw: st.DrawFn) -> np.ndarray:
 def test_the_number_of_entries_never_falls(history: np.ndarray) -> None:
     """As rounds are played, whatever agents do, and for no other order of the rows."""
     counts = [
-        count_entries(season(*(during(agent, 0, end) for agent in history))) for end in range(ROUNDS + 1)
+        len(entry_starts(season(*(during(agent, 0, end) for agent in history)))) for end in range(ROUNDS + 1)
     ]
     assert counts == sorted(counts)
 
     rows = season(*history)
     order = np.random.default_rng(2).permutation(rows.agent.size)
     shuffled = StatedRows(*(getattr(rows, name)[order] for name in StatedRows.__slots__))
-    assert count_entries(shuffled) == counts[-1]
+    assert len(entry_starts(shuffled)) == counts[-1]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.record.model.columns import factorize
-from arena.scores.rules.comparisons.gain import NOTHING, TOO_FEW, Gain, gains
+from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains
 from arena.scores.rules.comparisons.season_rows import check_season
 from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
 
@@ -29,19 +29,23 @@ def test_two_rounds_of_one_market_count_once() -> None:
     assert found.skill == pytest.approx((0.21 + 0.03) / 2)
     assert (found.rows, found.markets, found.events) == (3, 2, 1)
     assert 0 < found.effective < 1
-    assert (found.low, found.high, found.p, found.reason) == (None, None, None, TOO_FEW)
+    assert (found.low, found.high, found.p) == (None, None, None)
+    assert found.reason is not None
+    assert found.reason.startswith("1 event so far")
 
 
-def test_from_20_effective_events_on_an_interval_is_given() -> None:
+def first_events(rows: list[Row], events: int) -> Gain:
+    return gain_of([row for row in rows if int(row[1][1:].partition("/")[0]) < events])
+
+
+def test_with_enough_events_an_interval_is_given() -> None:
     rows = drawn(1, 60, {"ann": 0.05})
-    found = next(
-        gain
-        for events in range(20, 60)
-        if (gain := gain_of([row for row in rows if int(row[1][1:].partition("/")[0]) < events])).reason
-        != TOO_FEW
-    )
-    assert 20 <= found.effective < 21
-    assert found.reason is None
+    found = next(gain for events in range(1, 60) if (gain := first_events(rows, events)).reason is None)
+    before = first_events(rows, found.events - 1)
+    assert found.events >= 20
+    assert found.effective >= 10
+    assert (before.low, before.p) == (None, None)
+    assert before.reason is not None
     assert found.low is not None
     assert found.high is not None
     assert found.skill is not None
@@ -51,8 +55,10 @@ def test_from_20_effective_events_on_an_interval_is_given() -> None:
 def test_20_events_of_which_one_is_large_are_not_enough() -> None:
     rows = drawn(1, 20, {"ann": 0.05}, markets=8)
     found = gain_of([row for row in rows if row[1].endswith("/0") or row[1].startswith("e1/")])
-    assert (found.events, found.reason) == (20, TOO_FEW)
+    assert (found.events, found.low) == (20, None)
     assert found.effective < 2
+    assert found.reason is not None
+    assert found.reason.startswith("20 events so far that tell little (")
 
 
 def test_the_market_against_itself_gains_exactly_nothing() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.known_worlds.adversaries import ADVERSARIES, false_proofs, power
+from tests.known_worlds.gates import gate_shares, gate_worlds
 from tests.known_worlds.truth import coverage, different_markets, equal_duels, readings
 from tests.known_worlds.worlds import Shape
 
@@ -21,6 +22,30 @@ def test_intervals_hold_the_true_gain_where_those_over_rows_do_not(shape: Shape,
     found = coverage(shape, markets=10, events=20, seasons=some)
     assert found.share > 0.85
     assert found.beside["i.i.d. rows"] < found.share
+
+
+@pytest.mark.parametrize(
+    ("name", "is_given"),
+    [
+        ("40 events of 6, uniform prices, noisy", True),
+        ("25 events of 6 that end together, uniform, timid", True),
+        ("700 long shots, halved", True),
+        ("60 long shots, halved", False),
+        ("30 coins, 20 at 5 cents, certain", False),
+    ],
+)
+def test_where_an_interval_is_given_it_holds_and_elsewhere_none_is_given(
+    name: str, is_given: bool, thorough: bool
+) -> None:
+    place = next(one for one in gate_worlds() if one.name == name)
+    holds, wrong = gate_shares(place, 1000 if thorough else 200)
+    if is_given:
+        assert holds.beside["given"] > 0.9
+        assert holds.share > 0.9
+        assert wrong.share < 0.06
+    else:
+        assert holds.beside["given"] == 0
+        assert holds.beside["if always given"] < 0.9
 
 
 def test_equal_agents_are_seldom_told_apart(some: int) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from arena.record.model.trades import EventTie, MarketEnd, State, Trade
 from arena.scores.rules.money.fair_draws import winnings
-from arena.scores.rules.money.luck import luck
+from arena.scores.rules.money.luck import Luck, luck
 from markets.millionths import ONE
 from tests.known_worlds.luck import coverage
 
@@ -51,10 +51,24 @@ def test_bets_of_an_event_that_nobody_knows_how_to_tie_win_and_lose_together() -
     assert set(drawn.round(9).tolist()) == {-1.6, 0.4}
 
 
-def test_the_percentile_of_one_bet_is_read_off_its_price() -> None:
+def test_one_bet_has_a_band_that_is_read_off_its_price_and_no_percentile() -> None:
     found = luck([bet("m", 0.7)], {"m": won("e", 100)}, {}, np.random.default_rng(1))
-    assert found.percentile == pytest.approx(0.3 + 0.7 / 2, abs=0.02)
     assert (found.pnl, found.low, found.high, found.events) == (30 * ONE, -70 * ONE, 30 * ONE, 1)
+    assert (found.percentile, found.reason) == (None, "1 event so far, and a percentile takes 20")
+
+
+def lucky(events: int) -> Luck:
+    """Even bets, all of which were won."""
+    bets = [bet(f"m{number}", 0.5) for number in range(events)]
+    ends = {f"m{number}": won(f"e{number}", 100) for number in range(events)}
+    return luck(bets, ends, {}, np.random.default_rng(1))
+
+
+def test_a_percentile_takes_twenty_events() -> None:
+    assert lucky(19).percentile is None
+    assert lucky(19).reason == "19 events so far, and a percentile takes 20"
+    assert lucky(20).percentile == pytest.approx(1, abs=0.001)
+    assert lucky(20).reason == ""
 
 
 def test_costs_move_the_band_and_are_in_its_mean() -> None:
