@@ -300,6 +300,9 @@ class KindSettings(ConfigBlock):
     A kind adds its own fields, each with a docstring, which `make docs` and `arena config` show.
     """
 
+    owner: str = Field("", max_length=64, exclude_if=lambda owner: not owner)
+    """Whose agent it is, where a config has agents of several owners."""
+
     def faults(self, given: "Given") -> Iterator[tuple[str, str]]:
         """Yield the settings that would make every turn fail, each with a message and a hint."""
         yield from ()

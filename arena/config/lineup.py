@@ -21,7 +21,7 @@ NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : -, unlike a path or a
 OWN_KEYS = ("kind", "name")
 MARKET_NAME = "market"
 """The name that the leaderboard gives the market: only agents of that kind may bear it."""
-NOT_SHARED = ("model", "price", "measured")
+NOT_SHARED = ("model", "price", "measured", "owner")
 PARTWISE = {"context"}
 """Blocks of `ask` of which an agent may set one key and keep the others."""
 DURATIONS = {"timeout", "wait"}

@@ -25,7 +25,8 @@ Defaults for every agent with a model. In an agent's own block each of these key
 precedence."""
 AGENTS = """\
 Who plays: a list of blocks, each with a `kind` (`llm` by default), a `name` (1 to 64 letters, digits or
-`. _ / : -`; by default the model's, else the kind's) and the settings of that kind."""
+`. _ / : -`; by default the model's, else the kind's) and the settings of that kind. Where agents have
+several operators, `owner: NAME` keeps one's many agents from raising the bar of another's."""
 REQUIRED = {"venue": "polymarket"}
 """What stands for keys without a default where all keys are listed."""
 BREAK = "\n\n"
@@ -53,8 +54,11 @@ class SectionRows:
 
 
 def key_rows(model: type[BaseModel], skip: tuple[str, ...] = ()) -> tuple[KeyRow, ...]:
-    """The keys of a model in their order, without those that are blocks of their own."""
-    takes, rows, hidden = describe_keys(model), [], {*skip, *python_only(model)}
+    """The keys of a model in their order, without those that are blocks of their own.
+
+    Nor is `owner` among them, which every agent's block takes, as it takes `name`.
+    """
+    takes, rows, hidden = describe_keys(model), [], {*skip, *python_only(model), "owner"}
     for name, field in model.model_fields.items():
         key = field.alias or name
         extra = field.json_schema_extra

@@ -145,8 +145,9 @@ def compare_line_ups(
 
     stated = _duel_rows(rows, line_ups, as_of)
     quoted = _duel_rows(take_rows(rows, rows.quoted), line_ups, as_of)
-    pairs = compare_pairs(stated)
-    against_price = compare_with_price(quoted, price_bars(stated))
+    owners = agent_owners(line_ups)
+    pairs = compare_pairs(stated, owners)
+    against_price = compare_with_price(quoted, price_bars(stated, owners))
     return replace(compared, pairs=tuple(pairs), against_price=tuple(against_price))
 
 
@@ -169,6 +170,19 @@ def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: da
         price=probability(stated.mid),
         payout=stated.payout,
     )
+
+
+def agent_owners(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
+    """Return whose each agent was when it first played, by its newest name: no share of an error ever moves.
+
+    >>> agent_owners([LineUpEntry(1, "ann", "A", "x"), LineUpEntry(2, "bob", "A")])
+    {'bob': 'x'}
+    """
+    newest = _newest_names(line_ups)
+    owners: dict[str, str] = {}
+    for entry in sorted(line_ups, key=lambda entry: entry.cohort):
+        owners.setdefault(newest.get(entry.name, entry.name), entry.owner)
+    return owners
 
 
 def agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> set[str]:

@@ -236,7 +236,7 @@ LINE_UPS = ((0.2, 0.4, 0.5, 0.6, 0.8), (0.35, 0.4, 0.45, 0.55, 0.7))
 
 def told_pairs(rows: DuelRows) -> list[PairEvidence]:
     """Return the pairs that are told, in order of time."""
-    return [pair for pair in compare_pairs(rows) if pair.since is not None]
+    return [pair for pair in compare_pairs(rows, foresee=False) if pair.since is not None]
 
 
 def wrongly_told(

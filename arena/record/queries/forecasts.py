@@ -37,6 +37,7 @@ from arena.record.schema.newest import PLAYED_SETTINGS, newest_rows
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
 from arena.record.schema.typed import AnySelect, clause, col, joined, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
+from markets.hashes import canonical
 from markets.millionths import ONE
 
 PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
@@ -139,11 +140,15 @@ def read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class LineUpEntry:
-    """An entrant of a cohort, its kind and settings as one text: twins have the same."""
+    """An entrant of a cohort, its kind and settings as one text: twins have the same.
+
+    Whose agent it is is no part of that text, and nothing where the config doesn't say.
+    """
 
     cohort: int
     name: str
     settings: str
+    owner: str = ""
 
 
 def read_line_ups(connection: Connection, cohort: int | None = None) -> list[LineUpEntry]:
@@ -154,8 +159,23 @@ def read_line_ups(connection: Connection, cohort: int | None = None) -> list[Lin
         .order_by(CohortRow.number, EntrantRow.position)
     )
     query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
-    rows = connection.execute(query)
-    return [LineUpEntry(number, name, f"{kind} {settings}") for number, name, kind, settings in rows]
+    entries = []
+    for number, name, kind, settings in connection.execute(query):
+        owner, without_owner = _split_owner(settings)
+        entries.append(LineUpEntry(number, name, f"{kind} {without_owner}", owner))
+    return entries
+
+
+def _split_owner(settings: str) -> tuple[str, str]:
+    """Return the owner that frozen settings name, if they do, and their text without it.
+
+    >>> _split_owner('{"model":"a/b","owner":"ann"}'), _split_owner('{"p":0.5}')
+    (('ann', '{"model":"a/b"}'), ('', '{"p":0.5}'))
+    """
+    if '"owner"' not in settings:
+        return "", settings
+    values = json.loads(settings)
+    return str(values.pop("owner", "")), canonical(values)
 
 
 def _turn_columns(connection: Connection, cohort: int | None) -> tuple[tuple[str, ...], Columns]:

@@ -696,9 +696,11 @@ def _check_one_unit(cells: Cells, column: str, as_numbers: bool) -> None:
     cells.wrong(column, other, lambda row: f"{cells.shown(column, row)} mixes numbers and dates", hint)
 
 
-def check_same_by_question(cells: Cells, question: Ints, column: str, values: Floats | Ints) -> None:
-    """A question says the same in all its rows."""
-    sound = cells.sound("question", column)
+def check_same_by_question(
+    cells: Cells, question: Ints, column: str, values: Floats | Ints, of: str = "question"
+) -> None:
+    """Note where a question, or what else the values are of, does not say the same in all its rows."""
+    sound = cells.sound(of, column)
     first = np.zeros(int(question.max(initial=-1)) + 1, dtype=np.int64)
     first[question[sound[::-1]]] = sound[::-1]  # the last that is written is the first of the question
     own, before = values[sound], values[first[question[sound]]]
@@ -707,8 +709,8 @@ def check_same_by_question(cells: Cells, question: Ints, column: str, values: Fl
     def what(row: int) -> str:
         other = int(first[question[row]])
         theirs = f"{cells.shown(column, other)} in line {cells.line(other)}"
-        return f"{cells.shown(column, row)}, but the same question has {theirs}"
+        return f"{cells.shown(column, row)}, but the same {of} has {theirs}"
 
     cells.wrong(
-        column, sound[(own != before) & ~both_empty], what, f"give a question one {column} in all its lines"
+        column, sound[(own != before) & ~both_empty], what, f"give a {of} one {column} in all its lines"
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ COLUMNS = (
     "event",
     "market_probability",
     "category",
+    "owner",
     *FORM_COLUMNS,
 )
 
@@ -61,7 +62,8 @@ class ForecastTable:
     events come from the file: else a question is its own. `forms` are the questions that are not of yes or
     no, `ignored` the columns that were not read, and `notes` what else was left out. `as_of` is the newest
     time of a record that goes on: what counts only later is open in it. Nobody is compared with those
-    `outside`, unless others are named. Rows are sorted by question, forecaster and time.
+    `outside`, unless others are named. `owners` says whose each forecaster is, if the file does. Rows are
+    sorted by question, forecaster and time.
     """
 
     name: str
@@ -90,6 +92,7 @@ class ForecastTable:
     notes: tuple[str, ...] = ()
     as_of: float = math.inf
     outside: tuple[str, ...] = ()
+    owners: Mapping[str, str] = field(default_factory=dict)
 
     def where(self, wanted: Flags) -> "ForecastTable":
         """The rows that are wanted; without a copy where all are."""
@@ -117,6 +120,7 @@ def check_forecasts(cells: Cells) -> ForecastTable:
     """The table of the cells of a file."""
     who, forecasters = read_names(cells, "forecaster")
     read_names(cells, "question")
+    owners = _read_owners(cells, who, forecasters)
     forms = form_rows(cells)
     if "probability" not in cells.columns and not forms.all():
         hint = "add it, or say which it is: --columns probability=NAME; "
@@ -140,7 +144,16 @@ def check_forecasts(cells: Cells) -> ForecastTable:
         times = {key: x[rest] for key, x in times.items()}
     table = _yes_no_table(cells, who, forecasters, times, dated)
     cells.faults.check()
-    return replace(table, forms=others)
+    return replace(table, forms=others, owners=owners)
+
+
+def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[str, str]:
+    """Return whose each forecaster is, where the file has a column for that."""
+    if "owner" not in cells.columns:
+        return {}
+    owner, names = number_column(cells.columns["owner"])
+    check_same_by_question(cells, who, "owner", owner, of="forecaster")
+    return {forecasters[place]: names[own] for place, own in zip(who.tolist(), owner.tolist(), strict=True)}
 
 
 def _check_one_form(cells: Cells, forms: Flags) -> None:

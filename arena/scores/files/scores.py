@@ -561,7 +561,7 @@ def _comparisons(table: ForecastTable, ranked: Ints, outside: Collection[str]) -
     """Return all comparisons; those with the price are of the rows that have one."""
     left_out = [place for place, name in enumerate(table.forecasters) if name in outside]
     stated = _duel_rows(table.where(~np.isin(table.forecaster, left_out)))
-    pairs = compare_pairs(stated)
+    pairs = compare_pairs(stated, table.owners)
     ended = is_scored(table.outcome)
     has_price = np.zeros_like(ended) if table.market is None else ~np.isnan(table.market)
     if table.market is None or (ended.any() and not (ended & has_price).any()):
@@ -574,7 +574,7 @@ def _comparisons(table: ForecastTable, ranked: Ints, outside: Collection[str]) -
     capital = {name: _evidence(table, name).now for name in season.agents}
     by_name = {gain.agent: gain for gain in compared}
     priced = _duel_rows(rows.where(~np.isin(rows.forecaster, left_out)))
-    against_price = compare_with_price(priced, price_bars(stated))
+    against_price = compare_with_price(priced, price_bars(stated, table.owners))
     return FileComparisons(by_name, capital, copies.of, pairs, against_price)
 
 

@@ -61,7 +61,7 @@ PRICE = "a number from 0 to 1,000,000"
 WRONG = {
     "{kind: markte}": 'agents[0].kind: there is no kind "markte". Did you mean "market"?',
     "{kind: 5}": "agents[0].kind: found 5, expected the name of a kind of agent",
-    "{kind: market, modle: x}": "agents[0].modle: unknown key. Choose from: kind, name",
+    "{kind: market, modle: x}": "agents[0].modle: unknown key. Choose from: kind, name, owner",
     "{modle: openai/a, name: a}": 'agents[0].modle: unknown key. Did you mean "model"?',
     "{kind: constant, p: 2}": "agents[0].p: found 2, expected a number from 0 to 1",
     "{kind: kelly}": "agents[0].of: this key is missing; expected text",

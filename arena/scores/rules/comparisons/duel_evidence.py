@@ -37,6 +37,8 @@ ENOUGH_WEEKS = 4.0
 MOST_ENTRIES = 100
 """How many entries are compared with each other, the first that began: 4,950 pairs."""
 SECONDS_OF_A_WEEK = 604_800.0
+CELLS_AT_ONCE = 200_000
+"""How many forecasts of rivals are compared in one go: a fifth of the time of one rival after another."""
 TINY = 1e-12
 """What floats leave of a sum that is 0."""
 
@@ -197,10 +199,13 @@ def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[
     return bars
 
 
-def compare_pairs(rows: DuelRows, owners: Mapping[str, str] | None = None) -> list[PairEvidence]:
+def compare_pairs(
+    rows: DuelRows, owners: Mapping[str, str] | None = None, *, foresee: bool = True
+) -> list[PairEvidence]:
     """Return all pairs of entries that have resolved rows in common, the told ones first, in order of time.
 
-    Of more than `MOST_ENTRIES` only the first ones are compared: pairs grow with the square of entries.
+    Of more than `MOST_ENTRIES` only the first ones are compared: pairs grow with the square of entries. How
+    many more weeks it takes to tell the others is left out if nothing is to be foreseen.
     """
     starts = _starts(rows)
     duels = _Duels.of(rows)
@@ -208,11 +213,13 @@ def compare_pairs(rows: DuelRows, owners: Mapping[str, str] | None = None) -> li
     shares = error_shares(first, owners or {})
 
     pairs: list[PairEvidence] = []
-    for one, other in combinations(first, 2):
-        start = max(starts[one], starts[other])
-        pair = duels.compare(one, other, start, bar=1 / shares[one, other])
-        if pair is not None:
-            pairs.append(pair)
+    names = list(first)
+    for place, one in enumerate(names):
+        for start in range(place + 1, len(names), duels.lines_at_once):
+            others = names[start : start + duels.lines_at_once]
+            bars = [1 / shares[one, other] for other in others]
+            begun = [max(starts[one], starts[other]) for other in others]
+            pairs += duels.compare(one, others, begun, bars, foresee=foresee)
     return sorted(pairs, key=_order)
 
 
@@ -222,9 +229,7 @@ def compare_with_price(rows: DuelRows, bars: Mapping[str, PriceBar]) -> list[Pai
     for place, agent in enumerate(rows.agents):
         if agent in bars:
             duels = _Duels.of(_beside_price(rows, place))
-            pair = duels.compare(agent, PRICE, bars[agent].start, bars[agent].capital)
-            if pair is not None:
-                pairs.append(pair)
+            pairs += duels.compare(agent, [PRICE], [bars[agent].start], [bars[agent].capital])
     return sorted(pairs, key=_order)
 
 
@@ -336,36 +341,61 @@ class _Duels:
             at=known[ends][last][by_time][times],
         )
 
-    def compare(self, one: str, other: str, start: float, bar: float) -> PairEvidence | None:
-        """Return how two compare on common rows made from a start on; None where nothing has ended."""
-        a = self.forecast[self.places[one]]
-        b = self.forecast[self.places[other]]
-        counts = self.made >= start
-        common = counts & ~np.isnan(a) & ~np.isnan(b)
+    @property
+    def lines_at_once(self) -> int:
+        """How many rivals of an entry are compared in one go, as memory allows."""
+        return max(CELLS_AT_ONCE // max(self.made.size, 1), 1)
 
-        gain = self._mean_gain(a, b, common)
-        if not gain.stories:
-            return None
+    def compare(
+        self,
+        one: str,
+        others: Sequence[str],
+        begun: Sequence[float],
+        bars: Sequence[float],
+        *,
+        foresee: bool = True,
+    ) -> list[PairEvidence]:
+        """Return how an entry compares with each of some others, where something has ended for both.
+
+        Rows count that are made from `begun` on, and `bars` are the capital that tells, for each of them.
+        """
+        own = self.forecast[self.places[one]]
+        rivals = self.forecast[[self.places[other] for other in others]]
+        counts = self.made >= np.array(begun)[:, None]
+        common = counts & ~np.isnan(own) & ~np.isnan(rivals)
+        gains = self._mean_gains(own, rivals, common)
+
+        pairs: list[PairEvidence] = []
+        for place, other in enumerate(others):
+            if gains[place].stories:
+                columns = _PairColumns(own, rivals[place], counts[place], common[place])
+                pairs.append(self._pair(one, other, columns, gains[place], bars[place], foresee=foresee))
+        return pairs
+
+    def _pair(
+        self, one: str, other: str, columns: "_PairColumns", gain: "_MeanGain", bar: float, *, foresee: bool
+    ) -> PairEvidence:
+        """Return how two compare."""
+        reverse = columns.reversed()
 
         # what one gains the other loses
-        since = self._since(a, b, common, gain.least_t, bar)
-        other_since = self._since(b, a, common, -gain.most_t, bar)
+        since = self._since(columns, gain.least_t, bar)
+        other_since = self._since(reverse, -gain.most_t, bar)
         if since is not None and other_since is not None:
             # one of two opposite ways is an error, and nothing says which
             since = other_since = None
 
-        either = counts & ~(np.isnan(a) & np.isnan(b))
-        coverage = float(np.count_nonzero(common[self.ends]) / np.count_nonzero(either[self.ends]))
+        either = columns.counts & ~(np.isnan(columns.own) & np.isnan(columns.rival))
+        resolved = np.count_nonzero(either[self.ends])
+        coverage = float(np.count_nonzero(columns.common[self.ends]) / resolved)
         note = None if coverage >= ENOUGH_COVERAGE else f"on {coverage:.0%} of what either forecast"
 
         is_other_better = since is None and (other_since is not None or gain.mean < 0)
         is_told = since is not None or other_since is not None
-        if is_told:
-            weeks_more = None
-        elif is_other_better:
-            weeks_more = self._weeks_more(b, a, common, gain.reversed(), bar)
-        else:
-            weeks_more = self._weeks_more(a, b, common, gain, bar)
+        weeks_more = None
+        if foresee and not is_told:
+            bet = reverse if is_other_better else columns
+            weeks_more = self._weeks_more(bet, gain.reversed() if is_other_better else gain, bar)
 
         return PairEvidence(
             better=other if is_other_better else one,
@@ -378,33 +408,35 @@ class _Duels:
             weeks_more=weeks_more,
         )
 
-    def _since(self, own: Floats, rival: Floats, common: Flags, t: Floats, bar: float) -> float | None:
+    def _since(self, bet: "_PairColumns", t: Floats, bar: float) -> float | None:
         """Return the first look at which the capital has reached the bar while the mean gain was clear."""
         clear = np.flatnonzero(t >= LEAST_T)
         if not clear.size:
             return None
 
-        capital = self.timeline.capital(own, rival, self.payout, common)
+        capital = self.timeline.capital(bet.own, bet.rival, self.payout, bet.common)
         reached = clear[capital.until(self.at[clear]) >= bar]
         return float(self.at[reached[0]]) if reached.size else None
 
-    def _weeks_more(
-        self, own: Floats, rival: Floats, common: Flags, gain: "_MeanGain", bar: float
-    ) -> float | None:
+    def _weeks_more(self, bet: "_PairColumns", gain: "_MeanGain", bar: float) -> float | None:
         """Return how many more weeks it would take to tell, None where that cannot be said."""
-        weeks = float(self.at[-1] - self.made[common].min()) / self.week
+        weeks = float(self.at[-1] - self.made[bet.common].min()) / self.week
         if gain.stories < ENOUGH_STORIES or weeks < ENOUGH_WEEKS:
             return None
 
-        capital = self.timeline.capital_now(own, rival, self.payout, common)
+        capital = self.timeline.capital_now(bet.own, bet.rival, self.payout, bet.common)
         pace = Pace(gain.stories, weeks, gain.t, float(gain.least_t[-1]), capital)
         return weeks_until_told(pace, bar, LEAST_T)
 
-    def _mean_gain(self, own: Floats, other: Floats, common: Flags) -> "_MeanGain":
-        """Return the mean gain, each story counting once, and how clear it is with and without lean."""
-        counted = common[self.ends] & ~np.isnan(self.payout[self.ends])
-        apart = np.where(counted, (own - other)[self.ends], 0.0)
-        middle = np.where(counted, (own + other)[self.ends] / 2, 0.0)
+    def _mean_gains(self, own: Floats, rivals: Floats, common: Flags) -> list["_MeanGain"]:
+        """Return the mean gain on each rival, each story counting once, and how clear that is."""
+        if not self.ends.size:
+            return [_MeanGain(0, 0.0, 0.0, np.zeros(0), np.zeros(0)) for _ in rivals]
+
+        other = rivals[:, self.ends]
+        counted = common[:, self.ends] & ~np.isnan(self.payout[self.ends])
+        apart = np.where(counted, own[self.ends] - other, 0.0)
+        middle = np.where(counted, (own[self.ends] + other) / 2, 0.0)
         missed = np.where(counted, 2 * (self.payout[self.ends] - middle), 0.0)
 
         # m(1 − m) is how far a lean in log-odds moves a forecast m, and a factor in common its chance
@@ -427,24 +459,42 @@ class _Duels:
         )
         t = _t_statistic(stories, total, squares)
         rest_t = _t_statistic(stories, rest, rest_squares)
-        return _MeanGain(
-            stories=int(stories[-1]) if stories.size else 0,
-            mean=float(total[-1] / max(stories[-1], 1.0)) if stories.size else 0.0,
-            t=float(t[-1]) if stories.size else 0.0,
-            least_t=np.minimum(t, rest_t),
-            most_t=np.maximum(t, rest_t),
-        )
+        mean = total / np.maximum(stories, 1)
+        return [
+            _MeanGain(
+                stories=int(stories[place, -1]),
+                mean=float(mean[place, -1]),
+                t=float(t[place, -1]),
+                least_t=np.minimum(t[place], rest_t[place]),
+                most_t=np.maximum(t[place], rest_t[place]),
+            )
+            for place in range(len(rivals))
+        ]
 
     def _story_totals(self, value: Floats) -> Floats:
         """Return the sum of a story's rows that have ended, at each of its ends."""
         sums = sums_before(value)
-        return sums[self.last + 1] - sums[self.story_start]
+        return sums[:, self.last + 1] - sums[:, self.story_start]
 
     def _sum_of_stories(self, value: Floats) -> Floats:
         """Return the sum over all stories at each look, from values of one story at each of its ends."""
-        step = np.diff(value, prepend=0.0)
-        step[self.is_first] = value[self.is_first]
-        return np.cumsum(step[self.by_time])[self.look]
+        step = np.diff(value, axis=1, prepend=0.0)
+        step[:, self.is_first] = value[:, self.is_first]
+        return np.cumsum(step[:, self.by_time], axis=1)[:, self.look]
+
+
+@dataclass(frozen=True, slots=True)
+class _PairColumns:
+    """What two forecast, which rows count for either, and which both have."""
+
+    own: Floats
+    rival: Floats
+    counts: Flags
+    common: Flags
+
+    def reversed(self) -> "_PairColumns":
+        """Return the same from the other's side."""
+        return _PairColumns(self.rival, self.own, self.counts, self.common)
 
 
 @dataclass(frozen=True, slots=True)
