@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 import arena.scores.rules
 from arena.scores.rules import brier, calibration, log, skill, skill_ratio
+from arena.scores.rules.comparisons.duel_evidence import SECONDS_OF_A_WEEK
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import gains
-from arena.scores.rules.comparisons.season_rows import WEEK, SeasonForecasts, check_season
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from arena.scores.rules.forecastbench.adjusted_brier import score, two_way
 from arena.scores.rules.forecastbench.bootstrap import REPLICATES, replicate_scores
 from arena.scores.rules.forecastbench.leaderboard import forecastbench_leaderboard
@@ -343,7 +344,7 @@ def a_year() -> YearOfForecasts:
     seen = rng.random((AGENTS, market.size)) < 0.9
     agent, cell = np.nonzero(seen)
     stated = np.clip(price[cell] + rng.normal(0, 0.1, cell.size), 0, 1)
-    known = (instant[market.size // SHOWN * np.arange(SHOWN) + TURNS - 1] + 1.0)[market] * WEEK
+    known = (instant[market.size // SHOWN * np.arange(SHOWN) + TURNS - 1] + 1.0)[market] * SECONDS_OF_A_WEEK
     names = [f"a{n:02}" for n in range(AGENTS)]
     season = check_season(
         names,
@@ -355,7 +356,6 @@ def a_year() -> YearOfForecasts:
         forecast=stated,
         reference=price[cell],
         outcome=outcome[market[cell]],
-        known=known[cell],
     )
     rows = {}
     for place, name in enumerate(names):
@@ -363,7 +363,7 @@ def a_year() -> YearOfForecasts:
         rows[name] = EvidenceRows(
             story=market[own] % EVENTS,
             market=market[own],
-            made=instant[own] * float(WEEK),
+            made=instant[own] * SECONDS_OF_A_WEEK,
             known=known[own],
             forecast=stated[agent == place],
             price=price[own],

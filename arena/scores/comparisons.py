@@ -101,7 +101,7 @@ class Comparisons:
 
 COMPARISONS = CacheKind(
     "comparisons",
-    "evidence 6",
+    "evidence 7",
     TypeAdapter(Comparisons),
     lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
 )
@@ -206,7 +206,7 @@ def compare_agents(
     coverage = coverages(rows)
     unranked = {name for name, one in coverage.items() if not is_covered(one, min_coverage)}
     ranked = [name for name in rows.agents if name not in unranked]
-    season = season_forecasts(_without_agents(rows, unranked), as_of)
+    season = season_forecasts(_without_agents(rows, unranked))
     gains = surest_first(gains_of(season, seed))
 
     # the first of a group in the order of line-ups is its head, as it is among the entries of duels
@@ -324,7 +324,7 @@ def compute_duel(connection: Connection, one: str, other: str, cohort: int | Non
     return compare_two(read_forecast_columns(connection, cohort), one, other)
 
 
-def season_forecasts(rows: ForecastColumns, as_of: float = np.inf) -> SeasonForecasts:
+def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
     """The rows that agents are compared on: markets of one story are one event."""
     counted = evidence_rows(rows)
     return check_season(
@@ -337,7 +337,6 @@ def season_forecasts(rows: ForecastColumns, as_of: float = np.inf) -> SeasonFore
         forecast=probability(counted.forecast),
         reference=probability(counted.mid),
         outcome=counted.outcome,
-        known=np.minimum(counted.known, as_of) if counted.known.size else None,
     )
 
 

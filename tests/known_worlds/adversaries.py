@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from arena.scores.rules.comparisons.duel_evidence import DuelRows, PriceBar, compare_with_price
 from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import gains
-from arena.scores.rules.comparisons.season_rows import WEEK, SeasonForecasts, check_season
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,7 +50,6 @@ class Season:
             forecast=self.forecast[some],
             reference=self.price[some],
             outcome=self.outcome[some],
-            known=self.known[some] * WEEK / 7,
         )
 
     @property

@@ -593,7 +593,6 @@ def _priced_season(table: ForecastTable, some: Flags, ranked: Ints) -> SeasonFor
         forecast=priced.probability,
         reference=_price_of(priced),
         outcome=priced.outcome,
-        known=_times(priced, table)[1] * _seconds(table),
     )
 
 

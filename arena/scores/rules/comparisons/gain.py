@@ -2,13 +2,12 @@
 
 - Formula: d = (r − o)² − (f − o)² on each row, r the market's forecast; the gain (the leaderboard's skill)
   is d averaged within markets, then over markets. Error, p-value (null: 0) and 95% interval are those of
-  `wild_bootstrap`; `low_by_week` is the bound of `weeks`.
+  `wild_bootstrap`.
 - Direction: higher is better; 0 is the market.
 - Range: −1 to 1.
 - Edge cases: nothing resolved gives None for everything, with the reason. Where `events` says that too little
   is known there is a gain, and a reason in place of interval and p-value. Who always says the price has a
   gain of exactly 0, an interval from 0 to 0 and p = 1. A market in several cohorts or rounds counts once.
-  Under 8 weeks there is no bound by weeks.
 - Source: seed 002 section 1.5; Diebold and Mariano (1995), here clustered by event.
 """
 
@@ -22,7 +21,6 @@ from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums, Information, information, sum_by_event
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
-from arena.scores.rules.comparisons.weeks import low_by_week
 
 NOTHING = "nothing resolved"
 
@@ -42,8 +40,6 @@ class Gain:
     high: float | None
     p: float | None
     reason: str | None
-    weeks: int = 0
-    low_by_week: float | None = None
 
     @property
     def is_market(self) -> bool:
@@ -85,7 +81,6 @@ def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Ga
     p_values, spans = wild_bootstrap.p_values(drawn), interval.intervals(drawn, judged)
     found = []
     for agent, rows, x, one, p, span in zip(agents, forecasts, sums, known, p_values, spans, strict=True):
-        by_week = sum_by_event(rows.reference - rows.error, rows.market, season.week_of, season.weeks.size)
         gain = Gain(
             agent=agent,
             rows=rows.cell.size,
@@ -98,11 +93,9 @@ def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Ga
             high=None,
             p=None,
             reason=reason_of(one),
-            weeks=int(np.count_nonzero(by_week.count)),
         )
         if gain.reason is None:
-            low = low_by_week(by_week, season.weeks)
-            gain = replace(gain, low=span.low, high=span.high, p=float(p), low_by_week=low)
+            gain = replace(gain, low=span.low, high=span.high, p=float(p))
         found.append(gain)
     return found
 

@@ -15,10 +15,6 @@ from numpy.typing import ArrayLike
 from arena.scores.rules._columns import Floats, check_probabilities, different, is_scored
 from arena.scores.rules.comparisons.events import Ints
 
-WEEK = 7 * 86_400
-MONDAY = 4 * 86_400
-"""The first Monday after 1970 began, on a Thursday, in seconds."""
-
 
 @dataclass(frozen=True, slots=True)
 class AgentForecasts:
@@ -39,15 +35,12 @@ class AgentForecasts:
 class SeasonForecasts:
     """All rows by agent.
 
-    `event_of` is each market's event, as a place in `events`, and `week_of` the week in which its outcome
-    counts, as a place in `weeks`.
+    `event_of` is each market's event, as a place in `events`.
     """
 
     agents: tuple[str, ...]
     events: tuple[str, ...]
     event_of: Ints
-    weeks: Ints
-    week_of: Ints
     cells: int
     by_agent: tuple[AgentForecasts, ...]
 
@@ -67,13 +60,10 @@ def check_season(
     forecast: ArrayLike,
     reference: ArrayLike,
     outcome: ArrayLike,
-    known: ArrayLike | None = None,
 ) -> SeasonForecasts:
     """The rows of a season, checked and sorted.
 
     `agent` and `event` are places in the names; `market` and `instant` are any whole numbers from 0 on.
-    `known` is from when on each outcome counts, in seconds since 1970; without it all count from the same
-    week on.
     """
     scored = np.flatnonzero(is_scored(outcome))
     f, r = check_probabilities(forecast)[scored], check_probabilities(reference)[scored]
@@ -86,10 +76,6 @@ def check_season(
     by_agent = tuple(
         AgentForecasts(cell[p], what[p], f[p], r[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts
     )
-    event_of, week_of = np.zeros((2, what.max(initial=-1) + 1), dtype=np.int64)
+    event_of = np.zeros(what.max(initial=-1) + 1, dtype=np.int64)
     event_of[what] = event[scored]
-    week = np.zeros(what.size) if known is None else np.floor((np.asarray(known)[scored] - MONDAY) / WEEK)
-    numbers, place = np.unique(week, return_inverse=True)
-    np.maximum.at(week_of, what, place)
-    weeks = numbers.astype(np.int64)
-    return SeasonForecasts(tuple(agents), tuple(events), event_of, weeks, week_of, names.size, by_agent)
+    return SeasonForecasts(tuple(agents), tuple(events), event_of, names.size, by_agent)

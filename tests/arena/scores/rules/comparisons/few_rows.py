@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from arena.record.model.columns import factorize
-from arena.scores.rules.comparisons.season_rows import WEEK, SeasonForecasts, check_season
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 
 Row = tuple[str, str, int, float, float, int]
 """Agent, market, instant, forecast, price, outcome.
 
-The event is the market's name up to a slash; markets end in forty weeks, one after the other.
+The event is the market's name up to a slash.
 """
 
 
@@ -22,7 +22,7 @@ def season_of(rows: Iterable[Row]) -> SeasonForecasts:
     events, about = factorize([name.partition("/")[0] for name in market])
     return check_season(
         agents, events, agent=who, instant=np.array(instant), market=what, event=about, forecast=forecast,
-        reference=price, outcome=outcome, known=[WEEK * (place % 40) for place in what.tolist()],
+        reference=price, outcome=outcome,
     )  # fmt: skip
 
 
