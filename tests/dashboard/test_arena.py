@@ -132,7 +132,7 @@ def a_board(*told: tuple[str, str], entries: str = "abc") -> Leaderboard:
         [*candidates, Candidate("oracle", is_reference=True)], pairs, [], SeasonState(9, 0, 64)
     )
     rows = [row_of(name) for name in entries] + [row_of("oracle", kind="oracle", is_reference=True)]
-    return Leaderboard(verdict, 20.0, None, tuple(rows))
+    return Leaderboard(verdict, None, tuple(rows))
 
 
 def test_tiles_count_told_pairs_among_entries() -> None:

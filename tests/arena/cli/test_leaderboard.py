@@ -67,7 +67,7 @@ def board_of(*rows: LeaderboardRow, told: tuple[tuple[str, str], ...] = (), even
         )
         for one in verdict.agents
     ]
-    return Leaderboard(verdict, 80.0, None, tuple(ordered))
+    return Leaderboard(verdict, None, tuple(ordered))
 
 
 def found_of(board: Leaderboard, calibration: Mapping[str, str] = {}, **more: Any) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def test_a_cohort_has_figures_and_no_ranks(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [replace(row, rank_low=None, rank_high=None, better_than=()) for row in BOARD.rows]
-    board = Leaderboard(None, 80.0, None, tuple(rows))
+    board = Leaderboard(None, None, tuple(rows))
     found = found_of(board, {"sharp": "says 81%, happens 78%"}, over_all_cohorts="sharp forecasts better.")
     text = shown(found, 80, capsys, monkeypatch)
     assert text.startswith("Over all cohorts: sharp forecasts better.\n")

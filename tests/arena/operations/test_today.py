@@ -101,7 +101,7 @@ def test_the_board_has_eighty_columns() -> None:
     sure = replace(ROW, agent=names[0], skill_low=-0.021, skill_high=0.042)
     rows = (sure, replace(ROW, agent="cho"), replace(ROW, skill=None), replace(ROW, agent="market"))
     reference = replace(rows[-1], is_reference=True)
-    lines = board_lines(Leaderboard(verdict, 20.0, None, (*rows[:-1], reference)))
+    lines = board_lines(Leaderboard(verdict, None, (*rows[:-1], reference)))
     assert max(map(len, lines)) <= BOARD_WIDTH
     head = " ".join(lines[: lines.index(next(line for line in lines if line.startswith("ranks ")))])
     assert head == f"{verdict.sentence} {verdict.guarantee}"
@@ -115,7 +115,7 @@ def test_the_board_has_eighty_columns() -> None:
 
 
 def test_a_board_without_a_verdict_says_that_nothing_has_resolved() -> None:
-    assert board_lines(Leaderboard(None, 20.0, None, ()))[0] == Verdict().sentence
+    assert board_lines(Leaderboard(None, None, ()))[0] == Verdict().sentence
 
 
 def test_once_a_week_the_webhook_hears_of_it(record: Record, tmp_path: Path) -> None:

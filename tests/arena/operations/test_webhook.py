@@ -390,7 +390,7 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
         ping_failed(due, "https://hc.example", "can't be reached"),
         wrong_keys(due, 40, "192.0.2.7"),
         cohort_finished(1, due, 5, 3),
-        weekly_digest(due + 32 * HOUR, [task], Leaderboard(NOBODY, 20.0, None, (claude,))),
+        weekly_digest(due + 32 * HOUR, [task], Leaderboard(NOBODY, None, (claude,))),
     ]
     page = (Path(__file__).resolve().parents[3] / "docs" / "watching.md").read_text("utf-8")
     messages = {incident.kind: incident_message(incident) for incident in made}
