@@ -26,7 +26,7 @@ from tests.records.seasons import worked_out
 
 FORBIDDEN = ("proven", "too close", "ahead of the market", "holm", "p =", "p <")
 """What no page says: these were other verdicts than the one."""
-OPENED = (
+OPENED: tuple[tuple[str, dict[str, str]], ...] = (
     ("arena", {}),
     ("leaderboard", {}),
     ("leaderboard", {"columns": "all"}),
