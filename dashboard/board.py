@@ -559,9 +559,10 @@ def show_board(tables: Iterable[BoardTable]) -> None:
 
 
 def is_provisional(lines: Sequence[LeaderboardLine]) -> bool:
-    """Whether there is no interval of any agent yet, and nothing is told."""
+    """Whether there are agents, but no interval of any of them yet, and nothing is told."""
     rows = [line.row for line in lines if not line.row.is_reference]
-    return not any(row.skill_low is not None or row.better_than or row.worse_than for row in rows)
+    is_known = any(row.skill_low is not None or row.better_than or row.worse_than for row in rows)
+    return bool(rows) and not is_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -738,7 +739,7 @@ def reference_table(lines: Sequence[LeaderboardLine], look: BoardLook) -> Markup
         "brier_stated": [line.row.brier_stated for line in lines],
         "pnl": [line.row.pnl for line in lines],
     }
-    columns = _short_columns(look) | {"agent": html.words("Reference"), "what": html.words("What it is")}
+    columns = _short_columns(look) | {"agent": html.words("Agent"), "what": html.words("What it is")}
     hrefs = agent_hrefs(names, look.known.names, look.address)
     return html.html_table(data, columns, "References, which are not ranked", hrefs)
 
