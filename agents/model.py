@@ -300,7 +300,7 @@ class KindSettings(ConfigBlock):
     A kind adds its own fields, each with a docstring, which `make docs` and `arena config` show.
     """
 
-    owner: str = Field("", max_length=64, exclude_if=lambda owner: not owner)
+    owner: str = Field(default="", max_length=64, exclude_if=lambda owner: not owner)
     """Whose agent it is, where a config has agents of several owners."""
 
     def faults(self, given: "Given") -> Iterator[tuple[str, str]]:

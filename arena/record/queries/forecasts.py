@@ -161,7 +161,7 @@ def read_line_ups(connection: Connection, cohort: int | None = None) -> list[Lin
     query = query.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
     entries = []
     for number, name, kind, settings in connection.execute(query):
-        owner, without_owner = _split_owner(settings)
+        owner, without_owner = _split_owner(str(settings))
         entries.append(LineUpEntry(number, name, f"{kind} {without_owner}", owner))
     return entries
 
