@@ -19,7 +19,7 @@ class ArenaError(Exception):
         self.code, self.message, self.hint, self.status = code, message, hint, status
 
     def as_dict(self) -> dict[str, Any]:
-        """What `--json` prints under "error".
+        """Return what `--json` prints under "error".
 
         >>> ArenaError("no_record", "there is no record yet", "run `arena demo`").as_dict()
         {'code': 'no_record', 'message': 'there is no record yet', 'mend': 'run `arena demo`'}
@@ -41,7 +41,7 @@ class FileFault:
 
     @property
     def place(self) -> str:
-        """Where it is.
+        """Return where it is.
 
         >>> FileFault("f.csv", "end", "it is empty", "say when", line=3).place
         'f.csv:3: column end'
@@ -54,7 +54,7 @@ class FileFault:
         return f"{self.file}: {row}{self.field}"
 
     def as_data(self) -> dict[str, Any]:
-        """The fault for JSON."""
+        """Return the fault for JSON."""
         data = {key: value for key, value in asdict(self).items() if key != "line" or value is not None}
         return data | {"mend": data.pop("hint")}
 
@@ -78,13 +78,13 @@ class FileFaults(ArenaError):
         super().__init__("bad_file", "\n".join(lines), hint)
 
     def as_dict(self) -> dict[str, Any]:
-        """What `--json` prints under "error": the faults one by one as well."""
+        """Return what `--json` prints under "error": the faults one by one as well."""
         faults = [one.as_data() for one in self.faults]
         return super().as_dict() | {"faults": faults, "more_faults": self.more}
 
 
 def count_text(number: int, name: str) -> str:
-    """So many of something.
+    """Return so many of something.
 
     >>> count_text(1, "cohort"), count_text(2_000, "row"), count_text(0, "turn")
     ('1 cohort', '2,000 rows', '0 turns')
@@ -93,7 +93,7 @@ def count_text(number: int, name: str) -> str:
 
 
 def story_count(number: int) -> str:
-    """So many stories.
+    """Return so many stories.
 
     >>> story_count(1), story_count(22)
     ('1 story', '22 stories')
@@ -105,7 +105,7 @@ LENGTHS = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minut
 
 
 def length_text(time: timedelta) -> str:
-    """A length of time in the unit that fits.
+    """Return a length of time in the unit that fits.
 
     >>> length_text(timedelta(days=9)), length_text(timedelta(minutes=90)), length_text(timedelta(seconds=59))
     ('9.0 d', '90.0 min', '59 s')
@@ -117,7 +117,7 @@ def length_text(time: timedelta) -> str:
 
 
 def far_text(at: datetime, now: datetime) -> str:
-    """How far away an instant is.
+    """Return how far away an instant is.
 
     >>> noon = datetime(2026, 1, 4, 12)
     >>> far_text(noon, noon - timedelta(hours=3)), far_text(noon, noon + timedelta(seconds=5))
@@ -127,7 +127,7 @@ def far_text(at: datetime, now: datetime) -> str:
 
 
 def times_text(capital: float) -> str:
-    """A capital as so many times its start, rounded down: no bar is said to be reached too early.
+    """Return a capital as so many times its start, rounded down: no bar is said to be reached too early.
 
     >>> times_text(0.001), times_text(0.04), times_text(7.39), times_text(159.9), times_text(2.5e7)
     ('<×0.01', '×0.04', '×7.3', '×159', '×10,000+')

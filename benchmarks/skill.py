@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measure import options
+from tests.program.running import agents_of
 from tests.season.skill import gaps, play
 
 
@@ -16,9 +17,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        boards = {seed: play(seed, Path(folder)) for seed in range(1, chosen.seeds + 1)}
-    found = gaps(boards.values())
-    market = sorted({board["market"]["skill"] for board in boards.values()})
+        seasons = [play(seed, Path(folder)) for seed in range(1, chosen.seeds + 1)]
+    found = gaps(seasons)
+    market = sorted({agents_of(season["leaderboard"])["market"]["skill"] for season in seasons})
     if chosen.json:
         print(json.dumps({"gaps": found, "market_skill": market}))
         return

@@ -3,23 +3,21 @@
 import csv
 import io
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import streamlit as st
 from markupsafe import Markup
 
-from arena.errors import tie_letters, times_text, verdict_word
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
 from arena.record.queries.markets import ForecastSpread, ListedMarket
 from arena.scores.comparisons import MARKET
-from arena.scores.leaderboard import Leaderboard, LeaderboardRow
+from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
-from arena.scores.rules.comparisons.lead import MIN_COVERAGE
-from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
+from arena.scores.verdict import MIN_COVERAGE, Verdict
 from dashboard import html
 from dashboard.pages import Address, in_app, put, way
 from dashboard.record import (
@@ -82,16 +80,20 @@ class LeaderboardColumn:
         return 100 if self.key in SHARES else 1
 
 
-def place(row: LeaderboardRow) -> str:
-    """The places that an agent may hold, or why it has none."""
-    if row.kind == MARKET:
-        return "price"
-    if row.why_not or row.reason:
-        return row.why_not or row.reason or ""
-    if row.place_best is None or row.place_worst is None:
-        return "none yet"
-    best, worst = row.place_best, row.place_worst
-    return str(best) if best == worst else f"{best}–{worst}"
+def ranks(line: LeaderboardLine) -> str:
+    """The ranks that an agent may have, or why it has none."""
+    if line.told is not None and line.told.rank_text:
+        return line.told.rank_text
+    if line.row.is_reference:
+        return "reference"
+    return "copy" if line.row.copies else line.row.why_not or ""
+
+
+def closer_span(row: LeaderboardRow) -> tuple[float | None, float | None, float | None]:
+    """By how many percent an agent is closer than the price, and the ends of the interval of that."""
+    price = row.brier_market
+    middle, low, high = (percent_of_price(x, price) for x in (row.skill, row.skill_low, row.skill_high))
+    return middle, low, high
 
 
 def _interval(row: LeaderboardRow) -> str | None:
@@ -101,19 +103,22 @@ def _interval(row: LeaderboardRow) -> str | None:
 
 Finder = Callable[[Any], Figure] | str
 """How a figure is found in a line: by a function, or by names that lead to it."""
-SHARES = ("luck_percentile", "win_rate", "coverage", "coverage_in_time")
+SHARES = ("luck_percentile", "win_rate", "coverage", "coverage_in_time", "distance")
 HEADS = {
-    "place": ("Rank", "text"),
+    "ranks": ("Rank", "text"),
+    "better": ("Better than", "text"),
+    "price": ("Against the price", "text"),
+    "closer": ("Closer than the price %", "%+.1f"),
     "skill_low": ("Skill from", "%+.4f"),
     "skill": ("Skill", "%+.4f"),
-    "interval": ("95% interval", "text"),
-    "verdict": ("Verdict", "text"),
+    "interval": ("Skill, 95% interval", "text"),
     "evidence": ("Evidence", "times"),
-    "ties": ("Tied", "text"),
     "copies": ("Copies", "text"),
     "brier_implied": ("Implied Brier*", "%.4f"),
     "pnl": ("P/L", "gain"),
-    "luck_percentile": ("Better than %", "%.0f"),
+    "invested": ("Open positions $", "dollar"),
+    "distance": ("From the price %", "%.1f"),
+    "luck_percentile": ("Above luck %", "%.0f"),
     "return_pct": ("Return %", "%+.1f"),
     "brier_stated": ("Brier stated", "%.4f"),
     "brier_market": ("Brier market", "%.4f"),
@@ -122,8 +127,6 @@ HEADS = {
     "miscalibration_p": ("Chance of that", "p"),
     "win_rate": ("Win %", "%.0f"),
     "events": ("Events", "localized"),
-    "weeks": ("Weeks", "localized"),
-    "skill_low_by_week": ("From, by week", "%+.4f"),
     "coverage": ("Coverage %", "%.0f"),
     "cost_usd": ("Cost $", "%.2f"),
     "skill_per_dollar": ("Skill per $", "%+.4f"),
@@ -134,7 +137,6 @@ HEADS = {
     "relative": ("Relative", "%+.3f"),
     "coverage_in_time": ("Coverage in time %", "%.0f"),
     "skill_high": ("Skill to", "%+.4f"),
-    "skill_p": ("Chance", "p"),
     "events_effective": ("Effective events", "%.1f"),
     "luck_low": ("Luck from $", "dollar"),
     "luck_high": ("Luck to $", "dollar"),
@@ -163,18 +165,20 @@ HEADS = {
 }
 """All that is said of an agent: what a column is called, and how its figures are written."""
 HELP = {
-    "place": "The places that it may really hold, as far as chance can be told from skill.",
-    "skill_low": "The low end of its 95% interval: the board is in its order.",
-    "skill": "The price's Brier score minus its own, on the same forecasts; > 0 beats it.",
-    "interval": "It holds the true skill in 95% of seasons.",
-    "verdict": "Proven: above the price by event and by week, evidence at {bar}. Ahead: by event alone.",
-    "evidence": "What a bet on its skill has made of 1; proven needs {bar}.",
-    "ties": "Agents that share a letter can't be told apart yet.",
+    "ranks": "The ranks that the told pairs allow.",
+    "better": "Of how many others it is told to be better.",
+    "price": "Told to be better or worse than the price; open where that is not told.",
+    "closer": "Skill in percent of the price's own Brier score; > 0 is closer to what happened.",
+    "skill_low": "The low end of its 95% interval, at one look.",
+    "skill": "The price's Brier score minus its own, on the same forecasts; > 0 is closer.",
+    "interval": "At one look, it holds the true skill in 95% of seasons.",
+    "evidence": "What a bet on its skill has made of 1.",
     "copies": "Whose forecasts it repeats: together they are one entry.",
     "brier_implied": "Bets read as confidence by stake alone; lower is better.",
     "pnl": "Profit or loss in dollars, open positions at mid.",
-    "luck_percentile": "Share of skill-less seasons with the same bets that earn less; from 3 to 97 the "
-    "profit is no news.",
+    "invested": "What its open positions are worth, at mid.",
+    "distance": "How far its forecasts lie from the prices, on average, in points of percent.",
+    "luck_percentile": "Share of skill-less seasons with the same bets that earn less; from 20 events on.",
     "return_pct": "Profit or loss in percent of the bankrolls it was given.",
     "brier_stated": "The mean over markets of the squared error of what it stated; lower is better.",
     "brier_market": "The same of the price, on its forecasts; lower is better.",
@@ -185,8 +189,6 @@ HELP = {
     "than chance.",
     "win_rate": "Share of its resolved bets whose side won.",
     "events": "Among its resolved forecasts. Markets of one event move together.",
-    "weeks": f"In which its markets resolved; proven needs {ENOUGH_WEEKS}.",
-    "skill_low_by_week": "The low end where weeks are compared, not events.",
     "coverage": f"Share of what resolved that it answered; ranked from {MIN_COVERAGE:.0%} on.",
     "cost_usd": "What its calls cost, in dollars; a dash when a price is unknown.",
     "skill_per_dollar": "Skill divided by cost.",
@@ -198,7 +200,6 @@ HELP = {
     "relative": "Against the median of the other agents, in powers of two.",
     "coverage_in_time": "Share of the lives of the markets that ended for which a forecast of its stood.",
     "skill_high": "The high end of its 95% interval.",
-    "skill_p": "How likely a skill as far from 0 would be if there were none.",
     "events_effective": "Events, counted by what they can tell: what an interval is made of.",
     "luck_low": "Where 95% of seasons end that have the same bets and no skill: from here.",
     "luck_high": "Where they end: to here.",
@@ -227,10 +228,11 @@ HELP = {
 }
 """What each of them means."""
 FOUND: Mapping[str, Finder] = {
-    "place": lambda line: place(line.row),
+    "ranks": ranks,
+    "better": "told.better_text",
+    "price": lambda line: None if line.row.price == "none" else line.row.price,
+    "closer": lambda line: closer_span(line.row)[0],
     "interval": lambda line: _interval(line.row),
-    "verdict": lambda line: verdict_word(line.row.verdict),
-    "ties": lambda line: tie_letters(line.row.ties),
     "luck_percentile": "luck.percentile",
     "luck_low": lambda line: None if line.luck is None else line.luck.low / ONE,
     "luck_high": lambda line: None if line.luck is None else line.luck.high / ONE,
@@ -274,32 +276,30 @@ def _finder(found: Finder) -> Callable[[Any], Figure]:
 COLUMNS = columns_of(*(key for key in HEADS if key not in APART))
 """All that a leaderboard says of an agent."""
 SHORT = (
-    *("place", "skill", "verdict", "evidence", "brier_implied", "pnl", "return_pct", "miscalibration"),
-    *("events", "cost_usd", "skill_per_dollar"),
+    *("ranks", "closer", "better", "brier_stated", "pnl", "return_pct", "miscalibration"),
+    *("brier_implied", "events", "cost_usd"),
 )
-SKILL = (
-    *("place", "skill", "interval", "skill_p", "verdict", "evidence", "ties"),
-    *("events", "events_effective", "skill_low_by_week"),
+VERDICT = (
+    *("ranks", "better", "price", "closer", "skill", "interval", "events", "events_effective", "evidence"),
+    "copies",
 )
 SCORES = (
     *("brier_stated", "brier_market", "brier_anchored", "brier_implied", "miscalibration"),
     *("miscalibration_p", "peer", "baseline", "spot_peer", "relative", "coverage_in_time"),
 )
-PROFIT = ("pnl", "luck_low", "luck_high", "luck_percentile", "return_pct", "win_rate", "bets", "sold")
-ANSWERS = ("shown", "answered", "coverage", "resolved", "weeks", "unscored", "early", "note")
+PROFIT = (
+    *("pnl", "invested", "luck_low", "luck_high", "luck_percentile", "return_pct", "win_rate"),
+    *("bets", "sold"),
+)
+ANSWERS = ("shown", "answered", "coverage", "resolved", "distance", "unscored", "early", "note")
 TURNS = (
     *("cohorts", "turns", "malformed", "failed", "late", "retried"),
-    *("cost_usd", "skill_per_dollar", "cost_per_forecast", "kind", "tools", "copies"),
+    *("cost_usd", "skill_per_dollar", "cost_per_forecast", "kind", "tools"),
 )
-GROUPS = {"Skill": SKILL, "Scores": SCORES, "Profit": PROFIT, "Answers": ANSWERS, "Turns and cost": TURNS}
+GROUPS = {"Verdict": VERDICT, "Scores": SCORES, "Profit": PROFIT, "Answers": ANSWERS, "Turns and cost": TURNS}
 """What a leaderboard shows at first, and all that it has by subject: each table fits a screen."""
 UNRANKED = columns_of("why_not", "brier_implied", "pnl", "return_pct", "win_rate", "cost_usd")
 """What is said of an agent that is not ranked."""
-
-
-def with_bar(columns: Iterable[LeaderboardColumn], bar: float) -> tuple[LeaderboardColumn, ...]:
-    """The columns, whose words name the bar for evidence."""
-    return tuple(replace(column, help=column.help.format(bar=times_text(bar))) for column in columns)
 
 
 RATINGS = "Ratings and Brier skill scores"
@@ -321,7 +321,6 @@ PART_HELP = {
     "skill": "The price's Brier score minus its own, in this part of the season alone.",
     "skill_low": "The low end of the interval that holds the true one in 95% of seasons.",
     "skill_high": "The high end of that interval.",
-    "skill_p": "How likely a skill as far from 0 would be if there were none.",
     "rows": "In this part.",
     "markets": "Resolved ones in this part.",
     "events": "Resolved ones in this part.",
@@ -331,7 +330,6 @@ PART_FOUND: Mapping[str, Finder] = {
     "reason": lambda part: part.gain.reason or "",
     "skill_low": "gain.low",
     "skill_high": "gain.high",
-    "skill_p": "gain.p",
 }
 PART_COLUMNS = tuple(
     LeaderboardColumn(key, *PART_HEADS[key], help_text, _finder(PART_FOUND.get(key, f"gain.{key}")))
@@ -368,38 +366,28 @@ def progress(line: CohortLine) -> str:
 
 
 def leading(sentence: str) -> str:
-    """The sentence that leads a board, in Markdown: it names agents, whose names may be anything."""
+    """A sentence of the verdict in Markdown: it names agents, whose names may be anything."""
     return plain(with_true_minus(sentence), most=2_000)
 
 
-def headline(board: Leaderboard) -> str:
-    """Who beats the market, in a few words: the heading of a board."""
-    ranked = [row for row in board.rows if row.ranked and row.kind != MARKET and not row.copies]
-    proven, ahead = ([row.agent for row in ranked if row.verdict == name] for name in ("proven", "ahead"))
-    if not ranked and any(row.resolved for row in board.rows if row.kind != MARKET):
-        return "No agent has answered enough to be ranked."
-    if not any(row.skill_low is not None for row in ranked):
-        return "Too early to say who beats the market."
-    if proven:
-        more = f" {counted(len(ahead), 'more')} {'is' if len(ahead) == 1 else 'are'} ahead, not yet proven."
-        first = f"{proven[0]} beats" if len(proven) == 1 else f"{counted(len(proven), 'agents')} beat"
-        return f"{first} the market, proven.{more if ahead else ''}"
-    if len(ahead) == 1:
-        return f"{ahead[0]} is ahead of the market, not yet proven."
-    if ahead:
-        return f"{counted(len(ahead), 'agents')} are ahead of the market, none proven yet."
-    close = any(row.verdict == "close" for row in ranked)
-    return "Nobody is ahead of the market yet." if close else "No agent beats the market."
+def headline(verdict: Verdict) -> tuple[str, str]:
+    """The first sentence of a verdict, which is the heading of a board, and all that follows it.
 
-
-def counted(number: int, noun: str) -> str:
-    """A small number in words, at the start of a sentence.
-
-    >>> counted(2, "agents"), counted(12, "agents")
-    ('Two agents', '12 agents')
+    >>> headline(Verdict("ann forecasts better than bob. It copies nobody.", "That holds."))
+    ('ann forecasts better than bob.', 'It copies nobody. That holds.')
     """
-    words = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
-    return f"{words[number] if number < len(words) else f'{number:,}'} {noun}"
+    first, point, rest = verdict.sentence.partition(". ")
+    return first + point.rstrip(), f"{rest} {verdict.guarantee}".strip()
+
+
+def whole_verdict(verdict: Verdict) -> str:
+    """All that the verdict says of a season."""
+    return " ".join(headline(verdict)).strip()
+
+
+def over_all_cohorts(verdict: Verdict | None) -> str:
+    """The verdict of the whole record, as a single cohort's page says it."""
+    return "" if verdict is None else f"Over all cohorts: {verdict.sentence}"
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:
@@ -427,8 +415,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def bars(rows: Sequence[LeaderboardRow]) -> list[Markup | None]:
-    """Every row's skill with its interval, on one scale."""
-    return intervals([(row.skill, row.skill_low, row.skill_high) for row in rows])
+    """By how much every agent is closer than the price, with the interval of that, on one scale."""
+    return intervals([closer_span(row) for row in rows])
 
 
 def intervals(spans: Sequence[tuple[float | None, float | None, float | None]]) -> list[Markup | None]:
@@ -464,9 +452,9 @@ def _cell_of(row: Any, column: LeaderboardColumn) -> Figure:
 def config(columns: Iterable[LeaderboardColumn]) -> dict[str, html.HtmlColumn]:
     """What each column of a board is called, says, and how it is written."""
     return {
-        "agent": html.words("Agent", "The market is the price itself."),
+        "agent": html.words("Agent"),
         "bar": html.picture(
-            "95% interval", "Point: skill. Bar: it holds the true skill in 95% of seasons. Line: the price."
+            "95% interval", "Point: closer than the price. Bar: the interval, at one look. Line: the price."
         ),
         "luck": html.picture(
             "P/L and luck",
@@ -539,117 +527,220 @@ TOOLS = " · tools"
 """The mark of an agent that could look things up."""
 
 
-ORDER = "Sorted by the low end of the skill’s interval. "
-PROOF = "Proof takes evidence of {} and a lead week by week."
+TOLD_ORDER = "In the order of the ranks told, then of the low end of the interval."
+ORDER = "In the order of the low end of the interval."
+PROVISIONAL = "Provisional, in the order of profit: too little has resolved for any interval."
+REFERENCE_WORDS = {
+    MARKET: "the price itself",
+    "constant": "states the same probability for every market",
+    "favourite": "states the price, and backs favourites",
+    "kelly": "bets on what another agent states",
+    "naive": "states the price or, without one, past rates",
+    "oracle": "knows the true odds of the simulator, up to noise",
+    "random": "states random probabilities",
+}
+"""What each kind of reference is."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardTable:
+    """A table of a board: its heading, empty for the first one, and the table itself."""
+
+    heading: str
+    table: Markup
+
+
+def show_board(tables: Iterable[BoardTable]) -> None:
+    """The tables of a board, one below the other."""
+    for one in tables:
+        if one.heading:
+            st.subheader(one.heading, anchor=False)
+        put(one.table, one.heading or "board")
+
+
+def is_provisional(lines: Sequence[LeaderboardLine]) -> bool:
+    """Whether there is no interval of any agent yet, and nothing is told."""
+    rows = [line.row for line in lines if not line.row.is_reference]
+    return not any(row.skill_low is not None or row.better_than or row.worse_than for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardLook:
+    """What is drawn on a board beside its figures: equity over time and colours, by agent."""
+
+    known: SeasonOverview
+    equity: Mapping[str, Sequence[float]]
+    colours: Mapping[str, str]
+    address: Address = in_app
+
+    def of(self, agent: str) -> str:
+        """The colour of an agent."""
+        return self.colours.get(agent, html.REST)
+
+
+def board_tables(
+    lines: Sequence[LeaderboardLine],
+    look: BoardLook,
+    more: Sequence[LeaderboardColumn] = (),
+    *,
+    provisional: bool,
+) -> list[BoardTable]:
+    """The board, then the references, then the agents that are not ranked.
+
+    A provisional board has every agent. `more` are columns in place of the last ones, which are known of
+    all cohorts together alone.
+    """
+    players = [line for line in lines if not line.row.is_reference]
+    ranked = [line for line in players if line.is_on_board]
+    references = [line for line in lines if line.row.is_reference]
+    others = [] if provisional else [line for line in players if not line.is_on_board]
+
+    found = []
+    if provisional and players:
+        found.append(BoardTable("", provisional_board(players, look)))
+    elif ranked:
+        found.append(BoardTable("", short_board(ranked, look, more)))
+    if references:
+        found.append(BoardTable("References, not ranked", reference_table(references, look)))
+    if others:
+        table = unranked_table(others, look.known.names, look.address)
+        found.append(BoardTable("Not ranked", table))
+    return found
+
+
+def provisional_board(lines: Sequence[LeaderboardLine], look: BoardLook) -> Markup:
+    """Before there are intervals: what each agent has made, what it holds, and how far it is from the price.
+
+    It is in the order of profit.
+    """
+    lines = sorted(lines, key=lambda line: (line.row.pnl is None, -(line.row.pnl or 0), line.row.agent))
+    shown = columns_of("pnl", "invested", "distance", "answered", "shown", "why_not", "cost_usd")
+    data = _first_columns(lines, look) | cells(lines, shown)
+    hrefs = agent_hrefs([line.row.agent for line in lines], look.known.names, look.address)
+    columns = config(shown) | {"agent": html.words("Agent"), "equity": EQUITY}
+    return html.html_table(data, columns, "Provisional board", hrefs) + html.quiet(PROVISIONAL)
+
+
+def _first_columns(lines: Sequence[LeaderboardLine], look: BoardLook) -> dict[str, list[Any]]:
+    """The agents of a board, each with what made it."""
+    agents = []
+    for line in lines:
+        about = look.known.about(line.row.agent) + TOOLS * bool(line.row.tools)
+        agents.append(html.HtmlCell(line.row.agent, line.row.agent, about))
+    return {"agent": agents}
+
+
+EQUITY = html.picture("Equity", "All its accounts together, over time.")
 
 
 def short_board(
-    lines: Sequence[LeaderboardLine],
-    known: SeasonOverview,
-    equity: Mapping[str, Sequence[float]],
-    colours: Mapping[str, str],
-    bar: float,
-    more: Sequence[LeaderboardColumn] = (),
-    address: Address = in_app,
+    lines: Sequence[LeaderboardLine], look: BoardLook, more: Sequence[LeaderboardColumn] = ()
 ) -> Markup:
-    """The short board: how good, how sure, what it earned, whether it means what it says, what it cost.
+    """The agents that are ranked: what is told of each, how close it is, what it earned, what it cost.
 
-    `more` are columns in place of the last two, which are known of all cohorts together alone. The market
-    alone is no board.
+    `more` are columns in place of those that are known of all cohorts together alone.
     """
-    rows = [line.row for line in lines]
-    scale = html.cell_scale(
-        [
-            (min(row.skill, row.skill_low or row.skill), max(row.skill, row.skill_high or row.skill))
-            for row in rows
-            if row.skill is not None
-        ]
-    )
-    agents = [row.agent for row in rows]
-    look = {name: colours.get(name, html.REST) for name in agents}
-    money = " (simulated)" if known.is_simulated else ""
-    ranks = ["" if row.place_best is None else place(row) for row in rows]
-    data: dict[str, list[object]] = {
-        "rank": [
-            Markup('<span class="rank">{}</span>').format(rank) if any(ranks) else None for rank in ranks
-        ],
-        "agent": [
-            html.HtmlCell(row.agent, row.agent, known.about(row.agent) + TOOLS * bool(row.tools))
-            for row in rows
-        ],
-        "skill": [_skill(line, look[line.row.agent], scale) for line in lines],
-        "verdict": [_verdict(line) for line in lines],
-        "brier_implied": [row.brier_implied for row in rows],
-        "pnl": [row.pnl for row in rows],
-        "equity": [html.sparkline(equity.get(name, ()), look[name]) for name in agents],
+    agents = [line.row.agent for line in lines]
+    scale = html.cell_scale([_span(*closer_span(line.row)) for line in lines])
+    is_told = any(line.told is not None for line in lines)
+
+    data: dict[str, list[Any]] = {
+        "rank": [_rank(line) for line in lines],
+        **_first_columns(lines, look),
+        "closer": [_closer(line.row, look.of(line.row.agent), scale) for line in lines],
+        "better": [_better(line) for line in lines],
+        "brier_stated": [line.row.brier_stated for line in lines],
+        "pnl": [line.row.pnl for line in lines],
+        "equity": [html.sparkline(look.equity.get(name, ()), look.of(name)) for name in agents],
     }
-    if more:
-        data |= {key: [*values] for key, values in cells(lines, more).items()}
-    else:
+    if not more:
         data["calibration"] = [_calibration(line) for line in lines]
-        data["skill_per_dollar"] = [row.skill_per_dollar for row in rows]
-    shown = {
+    data["brier_implied"] = [line.row.brier_implied for line in lines]
+    data |= cells(lines, more)
+    if not more:
+        data["cost_usd"] = [line.row.cost_usd for line in lines]
+
+    hrefs = agent_hrefs(agents, look.known.names, look.address)
+    table = html.html_table(data, config(more) | _short_columns(look), "Leaderboard: one row an agent", hrefs)
+    return table + html.quiet(_board_notes(agents, look, is_told))
+
+
+def _short_columns(look: BoardLook) -> dict[str, html.HtmlColumn]:
+    """What the columns of the short board are called and say."""
+    simulated = " (simulated)" if look.known.is_simulated else ""
+    return {
         "rank": html.HtmlColumn("Rank", format="picture"),
-        "agent": html.words(
-            "Agent", "Before it the places that it may really hold; below, who made it or its rule."
+        "agent": html.words("Agent", "Before it the ranks that it may have; below, who made it or its rule."),
+        "closer": html.number(
+            "Closer than the price, 95% interval",
+            "%+.1f%",
+            "Skill in percent of the price's Brier score; the interval is at one look.",
         ),
-        "skill": html.number(
-            "Skill, 95% interval",
-            "%+.4f",
-            "Brier points better than the price; in order of the low end. An arrow points off the scale.",
-        ),
-        "verdict": html.words(
-            "Verdict", f"Below: what a bet on its skill has made of 1; proven needs {times_text(bar)}."
-        ),
-        "brier_implied": html.number("Implied Brier, lower is better", "%.3f", "Bets read as confidence."),
+        "better": html.words("Better than", HELP["better"]),
+        "brier_stated": html.number("Brier", "%.4f", HELP["brier_stated"]),
         "pnl": html.number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
-        "equity": html.HtmlColumn("Equity", "All its accounts together, over time.", "picture"),
+        "equity": EQUITY,
         "calibration": html.words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
-        "skill_per_dollar": html.number(
-            f"Skill per ${money}", "%+.4f", "Skill divided by what its calls cost."
-        ),
+        "brier_implied": html.number("Implied Brier*", "%.3f", HELP["brier_implied"]),
+        "cost_usd": html.number(f"Cost{simulated}", "dollar", HELP["cost_usd"]),
     }
-    shown |= {column.key: html.HtmlColumn(column.label, column.help, column.format) for column in more}
-    hrefs = agent_hrefs(agents, known.names, address)
-    table = html.html_table(data, shown, "Leaderboard: one row an agent", hrefs)
-    others = [row.agent for row in rows if row.kind != MARKET]
-    drawn = sum(name in equity for name in others)
-    is_judged = any(row.skill_low is not None for row in rows if row.kind != MARKET)
-    said = ORDER * is_judged + PROOF.format(times_text(bar))
-    said += "" if drawn in (0, len(others)) else f" Equity is drawn for the first {drawn}."
-    return table + html.quiet(said) if others else Markup("")
 
 
-def _skill(line: LeaderboardLine, look: str, scale: html.Scale) -> html.HtmlCell:
-    row = line.row
-    if row.skill is None:
+def _board_notes(agents: Sequence[str], look: BoardLook, is_told: bool) -> str:
+    """What has to be said below the short board."""
+    notes = [TOLD_ORDER if is_told else ORDER, f"* {IMPLIED_NOTE}"]
+    drawn = sum(name in look.equity for name in agents)
+    if drawn not in (0, len(agents)):
+        notes.append(f"Equity is drawn for the first {drawn}.")
+    return " ".join(notes)
+
+
+def _rank(line: LeaderboardLine) -> Markup | None:
+    if line.told is None:
+        return None
+    return Markup('<span class="rank">{}</span>').format(line.told.rank_text)
+
+
+def _closer(row: LeaderboardRow, look: str, scale: html.Scale) -> html.HtmlCell:
+    """By how much an agent is closer than the price, with its interval drawn and below it in figures."""
+    middle, low, high = closer_span(row)
+    if middle is None:
         return html.HtmlCell("–", None, row.reason or "")
-    drawn = html.interval(row.skill, row.skill_low, row.skill_high, look, scale)
-    shown = Markup('<span class="pair">{} {}</span>').format(written(row.skill, "%+.4f"), drawn)
+    drawn = html.interval(middle, low, high, look, scale)
+    shown = Markup('<span class="pair">{} {}</span>').format(written(middle, "%+.1f%"), drawn)
     if row.kind == MARKET:
-        return html.HtmlCell(shown, row.skill, "by definition", "two")
-    if row.skill_low is None or row.skill_high is None:
-        return html.HtmlCell(shown, row.skill, row.reason or "", "two")
-    span = f"{written(row.skill_low, '%+.4f')} to {written(row.skill_high, '%+.4f')}"
-    return html.HtmlCell(shown, row.skill, span, "two")
+        return html.HtmlCell(shown, middle, "by definition", "two")
+    if low is None or high is None:
+        return html.HtmlCell(shown, middle, row.reason or "", "two")
+    return html.HtmlCell(shown, middle, f"{written(low, '%+.1f%')} to {written(high, '%+.1f%')}", "two")
 
 
-def _verdict(line: LeaderboardLine) -> html.HtmlCell:
-    row = line.row
-    if row.kind == MARKET:
-        return html.HtmlCell("", "")
-    if row.copies:
-        return html.HtmlCell(html.tag("copy", "copy"), "copy", f"of {html.shortened(row.copies, 24)}")
-    below = "" if row.evidence is None else f"evidence {times_text(row.evidence)}"
-    word = verdict_word(row.verdict)
-    return html.HtmlCell(html.tag(word, row.verdict), word, below) if word else html.HtmlCell("–")
+def _better(line: LeaderboardLine) -> html.HtmlCell:
+    if line.row.copies:
+        return html.HtmlCell("–", "", f"copies {html.shortened(line.row.copies, 24)}")
+    text = "" if line.told is None else line.told.better_text
+    return html.HtmlCell(text, text)
 
 
 def _calibration(line: LeaderboardLine) -> html.HtmlCell:
-    if line.row.kind == MARKET and line.brief is None:
-        return html.HtmlCell("–")
     said, below = calibration_words(line.brief)
     return html.HtmlCell(said, said, below, "two")
+
+
+def reference_table(lines: Sequence[LeaderboardLine], look: BoardLook) -> Markup:
+    """What the agents are measured by, a row each, with a word on what it is."""
+    scale = html.cell_scale([_span(*closer_span(line.row)) for line in lines])
+    names = [line.row.agent for line in lines]
+    data: dict[str, list[Any]] = {
+        "agent": [*names],
+        "what": [REFERENCE_WORDS.get(line.row.kind, line.row.kind) for line in lines],
+        "closer": [_closer(line.row, look.of(line.row.agent), scale) for line in lines],
+        "brier_stated": [line.row.brier_stated for line in lines],
+        "pnl": [line.row.pnl for line in lines],
+    }
+    columns = _short_columns(look) | {"agent": html.words("Reference"), "what": html.words("What it is")}
+    hrefs = agent_hrefs(names, look.known.names, look.address)
+    return html.html_table(data, columns, "References, which are not ranked", hrefs)
 
 
 BASE = (
@@ -744,17 +835,10 @@ def _earned(own: Sequence[AccountEquity]) -> tuple[str, float | None, float | No
     return own[-1].agent, dollars, share, len(own), own[-1].kind
 
 
-def show_unranked(lines: Sequence[LeaderboardLine], known: Container[str]) -> None:
-    """One row an agent, which leads to the agent's page: no skill and no place, only bets and cost."""
-    if lines:
-        st.subheader("Not ranked", anchor=False)
-        put(unranked_table(lines, known), "table of unranked")
-
-
 def unranked_table(
     lines: Sequence[LeaderboardLine], known: Container[str], address: Address = in_app
 ) -> Markup:
-    """The same as markup."""
+    """One row an agent, which leads to the agent's page: no skill and no rank, only bets and cost."""
     return board_table("Agents that are not ranked, and why", UNRANKED, lines, known, address)
 
 
@@ -765,12 +849,12 @@ def board_table(
     known: Container[str],
     address: Address = in_app,
 ) -> Markup:
-    """A row an agent, which leads to its page, with such figures; skill with its interval drawn beside it."""
+    """A row an agent, which leads to its page, with such figures and the interval drawn beside the first."""
     names = [line.row.agent for line in lines]
     data: dict[str, list[Any]] = {"agent": [*names]}
     for key, values in cells(lines, columns).items():
         data[key] = values
-        if key == "skill":
+        if key == "closer":
             data["bar"] = bars([line.row for line in lines])
         if key == "pnl":
             data["luck"] = bands(lines)

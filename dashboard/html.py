@@ -174,8 +174,8 @@ def pills(shown: Sequence[tuple[str, str, bool]], says: str, most: int = 10) -> 
 def bold(text: str) -> Markup:
     """A sentence in our own Markdown, as `words.plain` makes foreign text safe for it, as markup.
 
-    >>> print(bold(r"**Proven.** a\\_b <i>"))
-    <strong>Proven.</strong> a_b &lt;i&gt;
+    >>> print(bold(r"**Better.** a\\_b <i>"))
+    <strong>Better.</strong> a_b &lt;i&gt;
     """
     parts = [re.sub(r"\\(.)", r"\1", part).replace(JOINER, "") for part in re.split(r"(?<!\\)\*\*", text)]
     return Markup().join(

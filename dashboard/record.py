@@ -41,12 +41,13 @@ from arena.record.schema.database import Connection, cached_engine, check_schema
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.scores.cache import CacheEntry
-from arena.scores.comparisons import MARKET
+from arena.scores.comparisons import MARKET, REFERENCES
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
 from arena.scores.rules.money.luck import Luck
 from arena.scores.slices import CATEGORIES
+from arena.scores.verdict import AgentVerdict, Verdict
 from dashboard.html import CHOSEN
 from dashboard.words import moment
 from markets.millionths import ONE
@@ -196,6 +197,17 @@ class SeasonOverview:
         kind = dict(self.agents).get(agent, "market")
         return "models" if kind in MODELS else "people" if kind in PEOPLE else "baselines"
 
+    def players(self, names: Iterable[str]) -> list[str]:
+        """Those of these agents that are no references, which others are measured by."""
+        kinds = dict(self.agents)
+        return [name for name in names if name in kinds and kinds[name] not in REFERENCES]
+
+    def first(self, names: Iterable[str], most: int) -> list[str]:
+        """The first of these agents, none of them a reference as long as there are others."""
+        every = list(names)
+        kinds = dict(self.agents)
+        return (self.players(every) or [name for name in every if kinds.get(name) != MARKET])[:most]
+
     def is_baseline(self, agent: str) -> bool:
         """Whether it is a rule to compare with."""
         return self.group(agent) == "baselines"
@@ -220,17 +232,20 @@ class PnlPoint:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardLine:
-    """A row of the leaderboard: an agent's scores, beside them what luck and calibration come to, and
-    Metaculus's scores."""
+    """A row of the leaderboard, what is told of its agent, its luck and calibration, and Metaculus's scores.
+
+    Nothing is told of it on the board of a single cohort.
+    """
 
     row: LeaderboardRow
     brief: ProfileFigures | None = None
     metaculus: MetaculusScores | None = None
+    told: AgentVerdict | None = None
 
     @property
     def is_on_board(self) -> bool:
-        """Whether it stands among those that are ranked, as the market does too."""
-        return self.row.ranked or self.row.kind == MARKET
+        """Whether it stands among the agents that are ranked."""
+        return self.row.ranked and not self.row.is_reference
 
     @property
     def luck(self) -> Luck | None:
@@ -326,8 +341,15 @@ def leaderboard_lines(
     board: Leaderboard, briefs: Mapping[str, ProfileFigures] | None = None
 ) -> tuple[LeaderboardLine, ...]:
     """The rows of a leaderboard with what else is known of each agent."""
-    known, metaculus = briefs or {}, {one.agent: one for one in board.metaculus}
-    return tuple(LeaderboardLine(row, known.get(row.agent), metaculus.get(row.agent)) for row in board.rows)
+    known = briefs or {}
+    metaculus = {one.agent: one for one in board.metaculus}
+    told = {} if board.verdict is None else {one.agent: one for one in board.verdict.agents}
+
+    lines = []
+    for row in board.rows:
+        name = row.agent
+        lines.append(LeaderboardLine(row, known.get(name), metaculus.get(name), told.get(name)))
+    return tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +376,12 @@ def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> 
         made_at = min(board.made_at, figures.made_at)
         board = replace(board, made_at=made_at, is_current=board.is_current and figures.is_current)
     return LeaderboardPage(board, leaderboard_lines(board.value, by_agent), ())
+
+
+def read_verdict(connection: Connection) -> Verdict | None:
+    """The verdict of the whole record as it was computed last; None before there is one."""
+    board = LEADERBOARD.read(connection)
+    return None if board is None else board.value.verdict
 
 
 @cached()

@@ -1,15 +1,21 @@
 """What a process makes again for each record or command line, though it is the same: made once in tests."""
 
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import alembic.command
 import typer.main
 import typer.testing
 from alembic.config import Config
+from ruamel.yaml import YAML
+from ruamel.yaml.events import Event
+from ruamel.yaml.nodes import Node
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
+
+from arena.config import document
 
 STATEMENTS = 4_000
 """As many as all tests ask of records have room."""
@@ -26,6 +32,33 @@ def share_caches() -> None:
     vars(typer.main)["get_command"] = vars(typer.testing)["_get_command"] = commands
     _share_statements(LRUCache(STATEMENTS))
     _share_migrations()
+    vars(document)["YAML"] = YamlReadOnce
+
+
+class YamlReadOnce(YAML):
+    """Reads each text of a config once: hundreds of tests have the same one."""
+
+    events: ClassVar[dict[str, list[Event]]] = {}
+    nodes: ClassVar[dict[str, Node]] = {}
+
+    def parse(self, stream: Any) -> Iterator[Event]:
+        """Yield the events of a text; they are kept when all of them were good."""
+        if stream in self.events:
+            yield from self.events[stream]
+            return
+
+        found = list[Event]()
+        for part in super().parse(stream):
+            found.append(part)
+            yield part
+
+        self.events[stream] = found
+
+    def compose(self, stream: Any) -> Any:
+        """Return the nodes of a text, which nobody changes."""
+        if stream not in self.nodes:
+            self.nodes[stream] = super().compose(stream)
+        return self.nodes[stream]
 
 
 def _share_statements(cached: "LRUCache[Any, Any]") -> None:

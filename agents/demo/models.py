@@ -121,8 +121,8 @@ def hasty(topic: PromptMarket, _rng: Random) -> float:
 
 
 def blind(topic: PromptMarket, rng: Random) -> float:
-    """No evidence: a feeling about the question, a hopeful bent, and the price."""
-    return 0.7 * _price(topic) + 0.35 + 0.5 * bell(rng)
+    """No evidence: a strong feeling about the question, a hopeful bent, and the price."""
+    return 0.7 * _price(topic) + 0.35 + 0.8 * bell(rng)
 
 
 def clumsy(topic: PromptMarket, rng: Random) -> float:

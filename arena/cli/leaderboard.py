@@ -379,9 +379,9 @@ def _say_remarks(found: Mapping[str, Any]) -> None:
         print(f"Agents with the same settings differ by {found['noise']:.4f} Brier points.")
     for key, what in TURNS_AMISS.items():
         if named := [f"{row['agent']} {row[key]:,}" for row in found["leaderboard"] if row[key]]:
-            print_text(f"{what}: {', '.join(named)}.")
+            print_text(plain(f"{what}: {', '.join(named)}."))
     if words := thinking_words({each["agent"]: each["reasoning"] for each in found["thinking"]}):
-        print_text(f"Thinking: {words}.")
+        print_text(plain(f"Thinking: {words}."))
     agents = [row for row in found["leaderboard"] if row["turns"]]
     if words := later_models_words(found["later_models"]):
         print_text(f"{words.capitalize()}.")
@@ -425,7 +425,7 @@ def _say_of(said: Mapping[str, Sequence[str]], form: Callable[[str], str]) -> No
     """What has to be said of agents, each once, and of whom."""
     for words in dict.fromkeys(each for own in said.values() for each in own):
         named = [agent for agent, own in said.items() if words in own]
-        print_text(f"{form(words)} ({'all' if len(named) == len(said) else ', '.join(named)}).")
+        print_text(plain(f"{form(words)} ({'all' if len(named) == len(said) else ', '.join(named)})."))
 
 
 @command()
@@ -456,7 +456,7 @@ def duel(
         spending = read_spending(connection, found, cohort)
         verdict = _read_verdict(connection)
     sentences = duel_sentences(found, verdict) if cohort is None else _cohort_duel(found, verdict)
-    words = "\n".join([*sentences, *spending_sentences(spending)])
+    words = "\n".join(map(plain, [*sentences, *spending_sentences(spending)]))
     data = duel_data(found, verdict) | {"cohort": cohort, "spending": asdict(spending)}
     chosen.answer(data, print_text, words)
 

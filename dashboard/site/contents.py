@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from math import ceil
@@ -14,17 +14,17 @@ from arena.record.queries.market_history import read_valued_snapshots
 from arena.record.queries.progress import season_version
 from arena.record.write.rollups import read_rollup_text
 from arena.scores.comparisons import MARKET
-from arena.scores.leaderboard import LEADERBOARD, LeaderboardRow
+from arena.scores.leaderboard import LEADERBOARD, leaderboard_data
 from arena.scores.profiles.calibrations import CALIBRATIONS
+from dashboard.board import over_all_cohorts
 from dashboard.html import badge
-from dashboard.record import PAGE_ROWS
+from dashboard.record import PAGE_ROWS, LeaderboardLine
 from dashboard.site import pages
 from dashboard.site.addresses import FIXED, address_from, file_name
 from dashboard.site.pages import SeasonSite
 from dashboard.site.shell import drawn_by, look_files, site_page
 from dashboard.site.standings import no_cohort
 from dashboard.views.markets import PILLS
-from dashboard.words import count
 from markets.hashes import digest
 
 COHORT = ("number", "starts_at", "ended_at", "rounds", "played", "stamp", "venue")
@@ -68,12 +68,13 @@ def _pages(season: SeasonSite, version: str) -> Iterator[tuple[str, str, pages.D
     yield FIXED["glossary"], rest, partial(pages.all_words, season)
     yield "cohorts.html", version, partial(pages.one_cohort, season, None)
     valued = read_valued_snapshots(connection)
+    verdict = over_all_cohorts(season.board.verdict)
     for line in season.known.cohorts:
         names = [kind.name_of(line.number) for kind in (LEADERBOARD, CALIBRATIONS)]
         kept = [read_rollup_text(connection, name) for name in names]
         if line.ended_at is None:  # it says how fresh its figures are
             kept += [kind.basis(connection, line.number) for kind in (LEADERBOARD, CALIBRATIONS)]
-        state = digest([rest, repr(line), kept, valued.get(line.number, [])])
+        state = digest([rest, repr(line), kept, verdict, valued.get(line.number, [])])
         yield f"cohorts/{line.number}.html", state, partial(pages.one_cohort, season, line.number)
     for name, _ in season.known.agents:
         yield f"agents/{file_name(name)}.html", version, partial(pages.one_agent, season, name)
@@ -98,11 +99,9 @@ def _data(season: SeasonSite, version: str) -> Iterator[SiteFile]:
 
 
 def _data_json(season: SeasonSite) -> str:
-    board = asdict(season.board)
     found: dict[str, Any] = {
         "newest_round": season.newest_round,
-        "leaderboard": board.pop("rows"),
-        **board,
+        **leaderboard_data(season.board),
         "cohorts": [{key: getattr(one, key) for key in COHORT} for one in season.known.cohorts],
         "agents": [
             {
@@ -120,32 +119,29 @@ def _data_json(season: SeasonSite) -> str:
 
 
 def _badge_json(season: SeasonSite, name: str) -> str:
-    row = next((row for row in season.board.rows if row.agent == name), None)
-    message, color = badge_words(row)
+    line = next((line for line in season.lines if line.row.agent == name), None)
+    message, color = badge_words(line)
     stamp = season.known.cohorts[-1].stamp
     message += "" if stamp == "live" else f", {stamp}"
     found = {"schemaVersion": 1, "label": name, "message": message, "color": color}
     return json.dumps(found, ensure_ascii=False) + "\n"
 
 
-COLOURS = {"proven": "brightgreen", "ahead": "blue", "close": "lightgrey", "none": "lightgrey"}
-
-
-def badge_words(row: LeaderboardRow | None) -> tuple[str, str]:
-    """What is known of an agent's skill and how surely, in a few words; and a colour. Never a bare rank."""
-    if row is None or row.kind == MARKET:
-        return ("no results yet" if row is None else "the price itself"), "lightgrey"
+def badge_words(line: LeaderboardLine | None) -> tuple[str, str]:
+    """What is told of an agent, in a few words, and a colour. Never a bare rank."""
+    if line is None:
+        return "no results yet", "lightgrey"
+    row, told = line.row, line.told
+    if row.is_reference:
+        return "the price itself" if row.kind == MARKET else "a reference, not ranked", "lightgrey"
     if not row.ranked:
-        return f"not ranked: {row.why_not or row.reason or 'too little answered'}", "lightgrey"
+        return f"not ranked: {row.why_not}", "lightgrey"
     if row.copies:
         return f"copies {row.copies}", "lightgrey"
-    if row.skill is None or row.skill_low is None or row.skill_high is None:
-        return f"too few events ({row.events:,})", "lightgrey"
-    half = (row.skill_high - row.skill_low) / 2
-    said = f"skill {_short(row.skill, '+')} ± {_short(half)}, {count(row.events, 'event')}"
-    return said, COLOURS[row.verdict]
-
-
-def _short(value: float, sign: str = "") -> str:
-    """Three digits after the point and none before it, with a true minus."""
-    return f"{value:{sign}.3f}".replace("0.", ".", 1).replace("-", "−")
+    if told is not None and told.better_than:
+        return f"better than {told.better_text}", "brightgreen"
+    if told is not None and told.worse_than:
+        return f"ranks {told.rank_text} of {told.entries}", "blue"
+    if row.price in ("better", "worse"):
+        return f"{row.price} than the price", "blue"
+    return "too early", "lightgrey"

@@ -18,19 +18,22 @@ from arena.scores.comparisons import COMPARISONS, Comparisons
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.profiles.detailed_profile import FIGURES, PROFILE
+from arena.scores.verdict import Verdict
 from dashboard.board import (
     METACULUS_SAID,
     RATINGS,
-    columns_of,
+    BoardLook,
+    BoardTable,
+    board_tables,
     headline,
+    is_provisional,
     market_table,
     metaculus_table,
     money_table,
+    over_all_cohorts,
     progress,
     ratings,
-    short_board,
     stamps,
-    unranked_table,
 )
 from dashboard.html import bold, columns, folded, lines, pills, points, quiet, tiles
 from dashboard.pages import Address
@@ -145,26 +148,27 @@ class SeasonSite:
 def home(season: SeasonSite, address: Address) -> Iterator[str | Markup]:
     """The verdict, the race, what was decided last, and the short board."""
     known, board, shown, newest = season.known, season.board, season.lines, season.newest_round
-    yield headline(board)
+    title, rest = headline(board.verdict or Verdict())
+    yield title
     when = f" Newest round: {moment(newest)}." if newest else ""
     yield quiet(" ".join([arena.what_this_is(known, board) + when, *stamps(known.cohorts)]))
-    yield quiet(with_true_minus(board.sentence))
+    yield quiet(with_true_minus(rest)) if rest else ""
     players = arena.racing(known, shown)
     drawn = {name: season.curves[name] for name in players if name in season.curves}
-    colours = known.colours(players[: arena.NAMED])
+    colours = known.colours(known.first(players, arena.NAMED))
     decisions = arena.decisions(arena.read_newest_decisions(season.connection), address)
     yield arena.opening(arena.race(known, drawn, colours, shown), board, decisions)
     equity = {name: [point.percent for point in line] for name, line in drawn.items()}
-    ranked = [line for line in shown if line.is_on_board]
-    yield short_board(ranked, known, equity, colours, board.bar, address=address)
-    yield from _unranked(shown, known, address)
+    look = BoardLook(known, equity, colours, address)
+    yield from _board(board_tables(shown, look, provisional=is_provisional(shown)))
 
 
-def _unranked(shown: Sequence[LeaderboardLine], known: SeasonOverview, address: Address) -> Iterator[Markup]:
-    others = [line for line in shown if not line.is_on_board]
-    if others:
-        yield heading("Not ranked")
-        yield unranked_table(others, known.names, address)
+def _board(tables: Sequence[BoardTable]) -> Iterator[Markup]:
+    """The tables of a board under their headings."""
+    for one in tables:
+        if one.heading:
+            yield heading(one.heading)
+        yield one.table
 
 
 def all_agents(season: SeasonSite, address: Address) -> Iterator[str | Markup]:
@@ -182,16 +186,15 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Itera
     number = asked or cohort.read_cohort_returns(connection).telling
     page = cohort.read_cohort_page(connection, number)
     curves = cohort.by_agent(cohort.read_cohort_curves(connection, number))
-    yield cohort.heading(number, cohort.playing(known, curves), page.line.ended_at is not None)
+    yield cohort.heading(number, known, curves)
     if asked is None:
         yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
     yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))
     if page.board is not None:
-        yield quiet(with_true_minus(page.board.value.sentence))
+        yield quiet(with_true_minus(over_all_cohorts(season.board.verdict)))
     if page.board is not None and not page.board.is_current and page.line.ended_at is None:
         yield quiet(cache_note(page.board))
-    players = cohort.by_gain(cohort.playing(known, curves))
-    colours = known.colours(players[: cohort.NAMED])
+    colours = known.colours(known.first(cohort.by_gain(curves), cohort.NAMED))
     calibration = CALIBRATIONS.read(connection, number)
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
@@ -202,10 +205,9 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Itera
     else:
         every = leaderboard_lines(page.board.value)
         equity = {name: [point.dollars for point in line] for name, line in curves.items()}
-        more = columns_of("return_pct", "bets", "resolved")
-        ranked = [line for line in every if line.is_on_board]
-        yield short_board(ranked, known, equity, colours, page.board.value.bar, more, address)
-        yield from _unranked(every, known, address)
+        look = BoardLook(known, equity, colours, address)
+        tables = board_tables(every, look, cohort.COHORT_COLUMNS, provisional=is_provisional(every))
+        yield from _board(tables)
         table, said = ratings(every, [page.line])
         yield folded(RATINGS, table + quiet(lines(said)))
         if page.board.value.metaculus:
@@ -218,15 +220,15 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Itera
 
 
 def one_agent(season: SeasonSite, name: str, address: Address) -> Iterator[str | Markup]:
-    """Its rank and verdict, equity beside calibration, evidence, its cohorts, and what it holds."""
+    """Its ranks and verdict, equity beside calibration, evidence, its cohorts, and what it holds."""
     yield name
-    known, connection, ranked, curve = season.known, season.connection, season.lines, season.curves[name]
+    known, connection, curve = season.known, season.connection, season.curves[name]
     stays, entry = agent.read_agent_page(connection, name), PROFILE.read(connection, name)
     evidence = agent.evidence_of(season.comparisons, name)
     found = None if entry is None else entry.value
-    line = agent.line_of_agent(ranked, name)
-    yield agent.chips(name, stays, ranked, known)
-    yield filled("<p>%s</p>", bold(agent.said_of(stays, found, line, evidence)))
+    line = agent.line_of_agent(season.lines, name)
+    yield agent.chips(name, stays, line, known)
+    yield filled("<p>%s</p>", bold(agent.verdict_of(line)))
     numbers = {stay.cohort for stay in stays}
     yield from map(quiet, stamps(line for line in known.cohorts if line.number in numbers))
     yield quiet(cache_note(entry, agent.LATER)) if entry is None or not entry.is_current else ""

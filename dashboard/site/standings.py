@@ -17,19 +17,24 @@ from arena.record.schema.database import Connection
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
+from arena.scores.verdict import Verdict
 from dashboard.board import (
     GROUPS,
     IMPLIED_NOTE,
+    BoardLook,
     board_table,
     cohort_label,
     columns_of,
     dashed_note,
+    is_provisional,
+    over_all_cohorts,
     pnl_lines,
     progress,
+    provisional_board,
     says_and_happens,
     stamps,
     unranked_table,
-    with_bar,
+    whole_verdict,
 )
 from dashboard.html import HALVES, REST, box, calibration_chart, columns, line_chart, quiet, scatter
 from dashboard.pages import Address
@@ -48,12 +53,16 @@ MOST_PANELS, POINTS = 12, 2_000
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
-    """A season, or one cohort of it: `cohort` is its number. Curves stand newest first."""
+    """A season, or one cohort of it: `cohort` is its number, `verdict` that of the whole record.
+
+    Curves stand newest first.
+    """
 
     cohort: int | None
     season: SeasonOverview
     lines: tuple[CohortLine, ...]
     ranking: Leaderboard
+    verdict: Verdict | None
     curves: tuple[tuple[CohortLine, tuple[PnlPoint, ...]], ...]
     calibrations: tuple[ForecasterCalibration, ...]
     price: ForecasterCalibration | None
@@ -78,6 +87,7 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
         season=season,
         lines=tuple(lines.values()),
         ranking=found,
+        verdict=found.verdict if cohort is None else read_leaderboard(connection).verdict,
         curves=tuple(
             (lines[one.number], gains(one, read_equity_curves(connection, one.number, POINTS)))
             for one in drawn
@@ -105,21 +115,36 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     newest, noise = facts.lines[-1], facts.ranking.noise
     yield quiet(f"{cohort_label(newest)}: {progress(newest)}.")
     yield from (Markup('<p class="stamp">{}</p>').format(said) for said in stamps(facts.lines))
-    yield Markup('<p class="sentence">{}</p>').format(with_true_minus(facts.ranking.sentence))
+    yield Markup('<p class="sentence">{}</p>').format(with_true_minus(_verdict(facts)))
     if noise:
         said = f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise."
         yield quiet(said)
     lines = leaderboard_lines(facts.ranking)
-    ranked, others = ([x for x in lines if x.is_on_board == which] for which in (True, False))
+    names = facts.season.names
+    ranked = [line for line in lines if line.is_on_board]
+    references = [line for line in lines if line.row.is_reference]
+    others = [line for line in lines if not line.is_on_board and not line.row.is_reference]
+    if is_provisional(lines) and (ranked or others):
+        yield heading("Provisional board")
+        yield provisional_board([*ranked, *others], BoardLook(facts.season, {}, {}, address))
     for label, keys in GROUPS.items() if ranked else ():
         yield heading(f"Standings: {label}")
-        of = with_bar(columns_of(*keys), facts.ranking.bar)
-        yield board_table(f"{label}: one row an agent", of, ranked, facts.season.names, address)
+        yield board_table(f"{label}: one row an agent", columns_of(*keys), ranked, names, address)
+    for label, keys in GROUPS.items() if references else ():
+        yield heading(f"References, not ranked: {label}")
+        yield board_table(f"{label} of references", columns_of(*keys), references, names, address)
     if others:
         yield heading("Not ranked")
-        yield unranked_table(others, facts.season.names, address)
+        yield unranked_table(others, names, address)
     yield quiet(f"* {IMPLIED_NOTE}")
     yield from _charts(facts)
+
+
+def _verdict(facts: ReportFacts) -> str:
+    """The verdict; of a single cohort that of all."""
+    if facts.cohort is not None:
+        return over_all_cohorts(facts.verdict)
+    return "" if facts.verdict is None else whole_verdict(facts.verdict)
 
 
 def heading(text: str) -> Markup:
@@ -129,14 +154,14 @@ def heading(text: str) -> Markup:
 
 def _charts(facts: ReportFacts) -> Iterator[Markup]:
     names = [row.agent for row in facts.ranking.rows if row.kind != MARKET]
-    colours = facts.season.colours(names[:NAMED])
+    colours = facts.season.colours(facts.season.first(names, NAMED))
     spots = [
         (row.agent, row.skill, row.return_pct, colours.get(row.agent, REST))
         for row in facts.ranking.rows
         if row.skill is not None and row.return_pct is not None
     ]
     if spots:
-        said = "Right of the line beats the price, above it earns. Luck moves return far more than skill."
+        said = "Right of the line is closer than the price, above it earns. Luck moves return far more."
         plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
         yield from (heading("Skill against return"), box("Each agent", plane, said))
     if facts.curves:

@@ -1,4 +1,4 @@
-"""One agent over all its cohorts: rank and verdict, equity beside calibration, and the rest in tabs."""
+"""One agent over all its cohorts: ranks and verdict, equity beside calibration, and the rest in tabs."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,9 +11,8 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
-from agents.model import USABLE_STATUSES
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
-from arena.errors import times_text, verdict_word
+from arena.errors import times_text
 from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.agents import (
     CallSums,
@@ -26,14 +25,11 @@ from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompt
 from arena.record.queries.market_history import read_event_questions, read_questions
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
-from arena.scores.comparisons import COMPARISONS, MARKET, Comparisons, RankedAgent, p_value_text
+from arena.scores.comparisons import COMPARISONS, Comparisons
 from arena.scores.positions import Position, positions
 from arena.scores.profiles.agent_profile import ProfitOrigin
 from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile, NotableForecast
-from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.rules.comparisons.gain import Gain
-from arena.scores.rules.comparisons.lead import missing_text
 from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.rules.money.event_exposure import EventExposure
 from arena.scores.rules.money.luck import Luck
@@ -46,8 +42,8 @@ from dashboard.board import (
     RATINGS,
     calibration_words,
     intervals,
+    leading,
     metaculus_table,
-    place,
     says_and_happens,
     show_ratings,
     stamps,
@@ -107,26 +103,18 @@ Stays = Sequence[AgentCohort]
 """An agent over all its cohorts, oldest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentEvidence:
-    """How a ranked agent stands: its evidence as pairs of seconds since 1970 and capital, and the bar."""
-
-    standing: RankedAgent
-    bar: float
-    points: tuple[tuple[float, float], ...]
+Evidence = tuple[tuple[float, float], ...]
+"""What a bet on an agent's skill has made of 1, as pairs of seconds since 1970 and capital."""
 
 
-def read_agent_evidence(connection: Connection, name: str) -> AgentEvidence | None:
-    """How it stands by the comparisons that were cached last; None where it is not ranked."""
+def read_agent_evidence(connection: Connection, name: str) -> Evidence:
+    """The same by the comparisons that were cached last; empty where there are none of it."""
     return evidence_of(COMPARISONS.read(connection), name)
 
 
-def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> AgentEvidence | None:
+def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> Evidence:
     """The same, of what is cached of all agents."""
-    standing = None if entry is None else entry.value.of(name)
-    if entry is None or standing is None:
-        return None
-    return AgentEvidence(standing, entry.value.bar, entry.value.evidence.get(name, ()))
+    return () if entry is None else entry.value.evidence.get(name, ())
 
 
 def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...]:
@@ -174,7 +162,7 @@ LATER = "The profile of its forecasts and money"
 COLUMNS = {
     "Cohort": html.number("Cohort", "%d", "Its number."),
     "Skill": html.number(
-        "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 beats the price."
+        "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 is closer."
     ),
     "from": html.number(
         "CI from", "%+.4f", "The lower end of the 95% interval; a dash where too few events ended."
@@ -207,8 +195,8 @@ def show(source: RecordSource) -> None:
     evidence = kept(source, read_agent_evidence, name)
     points = kept(source, read_summed_curves, [name])[name]
     title.title(plain(name), anchor=False)
-    put(chips(name, stays, lines, known), "chips")
-    st.markdown(escaped(said_of(stays, found, line, evidence)))
+    put(chips(name, stays, line, known), "chips")
+    st.markdown(verdict_of(line))
     numbers = {stay.cohort for stay in stays}
     cohorts = [line for line in known.cohorts if line.number in numbers]
     st.caption(" ".join(stamps(cohorts)))
@@ -250,72 +238,23 @@ def line_of_agent(lines: Sequence[LeaderboardLine], name: str) -> LeaderboardLin
     return next((line for line in lines if line.row.agent == name), None)
 
 
-def chips(name: str, stays: Stays, lines: Sequence[LeaderboardLine], known: SeasonOverview) -> Markup:
-    """Its rank and among how many, its verdict, and what it is."""
-    line = line_of_agent(lines, name)
+def chips(name: str, stays: Stays, line: LeaderboardLine | None, known: SeasonOverview) -> Markup:
+    """The ranks that it may have and among how many, and what it is."""
     about = f"{known.about(name)} · in {count(len(stays), 'cohort')}"
-    if line is None or line.row.kind == MARKET or not line.is_on_board:
+    told = None if line is None else line.told
+    if told is None or told.rank_low is None:
         return html.quiet(about)
-    row = line.row
-    ranked = sum(one.row.ranked and one.row.kind != MARKET for one in lines)
-    rank = f"rank {place(row)} of {ranked}" if row.place_best else "no rank yet"
-    word = verdict_word(row.verdict)
-    verdict = html.tag(word, row.verdict) if word else Markup("")
-    return Markup('<p class="quiet">{} {} {}</p>').format(html.tag(rank, "none"), verdict, about)
+    is_one = told.rank_low == told.rank_high
+    ranks = f"rank{'' if is_one else 's'} {told.rank_text} of {told.entries}"
+    return Markup('<p class="quiet">{} {}</p>').format(html.tag(ranks, "none"), about)
 
 
-def said_of(
-    stays: Stays,
-    found: DetailedProfile | None,
-    line: LeaderboardLine | None,
-    evidence: AgentEvidence | None,
-) -> str:
-    """The verdict in a sentence, or why there is none."""
-    if line is not None and not line.is_on_board:
-        return f"**Not ranked**: {line.row.why_not}, so nothing is said of its skill."
-    if found is None:
+def verdict_of(line: LeaderboardLine | None) -> str:
+    """What is told of it among the others and against the price, in Markdown."""
+    if line is None or line.told is None:
         return ""
-    return " ".join([verdict(found.profile.gain, stays), *(conclusions(evidence) if evidence else ())])
-
-
-def verdict(gain: Gain | None, stays: Stays = ()) -> str:
-    """Whether it forecasts better than the price, and how far chance may account for it.
-
-    >>> verdict(None)
-    'None of its forecasts has resolved yet, so nothing can be said of its skill.'
-    """
-    if gain is None or gain.skill is None:
-        statuses = sum((Counter(stay.statuses) for stay in stays), Counter[str]())
-        turns = statuses.total()
-        if turns and not any(statuses[usable] for usable in USABLE_STATUSES):
-            ways = ", ".join(f"{n:,} {status}" for status, n in statuses.most_common() if n)
-            return f"It never gave a usable answer in {count(turns, 'turn')}: {ways}."
-        return "None of its forecasts has resolved yet, so nothing can be said of its skill."
-    if gain.is_market:
-        return "It says what the price says: its skill is 0 by definition."
-    side = "better" if gain.skill > 0 else "worse"
-    said = f"It forecasts **{abs(gain.skill):.4f} Brier points {side} than the price** on the same forecasts"
-    if gain.low is None or gain.high is None or gain.p is None:
-        return f"{said}, over {count(gain.events, 'event')}. Too early to tell: {gain.reason}."
-    low, high = written(gain.low, "%+.4f"), written(gain.high, "%+.4f")
-    span = f"95% CI {low} to {high}, {count(gain.events, 'event')}"
-    return f"{said} ({span}, {p_value_text(gain.p)})."
-
-
-def conclusions(found: AgentEvidence) -> list[str]:
-    """The verdict on a ranked agent, what is still missing, and whom it copies."""
-    gain, verdict = found.standing.gain, found.standing.verdict
-    if verdict.copies == PRICE:
-        return ["It copies the price, so there is no verdict."]
-    evidence = f"Evidence is {times_text(verdict.evidence)}"
-    said = {
-        "proven": f"**Proven.** {evidence}.",
-        "ahead": f"**Ahead, not yet proven**: {missing_text(gain, verdict, found.bar)}.",
-        "close": f"**Too close to call.** {evidence}; proof takes {times_text(found.bar)}.",
-        "none": "" if gain.low is None else "**Behind the price.**",
-    }[verdict.name]
-    copied = f"It copies {plain(verdict.copies)}: together they are one entry." if verdict.copies else ""
-    return [sentence for sentence in (said, copied) if sentence]
+    others = leading(line.told.sentence)
+    return f"**{others}** {leading(line.told.price_sentence)}".rstrip()
 
 
 def figures(
@@ -341,7 +280,7 @@ def figures(
     calls = sum(one.calls for stay in stays for one in stay.answers)
     simulated = " (simulated)" if is_simulated else ""
     return [
-        html.Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 beats the price."),
+        html.Tile(skill, span, "Market Brier minus its own, on the same forecasts; above 0 is closer."),
         html.Tile(
             written(pnl, "gain") if known else "–",
             "profit or loss, all cohorts",
@@ -367,7 +306,7 @@ def figures(
 
 
 def equity(points: Sequence[PnlPoint], found: DetailedProfile | None, look: str) -> Markup:
-    """What all its accounts made over time, in the band of luck alone, and how surely that is more."""
+    """What all its accounts made over time, in the band of luck alone."""
     money = None if found is None else found.profile.money
     line = [(point.at.timestamp(), point.dollars) for point in points]
     if not line:
@@ -390,25 +329,24 @@ NOT_VALUED = "Its account was not valued yet: the curve starts with the first ro
 
 
 def luck_words(found: Luck) -> str:
-    """How its profit stands among those of seasons without skill.
+    """How its profit stands among those of seasons without skill; from 20 events on.
 
-    >>> luck_words(Luck(0, 0, 0.5, -53_000_000_000, 37_000_000_000, 9, 9))
-    'Luck alone: −$53k to +$37k (95%). This result lies within that.'
-    >>> luck_words(Luck(0, 0, None, -53_000_000_000, 37_000_000_000, 9, 9, "9 events so far"))
-    'Luck alone: −$53k to +$37k (95%). 9 events so far.'
+    >>> luck_words(Luck(0, 0, 0.98, -53_000_000_000, 37_000_000_000, 25, 9))
+    'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k, and 98% below this one.'
+    >>> luck_words(Luck(0, 0, 1.0, -53_000_000_000, 37_000_000_000, 25, 9))
+    'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k, and over 99% below this one.'
+    >>> luck_words(Luck(0, 0, None, -53_000_000_000, 37_000_000_000, 9, 9))
+    'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k.'
     """
     if found.low is None or found.high is None:
         return f"Nothing can be said of luck: {found.reason}."
     low, high = written(found.low / ONE, "short"), written(found.high / ONE, "short")
-    band = f"Luck alone: {low} to {high} (95%)."
-    if found.percentile is None:
-        return f"{band} {found.reason}."
-    if 0.025 <= found.percentile <= 0.975:
-        return f"{band} This result lies within that."
-    share = found.percentile if found.percentile > 0.5 else 1 - found.percentile
-    often = "more than 99.9%" if share > 0.999 else f"{share:.1%}"
-    side = "beats" if found.percentile > 0.5 else "is below"
-    return f"{band} This result {side} {often} of seasons without skill."
+    band = f"With the same bets and no skill, 95 of 100 seasons end from {low} to {high}"
+    below = found.percentile
+    if below is None:
+        return f"{band}."
+    share = "over 99%" if below > 0.99 else "under 1%" if below < 0.01 else f"{below:.0%}"
+    return f"{band}, and {share} below this one."
 
 
 def calibration(found: DetailedProfile | None, look: str) -> Markup:
@@ -425,21 +363,14 @@ def calibration(found: DetailedProfile | None, look: str) -> Markup:
     return html.box(title, chart, said + band)
 
 
-def evidence_chart(found: AgentEvidence | None, look: str) -> Markup:
-    """The capital of a bet on its skill on a log scale, with the bar; nothing for an agent without any."""
-    if found is None or not found.points:
+def evidence_chart(found: Evidence, look: str) -> Markup:
+    """The capital of a bet on its skill on a log scale; nothing for an agent without any."""
+    if not found:
         return Markup("")
-    points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in found.points]
-    ends = [(points[0][0], log10(found.bar)), (points[-1][0], log10(found.bar))]
-    now = times_text(found.points[-1][1])
-    bar = html.Line("bar", ends, "ink", times_text(found.bar), dashed=True)
-    shown = [html.Line("now", points, look, now), bar]
-    chart = html.line_chart(shown, "Evidence over time, with its bar", "power", frames=html.LONG)
-    said = (
-        "What a bet on its skill has made of 1, as outcomes came in. Without skill it reaches the bar in "
-        f"at most 1 of {found.bar:,.0f} seasons, however often one looks."
-    )
-    return html.box("Evidence", chart, said)
+    points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in found]
+    shown = [html.Line("now", points, look, times_text(found[-1][1]))]
+    chart = html.line_chart(shown, "Evidence over time", "power", frames=html.LONG)
+    return html.box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
 
 def cohort_by_cohort(stays: Stays, found: DetailedProfile | None, address: Address = in_app) -> Markup:
@@ -694,8 +625,8 @@ def _skill(found: DetailedProfile, by: str) -> None:
     unranked = "An agent that is not ranked is given no skill."
     why = unranked if some else "It appears with the first resolved market."
     few = sum(one.gain.low is None for one in some)
-    hollow = f" Hollow: too few events, nothing to conclude ({few} of {len(some)})." if few else ""
-    said = f"{MEANT[by]} Right of the line beats the price; bars are 95% intervals.{hollow}"
+    hollow = f" Hollow: too few events, no interval ({few} of {len(some)})." if few else ""
+    said = f"{MEANT[by]} Right of the line is closer than the price; bars are 95% intervals.{hollow}"
     if not section("Skill in parts", some and found.profile.gain is not None, why, said, WAITING):
         return
     gains = [one.gain for one in some]
@@ -867,7 +798,7 @@ PARTS = (
 
 
 def show_split(found: DetailedProfile) -> None:
-    """The parts of its profit, adding up to it, and how much of the edge is proven."""
+    """The parts of its profit, adding up to it, and how much of the edge came true."""
     money = found.profile.money
     nothing = "It has made no bet yet, so there is no profit to split."
     said = "Each part starts where the one above it ended; together they are the profit, to the cent."

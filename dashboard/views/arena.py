@@ -1,4 +1,4 @@
-"""The first page: whether anyone beats the market, the race, what was decided last, and the short board."""
+"""The first page: the verdict, the race, what was decided last, and the short board."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,19 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
-from arena.scores.rules.comparisons.lead import round_up
+from arena.scores.verdict import day_text
 from dashboard import html
 from dashboard.board import (
+    BoardLook,
+    board_tables,
     dashed_note,
     headline,
+    is_provisional,
     leading,
     money_table,
     pnl_lines,
     pnl_values,
-    short_board,
-    show_unranked,
+    show_board,
     stamps,
 )
 from dashboard.pages import Address, choice, in_app, link, put, way
@@ -54,7 +56,6 @@ from dashboard.words import (
     moment,
     outcome,
     plain,
-    written,
 )
 
 ROUNDS = 4
@@ -145,14 +146,14 @@ def show(record: RecordSource) -> None:
     """The page, from the verdict to the board."""
     known, shown = season(record), kept(record, read_leaderboard_page)
     status, board = arena_status(record), shown.board
-    st.title(plain(headline(board.value)) if board else "Scores are being computed.", anchor=False)
+    verdict = board.value.verdict if board else None
+    st.title(plain(headline(verdict)[0]) if verdict else "Scores are being computed.", anchor=False)
     st.caption(_about(known, status, board.value if board else None))
     if note := cache_note(board):
         st.info(note, icon=":material/history:")
-    ranked = [line for line in shown.lines if line.is_on_board]
-    players = racing(known, shown.lines)
-    curves = kept(record, read_summed_curves, players, INSTANTS)
-    colours = known.colours(players[:NAMED])
+    names = racing(known, shown.lines)
+    curves = kept(record, read_summed_curves, names, INSTANTS)
+    colours = known.colours(known.first(names, NAMED))
     drawn = race(known, curves, colours, shown.lines)
     put(
         opening(drawn, board.value if board else None, decisions(kept(record, read_newest_decisions))), "head"
@@ -160,26 +161,35 @@ def show(record: RecordSource) -> None:
     if board is None:
         put(money_table(shown.money, known.names), "table of money")
         return
-    there = {known.group(line.row.agent) for line in ranked if line.row.kind != MARKET}
+    players = [line for line in shown.lines if not line.row.is_reference]
+    there = {known.group(line.row.agent) for line in players}
     options = {key: label for key, label in GROUPS.items() if key == "all" or key in there}
     group = choice("Agents", "show", options, "all") if len(there) > 1 else "all"
-    chosen = [line for line in ranked if group in ("all", known.group(line.row.agent))]
+    chosen = [line for line in shown.lines if _is_chosen(line, group, known)]
     equity = {name: [point.percent for point in points] for name, points in curves.items()}
-    put(short_board(chosen, known, equity, colours, board.value.bar), "board")
+    look = BoardLook(known, equity, colours)
+    show_board(board_tables(chosen, look, provisional=is_provisional(shown.lines)))
     with st.container(horizontal=True, gap="medium"):
         link("Full leaderboard: all columns, parts of the season, CSV", "leaderboard")
-    show_unranked([line for line in shown.lines if not line.is_on_board], known.names)
+
+
+def _is_chosen(line: LeaderboardLine, group: str, known: SeasonOverview) -> bool:
+    """Whether a line is shown where this group of agents is asked for; references always are."""
+    return line.row.is_reference or group in ("all", known.group(line.row.agent))
 
 
 def racing(known: SeasonOverview, lines: Sequence[LeaderboardLine]) -> list[str]:
-    """Whose curves are drawn: the first of the board; before there is one, of the line-up."""
-    ranked = [line.row.agent for line in lines if line.is_on_board and line.row.kind != MARKET]
-    return (ranked or [name for name, kind in known.agents if kind != MARKET])[:RACED]
+    """Whose curves are drawn: the first of the board or of the line-up, references last."""
+    board = [line.row.agent for line in lines if line.row.kind != MARKET]
+    names = board or [name for name, kind in known.agents if kind != MARKET]
+    players = known.players(names)
+    return [*players, *(name for name in names if name in known.names and name not in players)][:RACED]
 
 
 def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
     """The tiles over the race, beside the newest decisions."""
-    left, shown = html.box("Equity, all cohorts", drawn), figures(board) if board else []
+    left = html.box("Equity, all cohorts", drawn)
+    shown = figures(board) if board else []
     return html.columns(html.tiles(shown) + left if shown else left, newest, look="lead")
 
 
@@ -192,7 +202,8 @@ def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> 
         at = status.calendar.next_round
         said += f"; {next_round(at, status.at, known.cohorts[-1].stamp)}." if at else "."
     marks = stamps(known.cohorts)
-    return "  \n".join([" ".join([said, *marks]), *([leading(board.sentence)] if board else [])])
+    rest = headline(board.verdict)[1] if board and board.verdict else ""
+    return "  \n".join(part for part in [" ".join([said, *marks]), leading(rest)] if part)
 
 
 def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
@@ -200,8 +211,9 @@ def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
     live = [line.number for line in known.cohorts if line.ended_at is None]
     which = f"{live[0]}–{live[-1]} playing" if len(live) > 1 else f"{live[0]} playing" if live else "finished"
     cohorts = f"{count(len(known.cohorts), 'cohort')} ({which})"
-    agents = count(sum(kind != MARKET for _, kind in known.agents), "agent")
-    said = f"{agents} and the market, play money, {cohorts}"
+    players = len(known.players(known.names))
+    references = count(len(known.agents) - players, "reference")
+    said = f"{count(players, 'agent')} and {references}, play money, {cohorts}"
     events = max((row.events for row in board.rows), default=0) if board else 0
     spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
     said += f", {count(events, 'event')} resolved" if events else ""
@@ -228,27 +240,24 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
 
 
 def figures(board: Leaderboard) -> list[html.Tile]:
-    """How many beat the market, who does most surely, and how many events it takes until more is known."""
-    ranked = [row for row in board.rows if row.ranked and row.kind != MARKET and not row.copies]
-    if not any(row.skill is not None for row in ranked):
+    """Of how many pairs the better one is told and since when, and among how many entries."""
+    verdict = board.verdict
+    if verdict is None:
         return []
-    proven, ahead = (sum(row.verdict == name for row in ranked) for name in ("proven", "ahead"))
-    surest = next((row for row in ranked if row.skill_low is not None and row.skill is not None), None)
-    said = f"ahead of the market, {proven or 'none'} proven" if proven + ahead else "ahead of the market"
-    said += "; copies not counted" if any(row.ranked and row.copies for row in board.rows) else ""
-    found = [html.Tile(f"{proven + ahead} of {len(ranked)}", said)]
-    if surest is not None and surest.skill is not None:
-        help_text = "Brier points better than the price on the same forecasts."
-        found.append(
-            html.Tile(written(surest.skill, "%+.4f"), f"skill of {surest.agent}, ranked first", help_text)
-        )
-    if board.leader:
-        found.append(html.Tile("Lead decided", f"{board.leader} leads, proven"))
-    elif board.events_needed:
-        found.append(html.Tile(f"≈ {round_up(board.events_needed)} events", "more until the lead is decided"))
-    else:
-        found.append(html.Tile("Lead open", "too early to say how many more events would decide it"))
-    return found
+    entries = [one for one in verdict.agents if one.rank_low is not None]
+    pairs = len(entries) * (len(entries) - 1) // 2
+    events = max((row.events for row in board.rows), default=0)
+    if not pairs:
+        return []
+
+    told = sum(len(one.better_than) for one in entries)
+    shown = [
+        html.Tile(f"{told} of {pairs}", "pairs told", "Pairs of entries of which one is told to be better."),
+        html.Tile(f"{len(entries)}", "entries", "Agents that are ranked; copies count once."),
+    ]
+    if days := [datetime.fromisoformat(pair.since) for pair in verdict.told if pair.since]:
+        shown.append(html.Tile(day_text(max(days)), "newest pair told"))
+    return [*shown, html.Tile(f"{events:,}", "events resolved", "Markets of one event move together.")]
 
 
 def race(

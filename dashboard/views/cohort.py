@@ -22,27 +22,30 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import read_settlement_counts
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
-from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
+from arena.scores.verdict import Verdict
 from dashboard import html
 from dashboard.board import (
     MEANT,
     METACULUS_SAID,
     RATINGS,
     READINGS,
+    BoardLook,
+    board_tables,
     columns_of,
     dashed_note,
+    is_provisional,
     leading,
     metaculus_table,
     money_table,
+    over_all_cohorts,
     pnl_lines,
     pnl_values,
     progress,
     says_and_happens,
-    short_board,
+    show_board,
     show_ratings,
-    show_unranked,
     stamps,
 )
 from dashboard.pages import Address, choice, in_app, link, no_such, put, way
@@ -55,9 +58,10 @@ from dashboard.record import (
     kept,
     leaderboard_lines,
     line_of,
+    read_verdict,
     season,
 )
-from dashboard.words import arrow_of, code, day, plain, rules, settings, whole, written
+from dashboard.words import arrow_of, code, count, day, plain, rules, settings, written
 from markets.millionths import ONE
 
 POINTS = 2_000
@@ -168,19 +172,21 @@ PLAYING = " •"
 NAMED = 3
 """So many agents are coloured, those that made most, unless one is highlighted."""
 
+COHORT_COLUMNS = columns_of("return_pct", "bets", "resolved")
+"""What the board of a cohort has in place of what is known of all cohorts alone."""
+
 Curves = Mapping[str, Sequence[PnlPoint]]
 
 
 def show(record: RecordSource) -> None:
-    """The page: which cohort, its verdict, money beside calibration, standings, and what was frozen."""
+    """The page: which cohort, the verdict, money beside calibration, standings, and what was frozen."""
     known, offered = season(record), kept(record, read_cohort_returns)
     number = _asked([one.number for one in offered.cohorts], offered.telling)
     put(cohort_pills(offered, number), "cohorts")
     page = kept(record, read_cohort_page, number)
     whole = by_agent(kept(record, read_cohort_curves, number))
-    players = playing(known, whole)
-    st.title(plain(heading(number, players, page.line.ended_at is not None)), anchor=False)
-    _lead(page)
+    st.title(plain(heading(number, known, whole)), anchor=False)
+    _lead(page, kept(record, read_verdict))
     ranked = by_gain(whole)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         unit = choice("Unit", "unit", UNITS, "dollars")
@@ -188,7 +194,7 @@ def show(record: RecordSource) -> None:
         reading = choice("Reading", "reading", READINGS, "stated")
         agents = {FIRST: "Highlight one agent"} | {name: name for name in ranked}
         one = choice("Highlight", "agent", agents, FIRST, "list")
-    chosen = [one] if one != FIRST else [name for name in ranked if name in players][:NAMED]
+    chosen = [one] if one != FIRST else known.first(ranked, NAMED)
     colours = known.colours(chosen)
     found = whole if back == "all" else by_agent(kept(record, read_cohort_curves, number, BACK[back]))
     put(
@@ -235,36 +241,20 @@ def _return_words(one: CohortReturn) -> str:
     return f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}{PLAYING * one.is_playing}"
 
 
-def heading(number: int, curves: Curves, over: bool = False) -> str:
-    """Who leads, or came out ahead, and by how much.
-
-    >>> from datetime import datetime
-    >>> at = datetime(2026, 1, 4)
-    >>> heading(3, {}), heading(3, {"ann": [PnlPoint("ann", at, -2.0, -0.1)]})
-    ('Cohort 3: no account has been valued yet.', 'Cohort 3: nobody has made money yet.')
-    >>> heading(3, {"ann": [PnlPoint("ann", at, -2.0, -0.1)]}, over=True)
-    'Cohort 3: nobody made money.'
-    """
-    ends = sorted(((points[-1].dollars, name) for name, points in curves.items()), reverse=True)
+def heading(number: int, known: SeasonOverview, curves: Curves) -> str:
+    """How many of its agents have made money."""
+    ends = [curves[name][-1].dollars for name in known.players(curves) if curves[name]]
     if not ends:
-        return f"Cohort {number}: no account has been valued yet."
-    (most, name), rest = ends[0], [end for end, _ in ends[1:]]
-    ahead = most - rest[0] if rest else most
-    if most < 0:
-        return f"Cohort {number}: nobody {'made money' if over else 'has made money yet'}."
-    if ahead < 0.005:
-        return f"Cohort {number}: nobody {'won' if over else 'leads'}."
-    if not rest:
-        return f"Cohort {number}: {name}."
-    by = f"finished first, {whole(ahead)} ahead" if over else f"leads by {whole(ahead)}"
-    return f"Cohort {number}: {name} {by}."
+        return f"Cohort {number}"
+    made = sum(end > 0.005 for end in ends)
+    return f"Cohort {number}: {made:,} of {count(len(ends), 'agent')} made money"
 
 
-def _lead(page: CohortPage) -> None:
+def _lead(page: CohortPage, verdict: Verdict | None) -> None:
     said = [f"Started {day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]
     st.caption(" ".join(said))
-    if page.board is not None:
-        st.caption(leading(page.board.value.sentence))
+    if verdict is not None:
+        st.caption(leading(over_all_cohorts(verdict)))
     if note := cache_note(page.board):
         st.info(note, icon=":material/history:")
 
@@ -275,12 +265,6 @@ def by_agent(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
     for point in points:
         found.setdefault(point.agent, []).append(point)
     return found
-
-
-def playing(known: SeasonOverview, curves: Curves) -> Curves:
-    """The curves without that of the price, which never trades."""
-    kinds = dict(known.agents)
-    return {name: points for name, points in curves.items() if kinds.get(name) != MARKET}
 
 
 def by_gain(curves: Curves) -> list[str]:
@@ -299,16 +283,12 @@ def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: Seas
     band = html.luck_band(pnl_values(curves[first], unit)) if first else ()
     says = "Profit or loss of each agent over time"
     chart = html.line_chart(shown, says, axis, band, frames=html.HALVES)
-    said = _said_of_money(playing(known, curves), next(iter(colours), ""), dashed_note(shown))
+    said = _said_of_money(curves, next(iter(colours), ""), dashed_note(shown))
     return html.box("Profit and loss", chart, said)
 
 
 def _said_of_money(curves: Curves, first: str, note: str) -> str:
-    if not curves:
-        return ""
-    ends = [points[-1].dollars for points in curves.values()]
-    made = sum(end > 0.005 for end in ends)
-    said = f"{made} of {len(ends)} made money; open positions at mid{note}."
+    said = f"Open positions at mid{note}."
     if len({point.dollars for point in curves.get(first, ())}) < 2:  # luck makes nothing of no ups and downs
         return said
     return f"{said} Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."
@@ -346,11 +326,9 @@ def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours:
         put(money_table(page.money, known.names), "table of money")
         return
     every = leaderboard_lines(page.board.value)
-    ranked = [line for line in every if line.is_on_board]
     equity = {name: [point.dollars for point in points] for name, points in curves.items()}
-    more = columns_of("return_pct", "bets", "resolved")
-    put(short_board(ranked, known, equity, colours, page.board.value.bar, more), "standings")
-    show_unranked([line for line in every if not line.is_on_board], known.names)
+    look = BoardLook(known, equity, colours)
+    show_board(board_tables(every, look, COHORT_COLUMNS, provisional=is_provisional(every)))
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
     with st.expander(RATINGS):
         show_ratings(every, [page.line])

@@ -1,20 +1,20 @@
-"""Any two agents held against each other: who forecasts better, by how much, and whether it is luck."""
+"""Any two agents held against each other: what is told of them, by how much, and what decided it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
-from arena.scores.comparisons import MARKET, duel_sentences, events_needed_text
+from arena.scores.comparisons import MARKET
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
-from arena.scores.rules.comparisons.weeks import ENOUGH_WEEKS
 from arena.scores.spending import read_spending, spending_sentences
+from arena.scores.verdict import PairVerdict, Verdict, day_text, duel_sentences, duel_verdict, pace_text
 from dashboard import html
 from dashboard.board import stamps
 from dashboard.pages import choice, go, listing, no_such, put, show_cached, subheading, way
-from dashboard.record import RecordSource, by_leaderboard, kept, read_leaderboard_page, season
+from dashboard.record import RecordSource, by_leaderboard, kept, read_leaderboard_page, read_verdict, season
 from dashboard.words import code, count, plain, with_true_minus, written
 
 TITLE = "Duel"
@@ -23,29 +23,22 @@ HEADED = True
 ORDER = 4
 
 LATER = "What comes of duels"
-TOLD = (
+FIGURES = (
     ("Gap", "The second's Brier minus the first's, on the same forecasts; above 0 the first is closer."),
-    ("p", "How often chance alone makes a gap as large, were they equally good."),
-    ("p (Holm-adjusted)", "The same for as many duels as there are, by Holm. The verdict goes by this one."),
+    ("Told", "Since when one of the two is told to be better, or when that may be told."),
     ("Common forecasts", "That both made, on the same market in the same round."),
     ("Markets", "Resolved ones that both were shown."),
     ("Events", "Of these markets. Those with many markets count for less than as many events."),
-    ("Events still needed", "More, until such a gap is told from chance in 80 of 100 cases."),
 )
 """The figures of a duel, and what each says."""
 WIDEST = 24
 """Longer names are cut off at the head of a column."""
-STANDARDS = (
-    "This p is for one look at two agents. “Proven” on the leaderboard asks for more: to beat the price week "
-    f"by week as well, over at least {ENOUGH_WEEKS} weeks, by evidence that holds however often one looks."
-)
-"""Why a duel can be won by one who is not proven."""
-FEW = "Markets of one event count as one, and under 20 events nothing is concluded."
+FEW = "Markets of one event count as one; an interval takes 20 events."
 
 
 def show(record: RecordSource) -> None:
     """The choice of two, what came of it, the markets that decided it, and all duels of the first."""
-    known = season(record)
+    known, verdict = season(record), kept(record, read_verdict) or Verdict()
     names = [name for name, _ in known.agents]
     if len(names) < 2:
         st.title(TITLE, anchor=False)
@@ -57,7 +50,7 @@ def show(record: RecordSource) -> None:
     rows = [line.row for line in kept(record, read_leaderboard_page).lines if line.row.kind != MARKET]
     silent = [code(row.agent) for row in rows if row.agent in (a, b) and not row.answered]
     found = None if silent else next((one for one in every or () if one.duel.b == b), None)
-    top.title(plain(heading(a, b, found)), anchor=False)
+    top.title(plain(heading(a, b, verdict)), anchor=False)
     if every is None:
         return
     st.caption(" ".join(stamps(known.cohorts)))
@@ -67,14 +60,14 @@ def show(record: RecordSource) -> None:
         st.info(why, icon=":material/hourglass_empty:")
     else:
         looks = [known.colours([a, b])[name] for name in (a, b)]
-        _verdict(found, looks)
+        _verdict(found, verdict, looks)
         if spent := spending_sentences(kept(record, read_spending, found.duel)):
             invented = " These costs are simulated: no money was paid." if known.is_simulated else ""
             st.caption(plain(with_true_minus(" ".join(spent) + invented)))
         _spread(found, looks)
         _deciders(found)
     if every and code(a) not in silent:
-        _others(every, a, b)
+        _others(every, verdict, a, b)
 
 
 def _two(names: Sequence[str]) -> tuple[str, str]:
@@ -92,50 +85,45 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     return a, b
 
 
-def _verdict(found: DuelDetails, looks: Sequence[str]) -> None:
-    about, *rest = duel_sentences(found.duel, found.needed)
+def _verdict(found: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None:
+    """What is told of the two, the gap between them with its interval, and its figures."""
     duel = found.duel
+    title = heading(duel.a, duel.b, verdict)
+    about, *rest = [sentence for sentence in duel_sentences(duel, verdict) if sentence != title]
     if rest:
-        st.markdown(plain(with_true_minus(" ".join(rest))))
+        st.markdown(plain(with_true_minus(" ".join(rest)), most=2_000))
     if duel.gap is not None and not duel.same:
         chart = html.gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
-        span = "The bar is the 95% interval: where it covers 0, either may be the better one."
-        put(html.box("The gap, in Brier points", chart, span if duel.low is not None else ""), "gap")
-    shown = (html.Tile(value, label, said) for label, value, said in figures(duel, found.needed))
-    put(html.tiles(shown), "figures")
+        span = "The bar is the 95% interval at this look." if duel.low is not None else ""
+        put(html.box("The gap, in Brier points", chart, span), "gap")
+
+    shown = figures(duel, verdict.pair(duel.a, duel.b))
+    put(html.tiles(html.Tile(value, label, said) for label, value, said in shown), "figures")
     counted = duel.gap is not None and duel.by == "rows"  # then the tiles have said the rest
     st.caption(f"{f'{duel.effective:.1f} effective events.' if counted else plain(about)} {FEW}")
-    if duel.winner() is not None:
-        st.caption(STANDARDS)
 
 
-def winner_words(duel: Duel) -> str:
-    """Who has won, or whether somebody would have if this were the only duel."""
-    if duel.p is None:
-        return "identical" if duel.same else "too early to tell"
-    alone = replace(duel, adjusted=None).winner()
-    return duel.winner() or ("undecided once adjusted" if alone else "undecided")
+def heading(a: str, b: str, verdict: Verdict) -> str:
+    """What is told of the two; only who they are where they are no entries."""
+    return f"{a} against {b}" if verdict.pair(a, b) is None else duel_verdict(a, b, verdict)
 
 
-def heading(a: str, b: str, found: DuelDetails | None) -> str:
-    """The verdict, in a few words."""
-    if found is None:
-        return f"{a} against {b}"
-    winner = found.duel.winner()
-    if found.duel.same:
-        return f"{a} against {b}: identical."
-    if winner is None:
-        return f"{a} against {b}: too {'early to tell' if found.duel.low is None else 'close to call'}."
-    return f"{winner} is better than {b if winner == a else a}."
+def told_text(pair: PairVerdict | None) -> str:
+    """Since when a pair is told, or when it may be."""
+    if pair is None:
+        return html.EMPTY
+    return pace_text(pair.weeks_more) if pair.since is None else f"since {_day(pair.since)}"
 
 
-def figures(duel: Duel, needed: int | None) -> list[tuple[str, str, str]]:
+def _day(at: str) -> str:
+    return day_text(datetime.fromisoformat(at))
+
+
+def figures(duel: Duel, pair: PairVerdict | None) -> list[tuple[str, str, str]]:
     """Label, value and what it says, of each figure of a duel that is known."""
     gap = html.EMPTY if duel.gap is None else written(duel.gap, "%+.4f")
-    chances = (html.EMPTY if p is None else written(p, "p") for p in (duel.p, duel.adjusted))
-    shown = (gap, *chances, f"{duel.rows:,}")
-    counts = (f"{duel.markets:,}", f"{duel.events:,}", events_needed_text(needed))
-    told = zip(TOLD, (*shown, *counts), strict=True)
+    values = (gap, told_text(pair), f"{duel.rows:,}", f"{duel.markets:,}", f"{duel.events:,}")
+    told = zip(FIGURES, values, strict=True)
     return [(label, value, said) for (label, said), value in told if value != html.EMPTY]
 
 
@@ -159,7 +147,7 @@ def _deciders(found: DuelDetails) -> None:
     for key, name, markets in (("a", duel.a, found.for_a), ("b", duel.b, found.for_b)):
         if not markets:
             continue
-        subheading(f"Where {plain(name)} won", "Markets that moved the gap most.")
+        subheading(f"Where {plain(name)} was closer", "Markets that moved the gap most.")
         ways = [way("market", market=one.market_id) for one in markets]
         listing(_markets(markets), f"Markets that {key} won", _columns(duel), ways)
 
@@ -191,31 +179,27 @@ def _head(agent: str) -> str:
     return f"{html.shortened(agent, WIDEST)} %"
 
 
-def _others(every: Sequence[DuelDetails], a: str, b: str) -> None:
-    subheading(f"All duels of {plain(a)}", "Against everyone, its largest lead first.")
+def _others(every: Sequence[DuelDetails], verdict: Verdict, a: str, b: str) -> None:
+    """All duels of the first agent, its largest gap first."""
+    subheading(f"All duels of {plain(a)}", "Against everyone, its largest gap first.")
     rows = sorted(every, key=lambda one: -(one.duel.gap if one.duel.gap is not None else float("-inf")))
+    pairs = [verdict.pair(a, one.duel.b) for one in rows]
     data: dict[str, list[Any]] = {
         "Against": [one.duel.b for one in rows],
         "Gap": [one.duel.gap for one in rows],
         "from": [one.duel.low for one in rows],
         "to": [one.duel.high for one in rows],
-        "p": [one.duel.p for one in rows],
-        "adjusted": [one.duel.adjusted for one in rows],
-        "Winner": [winner_words(one.duel) for one in rows],
+        "Better": [pair.better if pair is not None and pair.since else None for pair in pairs],
+        "Told": [told_text(pair) for pair in pairs],
         "Events": [one.duel.events for one in rows],
-        "Needed": [html.HtmlCell(events_needed_text(one.needed), one.needed) for one in rows],
     }
     columns = {
         "Gap": html.number("Gap", "%+.4f", "In Brier points; above 0 the first is closer."),
-        "from": html.number("CI from", "%+.4f", "The lower end of the 95% interval."),
-        "to": html.number("CI to", "%+.4f", "The upper end of the 95% interval."),
-        "p": html.number("p", "p", "How often chance alone makes a gap as large."),
-        "adjusted": html.number("p (Holm-adjusted)", "p", "The same for as many duels as there are."),
-        "Winner": html.words("Winner", "By more than chance would explain, after Holm."),
+        "from": html.number("CI from", "%+.4f", "The lower end of the 95% interval, at this look."),
+        "to": html.number("CI to", "%+.4f", "The upper end of the 95% interval, at this look."),
+        "Better": html.words("Better", "Of the two, where that is told. References are in no pair."),
+        "Told": html.words("Told", "Since when, or when it may be at this pace."),
         "Events": html.number("Events", "localized", "That both were shown."),
-        "Needed": html.number(
-            "Events still needed", "localized", "More events until a gap of this size is told."
-        ),
     }
     ways = [None if one.duel.b == b else way("duel", a=a, b=one.duel.b) for one in rows]
     listing(data, "All duels of the first agent", columns, ways)

@@ -1,4 +1,4 @@
-"""All agents against the price: over every cohort, in one, or in a part of the season."""
+"""All agents with all their figures: over every cohort, in one, or in a part of the season."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,7 +6,6 @@ from typing import TypeVar
 
 import streamlit as st
 
-from arena.scores.comparisons import MARKET
 from arena.scores.slices import SLICES, Slice
 from dashboard import board
 from dashboard.html import REST, box, html_table, scatter
@@ -19,6 +18,7 @@ from dashboard.record import (
     cache_note,
     kept,
     read_leaderboard_page,
+    read_verdict,
     season,
 )
 from portfolio.rules import SEED
@@ -59,7 +59,7 @@ def show(record: RecordSource) -> None:
     shown = kept(record, read_leaderboard_page, None if chosen == ALL else int(chosen))
     with top:
         no_such("cohort", [asked], options)
-        _lead(known, shown, chosen)
+        _lead(record, known, shown, chosen)
     if by != WHOLE:
         _part(record, by, shown, known)
     elif shown.board is None:
@@ -68,10 +68,18 @@ def show(record: RecordSource) -> None:
         _whole(shown, known, chosen)
 
 
-def _lead(known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
-    """The first words: who leads, and whether that means anything yet."""
-    if shown.board is not None:
-        st.markdown(board.leading(shown.board.value.sentence))
+def _verdict(record: RecordSource, shown: LeaderboardPage, chosen: str) -> str:
+    """The verdict of the whole record, which a single cohort has none beside."""
+    if chosen != ALL:
+        return board.over_all_cohorts(kept(record, read_verdict))
+    verdict = None if shown.board is None else shown.board.value.verdict
+    return "" if verdict is None else board.whole_verdict(verdict)
+
+
+def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
+    """The first words: the verdict, and what kind of season this is."""
+    if said := _verdict(record, shown, chosen):
+        st.markdown(board.leading(said))
     cohorts = [line for line in known.cohorts if chosen in (ALL, str(line.number))]
     for said in board.stamps(cohorts):
         st.caption(said)
@@ -93,13 +101,12 @@ def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
         st.caption(f"{board.MEANT[reading]} Skill and ranks always go by the stated probabilities.")
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
     shorter = board.columns_of(*board.GROUPS.get(group, board.SHORT))
-    wanted = board.COLUMNS if group == groups[ALL] else shorter
-    columns = board.with_bar(wanted, shown.board.value.bar) if shown.board else wanted
-    if ranked := [line for line in lines if line.is_on_board]:
-        put(board.board_table("Leaderboard: one row an agent", columns, ranked, known.names), "table")
-        if any(column.key == "brier_implied" for column in columns):
-            st.caption(f"\\* {board.IMPLIED_NOTE}")
-    board.show_unranked([line for line in lines if not line.is_on_board], known.names)
+    columns = board.COLUMNS if group == groups[ALL] else shorter
+    if group == groups["short"] and board.is_provisional(shown.lines):
+        look = board.BoardLook(known, {}, {})
+        board.show_board(board.board_tables(lines, look, provisional=True))
+    else:
+        _boards(lines, columns, known)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
     every = [line.row.agent for line in shown.lines]
@@ -107,6 +114,26 @@ def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
     of = "skill" if reading == "stated" else f"brier_{reading}"
     points = [(line.row.agent, getattr(line.row, of), line.row.return_pct) for line in lines]
     _plane(points, known, "skill" if reading == "stated" else "score")
+
+
+def _boards(
+    lines: Sequence[LeaderboardLine], columns: Sequence[board.LeaderboardColumn], known: SeasonOverview
+) -> None:
+    """The agents that are ranked, then the references, then the other agents."""
+    ranked = [line for line in lines if line.is_on_board]
+    references = [line for line in lines if line.row.is_reference]
+    others = [line for line in lines if not line.is_on_board and not line.row.is_reference]
+    if ranked:
+        put(board.board_table("Leaderboard: one row an agent", columns, ranked, known.names), "table")
+    if references:
+        st.subheader("References, not ranked", anchor=False)
+        table = board.board_table("References, which are not ranked", columns, references, known.names)
+        put(table, "references")
+    if others:
+        st.subheader("Not ranked", anchor=False)
+        put(board.unranked_table(others, known.names), "table of unranked")
+    if any(column.key == "brier_implied" for column in columns):
+        st.caption(f"\\* {board.IMPLIED_NOTE}")
 
 
 def _download(text: str, name: str) -> None:
@@ -126,7 +153,7 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOv
     if entry is None:
         st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
         return
-    others = {line.row.agent for line in shown.lines if not line.is_on_board}
+    others = {line.row.agent for line in shown.lines if not line.row.ranked and not line.row.is_reference}
     every = [part for part in entry.value if part.gain.agent not in others]
     names = list(dict.fromkeys(part.slice for part in every))
     if not names:
@@ -158,11 +185,9 @@ def _plane(
     """Skill, or the score of another reading, against return; the first three are named."""
     known = [(name, x, y) for name, x, y in points if x is not None and y is not None]
     unit = "%+.3f" if of == "skill" else "%.2f"
-    kinds = dict(season.agents)
-    players = [name for name, *_ in known if kinds.get(name, MARKET) != MARKET]
-    looks = season.colours(players[:NAMED])
+    looks = season.colours(season.players(name for name, *_ in known)[:NAMED])
     spots = [(name, x, y, looks.get(name, REST)) for name, x, y in known]
-    said = "Right of the line beats the price, above it earns money. Luck moves return far more than skill."
+    said = "Right of the line is closer than the price, above it earns money. Luck moves return far more."
     if of != "skill":
         said = "Left is the lower, better Brier score; above the line earns money."
     chart = scatter(spots, f"Each agent's {of} and return", unit, "%+.0f%")

@@ -19,7 +19,7 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     page = watched.page
     open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     assert rows_of(page)[0] == read(str(record), None)["leaderboard"][0]["agent"]
-    sentence = page.get_by_text("Too early to rank")
+    sentence = page.get_by_text("No agent has played yet")
     expect(sentence).to_be_visible()
     expect(page.get_by_role("img", name="skill and return")).to_be_visible()
     whole = sentence.text_content() or ""
@@ -59,7 +59,7 @@ def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
         page.get_by_role("button", name="Download CSV").click()
     assert download.value.suggested_filename == "leaderboard-2.csv"
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("agent,place,skill_low,")
+    assert lines[0].startswith("agent,ranks,better,price,")
     assert len(lines) == 6
 
 

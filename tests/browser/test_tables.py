@@ -16,6 +16,7 @@ from tests.dashboard.serving import Served
 pytestmark = pytest.mark.browser
 
 SCREENS = ("phone", "context")
+CLOSER = "Closer than the price %"
 MOST_TABS = 600
 FOCUSED = """() => {
     let here = document.activeElement;
@@ -106,16 +107,16 @@ def test_rows_are_put_in_order_and_put_back_and_enter_on_a_link_opens_it(
     assert rows_of(page) == sorted(before, reverse=True)
     name.click()
     assert rows_of(page) == before
-    skill = page.locator(".table").first.get_by_role("button", name="Skill", exact=True)
+    skill = page.locator(".table").first.get_by_role("button", name=CLOSER, exact=True)
     skill.click()
-    values = page.locator(".table").first.locator("td[data-label=Skill]").all()
+    values = page.locator(".table").first.locator(f'td[data-label="{CLOSER}"]').all()
     known = [float(value) for cell in values if (value := cell.get_attribute("data-value"))]
     assert known == sorted(known, reverse=True)
     link = names_of(page).get_by_role("link").first
     assert (link.get_attribute("href") or "").startswith("agent?agent=")
     row = page.locator(".table").first.get_by_role("row").nth(1)
     row.scroll_into_view_if_needed()
-    place = row.locator("td[data-label=Skill]").bounding_box()
+    place = row.locator(f'td[data-label="{CLOSER}"]').bounding_box()
     assert place is not None
     assert 0 <= place["x"] < page.evaluate("window.innerWidth")
     link.focus()

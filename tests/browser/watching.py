@@ -16,6 +16,9 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # no page is open long enough to repay a process or optimized code of its own: a fifth of all CPU time
+    "--process-per-site",
+    "--js-flags=--no-opt --no-maglev",
 ]
 PATIENCE = 90_000
 expect.set_options(timeout=PATIENCE)

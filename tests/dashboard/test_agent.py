@@ -2,10 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,21 +11,13 @@ from streamlit.testing.v1 import AppTest
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection, open_read_only, reading
-from arena.scores.comparisons import COMPARISONS, RankedAgent
-from arena.scores.leaderboard import read_scores
+from arena.scores.comparisons import COMPARISONS
+from arena.scores.leaderboard import read_leaderboard, read_scores
 from arena.scores.profiles.detailed_profile import PROFILE
-from arena.scores.rules.comparisons.copies import PRICE
-from arena.scores.rules.comparisons.gain import Gain
-from arena.scores.rules.comparisons.lead import Verdict
+from arena.scores.rules.money.luck import Luck
 from dashboard.record import kept, read_summed_curves, source
-from dashboard.views.agent import (
-    PARTS,
-    AgentEvidence,
-    conclusions,
-    evidence_chart,
-    read_agent_evidence,
-    verdict,
-)
+from dashboard.views.agent import PARTS, evidence_chart, luck_words, read_agent_evidence
+from dashboard.words import JOINER, plain
 from markets.millionths import ONE
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, words
 from tests.dashboard.records import shared
@@ -66,39 +55,44 @@ def test_each_cohort_has_the_figures_of_its_leaderboard(
         assert (line["Bets"], line["Sales"], line["Turns"]) == (row.bets, row.sold, row.turns)
 
 
-def test_a_ranked_agent_has_its_evidence_drawn_and_its_verdict_said(
+def test_an_agent_has_its_evidence_drawn_without_a_word_on_what_follows(
     season: Path, connection: Connection, show: Show
 ) -> None:
     page = show("agent", season, agent="random")
     found = kept(source(str(season)), read_agent_evidence, "random")
     cached = COMPARISONS.read(connection)
-    assert found is not None
     assert cached is not None
-    assert (found.points, found.bar) == (cached.value.evidence["random"], cached.value.bar)
+    assert found == cached.value.evidence["random"] != ()
     assert "Evidence" in headings(page)
-    assert all(sentence in words(page) for sentence in conclusions(found))
-    assert "bar ×160" in evidence_chart(replace(found, bar=160.0), "c1")
-    assert not evidence_chart(None, "c1")
+    assert "What a bet on its skill has made of 1, as outcomes came in." in words(page)
+    assert not evidence_chart((), "c1")
+
+
+def test_it_says_what_is_told_of_it_and_the_ranks_that_it_may_have(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    demo = shared("demo", tmp_path_factory)
+    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+        verdict = read_leaderboard(connection).verdict
+    assert verdict is not None
+    entry = next(one for one in verdict.agents if one.rank_low is not None)
+    reference = next(one for one in verdict.agents if one.rank_low is None)
+    for told in (entry, reference):
+        said = words(show("agent", demo, agent=told.agent))
+        assert plain(told.sentence, 2_000).replace(JOINER, "") in said
+        assert plain(told.price_sentence, 2_000).replace(JOINER, "") in said
+        has_ranks = f"{told.rank_text} of {told.entries}" in said
+        assert has_ranks == (told is entry)
 
 
 @pytest.mark.parametrize(
-    ("verdict", "low", "said"),
-    [
-        (Verdict("proven", 170.0, 1.0, None), 0.01, ["**Proven.** Evidence is ×170."]),
-        (Verdict("ahead", 6.0, None, None), 0.01, ["**Ahead, not yet proven**: too early, 5 of 8 weeks."]),
-        (
-            Verdict("close", 2.0, None, None),
-            -0.01,
-            ["**Too close to call.** Evidence is ×2.0; proof takes ×160."],
-        ),
-        (Verdict("none", 0.1, None, None), -0.02, ["**Behind the price.**"]),
-        (Verdict("none", 1.0, None, None), None, []),
-        (Verdict("none", 1.0, None, PRICE), 0.0, ["It copies the price, so there is no verdict."]),
-    ],
+    ("events", "percentile", "said"),
+    [(19, 0.99, ""), (20, 0.98, ", and 98% below this one"), (20, 1.0, ", and over 99% below this one")],
 )
-def test_each_verdict_is_said_in_its_words(verdict: Verdict, low: float | None, said: list[str]) -> None:
-    gain = Gain("ann", 9, 9, 9, 30.0, 0.02, 0.01, low, low and low + 0.02, 0.01, None, weeks=5)
-    assert conclusions(AgentEvidence(RankedAgent(gain, verdict, 1, 1), 160.0, ())) == said
+def test_luck_has_a_percentile_from_20_events_on(events: int, percentile: float, said: str) -> None:
+    luck = Luck(0, 0, percentile, -53_000_000_000, 37_000_000_000, events, 9)
+    band = "With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k"
+    assert luck_words(luck) == f"{band}{said}."
 
 
 @pytest.mark.parametrize("part", ["record", "forecasts"])
@@ -106,7 +100,7 @@ def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
     tmp_path_factory: pytest.TempPathFactory, show: Show, part: str
 ) -> None:
     page = show("agent", shared("all_failed", tmp_path_factory), agent="ann", part=part)
-    assert "**Not ranked**: 5 of 5 turns failed, so nothing is said of its skill." in words(page)
+    assert "Not ranked: 5 of 5 turns failed." in words(page).replace(JOINER, "")
     assert tiles(page)[0][1] == "–"
     assert "Evidence" not in headings(page)
     assert part == "record" or "It has answered nothing that has resolved" in words(page)
@@ -161,17 +155,6 @@ def test_the_forecasts_show_their_parts_a_histogram_and_cards(
         assert f"Said **{remark.forecast:.1%}**, price {remark.price:.1%}" in said
     page.segmented_control[1].select("horizon")
     assert in_address(healthy(page.run()), "by") == "horizon"
-
-
-def test_who_never_answered_is_told_so_and_not_that_nothing_resolved() -> None:
-    def stay(**statuses: int) -> Any:
-        return SimpleNamespace(statuses=statuses)
-
-    never = "It never gave a usable answer in "
-    assert verdict(None, [stay(failed=9), stay(failed=6)]) == f"{never}15 turns: 15 failed."
-    assert verdict(None, [stay(late=1, failed=9), stay(late=2)]) == f"{never}12 turns: 9 failed, 3 late."
-    assert verdict(None, [stay(malformed=1)]) == f"{never}1 turn: 1 malformed."
-    assert verdict(None, [stay(failed=9, partly=1)]).startswith("None of its forecasts has resolved yet")
 
 
 def test_costs_failures_and_settings_are_told(tmp_path: Path, show: Show) -> None:

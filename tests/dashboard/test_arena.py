@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,18 +9,19 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.cli.table import VERDICT
 from arena.record.schema.database import open_read_only, reading
-from arena.scores.leaderboard import Leaderboard, LeaderboardRow, read_leaderboard
+from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures
+from arena.scores.rules.comparisons.duel_evidence import PairEvidence
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.reading import CalibrationReading
-from dashboard.board import calibration_words, cells, columns_of, headline
+from arena.scores.verdict import Candidate, SeasonState, make_verdict
+from dashboard.board import calibration_words, headline
 from dashboard.html import REST, Line, line_chart, luck_band
-from dashboard.record import LeaderboardLine, kept, source
+from dashboard.record import kept, source
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
-from dashboard.words import day
-from tests.dashboard.opening import Show, markup, tables, words
+from dashboard.words import day, plain
+from tests.dashboard.opening import Show, markup, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
 
@@ -40,21 +40,50 @@ def board_of(record: Path) -> Leaderboard:
 
 
 def test_its_board_is_that_of_the_command(demo: Path, show: Show) -> None:
-    page, rows = show("arena", demo), [row for row in board_of(demo).rows if row.ranked]
+    page = show("arena", demo)
+    board = board_of(demo)
+    rows = [row for row in board.rows if row.ranked and not row.is_reference]
     table = tables(page)[0].set_index("agent")
-    assert [name for name in table.index if name != "market"] == [row.agent for row in rows]
+    assert list(table.index) == [row.agent for row in rows]
+    assert board.verdict is not None
     for row in rows:
         line = table.loc[row.agent]
-        assert line["skill"] == pytest.approx(row.skill)
+        told = board.verdict.of(row.agent)
+        assert told is not None
+        assert line["closer"] == pytest.approx(percent_of_price(row.skill, row.brier_market))
         assert line["pnl"] == pytest.approx(row.pnl)
-    assert page.title[0].value == headline(board_of(demo))
+        assert line["better"] == told.better_text
+    assert page.title[0].value == plain(headline(board.verdict)[0])
     assert "Simulated season: play money" in words(page)
+
+
+def test_references_stand_apart_and_in_no_count(demo: Path, show: Show) -> None:
+    page = show("arena", demo)
+    board = board_of(demo)
+    assert board.verdict is not None
+    references = {row.agent for row in board.rows if row.is_reference}
+    ranked, apart = tables(page)[:2]
+    assert references
+    assert not references & set(ranked["agent"])
+    assert set(apart["agent"]) == references
+    assert "the price itself" in set(apart["what"])
+    assert "knows the true odds of the simulator, up to noise" in set(apart["what"])
+    assert "References, not ranked" in [heading.value for heading in page.subheader]
+    assert not any(name in page.title[0].value for name in references)
+
+    entries = len(ranked)
+    pairs, count, *_ = tiles(page)
+    assert pairs == ("pairs told", f"{len(board.verdict.told)} of {entries * (entries - 1) // 2}")
+    assert count == ("entries", str(entries))
+    race = next(html for html in markup(page) if "Equity, all cohorts" in html)
+    named = {text.text for text in ET.fromstring(race).iter("text") if "name" in text.get("class", "")}
+    assert named
+    assert not any((name or "").split(" ")[0] in references for name in named)
 
 
 def test_groups_leave_their_own(demo: Path, show: Show) -> None:
     models = tables(show("arena", demo, show="models"))[0]["agent"]
-    everyone = tables(show("arena", demo))[0]["agent"]
-    assert 0 < len(models) < len(everyone)
+    assert len(models) > 0
     kinds = {row.agent: row.kind for row in board_of(demo).rows}
     assert {kinds[name] for name in models} == {"llm"}
 
@@ -80,64 +109,51 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, show: Show)
 
 def test_money_that_a_simulation_invents_says_so(demo: Path, show: Show) -> None:
     page = show("arena", demo)
-    assert "Skill per $ (simulated)" in "".join(markup(page))
+    assert "Cost (simulated)" in "".join(markup(page))
     assert re.search(
         r"cohorts? \((finished|\d+(–\d+)? playing)\).*, calls cost \\\$\d+\.\d\d \(simulated\)\.", words(page)
     )
 
 
-def a_board(*verdicts: str, **more: Any) -> Leaderboard:
+def row_of(agent: str, **known: Any) -> LeaderboardRow:
     plain: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
-    plain |= {
-        "kind": "llm",
-        "ties": (),
-        "stamps": (),
-        "tools": (),
-        "ranked": True,
-        "skill": 0.01,
-        "skill_low": 0.001,
-    }
-    rows = [LeaderboardRow(**plain | {"agent": f"a{n}", "verdict": v}) for n, v in enumerate(verdicts)]
-    return replace(Leaderboard("", None, None, 160.0, None, tuple(rows)), **more)
+    plain |= {"kind": "llm", "agent": agent, "events": 64, "is_reference": False}
+    return LeaderboardRow(**plain | known)
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "said"),
-    [
-        (("proven", "ahead", "close"), "a0 beats the market, proven. One more is ahead, not yet proven."),
-        (("proven", "proven"), "Two agents beat the market, proven."),
-        (("ahead", "close"), "a0 is ahead of the market, not yet proven."),
-        (("ahead", "ahead", "behind"), "Two agents are ahead of the market, none proven yet."),
-        (("close", "behind"), "Nobody is ahead of the market yet."),
-        (("behind",), "No agent beats the market."),
-        ((), "Too early to say who beats the market."),
-    ],
-)
-def test_the_heading_is_the_verdict(verdicts: tuple[str, ...], said: str) -> None:
-    assert headline(a_board(*verdicts)) == said
+def a_board(*told: tuple[str, str], entries: str = "abc") -> Leaderboard:
+    """A board of entries with these pairs (better, worse) told, one a day from 4 January 2026 on."""
+    pairs = [
+        PairEvidence(better, worse, 0.01, START + place * DAY, 1.0, None, 40, None)
+        for place, (better, worse) in enumerate(told)
+    ]
+    candidates = [Candidate(name, skill=0.0, skill_low=-0.1) for name in entries]
+    verdict = make_verdict(
+        [*candidates, Candidate("oracle", is_reference=True)], pairs, [], SeasonState(9, 0, 64)
+    )
+    rows = [row_of(name) for name in entries] + [row_of("oracle", kind="oracle", is_reference=True)]
+    return Leaderboard(verdict, 20.0, None, tuple(rows))
 
 
-def test_where_nobody_answered_enough_the_heading_does_not_call_it_early() -> None:
-    board = a_board("none")
-    rows = tuple(replace(row, ranked=False, skill_low=None, resolved=5) for row in board.rows)
-    assert headline(replace(board, rows=rows)) == "No agent has answered enough to be ranked."
+def test_tiles_count_told_pairs_among_entries() -> None:
+    shown = [(tile.value, tile.label) for tile in figures(a_board(("a", "b"), ("a", "c")))]
+    assert shown == [
+        ("2 of 3", "pairs told"),
+        ("3", "entries"),
+        ("5 January 2026", "newest pair told"),
+        ("64", "events resolved"),
+    ]
+    nothing = [tile.label for tile in figures(a_board())]
+    assert nothing == ["pairs told", "entries", "events resolved"]
+    assert figures(a_board(entries="a")) == []
 
 
-def test_tiles_count_who_is_ahead_and_what_is_missing() -> None:
-    first, surest, needed = figures(a_board("proven", "ahead", "close", events_needed=134))
-    assert (first.value, first.label) == ("2 of 3", "ahead of the market, 1 proven")
-    assert (surest.value, surest.label) == ("+0.0100", "skill of a0, ranked first")
-    assert needed.value == "≈ 140 events"
-    assert figures(a_board("proven", leader="a0"))[-1].value == "Lead decided"
-
-
-def test_a_copy_is_no_more_in_the_tile_than_in_the_heading() -> None:
-    board = a_board("ahead", "ahead", "close", "ahead")
-    rows = tuple(replace(row, copies="a1" if row.agent == "a3" else None) for row in board.rows)
-    board = replace(board, rows=rows)
-    assert headline(board).startswith("Two agents are ahead")
-    assert figures(board)[0].value == "2 of 3"
-    assert figures(board)[0].label == "ahead of the market, none proven; copies not counted"
+def test_the_heading_and_what_follows_it_are_the_verdict() -> None:
+    verdict = a_board(("a", "b")).verdict
+    assert verdict is not None
+    first, rest = headline(verdict)
+    assert first.endswith(".")
+    assert f"{first} {rest}" == f"{verdict.sentence} {verdict.guarantee}"
 
 
 def test_calibration_is_told_in_words_and_called_off_only_where_chance_does_not_do_it() -> None:
@@ -190,11 +206,3 @@ def test_a_long_reason_is_cut_at_a_word() -> None:
     assert shortened_reason("word " * 80).endswith("word …")
     assert shortened_reason("two\nlines") == "two lines"
     assert len(shortened_reason("x" * 900)) < 230
-
-
-def test_a_verdict_has_the_same_word_wherever_it_stands() -> None:
-    words = ("proven", "ahead", "too close", "behind", "")
-    rows = a_board("proven", "ahead", "close", "behind", "none").rows
-    for row, says in zip(rows, words, strict=True):
-        [[on_page]] = cells([LeaderboardLine(row)], columns_of("verdict")).values()
-        assert VERDICT.cell(row) == on_page == says

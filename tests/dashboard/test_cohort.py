@@ -1,6 +1,7 @@
 """A cohort: its curves are its marks, its calibration what would be worked out now, its rules as frozen."""
 
 import math
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -13,28 +14,47 @@ from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import open_read_only, reading
-from arena.scores.leaderboard import compute_leaderboard
+from arena.scores.leaderboard import compute_leaderboard, read_leaderboard
 from arena.scores.rules import brier, returns
 from dashboard.board import BASE
 from dashboard.views.cohort import BACK, read_cohort_curves
+from dashboard.words import JOINER, plain
 from markets.millionths import ONE
 from tests.dashboard.opening import Show, markup, tables, words
+from tests.dashboard.records import shared
 
 
 def test_the_founding_texts_scores_are_in_its_words(season: Path, show: Show) -> None:
     page = show("cohort", season, cohort="1")
-    table, founding = (tables(page)[place].set_index("agent") for place in (0, 1))
-    assert list(founding.index) == list(table.index)
+    founding = tables(page)[1].set_index("agent")
     with open_read_only(str(season)) as engine, reading(engine) as connection:
-        rows = compute_leaderboard(connection, 1).rows
-    stated = {row.agent: (row.brier_stated or 0.0, row.brier_market or 0.0) for row in rows}
-    for name, row in founding.drop("market").iterrows():
-        score, back = table.loc[name]["brier_implied"], table.loc[name]["return_pct"]
-        assert (row["implied_band"], row["return_band"]) == (brier.band(score), returns.band(back))
-        assert math.isclose(row["implied_skill"], 1 - score / 0.25)
-        assert math.isclose(row["stated_skill"], 1 - stated[name][0] / 0.25)
-        assert math.isclose(row["skill_ratio"], 1 - stated[name][0] / stated[name][1], abs_tol=1e-12)
+        rows = {row.agent: row for row in compute_leaderboard(connection, 1).rows}
+    assert set(founding.index) == set(rows)
+    for name, shown in founding.drop("market").iterrows():
+        row = rows[str(name)]
+        score, back = row.brier_implied or 0.0, row.return_pct or 0.0
+        stated, market = row.brier_stated or 0.0, row.brier_market or 0.0
+        assert (shown["implied_band"], shown["return_band"]) == (brier.band(score), returns.band(back))
+        assert math.isclose(shown["implied_skill"], 1 - score / 0.25)
+        assert math.isclose(shown["stated_skill"], 1 - stated / 0.25)
+        assert math.isclose(shown["skill_ratio"], 1 - stated / market, abs_tol=1e-12)
     assert BASE in words(page)
+
+
+def test_its_board_has_no_ranks_and_says_the_verdict_over_all(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    demo = shared("demo", tmp_path_factory)
+    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+        verdict = read_leaderboard(connection).verdict
+        rows = read_leaderboard(connection, 1).rows
+    assert verdict is not None
+    page = show("cohort", demo, cohort="1")
+    board = tables(page)[0]
+    assert list(board["agent"]) == [row.agent for row in rows if row.ranked and not row.is_reference]
+    assert not {"rank", "better"} & set(board.columns)
+    assert plain(f"Over all cohorts: {verdict.sentence}", 2_000).replace(JOINER, "") in words(page)
+    assert re.fullmatch(r"Cohort 1: \d of \d agents made money", page.title[0].value.replace(JOINER, ""))
 
 
 def test_it_says_what_was_frozen(season: Path, show: Show) -> None:
@@ -112,7 +132,7 @@ def labels(page: AppTest) -> list[str]:
 def test_it_opens_on_the_newest_cohort_with_something_to_see(
     season: Path, tmp_path: Path, show: Show
 ) -> None:
-    assert "Cohort 2:" in show("cohort", season).title[0].value
+    assert show("cohort", season).title[0].value.startswith("Cohort 2")
     record = Path(shutil.copy(season, tmp_path / "record.db"))
     with sqlite3.connect(record) as base:
         for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
@@ -122,7 +142,7 @@ def test_it_opens_on_the_newest_cohort_with_something_to_see(
             "entrant JOIN cohort ON cohort.id = cohort_id WHERE number = 2)"
         )
     base.close()
-    assert "Cohort 1:" in show("cohort", record).title[0].value
+    assert show("cohort", record).title[0].value.startswith("Cohort 1")
 
 
 def test_without_anything_worked_out_it_says_so_and_shows_curves_and_money(raw: Path, show: Show) -> None:

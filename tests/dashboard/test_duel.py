@@ -4,15 +4,16 @@ import math
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.record.schema.database import open_read_only, reading
-from arena.scores.comparisons import p_value_text
+from arena.scores.leaderboard import read_leaderboard
 from arena.scores.profiles.duels import DUELS, DuelDetails
-from arena.scores.rules.comparisons.duel import Duel
-from dashboard.views.duel import figures, heading, winner_words
+from arena.scores.verdict import PairVerdict, Verdict
+from dashboard.views.duel import figures, heading, told_text
 from dashboard.words import with_true_minus
 from tests.dashboard.opening import Show, healthy, in_address, tables, tiles, words
 from tests.dashboard.records import shared
@@ -52,22 +53,26 @@ def test_it_says_what_the_command_says(season: Path, show: Show, a: str, b: str)
         assert gap.split(" (")[0] in bare(words(page))
 
 
-def test_the_command_says_the_chance_that_the_page_goes_by(
+def test_it_says_what_the_verdict_tells_of_the_pair_as_the_command_does(
     show: Show, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     demo = shared("demo", tmp_path_factory)
-    page = show("duel", demo, a="oracle", b="hasty")
-    told = CliRunner().invoke(app, ["duel", "oracle", "hasty", "--database", str(demo)])
-    assert "is better than" in words(page)
-    assert "“Proven” on the leaderboard asks for more" in words(page)
-    figures = dict(tiles(page))
-    assert tables(page)[-1][["p", "adjusted"]].dtypes.eq("float64").all(), "figures, to the right"
-    after = figures["p (Holm-adjusted)"]
-    assert f"by Holm: p {after if after.startswith('<') else f'= {after}'}, " in told.output
-    duel = of(demo, "oracle", "hasty").duel
-    assert duel.p is not None
-    assert figures["p"] == p_value_text(duel.p).removeprefix("p ").removeprefix("= ")
-    assert figures["p"] != after, "a season in which they can be told apart"
+    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+        verdict = read_leaderboard(connection).verdict
+    assert verdict is not None
+    assert verdict.pairs
+    for pair in verdict.pairs[:2]:
+        page = show("duel", demo, a=pair.better, b=pair.worse)
+        told = CliRunner().invoke(app, ["duel", pair.better, pair.worse, "--database", str(demo)])
+        assert pair.sentence == bare(page.title[0].value)
+        assert pair.sentence in " ".join(told.output.split())
+        assert bare(words(page)).count(pair.sentence) == 1
+        table = tables(page)[-1].set_index("Against")
+        row = table.loc[pair.worse]
+        assert row["Told"] == told_text(pair)
+        assert "Better" not in table or row["Better"] == (pair.better if pair.since else None)
+        assert "oracle" in table.index, "against references too, of whom nothing is told"
+        assert pd.isna(table.loc["oracle"]["Told"])
 
 
 def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
@@ -87,7 +92,7 @@ def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
 def test_its_figures_are_those_that_were_worked_out(season: Path, show: Show) -> None:
     page = show("duel", season, a="oracle", b="random")
     found = of(season, "oracle", "random")
-    assert dict(tiles(page)) == {label: value for label, value, _ in figures(found.duel, found.needed)}
+    assert dict(tiles(page)) == {label: value for label, value, _ in figures(found.duel, None)}
     for_a, for_b, all_duels = (table for table in tables(page))
     assert list(for_a["Market"]) == [one.question for one in found.for_a]
     assert list(for_b["Share"]) == [one.share for one in found.for_b]
@@ -115,26 +120,26 @@ def test_an_agent_is_never_held_against_itself(season: Path, show: Show) -> None
     assert page.selectbox[1].value != "oracle"
 
 
-ENDS = [
-    (0.0, None, "identical"),
-    (None, None, "too early to tell"),
-    (0.01, None, "too early to tell"),
-    (0.01, -0.03, "too close to call"),
-]
-
-
-@pytest.mark.parametrize(("gap", "low", "said"), ENDS)
-def test_the_heading_says_why_nobody_has_won(gap: float | None, low: float | None, said: str) -> None:
-    found = DuelDetails(Duel("ann", "bob", 9, 3, 3, 2.5, gap, gap, None, None, low=low), None, (), (), (), ())
-    assert heading("ann", "bob", found) == f"ann against bob: {said}."
-
-
 @pytest.mark.parametrize(
-    ("p", "adjusted", "says"),
-    [(0.01, 0.02, "ann"), (0.04, 0.3, "undecided once adjusted"), (0.2, 0.3, "undecided")],
+    ("since", "weeks", "said", "title"),
+    [
+        (
+            "2026-03-12",
+            None,
+            "since 12 March 2026",
+            "ann forecasts better than bob since 12 March 2026.",
+        ),
+        (None, 5.6, "about 6 more weeks", "ann and bob are not told apart yet (about 6 more weeks)."),
+    ],
 )
-def test_who_would_have_won_one_duel_alone_is_undecided_among_many(
-    p: float, adjusted: float, says: str
+def test_a_pair_is_told_since_a_day_or_in_some_weeks(
+    since: str | None, weeks: float | None, said: str, title: str
 ) -> None:
-    one = Duel("ann", "bob", 90, 90, 40, 40.0, 0.02, 0.01, p, None, "rows", adjusted)
-    assert winner_words(one) == says
+    pair = PairVerdict("ann", "bob", 0.01, since, 1.0, weeks)
+    assert told_text(pair) == said
+    assert heading("bob", "ann", Verdict(pairs=(pair,))) == title
+
+
+def test_of_two_that_are_no_entries_the_heading_tells_nothing() -> None:
+    assert heading("oracle", "market", Verdict()) == "oracle against market"
+    assert told_text(None) == "–"

@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.errors import times_text
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leaderboard
 from arena.scores.profiles.detailed_profile import FIGURES
@@ -24,6 +23,7 @@ from dashboard.words import JOINER
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, words
+from tests.dashboard.records import shared
 from tests.records.full_record import build
 
 Answer = TypeVar("Answer")
@@ -50,19 +50,32 @@ def same(shown: Any, figure: Any, times: int = 1) -> bool:
 @pytest.mark.parametrize("cohort", [None, 1, 2])
 def test_it_shows_every_score_of_every_row(season: Path, show: Show, cohort: int | None) -> None:
     page = show("leaderboard", season, cohort=str(cohort or "all"), columns="all")
-    table, board = tables(page)[0], ranked(season, cohort)
-    rows = [row for row in board.rows if row.ranked or row.kind == "market"]
+    rows = [row for row in ranked(season, cohort).rows if row.is_reference]
+    table = tables(page)[-1]
     assert list(table["agent"]) == [row.agent for row in rows]
-    own = [c for c in COLUMNS if hasattr(rows[0], c.key) and c.key not in ("ties", "verdict", "tools")]
-    assert len(own) == 35
+    own = [
+        column for column in COLUMNS if hasattr(rows[0], column.key) and column.key not in ("price", "tools")
+    ]
+    assert len(own) == 34
     for column in own:
         for shown, row in zip(table.get(column.key, [None] * len(rows)), rows, strict=True):
             assert same(shown, getattr(row, column.key), column.times), (row.agent, column.key)
-    html = "".join(markup(page))
-    assert f"proven needs {times_text(board.bar)}" in html
 
 
-@pytest.mark.parametrize(("group", "has_note"), [("skill", False), ("scores", True)])
+def test_it_has_the_ranks_told_and_the_price(tmp_path_factory: pytest.TempPathFactory, show: Show) -> None:
+    demo = shared("demo", tmp_path_factory)
+    board = ranked(demo)
+    assert board.verdict is not None
+    entries = [one for one in board.verdict.agents if one.rank_low is not None]
+    table = tables(show("leaderboard", demo, columns="verdict"))[0]
+    assert len(entries) > 1
+    assert list(table["agent"]) == [one.agent for one in entries]
+    assert list(table["ranks"]) == [one.rank_text for one in entries]
+    assert list(table["better"]) == [one.better_text for one in entries]
+    assert list(table["price"]) == [None if one.price == "none" else one.price for one in entries]
+
+
+@pytest.mark.parametrize(("group", "has_note"), [("verdict", False), ("scores", True)])
 def test_a_note_on_the_implied_score_stands_where_its_column_does(
     season: Path, show: Show, group: str, has_note: bool
 ) -> None:
@@ -95,18 +108,22 @@ def test_a_cohort_says_with_whom_nobody_is_compared(season: Path, show: Show) ->
     assert {one.outside for one in scores} == {True, False}
 
 
-def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(first_round: Path, show: Show) -> None:
-    table = tables(show("leaderboard", first_round, columns="all"))[1].set_index("agent")
-    rows = [row for row in ranked(first_round).rows if row.kind != "market"]
+def test_who_is_not_ranked_stands_apart_with_the_reason_and_the_money(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    failed = shared("all_failed", tmp_path_factory)
+    table = tables(show("leaderboard", failed, columns="all"))[-1].set_index("agent")
+    rows = [row for row in ranked(failed).rows if not row.is_reference]
+    assert len(rows) == 2
     assert list(table.index) == [row.agent for row in rows]
-    assert not {"place", "skill", "brier_stated"} & set(table.columns)
+    assert not {"ranks", "skill", "brier_stated"} & set(table.columns)
     for row in rows:
         assert table.loc[row.agent]["why_not"] == row.why_not
         assert same(table.loc[row.agent]["pnl"], row.pnl)
 
 
 def test_luck_and_calibration_stand_beside_the_scores(season: Path, show: Show) -> None:
-    table = tables(show("leaderboard", season, columns="all"))[0].set_index("agent")
+    table = tables(show("leaderboard", season, columns="all"))[-1].set_index("agent")
     kept = asked(season, FIGURES.read)
     assert kept is not None
     lucky = [brief for brief in kept.value if brief.luck and brief.luck.low is not None]
@@ -119,11 +136,13 @@ def test_luck_and_calibration_stand_beside_the_scores(season: Path, show: Show) 
         assert same(row["miscalibration"], brief.miscalibration)
 
 
-def test_its_first_words_are_the_sentence_of_the_board(season: Path, show: Show) -> None:
-    page = show("leaderboard", season)
-    said = page.markdown[0].value.replace("\\", "").replace(JOINER, "")
-    assert said == ranked(season).sentence
-    assert "Simulated season" in words(page)
+def test_its_first_words_are_the_verdict(season: Path, show: Show) -> None:
+    verdict = ranked(season).verdict
+    assert verdict is not None
+    for cohort, said in (("all", verdict.sentence), ("1", f"Over all cohorts: {verdict.sentence}")):
+        page = show("leaderboard", season, cohort=cohort)
+        assert page.markdown[0].value.replace("\\", "").replace(JOINER, "").startswith(said)
+        assert "Simulated season" in words(page)
 
 
 def test_under_the_founding_texts_rules_it_says_what_decides(
@@ -208,15 +227,15 @@ def test_old_figures_are_called_old(season: Path, show: Show, tmp_path: Path) ->
 
 def a_line(agent: str, **figures: Any) -> LeaderboardLine:
     numbers: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
-    numbers |= {"ties": (), "stamps": (), "tools": (), "verdict": "none"}
+    numbers |= {"better_than": (), "stamps": (), "tools": (), "price": "none"}
     return LeaderboardLine(LeaderboardRow(**(numbers | {"agent": agent, "kind": "llm"} | figures)))
 
 
 def test_the_file_holds_every_figure_unrounded_and_no_formula() -> None:
-    lines = [a_line("=HYPERLINK(1)", skill=1 / 3, reason="=cmd"), a_line("ann")]
+    lines = [a_line("=HYPERLINK(1)", skill=1 / 3, why_not="=cmd"), a_line("ann")]
     first, second = csv.DictReader(io.StringIO(as_csv([line.row.agent for line in lines], lines, COLUMNS)))
     assert set(first) == {"agent", *(column.key for column in COLUMNS)}
-    assert (first["agent"], float(first["skill"]), first["place"]) == ("'=HYPERLINK(1)", 1 / 3, "'=cmd")
+    assert (first["agent"], float(first["skill"]), first["ranks"]) == ("'=HYPERLINK(1)", 1 / 3, "'=cmd")
     assert second["skill"] == ""
 
 

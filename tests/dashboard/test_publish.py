@@ -4,7 +4,6 @@ import json
 import shutil
 import signal
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.operations.page_programs import page_command, page_environment
-from arena.record.schema.database import open_read_only, reading
-from arena.scores.leaderboard import read_leaderboard
+from arena.scores.leaderboard import LeaderboardRow, percent_of_price
+from arena.scores.verdict import AgentVerdict
+from dashboard.record import LeaderboardLine
 from dashboard.site import contents, pages
 from dashboard.site.addresses import file_name
 from dashboard.site.contents import badge_words
@@ -89,13 +89,14 @@ def is_whole(site: PublishedSite) -> None:
 def test_its_board_is_that_of_the_command(season: Path, site: PublishedSite) -> None:
     board = json.loads(arena(season.parent, "leaderboard", "--database", str(season), "--json").stdout)
     data = json.loads(site.files()["data.json"])
-    for key in ("leaderboard", "sentence", "bar", "noise", "leader", "events_needed"):
+    for key in ("leaderboard", "sentence", "guarantee", "leader", "pairs", "bar", "noise"):
         assert data[key] == board[key], key
     text = site.pages()["index.html"].text
     assert any(row["skill"] for row in board["leaderboard"])
     for row in board["leaderboard"]:
         assert flat(row["agent"]) in text
-        assert row["skill"] is None or f"{abs(row['skill']):.4f}" in text
+        percent = percent_of_price(row["skill"], row["brier_market"])
+        assert percent is None or f"{abs(percent):.1f}%" in text
 
 
 def test_every_agent_has_a_badge(site: PublishedSite) -> None:
@@ -107,32 +108,37 @@ def test_every_agent_has_a_badge(site: PublishedSite) -> None:
         assert one["page"] in site.pages()
 
 
+def a_line(told: AgentVerdict | None, **known: Any) -> LeaderboardLine:
+    row: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
+    row |= {"agent": "ann", "kind": "llm", "ranked": True, "price": "open"}
+    return LeaderboardLine(LeaderboardRow(**row | known), told=told)
+
+
+def told_of(better: int, worse: int, entries: int) -> AgentVerdict:
+    names = [f"rival{number}" for number in range(entries - 1)]
+    others = tuple(names[:better]), tuple(names[better : better + worse]), tuple(names[better + worse :])
+    return AgentVerdict("ann", 1 + worse, entries - better, entries, *others, None, "open", "", "")
+
+
 @pytest.mark.parametrize(
-    ("row", "badge"),
+    ("line", "badge"),
     [
-        ({}, ("skill +.012 ± .009, 64 events", "brightgreen")),
+        (a_line(told_of(2, 0, 5)), ("better than 2 of 4", "brightgreen")),
+        (a_line(told_of(0, 2, 5)), ("ranks 3–5 of 5", "blue")),
+        (a_line(told_of(0, 0, 5)), ("too early", "lightgrey")),
+        (a_line(told_of(0, 0, 1), price="better"), ("better than the price", "blue")),
+        (a_line(None, copies="market"), ("copies market", "lightgrey")),
         (
-            {"skill": -0.012, "skill_low": -0.031, "skill_high": 0.007, "verdict": "ahead"},
-            ("skill −.012 ± .019, 64 events", "blue"),
-        ),
-        ({"events": 1, "skill_low": None, "skill_high": None}, ("too few events (1)", "lightgrey")),
-        ({"copies": "market"}, ("copies market", "lightgrey")),
-        (
-            {"ranked": False, "why_not": "12 of 15 turns failed"},
+            a_line(None, ranked=False, why_not="12 of 15 turns failed"),
             ("not ranked: 12 of 15 turns failed", "lightgrey"),
         ),
-        ({"kind": "market"}, ("the price itself", "lightgrey")),
+        (a_line(None, kind="market", is_reference=True), ("the price itself", "lightgrey")),
+        (a_line(None, kind="oracle", is_reference=True), ("a reference, not ranked", "lightgrey")),
+        (None, ("no results yet", "lightgrey")),
     ],
 )
-def test_a_badge_says_what_is_known_and_how_surely(
-    site: PublishedSite, season: Path, row: dict[str, Any], badge: tuple[str, str]
-) -> None:
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
-        found = next(row for row in read_leaderboard(connection, None).rows if row.kind != "market")
-    known: dict[str, Any] = {"kind": "llm", "ranked": True, "copies": None, "events": 64, "verdict": "proven"}
-    known |= {"skill": 0.012, "skill_low": 0.003, "skill_high": 0.021}
-    assert badge_words(replace(found, **known | row)) == badge
-    assert badge_words(None) == ("no results yet", "lightgrey")
+def test_a_badge_says_what_is_told(line: LeaderboardLine | None, badge: tuple[str, str]) -> None:
+    assert badge_words(line) == badge
 
 
 def test_badges_before_there_are_results_say_so(first_round: Path, tmp_path: Path) -> None:

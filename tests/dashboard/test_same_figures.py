@@ -10,15 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
-from dashboard.words import in_dollars, written
+from dashboard.words import JOINER, in_dollars, plain, written
 from tests.dashboard.addresses import BET_ON, busiest
 from tests.dashboard.opening import Show, tables, tiles, words
 from tests.dashboard.records import shared
 from tests.rows import rows_in
 
-PERCENT = {"win_rate": 100, "coverage": 100}
-"""What a page multiplies a share by."""
-STANDINGS = ("skill", "brier_implied", "pnl", "return_pct", "bets", "resolved")
+STANDINGS = ("brier_stated", "brier_implied", "pnl", "return_pct", "bets", "resolved")
 LOT = {
     "held": "shares",
     "cost": "cost",
@@ -69,22 +67,30 @@ def cohorts_of(record: Path) -> list[int]:
 def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:
     for cohort in cohorts_of(record):
         rows = told(record, "leaderboard", "--cohort", str(cohort))["leaderboard"]
-        table = tables(show("cohort", record, cohort=str(cohort)))[0]
-        assert list(table["agent"]) == [row["agent"] for row in rows]
-        for place, row in enumerate(rows):
-            for key in STANDINGS:
-                assert same(table[key][place], row[key], PERCENT.get(key, 1)), (cohort, row["agent"], key)
+        found = tables(show("cohort", record, cohort=str(cohort)))
+        parts = [
+            [row for row in rows if row["is_reference"] == is_reference] for is_reference in (False, True)
+        ]
+        for part, table in zip([part for part in parts if part], found, strict=False):
+            assert list(table["agent"]) == [row["agent"] for row in part]
+            for place, row in enumerate(part):
+                for key in STANDINGS:
+                    shown = table.get(key)
+                    assert shown is None or same(shown[place], row[key]), (cohort, row["agent"], key)
 
 
 def test_an_agent(record: Path, show: Show) -> None:
     name = busiest(record)[0]
     said, page = told(record, "agents", "show", name), show("agent", record, agent=name)
     gain = said["scores"]["gain"]
-    rows = [row for row in told(record, "leaderboard")["leaderboard"] if row["agent"] != "market"]
+    rows = told(record, "leaderboard")["leaderboard"]
     (row,) = [row for row in rows if row["agent"] == name]
-    if row["place_best"] is not None and not row["reason"]:
-        places = dict.fromkeys((row["place_best"], row["place_worst"]))
-        assert f"rank {'–'.join(map(str, places))} of {sum(one['ranked'] for one in rows)}" in words(page)
+    if row["rank_low"] is not None:
+        ranks = "–".join(map(str, dict.fromkeys((row["rank_low"], row["rank_high"]))))
+        entries = [one for one in rows if one["rank_low"] is not None]
+        assert re.search(rf"ranks? {ranks} of {len(entries)} ", words(page))
+    assert plain(row["verdict"], 2_000).replace(JOINER, "") in words(page)
+    assert plain(row["price_verdict"], 2_000).replace(JOINER, "") in words(page)
     skill, profit, _, cost = (value for _, value in tiles(page))
     assert skill == written(gain["skill"], "%+.4f")
     assert profit.split()[-1] == money(row["pnl"])

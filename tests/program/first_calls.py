@@ -24,7 +24,10 @@ def main(commands: list[str]) -> None:
 
     from typer.testing import CliRunner
 
+    from agents.llm.library import litellm
     from arena.cli.main import app
+
+    litellm()  # it makes most of the calls as it is loaded, and none of them is printed
 
     threading.settrace(note)
     sys.settrace(note)

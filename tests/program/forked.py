@@ -26,7 +26,7 @@ from queue import Queue
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
-from tests.program.command_line import environment
+from tests.program.command_line import ROOT, environment
 
 TIMEOUT = 300
 """Seconds that a command is waited for."""
@@ -147,7 +147,9 @@ def forking() -> Iterator[str]:
     pipe = subprocess.PIPE
     with TemporaryDirectory() as folder:
         words = [sys.executable, "-m", "tests.program.forked", f"{folder}/socket"]
-        with subprocess.Popen(words, env=environment(), stdin=pipe, stdout=pipe, text=True) as parent:
+        with subprocess.Popen(
+            words, cwd=ROOT, env=environment(), stdin=pipe, stdout=pipe, text=True
+        ) as parent:
             assert parent.stdout is not None
             assert parent.stdout.readline() == "listens\n"
             yield words[-1]

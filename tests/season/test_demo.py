@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.program.running import AGREES, agents_of, arena, arena_json
+from tests.program.running import AGREES, agents_of, arena, arena_json, demo_config
 from tests.season.demo import said_of, small_demo, the_demo, the_small_demo
-from tests.season.skill import gaps
+from tests.season.skill import BEST_AND_WORST, BY_DESIGN, RIGHT, gaps, play, told_pairs_of
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,21 @@ def test_the_market_has_no_skill_and_skill_is_the_difference_of_the_scores(seaso
 
 def test_who_knows_more_scores_better(season: Any) -> None:
     """In this world; `python -m benchmarks.skill` plays twenty."""
-    rows = agents_of(season["leaderboard"])
-    assert all(gap > 0 for [gap] in gaps([rows]).values())
+    assert all(gap > 0 for [gap] in gaps([season]).values())
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_best_model_is_told_from_the_worst_and_none_the_wrong_way_round(
+    seed: int, tmp_path: Path
+) -> None:
+    """In half a season of its models alone; `python -m benchmarks.demo_verdict` plays 50 whole ones."""
+    models = "".join(
+        f"  - {{name: {name}, model: demo/{name}, price: {{input: 1, output: 4}}}}\n" for name in BY_DESIGN
+    )
+    config = demo_config(tmp_path, models)
+    told = told_pairs_of(play(seed, tmp_path, "--rounds", "10", "--config", str(config)))
+    assert BEST_AND_WORST in told
+    assert told.keys() <= RIGHT
 
 
 def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any, thorough: bool) -> None:

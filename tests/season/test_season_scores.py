@@ -80,6 +80,41 @@ def test_a_cohort_is_a_tournament(season: Path) -> None:
     assert [*by_weight["prizes"]] == ["0", "0.25", "0.5", "0.75", "1"]
 
 
+CONTRACT = {"sentence", "guarantee", "leader", "pairs"}
+ROW = {"rank_low", "rank_high", "better_than", "worse_than", "price", "verdict", "price_verdict"}
+
+
+def test_programs_read_one_verdict_everywhere(season: Path, board: Any) -> None:
+    """Of the record; a cohort has none of its own, and says what is told over all."""
+    assert board.keys() >= CONTRACT
+    assert all(row.keys() >= ROW for row in board["leaderboard"])
+    ranks = [row["rank_low"] for row in board["leaderboard"] if not row["is_reference"]]
+    assert ranks
+    assert all(ranks)
+    assert {row["rank_low"] for row in board["leaderboard"] if row["is_reference"]} == {None}
+
+    cohort = asked(season, "leaderboard", "--cohort", "1")
+    assert [cohort[key] for key in ("sentence", "leader", "pairs")] == [None, None, []]
+    assert cohort["over_all_cohorts"] == board["sentence"]
+    assert {row["rank_low"] for row in cohort["leaderboard"]} == {None}
+
+    whole, part = (asked(season, "duel", "sharp", "hasty", *more) for more in ((), ("--cohort", "1")))
+    assert whole["pair"] == part["pair"]
+    assert {*whole["pair"]} >= {"told", "never", "since", "weeks_more", "better", "worse", "by"}
+    assert part["rows"] < whole["rows"]
+    words = arena(season, "--database", "demo.db", "duel", "sharp", "hasty", "--cohort", "1").stdout
+    assert f"\nOver all cohorts: {whole['sentence']}\n" in words
+    assert "p =" not in words
+
+
+def test_an_agent_is_shown_with_what_is_told_of_it(season: Path, board: Any) -> None:
+    told = {row["agent"]: row for row in board["leaderboard"]}["sharp"]
+    found = asked(season, "agents", "show", "sharp")
+    assert (found["verdict"], found["price_verdict"]) == (told["verdict"], told["price_verdict"])
+    words = arena(season, "--database", "demo.db", "agents", "show", "sharp").stdout
+    assert f"{told['verdict']} {told['price_verdict']}" in words
+
+
 def peers_by_loops(columns: ForecastColumns, outside: set[str], rounds: int) -> dict[str, float]:
     """Sums over markets of peer scores in the first rounds of each, instant by instant."""
     by_market: dict[int, list[int]] = defaultdict(list)

@@ -3,8 +3,6 @@
 import json
 import os
 import pty
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
@@ -14,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import COMMANDS, app
+from tests.program.running import loaded
 
 CONFIG = """\
 markets: {venue: simulator, show: 3, simulator: {start: 2026-01-04, weeks: 3, markets: 10, events: 3}}
@@ -156,12 +155,11 @@ def good(folder: Path) -> Path:
 def test_a_terminal_is_asked(folder: Path, answer: str, status: int) -> None:
     ours, theirs = pty.openpty()
     os.write(ours, answer.encode())
-    words = [sys.executable, "-P", "-m", "arena.cli.main", "check"]
-    done = subprocess.run(words, cwd=good(folder), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
+    ended = loaded().in_terminal(good(folder), Path(os.ttyname(theirs)), "check").wait()
     os.close(theirs)
     shown = os.read(ours, 100_000).decode()
     os.close(ours)
-    assert done.returncode == status, shown
+    assert ended == status, shown
     assert "file extensions/evil.py" in shown
     assert "Run it from now on, until it changes?" in shown
     assert trusted(folder) == status

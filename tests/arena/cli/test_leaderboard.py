@@ -162,7 +162,7 @@ def test_references_and_those_who_are_not_ranked_stand_apart(
 def test_before_twenty_events_nobody_is_ranked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    early = {"events": 0, "resolved": 0, "skill": None, "skill_low": None, "skill_high": None}
+    early: dict[str, Any] = {"events": 0, "resolved": 0, "skill": None, "skill_low": None, "skill_high": None}
     early |= {"ranked": False, "why_not": "nothing resolved", "brier_stated": None, "brier_market": None}
     names = ("hasty", "sharp", "market")
     rows = [replace(ROW, agent=name, is_reference=name == "market", **early) for name in names]

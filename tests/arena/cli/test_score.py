@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,40 @@ def test_a_file_is_scored(here: Path) -> None:
     shown = invoke("score", "f.csv", "--mode", "metaculus").stdout
     assert "Mode metaculus" in shown
     assert "+69.31" in shown
+
+
+def test_who_is_better_is_told_of_a_file_and_not_of_its_categories(here: Path) -> None:
+    """Over 120 weeks one of two says what happens and the other the opposite."""
+    start = date(2024, 1, 1)
+    lines = [f"{HEAD},market_probability,time,resolved,category"]
+    for week in range(120):
+        made, known = start + timedelta(weeks=week), start + timedelta(weeks=week, days=6)
+        rest = f"{week % 2},0.5,{made},{known},{'ab'[week % 3 == 0]}"
+        lines += [f"q{week},ann,{(0.1, 0.9)[week % 2]},{rest}", f"q{week},bob,{(0.7, 0.3)[week % 2]},{rest}"]
+    (here / "f.csv").write_text("\n".join(lines), "utf-8")
+
+    found = json.loads(invoke("score", "f.csv", "--json").stdout)
+    assert found["sentence"].startswith("ann forecasts better than bob")
+    assert (found["leader"], [(pair["better"], pair["worse"]) for pair in found["pairs"]]) == (
+        "ann",
+        [("ann", "bob")],
+    )
+    rows = {row["forecaster"]: row for row in found["rows"]}
+    assert [(row["rank_low"], row["rank_high"], row["price"]) for row in rows.values()] == [
+        (1, 1, "better"),
+        (2, 2, "worse"),
+    ]
+    assert (rows["ann"]["better_than"], rows["bob"]["worse_than"]) == (["bob"], ["ann"])
+
+    words = invoke("score", "f.csv").stdout
+    assert words.startswith(f"{found['sentence']}\n{found['guarantee']}\n")
+    head, first, second = (line.split() for line in words.splitlines()[3:6])
+    assert head[:6] == ["ranks", "forecaster", "better", "than", "skill", "95%"]
+    assert (first[:5], second[:5]) == (["1", "ann", "1", "of", "1"], ["2", "bob", "0", "of", "1"])
+
+    by = json.loads(invoke("score", "f.csv", "--by", "category", "--json").stdout)
+    assert (by["sentence"], {row["rank_low"] for row in by["rows"]}) == (None, {None})
+    assert "ranks" not in invoke("score", "f.csv", "--by", "category").stdout
 
 
 def test_a_file_comes_in_on_the_standard_input(here: Path) -> None:

@@ -26,7 +26,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return path
 
 
-TOLD = ("1 1 ann sim:sun 0.6\n", "True\n", "Too early to rank")
+TOLD = ("1 1 ann sim:sun 0.6\n", "True\n", "No agent is told apart from another yet")
 
 
 @pytest.mark.parametrize(

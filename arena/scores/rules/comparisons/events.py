@@ -11,10 +11,8 @@
 - Range: G* and K 0 to the number of events, reached by equal coin flips; S from 0 up.
 - Edge cases: twenty events at 50 cents have a G* of 20, twenty long shots at 3 cents of 0.6; an event on
   which an agent repeats the price counts nothing, and where it repeats every price all count. Where one of
-  the three is missing nothing is inferred from a mean: no interval, no p-value, and a reason in their place
-  that says how many more such events it takes. All three grow with the number of events alike.
-- Source: ours; Kish (1965) for K, which G* equals for equal coin flips. docs/evidence.md shows what intervals
-  hold where they are given.
+  the three is missing there is a reason in place of interval and p-value, which says how many more it takes.
+- Source: ours; Kish (1965) for K.
 """
 
 from dataclasses import dataclass
@@ -121,22 +119,23 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     if not market.size:
         return Information()
 
-    markets, (differs, distance, prices) = market_means(
-        market, (np.abs(apart) > NEAR).astype(np.float64), apart, price
-    )
-    counted = differs > 0
-    weight = distance
+    differs = (np.abs(apart) > NEAR).astype(np.float64)
+    markets, (differing, weight, p) = market_means(market, differs, apart, price)
+    counted = differing > 0
     if not counted.any():
         # who says the same everywhere rests on every market alike
-        counted = np.ones_like(counted)
-        weight = np.ones_like(distance)
+        counted[:] = True
+        weight[:] = 1
 
-    p = prices[counted]
+    p = p[counted]
     weight = weight[counted]
+    undecided = p * (1 - p)
+    spread = float((weight**2 * undecided).sum())
+    third = float((weight**3 * undecided * (1 - 2 * p)).sum())
+
     event = event_of[markets[counted]]
     order = np.lexsort((p, event))
     p = p[order]
-    weight = weight[order]
     _, first, place, size = np.unique(
         event[order], return_index=True, return_inverse=True, return_counts=True
     )
@@ -152,8 +151,6 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     variance = float((np.bincount(place, width * off**2) + none * middle**2).sum())
     fourth = float((np.bincount(place, width * off**4) + none * middle**4).sum())
 
-    spread = float((weight**2 * p * (1 - p)).sum())
-    third = float((weight**3 * p * (1 - p) * (1 - 2 * p)).sum())
     # a skewness that is but the dust of floats is none
     is_symmetric = third**2 * 1e12 <= spread**3
     return Information(

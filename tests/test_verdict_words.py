@@ -1,0 +1,67 @@
+"""No surface forms a verdict of its own: who is better is worded in arena/scores/verdict.py alone."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SURFACES = ("dashboard", "arena/cli", "arena/exports", "arena/operations")
+WORDS = (
+    "forecasts better than",
+    "better than the market price",
+    "told apart",
+    "beats the market",
+    "proven",
+    "too close to call",
+)
+"""What only a verdict says."""
+ALLOWED = frozenset(
+    {
+        ("arena/cli/leaderboard.py", "forecasts better than"),  # --help, of what the command is for
+        ("arena/cli/agents.py", "proven"),  # a key of JSON: the share of its edge that came true
+    }
+)
+"""Texts that use such a word for something else, each as its file and the word."""
+
+
+def literals(source: str, *, with_help: bool) -> Iterator[str]:
+    """All texts in a program, and what stands for itself only where it is shown as --help."""
+    tree = ast.parse(source)
+    notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or (id(node) in notes and not with_help):
+            continue
+        if isinstance(node.value, str):
+            yield " ".join(node.value.split()).casefold()
+
+
+def verdict_words(source: str, *, with_help: bool = False) -> set[str]:
+    texts = list(literals(source, with_help=with_help))
+    return {word for word in WORDS if any(re.search(rf"\b{word}\b", text) for text in texts)}
+
+
+def words_of_file(file: str) -> set[str]:
+    """The words of a file; of the command line's with its docstrings, which are its --help."""
+    source = (ROOT / file).read_text(encoding="utf-8")
+    return verdict_words(source, with_help=file.startswith("arena/cli/"))
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_no_surface_forms_a_verdict(surface: str) -> None:
+    files = [str(file.relative_to(ROOT)) for file in sorted((ROOT / surface).rglob("*.py"))]
+    assert files
+    assert not {(file, word) for file in files for word in words_of_file(file)} - ALLOWED
+
+
+def test_such_words_are_found_wherever_they_stand() -> None:
+    assert verdict_words('x = f"{a} forecasts better\\n   than {b}"') == {"forecasts better than"}
+    of_help = 'def f():\n    """Who is Proven."""'
+    assert verdict_words(of_help, with_help=True) == {"proven"}
+    assert verdict_words(of_help) == verdict_words("proven = 'unproven'") == set()
+
+
+def test_every_allowed_text_is_still_there() -> None:
+    assert all(word in words_of_file(file) for file, word in ALLOWED)
