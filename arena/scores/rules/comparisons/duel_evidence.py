@@ -343,7 +343,7 @@ class _Duels:
 
     @property
     def lines_at_once(self) -> int:
-        """How many rivals of an entry are compared in one go, as memory allows."""
+        """Return how many rivals of an entry are compared in one go, as memory allows."""
         return max(CELLS_AT_ONCE // max(self.made.size, 1), 1)
 
     def compare(
