@@ -733,7 +733,7 @@ def reference_table(lines: Sequence[LeaderboardLine], look: BoardLook) -> Markup
     scale = html.cell_scale([_span(*closer_span(line.row)) for line in lines])
     names = [line.row.agent for line in lines]
     data: dict[str, list[Any]] = {
-        "agent": [*names],
+        "agent": [html.HtmlCell(name, name) for name in names],
         "what": [REFERENCE_WORDS.get(line.row.kind, line.row.kind) for line in lines],
         "closer": [_closer(line.row, look.of(line.row.agent), scale) for line in lines],
         "brier_stated": [line.row.brier_stated for line in lines],
