@@ -165,7 +165,9 @@ NOTES = {
 """What is to be known of a column, said where it is shown."""
 ORDER = "In the order of the ranks told, then of the low end of the interval."
 COHORT_ORDER = "In the order of the low end of the interval."
-EARLY_ORDER = f"Nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved: in the order of names."
+EARLY_ORDER = (
+    f"Provisional, in the order of profit: nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
+)
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
 SLICES = (
     AGENT,
@@ -359,7 +361,7 @@ def _board_of(found: Mapping[str, Any], choice: TableChoice) -> BoardTables:
 
     if max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS:
         columns, order = _early_columns(choice, of_cohort=of_cohort), EARLY_ORDER
-        agents.sort(key=lambda row: row["agent"])
+        agents.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0.0), row["agent"]))
         unranked = [row for row in agents if row["turns"] and not row["answered"]]
     else:
         columns, order = (COHORT_COLUMNS, COHORT_ORDER) if of_cohort else (COLUMNS, ORDER)

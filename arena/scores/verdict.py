@@ -322,7 +322,8 @@ def _headline(
     """Return the first sentences: who is better than whom, and whether anyone is better than the price."""
     players = [one for one in candidates if not one.is_reference]
     if not players:
-        return "No agent has played yet."
+        who = "Only references have" if candidates else "No agent has"
+        return f"{who} played yet."
     if state.turns and state.turns == state.unanswered_turns:
         turns = count_text(state.turns, "turn")
         return f"No agent gave a usable answer in {turns}, so nothing is compared: arena status says why."

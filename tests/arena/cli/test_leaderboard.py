@@ -176,7 +176,10 @@ def test_before_twenty_events_nobody_is_ranked(
         line.split() for line in agents.splitlines()
     ]
     assert "market" in references
-    assert "Nothing is ranked before 20 events have resolved: in the order of names." in one_line(text)
+    assert (
+        "Provisional, in the order of profit: nothing is ranked before 20 events have resolved."
+        in one_line(text)
+    )
     assert max(map(len, text.splitlines())) <= 80
     assert "+$1,234" in shown(found, 80, capsys, monkeypatch, TableChoice(columns="agent,pnl,skill"))
 

@@ -120,6 +120,7 @@ def test_references_copies_and_those_who_answered_too_little_have_no_rank() -> N
 
 
 EMPTY = [
+    ([Candidate("market", is_reference=True)], PLAYED, "Only references have played yet."),
     ([], SeasonState(), "No agent has played yet."),
     (
         FOUR,
