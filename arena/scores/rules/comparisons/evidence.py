@@ -4,7 +4,7 @@
   m the middle of both. A story multiplies the capital by 1 + Σ λ_k·d_k over its forecasts in order; λ_k is
   c / 4m(1 − m), or less, so that the worst end of the story so far costs at most half. Forecasts of a
   story's n-th time have 1 / √n of that: they mostly repeat what was said. At c = 1 one forecast multiplies
-  the capital by f / m or (1 − f) / (1 − m), the likelihood ratio. The capital is the mean over c of ⅓, ⅔
+  the capital by f / m or (1 − f) / (1 − m), the likelihood ratio. The capital is the mean over c of ½
   and 1. A forecast counts once resolved; from a story's first such one on, its open markets count at their
   worst.
 - Direction: higher is better: without skill ×20 has a chance of at most 1 in 20.
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from arena.scores.rules._columns import Flags, Floats, runs
 from arena.scores.rules.comparisons.events import Ints
 
-STAKES = np.array([1 / 3, 2 / 3, 1.0])
+STAKES = np.array([0.5, 1.0])
 MOST = 0.5
 """What the worst end of a story may cost, as a share of the capital."""
 BAR = 20.0
