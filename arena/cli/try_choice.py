@@ -163,8 +163,10 @@ def _picked(found: Sequence[TriedModel], asking: bool) -> TriedModel:
 
     for number, model in enumerate(found, 1):
         print(f"{number:>3}  {model.name}  {model.base_url or 'with its key'}")
-    number = typer.prompt("Which one", default=1, type=typer.IntRange(1, len(found)))
-    return found[number - 1]
+    while True:
+        number = int(typer.prompt("Which one", default=1, type=int))
+        if 1 <= number <= len(found):
+            return found[number - 1]
 
 
 def _not_served(name: str, servers: Sequence[ModelServer]) -> ArenaError:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agents.llm import close
+from agents.llm.library import litellm
 from agents.model import TokenPrice
 from agents.model_table.cost import worst_case
 from agents.prompts.prompt import render
@@ -63,8 +64,6 @@ def clock() -> PretendedTime:
 @pytest.fixture(scope="module", autouse=True)
 def _library() -> None:
     """Load the library that asks before anyone waits for it."""
-    from agents.llm.library import litellm
-
     litellm()
 
 
