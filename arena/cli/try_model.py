@@ -61,7 +61,11 @@ def try_model(
 
     Example: arena try qwen3:8b
 
-    says 34%, happened 29%, 12 questions ····○─●····
+    qwen3:8b answered 120 of 120 questions in 16 s.
+
+    says 34%, happened 20%, 10 questions ········●─────○····
+
+    Brier score 0.100, the price on the day of the question 0.066.
 
     Next: arena init my-arena
     """
