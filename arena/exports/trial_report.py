@@ -148,15 +148,16 @@ class TrialReport:
     def standing(self) -> str:
         """Return what the trial can show of the model, and what it can't: the first thing to be read."""
         days = [answer.asked.closed for answer in self.answers]
-        closed = f"these questions closed from {min(days)} to {max(days)}"
+        closed = f"they closed from {min(days)} to {max(days)}"
+        remembers = f"{self.model} may remember how these questions ended:"
         if self.released is None:
-            return f"{self.model} may remember: its release is not known, and {closed}. {MAY_REMEMBER}"
+            return f"{remembers} its release is not known, and {closed}. {NOTHING_CLAIMED}"
 
         counted = sum(answer.counts for answer in self.answers)
         if counted < LEAST_COMPARED:
-            few = f"only {counted} of these questions were" if counted else "none of these questions was"
-            after = f"{few} asked after its release on {self.released}, and {closed}"
-            return f"{self.model} may remember: {after}. {MAY_REMEMBER}"
+            few = f"only {counted} of them were" if counted else "none of them was"
+            after = f"{few} asked after its release on {self.released}"
+            return f"{remembers} {after}, and {closed}. {NOTHING_CLAIMED}"
         return (
             f"{self.model} was released on {self.released}. {counted} of {count_text(len(days), 'question')} "
             "were asked after that: only these are compared with the price."
@@ -211,7 +212,7 @@ class TrialReport:
         return f"${self.cost / ONE:,.4f} of at most ${self.most / ONE:,.4f}"
 
 
-MAY_REMEMBER = (
+NOTHING_CLAIMED = (
     "Nothing is claimed against the price. It reads and answers; this is its calibration on questions that "
     "it may remember."
 )

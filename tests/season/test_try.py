@@ -72,7 +72,7 @@ def test_in_words_what_it_may_remember_comes_first_and_the_figures_follow(
     done = arena(tmp_path, "try", "qwen3:8b", "--html", "page.html", **NO_KEYS)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("qwen3:8b may remember: its release is not known")
+    assert lines[0].startswith("qwen3:8b may remember how these questions ended: its release is not known")
     assert "Nothing is claimed against the price." in lines[0]
     assert lines[2].startswith("qwen3:8b answered 120 of 120 questions in ")
     assert re.search(r"^ +\d+% +\d+% +\d+  ·*[○●]─*[○●]·*$", done.stdout, re.MULTILINE)

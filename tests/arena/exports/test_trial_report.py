@@ -91,7 +91,9 @@ def test_a_distance_on_an_edge_is_in_the_step_that_begins_there() -> None:
 
 def test_without_a_known_release_nothing_is_claimed_against_the_price() -> None:
     told = report(answers(120, 1))
-    assert told.standing.startswith("mine may remember: its release is not known, and these questions closed")
+    assert told.standing.startswith(
+        "mine may remember how these questions ended: its release is not known, and they closed"
+    )
     assert "Nothing is claimed against the price." in told.standing
     assert told.comparison is None
     assert "difference" not in told.score_sentence
@@ -99,7 +101,7 @@ def test_without_a_known_release_nothing_is_claimed_against_the_price() -> None:
 
 @pytest.mark.parametrize(
     ("counting", "said"),
-    [(0, "none of these questions was asked after"), (19, "only 19 of these questions were asked after")],
+    [(0, "none of them was asked after"), (19, "only 19 of them were asked after")],
 )
 def test_with_too_few_questions_after_the_release_nothing_is_claimed(counting: int, said: str) -> None:
     released = date(2026, 3, 1)
