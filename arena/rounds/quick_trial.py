@@ -95,8 +95,8 @@ class QuickTrial:
     shortest: float = math.inf
     failures: int = 0
     waiting: deque[PastQuestion] = field(init=False)
-    started: float = field(init=False)
-    measured_from: float = field(init=False)
+    started: float = 0.0
+    measured_from: float = 0.0
     agent: Agent = field(init=False)
     asker: Asker = field(init=False)
 
@@ -126,7 +126,7 @@ class QuickTrial:
                 self.finished = 0
                 await gather_or_cancel(self._ask_on() for _ in range(AT_ONCE))
         except TimeoutError:
-            self.ended = f"it was ended after {PATIENCE * self.seconds:.0f} seconds"
+            self.ended = f"it was ended after {PATIENCE * self.seconds:.0f} s"
         finally:
             self.took = self.timer() - self.started
 

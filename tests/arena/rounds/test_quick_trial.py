@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from agents.llm import close
-from agents.llm.library import litellm
 from agents.model import TokenPrice
 from agents.model_table.cost import worst_case
 from agents.prompts.prompt import render
@@ -61,12 +60,6 @@ def clock() -> PretendedTime:
     return PretendedTime()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _library() -> None:
-    """Load the library that asks before anyone waits for it."""
-    litellm()
-
-
 def tried(
     url: str,
     timer: Callable[[], float],
@@ -89,6 +82,13 @@ def tried(
 
     asyncio.run(go())
     return trials[0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _library() -> None:
+    """Load the library that asks before anyone waits for it."""
+    with local_model(300, PretendedTime().spend) as server:
+        tried(server.url, PretendedTime().read)
 
 
 def believed() -> Mapping[str, float]:
@@ -188,6 +188,22 @@ def test_a_server_that_hangs_is_left_at_the_end_of_the_time(clock: PretendedTime
         trial = tried(server.url, clock.read, seconds=0.1)
     assert trial.answers == {}
     assert trial.ended or trial.fault is not None
+
+
+def test_what_came_before_a_hang_is_kept_and_calls_without_an_end_count_at_their_worst(
+    clock: PretendedTime,
+) -> None:
+    price = TokenPrice(input=2, output=10)
+    with local_model(300, clock.spend, afterwards=(3, Reply(b"", how="hang"))) as server:
+        trial = tried(server.url, clock.read, seconds=0.5, price=price)
+    bill = sum(2 * sent + 10 * said for sent, said in server.usage)
+    hanging = server.calls - 3
+    assert hanging >= 1
+    assert trial.ended == "it was ended after 1 s"
+    assert len(trial.answers) == 3 * TOGETHER
+    least = bill + hanging * 10 * trial.settings.max_tokens
+    assert least < trial.limit.spent < 1.2 * least
+    assert trial.limit.held == 0
 
 
 def test_at_a_dead_port_nothing_is_asked_for_long(clock: PretendedTime) -> None:
