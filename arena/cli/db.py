@@ -193,8 +193,8 @@ def prune(
 ) -> None:
     """Delete old quotes that no snapshot, and so no turn, fill or mark, depends on.
 
-    It says what would be deleted, then asks. Each market's newest quote before that time stays, so its price
-    is known at any later time. The record notes how many were deleted and when, for arena verify.
+    It says what would be deleted, then asks. Each market's newest quote before that
+    time stays. The record notes how many were deleted and when, for arena verify.
 
     Example: arena db prune --older-than 90d --dry-run
 

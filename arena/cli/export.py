@@ -29,8 +29,8 @@ def export(
 ) -> None:
     """Write the record to plain files: forecasts, turns, bets, ledgers, prices, scores.
 
-    It has one file per table, a manifest with their hashes, and data.md, which explains every column, all as
-    of one instant. arena import turns a complete export back into a record; a partial one (--cohort,
+    It has one file per table, a manifest with their hashes, and data.md, which explains every column.
+    arena import turns a complete export back into a record; a partial one (--cohort,
     --no-prompts) can only be read.
 
     Example: arena export season.zip --format parquet

@@ -193,8 +193,13 @@ def fault(model: str, venue: str) -> tuple[str, str] | None:
 
 def usual_models(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The models of the config that comes with the package whose keys are there; all, where none is."""
-    names = tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
+    names = packaged_models()
     return tuple(name for name in names if not missing_key(ModelSettings(model=name), environ)) or names
+
+
+def packaged_models() -> tuple[str, ...]:
+    """Return the models of the config that comes with the package."""
+    return tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
 
 
 def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], list[str]]:

@@ -167,8 +167,8 @@ def record_markets(
 ) -> None:
     """Write the record's market data to a bundle: pages, prices, books, resolutions.
 
-    A bundle is a folder of plain files that anyone can replay. Running it again adds what is new. Anything
-    that a bundle can't hold is listed; the exit status is then 2.
+    A bundle is a folder of plain files that anyone can replay. Running it again adds what is new.
+    What a bundle can't hold is listed (exit status 2).
 
     Example: arena markets record recordings/spring --since 2026-03-01
 

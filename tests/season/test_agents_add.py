@@ -1,10 +1,7 @@
 """`arena agents add`: a model in one line, measured by one question; nothing is lost of the user's file."""
 
 import json
-import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -19,7 +16,8 @@ from arena.clock import timer
 from arena.config import load
 from arena.config.editing import with_agents
 from tests.program.command_line import ROOT
-from tests.program.running import arena, arena_json, loaded
+from tests.program.running import arena, arena_json
+from tests.program.terminal import Terminal
 from tests.provider.model_answer import ModelAnswer, Refused
 from tests.provider.wire_server import Manner, WireServer, wires
 
@@ -180,36 +178,11 @@ def test_a_block_goes_to_the_end_of_the_list_and_all_else_stays(before: str, aft
     assert made == (after or before + "\n    - name: a\n      model: b/c\n")
 
 
-class Terminal:
-    """The program in a terminal: what it has printed, and what is typed."""
-
-    def __init__(self, folder: Path, *words: str):
-        self.master, self.slave = pty.openpty()
-        there, shape = Path(os.ttyname(self.slave)), {"TERM": "xterm", "COLUMNS": "120"}
-        self.process = loaded().in_terminal(folder, there, *words, **KEY, **shape)
-        self.text = ""
-
-    def until(self, words: str, seconds: float = 60) -> str:
-        """All that is printed until these words are."""
-        end = timer() + seconds
-        while words not in self.text and timer() < end:
-            if select.select([self.master], [], [], 0.1)[0]:
-                try:
-                    self.text += os.read(self.master, 65_536).decode()
-                except OSError:
-                    break
-        assert words in self.text, self.text
-        return self.text
-
-    def type(self, words: str) -> None:
-        os.write(self.master, words.encode())
-
-
 def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
     folder: Path, server: WireServer
 ) -> None:
     url = f"{server.url}/forty"
-    terminal = Terminal(folder, "agents", "add", "anthropic/claude-opus-55")
+    terminal = Terminal(folder, "agents", "add", "anthropic/claude-opus-55", **KEY)
     terminal.until("anthropic/claude-opus-55 is not known. Add anthropic/claude-opus-5-5? [Y/n]: ")
     terminal.type("y\n")
     asked = terminal.until("at most $")
@@ -217,7 +190,7 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
     terminal.type("n\n")
     assert terminal.process.wait() != 0
     assert (folder / "config.yaml").read_bytes() == (ROOT / "config.yaml").read_bytes()
-    terminal = Terminal(folder, "agents", "add", "anthropic/claude-opus-5-5", "--base-url", url)
+    terminal = Terminal(folder, "agents", "add", "anthropic/claude-opus-5-5", "--base-url", url, **KEY)
     terminal.until("at most $")
     terminal.type("y\n")
     terminal.until("Next: ")
@@ -227,7 +200,7 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
 
 def test_ctrl_c_leaves_the_file_as_it_was(folder: Path, server: WireServer) -> None:
     before, asked = (folder / "config.yaml").read_bytes(), len(server.log)
-    terminal = Terminal(folder, "agents", "add", *there(server, "slow"), "--yes")
+    terminal = Terminal(folder, "agents", "add", *there(server, "slow"), "--yes", **KEY)
     deadline = timer() + 60
     while len(server.log) == asked and timer() < deadline:
         time.sleep(0.05)
