@@ -359,7 +359,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """What matters first: valid, when, who, for how much; then what is wrong, then the rules."""
     universe, rules, cost, days = found["universe"], found["rules"], found["cost"], 86_400
     fails = any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"])
-    print(f"{found['config']} is {'read, but a model in it cannot answer' if fails else 'valid'}.")
+    print_text(f"{found['config']} is {'read, but a model in it cannot answer' if fails else 'valid'}.")
     _say("Starts", say_next(found))
     free = cost["agents"] and all((agent["model"] or DEMO).startswith(DEMO) for agent in found["agents"])
     _say("Costs", _costs(cost, found["budget"]) + " (fictitious: demo models are free)" * bool(free))
@@ -405,7 +405,8 @@ def _heads(heads: Mapping[str, Any]) -> str:
 
 
 def _say(name: str, words: str) -> None:
-    print(f"{name:{LABEL}}{words}")
+    """Print what a line of a name says, within the width of the terminal."""
+    print_text(f"{name:{LABEL}}{words}", LABEL)
 
 
 def _costs(cost: Mapping[str, Any], budget: Mapping[str, int | None]) -> str:
