@@ -93,20 +93,23 @@ def test_the_form_that_a_server_takes_is_written(folder: Path, server: WireServe
 
 def test_a_name_of_no_provider_is_refused_without_importing_the_library() -> None:
     code = (
-        "import sys; from arena.cli.agents_add import ModelChoice, known_model; "
+        "import sys; from arena.cli.model_choice import ModelOptions, model_blocks; "
         "from arena.errors import ArenaError\n"
-        "try: known_model('qwen3:8b', ModelChoice(None, None, None, None, False))\n"
+        "try: model_blocks(('qwen3:800b',), ModelOptions())\n"
         "except ArenaError: sys.exit('litellm' in sys.modules)\n"
         "sys.exit('not refused')"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-@pytest.mark.parametrize("model", ["qwen3:8b", "Qwen/Qwen3-8B", "gemini-2.5-flash"])
+@pytest.mark.parametrize(
+    ("model", "price"),
+    [("qwen3:8b", ()), ("Qwen/Qwen3-8B", ()), ("gemini-2.5-flash", ("--price", "0", "0"))],
+)
 def test_at_a_base_url_a_bare_name_speaks_openai_and_what_is_free_needs_no_yes(
-    folder: Path, server: WireServer, model: str
+    folder: Path, server: WireServer, model: str, price: tuple[str, ...]
 ) -> None:
-    words = (model, *there(server)[1:], "--price", "0", "0", "--name", "mine")
+    words = (model, *there(server)[1:], "--name", "mine", *price)
     (added,) = arena_json(folder, "agents", "add", *words, **KEY)["added"]
     assert added["model"] == f"openai/{model}"
 
@@ -122,7 +125,7 @@ def test_at_a_base_url_a_bare_name_speaks_openai_and_what_is_free_needs_no_yes(
         (("openai/gpt-5.6",), "add --yes to ask"),
         (("openai/gpt-5.6", "--reasoning", "deep", "--yes"), "reasoning"),
         (("openai/gpt-5.6", "anthropic/claude-opus-5-5", "--name", "a"), "--name is for one model"),
-        (("openai/mine", "--base-url", "http://127.0.0.1:9/v1", "--yes"), "--price IN OUT"),
+        (("mine", "--base-url", "http://127.0.0.1:9/v1"), "whether the server is running"),
     ],
 )
 def test_what_is_missing_or_mistyped_is_said_and_nothing_is_written(
@@ -183,7 +186,7 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
 ) -> None:
     url = f"{server.url}/forty"
     terminal = Terminal(folder, "agents", "add", "anthropic/claude-opus-55", **KEY)
-    terminal.until("anthropic/claude-opus-55 is not known. Add anthropic/claude-opus-5-5? [Y/n]: ")
+    terminal.until("anthropic/claude-opus-55 is not known. Use anthropic/claude-opus-5-5? [Y/n]: ")
     terminal.type("y\n")
     asked = terminal.until("at most $")
     assert re.search(r"Ask one question of 40 sample markets: about \$0\.\d\d, at most \$0\.\d+", asked)
