@@ -33,6 +33,15 @@ USUAL_SERVERS = (
     ModelServer("vLLM", "http://127.0.0.1:8000/v1"),
     ModelServer("llama.cpp", "http://127.0.0.1:8080/v1"),
 )
+LOCAL_PROVIDERS = {
+    "ollama": USUAL_SERVERS[0],
+    "ollama_chat": USUAL_SERVERS[0],
+    "lm_studio": USUAL_SERVERS[1],
+    "hosted_vllm": USUAL_SERVERS[2],
+    "llamafile": USUAL_SERVERS[3],
+}
+"""Names before the slash of a model that mean a server on this machine."""
+LOCAL_NAMES = ("localhost", "host.docker.internal", "host.containers.internal")
 SECONDS = 2.0
 """How long a server may take to list its models."""
 MOST_MODELS = 1_000
@@ -41,18 +50,32 @@ NO_CHAT = re.compile(r"embed|rerank|whisper|\btts\b", re.IGNORECASE)
 
 
 def is_local(base_url: str) -> bool:
-    """Return whether an address is that of this machine or of its own network.
+    """Return whether an address is that of this machine or of its own network, where no answer is paid for.
 
     >>> is_local("http://localhost:8000/v1"), is_local("http://192.168.1.7/v1"), is_local("https://a.example")
     (True, True, False)
     """
     host = urlsplit(base_url).hostname or ""
-    if host == "localhost":
+    if host in LOCAL_NAMES or host.endswith(".local"):
         return True
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:
         return False
+
+
+def whole_address(typed: str) -> str:
+    """Return a base URL as it is meant: with its scheme, and with the usual path on this machine.
+
+    >>> whole_address("localhost:11434"), whole_address("https://api.example.com/v2/")
+    ('http://localhost:11434/v1', 'https://api.example.com/v2')
+    """
+    address = typed.strip().rstrip("/")
+    if "://" not in address:
+        address = f"http://{address}"
+    if is_local(address) and not urlsplit(address).path:
+        address += "/v1"
+    return address
 
 
 async def find_servers(servers: Iterable[ModelServer], seconds: float = SECONDS) -> list[ModelServer]:

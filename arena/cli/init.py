@@ -20,13 +20,13 @@ import typer
 from agents.model import ModelSettings
 from agents.providers import DEMO
 from arena.cli.check import cost_of
-from arena.cli.local_servers import find_local_servers
 from arena.cli.model_choice import (
     Block,
     ModelOptions,
     is_free,
     model_blocks,
     price_words,
+    servers_here,
     with_stops,
 )
 from arena.cli.options import Options, argument, command, flag, option
@@ -204,9 +204,9 @@ def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions)
     """
     keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
     print(f"Keys found: {', '.join(keys) or 'none; add them to .env later'}")
-    servers = find_local_servers()
+    servers = servers_here()
     for server in servers:
-        print(f"{server.program} at {server.base_url}: {', '.join(server.models)}")
+        print(f"{server.name} at {server.base_url}: {', '.join(server.models)}")
 
     usual = " ".join(DEMO_MODELS if venue == "simulator" else keyed_models(environ))
     if not usual and servers:

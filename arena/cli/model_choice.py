@@ -10,19 +10,23 @@ from typing import Any
 
 import typer
 
+from agents.llm.local_servers import (
+    LOCAL_PROVIDERS,
+    USUAL_SERVERS,
+    ModelServer,
+    find_servers,
+    is_local,
+    whole_address,
+)
 from agents.model import ModelSettings
 from agents.model_table.cost import price_for, price_of
 from agents.providers import DEMO, is_known, named_provider, near_name, no_provider, provider_of
-from arena.cli.local_servers import (
-    LOCAL_PROVIDERS,
-    find_local_servers,
-    is_local,
-    local_address,
-    whole_address,
-)
+from arena.cli.output import run_async
 from arena.errors import ArenaError
 from markets.millionths import ONE
 
+PATIENCE = 0.5
+"""Seconds that a server on this machine may take to list its models."""
 CALLS_BEFORE_STOP = 10
 """So many calls without a known price reach the tightest limit of the budget."""
 DIGIT = re.compile(r"\d")
@@ -84,7 +88,7 @@ def _found_model(given: str, options: ModelOptions) -> tuple[str, str | None]:
     if given.startswith(DEMO):
         return given, None
     if provider in LOCAL_PROVIDERS and name:
-        return f"openai/{name}", local_address(LOCAL_PROVIDERS[provider])
+        return f"openai/{name}", LOCAL_PROVIDERS[provider].base_url
 
     given = _without_typo(given, options)
     named = named_provider(given)
@@ -105,15 +109,21 @@ def _found_model(given: str, options: ModelOptions) -> tuple[str, str | None]:
     return given, None
 
 
+def servers_here() -> list[ModelServer]:
+    """Return the servers that answer on the usual ports of this machine and have a model."""
+    found = run_async(find_servers(USUAL_SERVERS, PATIENCE))
+    return [server for server in found if server.models]
+
+
 def _address_of(name: str, options: ModelOptions) -> str | None:
     """Return the address of a server on this machine that has a model, or of the one that the user names."""
-    for server in find_local_servers():
+    for server in servers_here():
         if name in server.models:
             return server.base_url
     if not options.asking:
         return None
 
-    words = f"Base URL of the server that has {name}, such as {local_address(8000)} (Enter: none)"
+    words = f"Base URL of the server that has {name}, such as {USUAL_SERVERS[2].base_url} (Enter: none)"
     typed = str(typer.prompt(words, "", show_default=False)).strip()
     return whole_address(typed) if typed else None
 

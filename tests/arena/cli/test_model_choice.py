@@ -3,14 +3,15 @@
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from arena.cli import local_servers
+from agents.llm.local_servers import USUAL_SERVERS, ModelServer
+from arena.cli import model_choice
 from arena.cli.init import Wanted, choose, make_folder
-from arena.cli.local_servers import LocalServer, find_local_servers
-from arena.cli.model_choice import ModelOptions, model_blocks, with_stops
+from arena.cli.model_choice import ModelOptions, model_blocks, servers_here, with_stops
 from arena.config import load
 from arena.errors import ArenaError
 from tests.builders import NOW
@@ -35,14 +36,16 @@ class ModelList(Server):
 def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelList]:
     """A server where Ollama is expected, and nothing at the other usual ports."""
     with serving(ModelList()) as server:
-        monkeypatch.setattr(local_servers, "USUAL_PORTS", {server.server_port: "Ollama"})
+        there = replace(USUAL_SERVERS[0], base_url=f"http://127.0.0.1:{server.server_port}/v1")
+        monkeypatch.setattr(model_choice, "USUAL_SERVERS", (there,))
         yield server
 
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No server of models on this machine."""
-    monkeypatch.setattr(local_servers, "USUAL_PORTS", {})
+    dead = [replace(server, base_url="http://127.0.0.1:1/v1") for server in USUAL_SERVERS]
+    monkeypatch.setattr(model_choice, "USUAL_SERVERS", tuple(dead))
 
 
 def types(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
@@ -50,14 +53,14 @@ def types(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
 
 
 def test_a_server_on_this_machine_is_found_with_its_models(ollama: ModelList) -> None:
-    url = f"http://localhost:{ollama.server_port}/v1"
-    assert find_local_servers() == [LocalServer("Ollama", url, ("qwen3:8b", "Qwen/Qwen3-8B"))]
+    url = f"http://127.0.0.1:{ollama.server_port}/v1"
+    assert servers_here() == [ModelServer("Ollama", url, ("qwen3:8b", "Qwen/Qwen3-8B"))]
 
 
 @pytest.mark.parametrize("answer", [[], {"data": None}, {"data": [{"name": "x"}]}, {"data": [1]}, "OK", {}])
 def test_another_program_at_its_port_is_no_server_of_models(ollama: ModelList, answer: object) -> None:
     ollama.answer = answer
-    assert find_local_servers() == []
+    assert servers_here() == []
 
 
 @pytest.mark.parametrize("name", ["qwen3:8b", "Qwen/Qwen3-8B", "openai/qwen3:8b"])
@@ -65,7 +68,7 @@ def test_a_model_of_this_machine_is_found_by_its_name_and_is_free(ollama: ModelL
     (block,) = model_blocks((name,), ModelOptions())
     assert block == {
         "model": f"openai/{name.removeprefix('openai/')}",
-        "base_url": f"http://localhost:{ollama.server_port}/v1",
+        "base_url": f"http://127.0.0.1:{ollama.server_port}/v1",
         "price": FREE,
     }
 
@@ -77,12 +80,12 @@ def test_a_model_of_this_machine_is_found_by_its_name_and_is_free(ollama: ModelL
         (
             "ollama/qwen3:8b",
             ModelOptions(),
-            {"model": "openai/qwen3:8b", "base_url": "http://localhost:11434/v1", "price": FREE},
+            {"model": "openai/qwen3:8b", "base_url": "http://127.0.0.1:11434/v1", "price": FREE},
         ),
         (
             "lm_studio/mine",
             ModelOptions(),
-            {"model": "openai/mine", "base_url": "http://localhost:1234/v1", "price": FREE},
+            {"model": "openai/mine", "base_url": "http://127.0.0.1:1234/v1", "price": FREE},
         ),
         (
             "qwen3:8b",
@@ -174,7 +177,7 @@ def test_enter_takes_what_is_offered_but_nothing_after_a_refused_answer(
     types(monkeypatch, "polymarket", "")
     local = {
         "model": "openai/qwen3:8b",
-        "base_url": f"http://localhost:{ollama.server_port}/v1",
+        "base_url": f"http://127.0.0.1:{ollama.server_port}/v1",
         "price": FREE,
     }
     assert choose({}, None, (), None, asking) == Wanted("polymarket", (local,), None)
