@@ -49,7 +49,7 @@ def happens(folder: Path, kind: Any, subject: str, **data: Any) -> None:
         add_incidents(record.engine, [told])
 
 
-def todo(folder: Path, **environ: str) -> dict[str, str]:
+def todo(folder: Path, **environ: Any) -> dict[str, str]:
     """What `arena status` says is to be done: each command by its code."""
     return {task["code"]: task["command"] for task in arena_json(folder, "status", **environ)["today"]}
 
