@@ -49,9 +49,9 @@ def happens(folder: Path, kind: Any, subject: str, **data: Any) -> None:
         add_incidents(record.engine, [told])
 
 
-def todo(folder: Path, **environ: str) -> dict[str, str]:
+def todo(folder: Path) -> dict[str, str]:
     """What `arena status` says is to be done: each command by its code."""
-    return {task["code"]: task["command"] for task in arena_json(folder, "status", **environ)["today"]}
+    return {task["code"]: task["command"] for task in arena_json(folder, "status")["today"]}
 
 
 BY_COMMAND: dict[str, tuple[str, ...]] = {
