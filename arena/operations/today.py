@@ -68,8 +68,8 @@ COMMANDS: Mapping[str, str] = {
     "verify_failed": "db backup",
     "heads_unpublished": "run --once",
     "site_unpublished": "publish",
-    "ping_failed": "run --once",
-    "job_failing": "run --once",
+    "ping_failed": "run",
+    "job_failing": "run",
 }
 """The command that helps against a reason, or shows more of it, by its code; `{}` is what it is about."""
 

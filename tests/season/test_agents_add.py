@@ -117,8 +117,11 @@ def test_at_a_base_url_a_bare_name_speaks_openai_and_what_is_free_needs_no_yes(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("qwen3:8b", "--yes"), "Write it as PROVIDER/MODEL → on a server of your own: --base-url URL"),
-        (("Qwen/Qwen3-8B", "--price", "0", "0"), "no provider Qwen"),
+        (
+            ("nobody-serves:8b", "--yes"),
+            "Write it as PROVIDER/MODEL → on a server of your own: --base-url URL",
+        ),
+        (("Nobody/Serves-8B", "--price", "0", "0"), "no provider Nobody"),
         (("anthropc/claude-sonet-5",), "did you mean anthropic/claude-sonnet-5?"),
         (("anthropic/claude-sonnet-5", "--yes"), "agent claude-sonnet-5"),
         (("xai/grok-4.7", "--yes"), "XAI_API_KEY is not set"),
@@ -137,6 +140,7 @@ def test_what_is_missing_or_mistyped_is_said_and_nothing_is_written(
     done = arena(folder, "agents", "add", *words, **KEY)
     assert done.returncode == 1
     assert said in " ".join(done.stderr.split())
+    assert "Exception" not in done.stderr, "an error of the library's own"
     assert path.read_text("utf-8") == text
     assert [each.name for each in folder.iterdir()] == ["config.yaml"]
 
