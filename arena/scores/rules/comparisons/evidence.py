@@ -2,8 +2,9 @@
 
 - Formula: the capital starts at 1. A forecast f on a price r gains d = (r − o)² − (f − o)² = 2(f − r)(o − m),
   m the middle of both. A story multiplies the capital by 1 + Σ λ_k·d_k over its forecasts in order; λ_k is
-  c / 4m(1 − m), or less, so that the worst end of the story so far costs at most half. At c = 1 one forecast
-  multiplies it by f / m or (1 − f) / (1 − m), the likelihood ratio. The capital is the mean over c of ⅓, ⅔
+  c / 4m(1 − m), or less, so that the worst end of the story so far costs at most half. Forecasts of a
+  story's n-th time have 1 / √n of that: they mostly repeat what was said. At c = 1 one forecast multiplies
+  the capital by f / m or (1 − f) / (1 − m), the likelihood ratio. The capital is the mean over c of ½
   and 1. A forecast counts once resolved; from a story's first such one on, its open markets count at their
   worst.
 - Direction: higher is better: without skill ×20 has a chance of at most 1 in 20.
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from arena.scores.rules._columns import Flags, Floats, runs
 from arena.scores.rules.comparisons.events import Ints
 
-STAKES = np.array([1 / 3, 2 / 3, 1.0])
+STAKES = np.array([0.5, 1.0])
 MOST = 0.5
 """What the worst end of a story may cost, as a share of the capital."""
 BAR = 20.0
@@ -253,12 +254,17 @@ class Timeline:
         if_no = np.zeros_like(if_yes)
         change = np.zeros_like(yes)
         left = np.full((STAKES.size, self.batches[0].stories.size), MOST)
+        moved = np.logical_or.reduceat(counted, self.move)
+        times = np.zeros(left.shape[1])
         for batch in self.batches:
+            times[batch.stories] += np.logical_or.reduceat(moved[batch.moves], batch.starts)
+            repeats = np.repeat(np.sqrt(np.maximum(times[batch.stories], 1)), batch.sizes)
+
             own_yes = if_yes[:, batch.legs]
             own_no = if_no[:, batch.legs]
             worst = _worst(own_yes, own_no)
-            more_yes = yes[:, batch.moves]
-            more_no = no[:, batch.moves]
+            more_yes = yes[:, batch.moves] / repeats
+            more_no = no[:, batch.moves] / repeats
 
             # the worst is concave in the stake: a part of it costs at most that part of what all of it costs
             whole = _worst(own_yes + more_yes, own_no + more_no) - worst
@@ -269,9 +275,9 @@ class Timeline:
 
             if_yes[:, batch.legs] = own_yes + parts * more_yes
             if_no[:, batch.legs] = own_no + parts * more_no
-            moved = _worst(if_yes[:, batch.legs], if_no[:, batch.legs]) - worst
-            change[:, batch.moves] = moved
-            left[:, batch.stories] = np.maximum(own_left + np.add.reduceat(moved, batch.starts, axis=1), 0.0)
+            change[:, batch.moves] = _worst(if_yes[:, batch.legs], if_no[:, batch.legs]) - worst
+            spent = np.add.reduceat(change[:, batch.moves], batch.starts, axis=1)
+            left[:, batch.stories] = np.maximum(own_left + spent, 0.0)
         return _Stakes(if_yes, if_no, change)
 
 

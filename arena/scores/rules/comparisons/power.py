@@ -3,7 +3,7 @@
 - Formula: a pair is told by its capital and by t, its mean gain by story in standard errors. The gain of a
   story in standard deviations is taken to be δ = t·√n·τ² / (1 + n·τ²) after n stories, τ = 0.15 being how far
   apart entries usually are. In m more stories t comes to (t·√n + δ·m) / √(n + m), and the logarithm of the
-  capital grows by 0.8·δ² in each. m stories take m / n of the weeks so far.
+  capital grows by 0.9·δ² in each. m stories take m / n of the weeks so far.
 - Direction: lower is sooner.
 - Range: 0 upward.
 - Edge cases: infinite where it would take more than 104 weeks even if δ were larger by one standard
@@ -18,7 +18,7 @@ FORESEEN = 104.0
 """The weeks beyond which nothing is foreseen."""
 USUAL = 0.15
 """How far apart entries usually are: the standard deviation of a story's mean gain, in its own ones."""
-GROWTH = 0.8
+GROWTH = 0.9
 """By how much a story multiplies capital, in logarithms, for each square of its gain in standard deviations.
 
 Half would be the most for bets on the mean gain alone; these bets weigh stories by what their odds say.
@@ -43,7 +43,7 @@ def weeks_until_told(pace: Pace, bar: float, least_t: float) -> float | None:
     """Return how many more weeks it takes until a pair's capital and t reach what tells it.
 
     >>> round(weeks_until_told(Pace(200, 20.0, 2.9, 2.8, 60.0), 494.0, 3.0) or 0.0, 1)
-    9.4
+    8.3
     """
     prior = 1 + pace.stories * USUAL**2
     effect = pace.t * sqrt(pace.stories) * USUAL**2 / prior

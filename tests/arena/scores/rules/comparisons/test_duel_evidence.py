@@ -142,6 +142,19 @@ def test_what_is_forecast_after_its_end_does_not_count() -> None:
     assert told_pairs(again) == [told]
 
 
+def test_what_only_others_forecast_changes_nothing_of_a_pair() -> None:
+    """A third entry forecasts the same stories every day, the two once a week."""
+    of = table(10, 10, np.random.default_rng(1), every=1.0)
+    weekly = of.made % 7 == 0
+    pair = np.where(weekly, [of.seen(0.2), of.seen(0.6)], np.nan)
+    alone = compare_pairs(duel_rows(of, pair), {"entry 0": "x", "entry 1": "x"})
+    crowded = compare_pairs(
+        duel_rows(of, np.stack([*pair, np.where(of.made >= 7, of.seen(0.4), np.nan)])),
+        {"entry 0": "x", "entry 1": "x", "entry 2": "y"},
+    )
+    assert [pair for pair in crowded if "entry 2" not in (pair.better, pair.worse)] == alone
+
+
 def test_low_coverage_in_common_is_said() -> None:
     of = table(20, 20, np.random.default_rng(1))
     lines = np.stack([of.seen(0.1), of.seen(1.5)])

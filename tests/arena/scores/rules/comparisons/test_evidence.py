@@ -26,10 +26,9 @@ def by_hand(rows: list[Row], look: float) -> float:
         for story in {row[0] for row in rows}:
             own = sorted(row for row in rows if row[0] == story and row[2] <= look and 0 < row[5] < 1)
             bets: list[tuple[Row, float]] = []
-            for made in sorted({row[2] for row in own}):
-                more = [
-                    (row, stake / (4 * _middle(row) * (1 - _middle(row)))) for row in own if row[2] == made
-                ]
+            for number, made in enumerate(sorted({row[2] for row in own}), 1):
+                full = stake / 4 / np.sqrt(number)
+                more = [(row, full / (_middle(row) * (1 - _middle(row)))) for row in own if row[2] == made]
                 costs = _worst(bets) - _worst([*bets, *more])
                 left = MOST + _worst(bets)
                 part = left / costs if costs > left else 1.0
