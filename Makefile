@@ -16,7 +16,8 @@ help: ## list these targets
 setup: ## make .venv from requirements.lock, and nothing else
 	@sh scripts/setup.sh
 
-demo: setup ## play a whole season offline, then open the dashboard
+demo: ## install what the product needs, play a whole season offline, then open the dashboard
+	@sh scripts/setup.sh product
 	@.venv/bin/arena demo
 
 test: setup ## run the tests (THOROUGH=1: all of them, HISTORIES=10000: more histories of money; longer)

@@ -437,7 +437,7 @@ class ModelSettings(KindSettings):
     )
     """Dollars per million tokens, if litellm has no price: `{input: 1, output: 4}`."""
     max_cost: float | None = Field(default=None, exclude_if=is_none, ge=0, le=100_000)
-    """The most a call can cost, in dollars, if `extra` adds an unbounded cost."""
+    """The most a call can cost, in dollars, if no price is known or `extra` adds an unbounded cost."""
     released: date | None = None
     """The day the model was released."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)

@@ -43,7 +43,7 @@ def pnl_values(points: Sequence[PnlPoint], unit: str = "percent") -> list[tuple[
 
 def dashed_note(lines: Sequence[html.Line]) -> str:
     """What follows below curves of agents, if some are of no model."""
-    return "; dashed: baselines" if any(line.dashed for line in lines) else ""
+    return "; dashed: references" if any(line.dashed for line in lines) else ""
 
 
 def pnl_lines(

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Makes .venv from requirements.lock; at once done when it is already right. See `make help`.
+# `setup.sh product` installs only what the product needs, in the versions of the lock; `setup.sh` adds the rest.
 set -eu
 unset CDPATH PYTHONPATH PYTHONHOME PIP_TARGET PIP_USER PIP_PREFIX
 cd -- "$(dirname -- "$0")/.."
@@ -22,13 +23,16 @@ state() {
 
 ready() { [ -x .venv/bin/arena ] && [ -x .venv/bin/python ] && [ "$(cat .venv/.ready 2>/dev/null)" = "$(state)" ]; }
 
+product_ready() { [ -x .venv/bin/arena ] && [ "$(cat .venv/.product 2>/dev/null)" = "$(state)" ]; }
+
 synced() { usable && [ "$(head -n 2 .venv/.ready 2>/dev/null)" = "$(made_for)" ]; }
 
 # A folder that was moved has its old path in every script, and an interrupted install may lack files.
 usable() {
-    [ ! -e .venv/.unfinished ] && new_enough .venv/bin/python &&
-        { [ ! -e .venv/.ready ] || [ "$(head -n 1 .venv/.ready)" = "$(pwd -P)" ]; }
+    [ ! -e .venv/.unfinished ] && new_enough .venv/bin/python && made_here .venv/.ready && made_here .venv/.product
 }
+
+made_here() { [ ! -e "$1" ] || [ "$(head -n 1 "$1")" = "$(pwd -P)" ]; }
 
 new_enough() { [ "$("$1" -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)" = True ]; }
 
@@ -106,17 +110,33 @@ install_project() {
         --editable . || mend "The project itself could not be installed into .venv: see above."
 }
 
-if ready; then exit 0; fi
+install_product() {
+    printf 'Installing what the product needs ...\n'
+    set -- pip install --quiet --python .venv/bin/python --constraint requirements.lock --editable .
+    "$uv" "$@" 2>/dev/null || UV_SYSTEM_CERTS=1 "$uv" "$@" ||
+        mend "The packages could not be installed: see above, mend the network or the package index, then run make again."
+    state >.venv/.product
+    rm -rf .venv/.unfinished .venv/.cache
+}
+
+done_already() { ready || { [ "$wanted_part" = product ] && product_ready; }; }
+
+wanted_part=${1:-all}
+if done_already; then exit 0; fi
 [ -w . ] || mend "$(pwd -P) can't be written to, and .venv must be made in it: copy or clone it to a folder of yours."
 exec 9<requirements.lock
 if command -v flock >/dev/null; then flock 9; fi
-if ready; then exit 0; fi
+if done_already; then exit 0; fi
 if ! synced; then
     usable || { find_python && make_venv; }
     PYTHON=${PYTHON:-.venv/bin/python}
     : >.venv/.unfinished
     choose_cache
     find_uv
+    if [ "$wanted_part" = product ]; then
+        install_product
+        exit 0
+    fi
     install
 fi
 install_project

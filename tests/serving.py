@@ -48,8 +48,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256  # a client whose knock is lost waits a second before it knocks again
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.lock = threading.Lock()
         self.let_go = threading.Event()
         self.at_once = 0

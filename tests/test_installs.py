@@ -1,5 +1,6 @@
 """What scripts/installs.py makes of versions and of pytest's results; installing itself needs a network."""
 
+import subprocess
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -107,3 +108,11 @@ def test_the_weekly_run_tries_every_environment_with_every_python(script: Module
     assert tuple(job["strategy"]["matrix"]["versions"]) == script.ENVIRONMENTS
     assert job["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
     assert commands[-1] == "python scripts/installs.py --only ${{ matrix.versions }}"
+
+
+def test_the_demo_installs_what_the_product_needs_and_no_tool_of_developers() -> None:
+    """The whole of the lock takes several times as long to install."""
+    said = subprocess.run(["make", "--dry-run", "demo"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [line for line in said.stdout.splitlines() if "setup.sh" in line] == [
+        "sh scripts/setup.sh product"
+    ]

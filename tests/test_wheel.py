@@ -13,6 +13,12 @@ for script in distribution("paper-arena").entry_points.select(group="console_scr
     assert script.value == "arena.cli.start:main"
     print(script.name)
 """
+QUESTIONS = """
+from arena.exports.trial_report import TEMPLATE
+from arena.rounds.past_questions import past_questions
+assert TEMPLATE.is_file()
+print(len(past_questions()))
+"""
 
 
 def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path: Path) -> None:
@@ -20,7 +26,8 @@ def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     [wheel] = built.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(installed)
+    packed = zipfile.ZipFile(wheel)
+    packed.extractall(installed)
     here.mkdir()
 
     def run(*words: str) -> str:
@@ -34,6 +41,13 @@ def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path:
 
     assert run("-c", "import arena; print(arena.__file__)").startswith(str(installed))
     assert run("-c", COMMANDS).split() == ["arena", "paper-arena"]
+    assert run("-c", QUESTIONS) == "200\n"
+    licences = [name for name in packed.namelist() if "/licenses/" in name]
+    assert [name.partition("/licenses/")[2] for name in licences] == [
+        "LICENSE",
+        "arena/past_questions/LICENSE",
+    ]
+    assert "arena/past_questions/LICENSE" in packed.namelist()
     assert "arena check" in arena("init", "--yes", "--venue", "simulator")
     assert "demo/sharp" in arena("check")
     assert "State hash" in arena("demo", "--headless", "--rounds", "1")

@@ -41,6 +41,8 @@ _FORM = re.compile(
     r"(?i)response_?(?:format|mime)|json[ _-]?(?:object|mode)|output_(?:format|config)|grammar|schema"
     r"|structured output|constrained|guided|outlines"
 )
+_LIBRARY_WORDS = re.compile(r"(?:(?:litellm\.)?\w*(?:Error|Exception)(?::| -) )+(?=.)")
+"""How the library begins its texts: with the names of its classes, often several."""
 _SEED = re.compile(r"(?i)\bseed\b")
 _TOKENS_KEY = re.compile(r"(?i)max_completion_tokens")
 _MISREAD = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
@@ -68,7 +70,10 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
         code = "quota"
         retry = False
         wait = None
-    return CallError(code, one_line(redact(text, secrets), MOST_WORDS), retry, wait)
+
+    begins = _LIBRARY_WORDS.match(text)
+    words = text if begins is None else text[begins.end() :]
+    return CallError(code, one_line(redact(words, secrets), MOST_WORDS), retry, wait)
 
 
 def is_uncharged(error: BaseException, code: ErrorCode) -> bool:

@@ -21,11 +21,15 @@ SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class RoundCounts:
-    """Rounds in which one cohort decides, all cohorts in a month of 30.4 days, and all on the busiest day."""
+    """Rounds in which one cohort decides, all cohorts in a month of 30.4 days, and all on the busiest day.
+
+    `days` are those of a month on which any cohort decides.
+    """
 
     cohort: int
     month: Fraction
     day: int
+    days: Fraction = Fraction(0)
 
 
 def round_counts(cohorts: CohortsSection, number: int = 1) -> RoundCounts:
@@ -39,16 +43,17 @@ def round_counts(cohorts: CohortsSection, number: int = 1) -> RoundCounts:
     count = cohorts.count
     calendar = _calendar(cohorts)
     day = _busiest_day(cohorts)
+    days = len({day % 7 for day in _decision_days(cohorts)}) * _ratio(MONTH, WEEK)
     overtaken = calendar.until(calendar.first + min(keep * WEEK, CENTURY) - TICK).count or 0
     if count is None:
-        return RoundCounts(overtaken, overtaken * _ratio(MONTH, WEEK), day)
+        return RoundCounts(overtaken, overtaken * _ratio(MONTH, WEEK), day, days)
 
     decisions_a_week = count * _ratio(WEEK, cohorts.decide.every)
     most_a_week = overtaken if count > keep else rounds
     a_month = min(Fraction(most_a_week), decisions_a_week) * _ratio(MONTH, WEEK)
     season = max(0, count - keep) * overtaken + min(count, keep) * rounds
     own = rounds if count - number < keep else overtaken
-    return RoundCounts(own, min(a_month, Fraction(season)), day)
+    return RoundCounts(own, min(a_month, Fraction(season)), day, min(days, Fraction(season)))
 
 
 def _calendar(cohorts: CohortsSection) -> Calendar:
@@ -61,11 +66,16 @@ def _ratio(time: timedelta, other: timedelta) -> Fraction:
     return Fraction(time // SECOND, other // SECOND)
 
 
+def _decision_days(cohorts: CohortsSection) -> Counter[int]:
+    """Return the rounds of a cohort by the day (UTC), counted from a Sunday."""
+    calendar = _calendar(cohorts)
+    return Counter((calendar.time(number) - SUNDAY) // DAY for number in range(1, cohorts.rounds + 1))
+
+
 def _busiest_day(cohorts: CohortsSection) -> int:
     """Return the most rounds of all cohorts on one day (UTC): one in its first week, one in its second …"""
     most = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
-    calendar = _calendar(cohorts)
-    days = Counter((calendar.time(number) - SUNDAY) // DAY for number in range(1, cohorts.rounds + 1))
+    days = _decision_days(cohorts)
 
     # The rounds of a day and of the same weekday in all later weeks.
     onward = Counter[int]()
@@ -73,6 +83,27 @@ def _busiest_day(cohorts: CohortsSection) -> int:
         onward[day] = days[day] + onward[day + 7]
 
     return max(onward[day] - onward[day + 7 * most] for day in days)
+
+
+def most_spent(counts: RoundCounts, budget: BudgetSection) -> dict[str, int | None]:
+    """Return the most that the budget lets all agents spend in a round, a cohort and a month; None: no limit.
+
+    >>> from arena.config.sections import BudgetSection
+    >>> most_spent(RoundCounts(5, Fraction(20), 5, Fraction(4)), BudgetSection(day=10, round=3))
+    {'round': 3000000, 'cohort': 15000000, 'month': 40000000}
+    """
+    day_limits = {"round": Fraction(1), "month": counts.days}
+    round_limits = {"round": Fraction(1), "cohort": Fraction(counts.cohort), "month": counts.month}
+    most: dict[str, int | None] = {}
+    for span, rounds in round_limits.items():
+        limits = [] if budget.arena is None else [budget.arena]
+        if budget.round is not None:
+            limits.append(int(budget.round * rounds))
+        if budget.day is not None and span in day_limits:
+            limits.append(int(budget.day * day_limits[span]))
+        most[span] = min(limits, default=None)
+
+    return most
 
 
 CENT = ONE // 100

@@ -4,20 +4,21 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import typer
 
 from agents.model import ModelSettings, model_settings
-from agents.model_table.cost import price_for
-from agents.providers import is_known, named_provider, near_name, no_provider, provider_of
+from agents.providers import provider_of
 from agents.registry import kind
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.probe import Probe, ProbeAnswer, ask_probe, measured_keys, probe_of
 from arena.cli.check import cost_of
+from arena.cli.check_next import joining_text, read_begun
+from arena.cli.model_choice import Block, ModelOptions, model_blocks, price_words, with_stops
 from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import exact, interruptible, plain, prints_aside, progress, run_async, shortened, typed
+from arena.cli.table import print_text
 from arena.clock import now
 from arena.config import Config
 from arena.config.editing import block_lines, edited
@@ -37,20 +38,6 @@ KEY_PAGES = {
 }
 """Where a provider gives out keys."""
 UNCHANGED = "the config was not changed"
-
-
-Block = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """How the models are reached that are to be added, and whether somebody is there to be asked."""
-
-    base_url: str | None
-    key_env: str | None
-    reasoning: str | None
-    price: tuple[float, float] | None
-    asking: bool
 
 
 @command("config", "json")
@@ -77,7 +64,8 @@ def add(
     Next: arena check
     """
     path, config = chosen.config or DEFAULT, chosen.load()
-    choice = ModelChoice(base_url, key_env, reasoning, price, not (yes or chosen.json) and sys.stdin.isatty())
+    asking = not (yes or chosen.json) and sys.stdin.isatty()
+    choice = ModelOptions(base_url, key_env, reasoning, price, asking)
     if name is not None and len(models) > 1:
         raise ArenaError("one_name", "--name is for one model", "add the models one by one")
     with interruptible(f"stopped; {UNCHANGED}", "a question in progress may still be charged"):
@@ -104,62 +92,26 @@ def add(
         raise typer.Exit(2)
 
 
-def new_blocks(config: Config, models: Sequence[str], name: str | None, choice: ModelChoice) -> list[Block]:
-    """A block for each model, under a name that is free."""
+def new_blocks(config: Config, models: Sequence[str], name: str | None, choice: ModelOptions) -> list[Block]:
+    """Return a block for each model, under a name that is free."""
     taken = {agent.name: agent.model for agent in config.agents}
-    blocks = list[Block]()
-    for given in dict.fromkeys(models):
-        model = known_model(given, choice)
-        block: Block = {"name": name or free_name(model, taken), "model": model}
-        keys = {"base_url": choice.base_url, "api_key_env": choice.key_env, "reasoning": choice.reasoning}
-        block |= {key: value for key, value in keys.items() if value is not None}
-        if (dollars := price_of_block(config, block, choice)) is not None:
-            block["price"] = {"input": dollars[0], "output": dollars[1]}
+    named = list[Block]()
+    for keys in model_blocks(tuple(dict.fromkeys(models)), choice):
+        model = keys["model"]
+        block: Block = {"name": name or free_name(model, taken)} | keys
         if block["name"] in taken:
             words = f"an agent {block['name']} already exists, and nothing is overwritten"
             raise ArenaError("exists", words, "--name NAME adds the model under another name")
         taken[block["name"]] = model
-        blocks.append(block)
-    return blocks
+        named.append(block)
 
-
-def known_model(model: str, choice: ModelChoice) -> str:
-    """Return the model, or the nearest known one if the user agrees; at a base_url openai/ is the default."""
-    if choice.base_url is not None:
-        return model if named_provider(model) else f"openai/{model}"
-    near = near_name(model) if choice.price is None else None
-    if near is not None:
-        if not choice.asking or not typer.confirm(f"{model} is not known. Add {near}?", True):
-            hint = f"did you mean {near}? A model that is too new for the table needs --price IN OUT"
-            raise ArenaError("unknown_model", f"{model} is not known", hint)
-        return near
-    # A name that no file settles is refused at once: litellm takes seconds to say the same.
-    if not is_known(model) or provider_of(model) is None:
-        hint = "on a server of your own: --base-url URL"
-        raise ArenaError("unknown_model", no_provider(model), hint)
-    return model
+    return with_stops(named, config.budget.limits)
 
 
 def free_name(model: str, taken: Mapping[str, str | None]) -> str:
     """The last part of a model's name, or all of it where another model has that."""
     short = model.rpartition("/")[2]
     return model if taken.get(short, model) != model else short
-
-
-def price_of_block(config: Config, block: Block, choice: ModelChoice) -> tuple[float, float] | None:
-    """The price to be written; none where the table has it, or where no budget needs it."""
-    known = price_for(ModelSettings(model=block["model"], base_url=block.get("base_url")))
-    if choice.price is not None or known is not None or not config.budget.limits:
-        return choice.price
-    words = f"the price of {block['model']} is unknown, so no budget can be enforced"
-    if not choice.asking:
-        hint = "--price IN OUT: dollars per million tokens; 0 0 for a model on your own machine"
-        raise ArenaError("no_price", words, hint)
-    print(f"{words[0].upper()}{words[1:]}.")
-    return (
-        typer.prompt("Dollars per million input tokens", 0.0, type=float),
-        typer.prompt("Dollars per million output tokens", 0.0, type=float),
-    )
 
 
 def check_keys(config: Config, blocks: Sequence[Block]) -> None:
@@ -275,14 +227,24 @@ def data_of(
             for name, block in zip(names, blocks, strict=True)
         ],
         "failed": list(failed),
+        "joins": _joins(config),
+        "unpriced": [words for block in blocks if (words := price_words(block))],
         "models": len(months),
         "month_usd": cost["total"] and dollars(cost["total"]["month"]),
         "warnings": [one for one in cost["warnings"] if one["agent"] in (None, *names)],
     }
 
 
+def _joins(config: Config) -> str | None:
+    """Return with which cohort the agents join that are new; None while nothing has been played."""
+    begun = read_begun(config.database, {})
+    if not begun.cohorts:
+        return None
+    return joining_text(config, begun, ()) or None
+
+
 def say(found: Mapping[str, Any]) -> None:
-    """What was measured, what was written, and what it costs."""
+    """Print what was measured, what was written, and what it costs."""
     added = found["added"]
     for one in added:
         if one["measured"]:
@@ -290,12 +252,13 @@ def say(found: Mapping[str, Any]) -> None:
     print(f"Added to {found['config']}:")
     print("\n".join(f"  {line}" for one in added for line in one["lines"]))
     for one in added:
-        print(f"{one['agent']} a month: {_month(one['month_usd'])}.")
+        print_text(f"{one['agent']} a month: {_month(one['month_usd'])}.")
     if found["month_usd"] and found["models"] > len(added):
-        print(f"All models a month: {_month(found['month_usd'])}.")
+        print_text(f"All models a month: {_month(found['month_usd'])}.")
+    for words in (*found["unpriced"], *filter(None, [found["joins"]])):
+        print_text(f"{words}.")
     _say_troubles(found)
     print(f"Next: {typed('check')}            # who plays from the next cohort on")
-    print(f"      {typed('cohorts start')}    # starts one now, outside the schedule")
 
 
 def _say_troubles(found: Mapping[str, Any]) -> None:
@@ -316,8 +279,12 @@ def _measured(at: Mapping[str, Any]) -> str:
 
 
 def _month(usd: Mapping[str, float | None] | None) -> str:
-    if usd is None or usd["expected"] is None:
-        return "unknown, because its price is unknown"
+    if usd is None:
+        return "unknown"
     low, high = usd["low"], usd["high"]
     most = "no known limit" if high is None else f"${high:,.2f}"
+    if low is None or usd["expected"] is None:
+        return f"unknown, because its price is unknown; {most} at the most"
+    if not high and high is not None:
+        return "free"
     return f"${usd['expected']:,.2f} expected, ${low:,.2f} at the least, {most} at the most"

@@ -13,7 +13,7 @@ from agents.evidence import ResearchError
 from agents.model import DeskSettings, KindSettings, model_settings
 from agents.model_table.capabilities import model_faults, thinking_text
 from agents.providers import DEMO, near_model
-from arena.calls.budget_warnings import LineUpWarning, budget_warnings, round_counts
+from arena.calls.budget_warnings import LineUpWarning, budget_warnings, most_spent, round_counts
 from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
 from arena.cli.check_next import (
     changes_since,
@@ -102,10 +102,11 @@ def cost_of(config: Config, number: int, usage: "Mapping[str, RecentUsage]") -> 
     found = [one.as_played(usage.get(one.agent)) for one in fresh]
     times = round_counts(config.cohorts, number)
     lengths = {"round": Fraction(1), "cohort": Fraction(times.cohort), "month": times.month}
+    stops = most_spent(times, config.budget)
 
     def spans(uses: Sequence[Usage]) -> dict[str, Any]:
         return {
-            span: {end: _use(use.times(rounds)) for end, use in zip(ENDS, uses, strict=True)}
+            span: {end: _use(use.times(rounds), stops[span]) for end, use in zip(ENDS, uses, strict=True)}
             for span, rounds in lengths.items()
         }
 
@@ -133,8 +134,12 @@ def cost_of(config: Config, number: int, usage: "Mapping[str, RecentUsage]") -> 
     }
 
 
-def _use(use: Usage) -> dict[str, Any]:
-    return attributes(use, "calls", "tokens_in", "tokens_out") | {"usd": exact(use.cost)}
+def _use(use: Usage, stop: int | None) -> dict[str, Any]:
+    """Return a usage as data; it costs no more than the budget allows, which stops the calls past that."""
+    cost = use.cost
+    if cost is not None and stop is not None:
+        cost = min(cost, stop)
+    return attributes(use, "calls", "tokens_in", "tokens_out") | {"usd": exact(cost)}
 
 
 def _model_faults(config: Config, estimates: Sequence[Estimate]) -> Iterator[LineUpWarning]:
@@ -354,7 +359,7 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
     """What matters first: valid, when, who, for how much; then what is wrong, then the rules."""
     universe, rules, cost, days = found["universe"], found["rules"], found["cost"], 86_400
     fails = any(one["code"] == "cannot_answer" for one in found["cost"]["warnings"])
-    print(f"{found['config']} is {'read, but a model in it cannot answer' if fails else 'valid'}.")
+    print_text(f"{found['config']} is {'read, but a model in it cannot answer' if fails else 'valid'}.")
     _say("Starts", say_next(found))
     free = cost["agents"] and all((agent["model"] or DEMO).startswith(DEMO) for agent in found["agents"])
     _say("Costs", _costs(cost, found["budget"]) + " (fictitious: demo models are free)" * bool(free))
@@ -400,7 +405,8 @@ def _heads(heads: Mapping[str, Any]) -> str:
 
 
 def _say(name: str, words: str) -> None:
-    print(f"{name:{LABEL}}{words}")
+    """Print what a line of a name says, within the width of the terminal."""
+    print_text(f"{name:{LABEL}}{words}", LABEL)
 
 
 def _costs(cost: Mapping[str, Any], budget: Mapping[str, int | None]) -> str:

@@ -189,9 +189,16 @@ def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Coho
     if not playing or not names:
         return ""
 
-    coming = say_next(next_cohort(config, begun, now()) | {"cohorts": config.cohorts.count})
-    joins = f"{list_names(names)} {'joins' if len(names) == 1 else 'join'} with the next cohort"
-    return f"{joins} ({coming}); to start one now: arena cohorts start"
+    coming = next_cohort(config, begun, now())
+    joins = f"{list_names(names)} {'joins' if len(names) == 1 else 'join'} with"
+    command = typed("cohorts start")
+    if coming["next_start"] is None:
+        return f"{joins} the next cohort, and none is scheduled; {command} begins one now"
+
+    when = f"on {coming['next_start']:%A, %Y-%m-%d}"
+    if coming["next_start_missed"]:
+        when = "as soon as arena run is started"
+    return f"{joins} cohort {coming['next_cohort']} {when}; {command} begins it now"
 
 
 def next_step(config: Config | None) -> str:

@@ -216,23 +216,23 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
         print()
     _say_rounds(found)
     for name, words in found["waiting"].items():
-        print(f"{name} is {plain(words)}, and joins at the first round after it is set.\n")
+        print_text(f"{name} is {plain(words)}, and joins at the first round after it is set.\n")
     print_table(ENTRANTS, frozen["entrants"], "Frozen at the start")
     for one in found["replaced"]:
         name = plain(one["name"])
-        print(f"{name} took new settings before its first good turn, used from round {one['since']} on: "
-              f"{typed(f'agents show {name}')}\n")  # fmt: skip
+        words = f"{name} took new settings before its first good turn, used from round {one['since']} on: "
+        print_text(f"{words}{typed(f'agents show {name}')}\n")
     _say_parts(found)
-    if found["audit"]:
-        print(f"texts     {found['audit']['words']}")
-    for name, digest in frozen["prompts"].items():
-        print(f"prompt    {plain(name)}: {digest}")
-    print(f"seed      {frozen['seed']}")
+    lines = {"texts": found["audit"]["words"]} if found["audit"] else {}
+    lines |= {f"prompt    {plain(name)}:": digest for name, digest in frozen["prompts"].items()}
+    lines["seed"] = frozen["seed"]
     if found["code_versions"]:
-        print(f"code      {plain(by_rounds(found['code_versions']))}")
-    print(f"config    {found['config_hash'] or 'unknown: started by an earlier version'}")
-    print(f"frozen    {found['frozen_hash']}")
-    print(f"head      {found['head']['head']}, round {found['head']['round']}")
+        lines["code"] = plain(by_rounds(found["code_versions"]))
+    lines["config"] = found["config_hash"] or "unknown: started by an earlier version"
+    lines["frozen"] = found["frozen_hash"]
+    lines["head"] = f"{found['head']['head']}, round {found['head']['round']}"
+    for name, words in lines.items():
+        print_text(f"{name:9} {words}", 10)
     print("Next:", typed(f"cohorts diff {found['cohort']} next"))
 
 

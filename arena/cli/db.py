@@ -31,6 +31,7 @@ from arena.record.schema.database import (
 from arena.record.schema.database import upgrade as bring_up
 from arena.record.schema.database_errors import record_name
 from arena.record.write.listings import plan_pruning, prune_quotes
+from arena.record.write.operations import end_incidents, read_ongoing_incidents
 
 FOLDER, KEEP = Path("backups"), 14
 """Where backups of a record go that is named without a config, and how many stay."""
@@ -68,6 +69,14 @@ def backup(
             made = backup_to(engine, Path(place), verified_content, told)
         else:
             made = make(engine, folder, keep, now(), verified_content, told)
+        with reading(engine) as connection:
+            version = schema_version(connection)
+            fault_ends = version == newest_schema_version() and bool(
+                read_ongoing_incidents(connection, "verify_failed", "")
+            )
+    if fault_ends:
+        with chosen.writing() as record:
+            end_incidents(record.engine, "verify_failed", now())
     data = {"file": made.path, "bytes": made.size, "gone": made.gone}
     lines = [
         f"{made.path}: {made.size:,} bytes, verified. {_summary(made.content)}",
@@ -193,8 +202,8 @@ def prune(
 ) -> None:
     """Delete old quotes that no snapshot, and so no turn, fill or mark, depends on.
 
-    It says what would be deleted, then asks. Each market's newest quote before that time stays, so its price
-    is known at any later time. The record notes how many were deleted and when, for arena verify.
+    It says what would be deleted, then asks. Each market's newest quote before that
+    time stays. The record notes how many were deleted and when, for arena verify.
 
     Example: arena db prune --older-than 90d --dry-run
 

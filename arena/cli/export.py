@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from arena.cli.dashboard import keep_up
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import interruptible, program, progress, typed
+from arena.clock import now
 from arena.errors import ArenaError, count_text
 from arena.operations.page_programs import draw_pages
+from arena.record.write.operations import end_incidents, read_ongoing_incidents
 
 if TYPE_CHECKING:
     from arena.exports import ExportManifest
@@ -29,15 +31,14 @@ def export(
 ) -> None:
     """Write the record to plain files: forecasts, turns, bets, ledgers, prices, scores.
 
-    It has one file per table, a manifest with their hashes, and data.md, which explains every column, all as
-    of one instant. arena import turns a complete export back into a record; a partial one (--cohort,
+    It has one file per table, a manifest with their hashes, and data.md, which explains every column.
+    arena import turns a complete export back into a record; a partial one (--cohort,
     --no-prompts) can only be read.
 
     Example: arena export season.zip --format parquet
 
     Next: arena import season.zip --database copy.db
     """
-    from arena.clock import now
     from arena.cohorts.freeze import code_version
     from arena.exports import ExportRequest, form_of
     from arena.exports import export as written
@@ -195,6 +196,11 @@ def publish(
     stopped = interruptible("publishing was stopped; the site was not changed", "arena publish starts again")
     with stopped, progress("Drawing the site") as moved:
         found = draw_pages("publish", address, folder, more, moved)
+    with chosen.reading() as connection:
+        fault_ends = bool(read_ongoing_incidents(connection, "site_unpublished", ""))
+    if fault_ends:
+        with chosen.writing() as record:
+            end_incidents(record.engine, "site_unpublished", now())
     chosen.answer({"site": folder} | found, _say_site, folder, found)
 
 

@@ -40,9 +40,8 @@ def history(
     """Read a venue's past into a bundle: markets that were open at some time between two days, with
     prices, fees and how they ended. No key is needed.
 
-    Thousands of markets take hours at the venue's rate limit; if it stops, the same command continues.
-    Outcomes count from when the venue announced them. Market pages have today's text, and choosing markets by
-    volume is hindsight.
+    Thousands of markets take hours; if it stops, the same command continues. Market pages have today's text,
+    and choosing markets by volume is hindsight.
 
     Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
 

@@ -6,7 +6,7 @@ The configs that come with the package.
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from getpass import getuser
@@ -18,17 +18,28 @@ from typing import Any
 import typer
 
 from agents.model import ModelSettings
-from agents.model_table.cost import price_of
-from agents.providers import DEMO, near_model, no_provider, provider_of
+from agents.providers import DEMO
 from arena.cli.check import cost_of
+from arena.cli.model_choice import (
+    Block,
+    ModelOptions,
+    is_free,
+    model_blocks,
+    price_words,
+    servers_here,
+    with_stops,
+)
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import print_json
+from arena.cli.table import print_text
 from arena.clock import now
 from arena.config import Config, environment, load
+from arena.config.editing import block_lines
 from arena.config.environment import KEYS, missing_key, missing_keys
 from arena.config.errors import suggestion
 from arena.config.lineup import NAME, NAME_MEANT
 from arena.errors import ArenaError
+from markets.millionths import ONE
 
 PACKAGED = Path(__file__).resolve().parents[1] / "templates"
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -89,10 +100,13 @@ def template(name: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a new arena shall be: its venue, its models, and dollars a month for all of them, if limited."""
+    """What a new arena shall be: its venue, its models, and dollars a month for all of them, if limited.
+
+    Each model has the keys of its agent, without a name.
+    """
 
     venue: str
-    models: tuple[str, ...]
+    models: tuple[Block, ...]
     budget: float | None
 
 
@@ -102,6 +116,10 @@ def init(
     folder: Path = argument("[DIR]", "The folder; created if needed.", default=Path()),
     venue: str | None = option(f"Where markets come from: {', '.join(VENUES)}.", "NAME"),
     model: list[str] | None = option("A model that plays, as PROVIDER/MODEL; repeatable.", "NAME"),
+    base_url: str | None = option("The server of models without a provider.", "URL"),
+    price: tuple[float, float] | None = option(
+        "Dollars per million tokens in and out, if unknown.", "IN OUT"
+    ),
     budget: float | None = option("Dollars a month for all models together.", min=0.01),
     live: bool = flag("Ask each model one tiny question."),
     yes: bool = flag("Take the defaults.", "--yes", "-y"),
@@ -109,8 +127,9 @@ def init(
     """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
 
     In a terminal it asks for whatever the options leave open. Otherwise, or with --yes, it takes the
-    defaults: Polymarket, the models whose keys are in the environment or DIR/.env, and $20 a month. Nothing
-    is overwritten.
+    defaults: Polymarket, the models whose keys are in the environment or DIR/.env, and $20 a month. A model
+    that Ollama, LM Studio, vLLM or llama.cpp serves on this machine is found by its bare name and costs
+    nothing. Nothing is overwritten.
 
     Example: arena init my-arena --model anthropic/claude-sonnet-5 --budget 20 --yes
 
@@ -119,10 +138,13 @@ def init(
     config = folder / "config.yaml"
     if config.exists():
         raise ArenaError("exists", f"{config} already exists", "choose another folder, or move it away")
+
     environ = environment(folder, os.environ)
     asking = not yes and not chosen.json and sys.stdin.isatty()
-    wanted = choose(environ, venue, tuple(model or ()), budget, asking)
+    options = ModelOptions(base_url, price=price, asking=asking)
+    wanted = choose(environ, venue, tuple(model or ()), budget, options)
     made, kept = make_folder(folder, now(), wanted)
+
     settings = load(config)
     found = summary(settings, wanted, environ) | {"folder": str(folder), "made": made, "kept": kept}
     if not chosen.json:
@@ -136,65 +158,101 @@ def init(
 
 
 def choose(
-    environ: Mapping[str, str], venue: str | None, models: tuple[str, ...], budget: float | None, asking: bool
+    environ: Mapping[str, str],
+    venue: str | None,
+    models: tuple[str, ...],
+    budget: float | None,
+    options: ModelOptions,
 ) -> Wanted:
-    """What the options say; for the rest what the person at the terminal answers, or else what is usual."""
+    """Return what the options say; for the rest what the person at the terminal answers, or the default."""
+    place = _venue(venue, options.asking)
+    if models or not options.asking:
+        blocks = _models(models or _usual_models(place, environ), place, options)
+    else:
+        blocks = _asked_models(place, environ, options)
 
-    def venue_fault(name: str) -> tuple[str, str] | None:
-        return None if name in VENUES else (f"there is no venue {name!r}", suggestion(name, VENUES)[1])
+    if budget is None and not all(map(is_free, blocks)):
+        budget = 20.0
+        if options.asking:
+            budget = typer.prompt("Dollars a month for all of them", budget, type=float)
 
-    if venue is None:
-        words = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
-        venue = answered(words, VENUES[0], venue_fault) if asking else VENUES[0]
-    if found := venue_fault(venue):
-        raise ArenaError("unknown_venue", *found)
-    usual = DEMO_MODELS if venue == "simulator" else usual_models(environ)
-    if not models and asking:
-        keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
-        print(f"Keys found: {', '.join(keys) or 'none; add them to .env later'}")
-        words, place = "Models, as PROVIDER/MODEL", venue
-        typed = answered(words, " ".join(usual), lambda names: models_fault(names.split(), place))
-        models = tuple(typed.split())
-    if budget is None and not set(models or usual) <= set(DEMO_MODELS):
-        budget = typer.prompt("Dollars a month for all of them", 20.0, type=float) if asking else 20.0
-    models = tuple(dict.fromkeys(models or usual))
-    if found := models_fault(models, venue):
-        raise ArenaError("unknown_model", *found)
-    return Wanted(venue, models, budget)
+    limits = {} if budget is None else {"day": round(_day_limit(budget) * ONE)}
+    return Wanted(place, tuple(with_stops(blocks, limits)), budget)
 
 
-def answered(words: str, usual: str, fault_of: Callable[[str], tuple[str, str] | None]) -> str:
-    """What is typed, asked for again for as long as it won't do."""
-    while found := fault_of(answer := str(typer.prompt(words, usual))):
-        print(*found, sep="\n→ ")
-    return answer
+def _venue(venue: str | None, asking: bool) -> str:
+    """Return the venue that is named, asked for again while there is none of that name."""
+    if venue is not None or not asking:
+        venue = venue or VENUES[0]
+        if venue not in VENUES:
+            raise ArenaError("unknown_venue", f"there is no venue {venue!r}", suggestion(venue, VENUES)[1])
+        return venue
+
+    words = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
+    typed = str(typer.prompt(words, VENUES[0]))
+    while typed not in VENUES:
+        print(f"there is no venue {typed!r}", suggestion(typed, VENUES)[1], sep="\n→ ")
+        typed = str(typer.prompt(words, VENUES[0]))
+
+    return typed
 
 
-def models_fault(models: Iterable[str], venue: str) -> tuple[str, str] | None:
-    """Why one of the models can't play on a venue, with a hint; None where all can."""
-    return next(filter(None, (fault(name, venue) for name in models)), None)
+def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions) -> list[Block]:
+    """Return the models that the person at the terminal names, asked for again while one can't play.
+
+    The first question offers what is there at once: models whose keys are set, else one of this machine.
+    """
+    keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
+    print(f"Keys found: {', '.join(keys) or 'none; add them to .env later'}")
+    servers = servers_here()
+    for server in servers:
+        print(f"{server.name} at {server.base_url}: {', '.join(server.models)}")
+
+    usual = " ".join(DEMO_MODELS if venue == "simulator" else keyed_models(environ))
+    if not usual and servers:
+        usual = servers[0].models[0]
+
+    words = "Models, as PROVIDER/MODEL, or a name on this machine"
+    typed = str(typer.prompt(words, usual or None))
+    while True:
+        try:
+            return _models(tuple(typed.split()), venue, options)
+        except ArenaError as error:
+            print(error.message, error.hint, sep="\n→ ")
+        # After an answer that won't do, Enter takes nothing.
+        typed = str(typer.prompt(words))
 
 
-def fault(model: str, venue: str) -> tuple[str, str] | None:
-    """Why a model can't play on a venue, with a hint; None where it can."""
-    if not re.fullmatch(NAME, model):
-        return f"{model!r} is not a model", f"it needs {NAME_MEANT}"
-    if model.startswith(DEMO):
-        hint = "name others with --model, or play on the simulator"
-        return None if venue == "simulator" else (f"{model} can't forecast real markets", hint)
-    if provider_of(model) is None:
-        return no_provider(model), "for example anthropic/claude-sonnet-5"
-    if venue == "simulator" or price_of(model) is not None:
-        return None
-    near = near_model(model)
-    hint = f"did you mean {near}?" if near else "add it to config.yaml later, with its `price`"
-    return f"the price of {model} is unknown, so no budget can be enforced", hint
+def _usual_models(venue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the models of an arena for which nobody has named one. Raise if there are none."""
+    models = DEMO_MODELS if venue == "simulator" else keyed_models(environ)
+    if not models:
+        hint = "--model PROVIDER/MODEL; its key may come later. --venue simulator needs neither"
+        raise ArenaError("no_model", "no model is named, and no provider's key is set", hint)
+    return models
 
 
-def usual_models(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The models of the config that comes with the package whose keys are there; all, where none is."""
-    names = tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
-    return tuple(name for name in names if not missing_key(ModelSettings(model=name), environ)) or names
+def _models(models: tuple[str, ...], venue: str, options: ModelOptions) -> list[Block]:
+    """Return the keys of an agent for each of these models. Raise if one can't play on the venue."""
+    for model in models:
+        if not re.fullmatch(NAME, model):
+            raise ArenaError("unknown_model", f"{model!r} is not a model", f"it needs {NAME_MEANT}")
+        if model.startswith(DEMO) and venue != "simulator":
+            hint = "name others with --model, or play on the simulator"
+            raise ArenaError("unknown_model", f"{model} can't forecast real markets", hint)
+
+    return model_blocks(tuple(dict.fromkeys(models)), options)
+
+
+def keyed_models(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the models of the config that comes with the package whose keys are there."""
+    names = packaged_models()
+    return tuple(name for name in names if not missing_key(ModelSettings(model=name), environ))
+
+
+def packaged_models() -> tuple[str, ...]:
+    """Return the models of the config that comes with the package."""
+    return tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
 
 
 def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], list[str]]:
@@ -221,53 +279,92 @@ def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], 
     return made, kept
 
 
+def _day_limit(month: float) -> float:
+    """Return the dollars that may be spent on each day of decisions, for so many a month."""
+    return max(int(100 * month / DECISIONS), 1) / 100
+
+
 def card(wanted: Wanted, day: date) -> str:
-    """The config that comes with the package, for another venue, other models and another budget."""
+    """Return the config that comes with the package, for another venue, other models and another budget."""
     head, line, rest = re.split(r"(?m)^(agents:.*\n)", template("config.yaml").read_text("utf-8"))
     head = re.sub(r"(?m)^(  venue: )\w+", rf"\g<1>{wanted.venue}", head)
-    price = ""
     if wanted.venue == "simulator":
-        sunday, price = day - timedelta(days=day.isoweekday() % 7), ", price: {input: 1, output: 4}"
+        sunday = day - timedelta(days=day.isoweekday() % 7)
         head = re.sub(r"(?m)^(  show: .*\n)", rf"\g<1>  simulator: {{start: {sunday}}}\n", head)
+
     if wanted.budget is None:
         head = re.sub(r"(?m)^budget:.*\n(?: .*\n)+\n", "", head)
     else:
-        limit = max(int(100 * wanted.budget / DECISIONS), 1) / 100
         words = f"${wanted.budget:g} a month, on {DECISIONS:.1f} days of decisions; a hard stop"
-        head = re.sub(r"(?m)^  day: .*$", f"  day: {limit:<20.2f}# {words}", head)
-    last = [model.rpartition("/")[2] for model in wanted.models]
-    names = [n if last.count(n) == 1 else model for n, model in zip(last, wanted.models, strict=True)]
-    agents = [f"  - {{name: {n}, model: {m}{price}}}" for n, m in zip(names, wanted.models, strict=True)]
+        head = re.sub(r"(?m)^  day: .*$", f"  day: {_day_limit(wanted.budget):<20.2f}# {words}", head)
+
+    names = _agent_names(wanted.models)
+    agents = []
+    for name, model in zip(names, wanted.models, strict=True):
+        agents += _agent_lines({"name": name} | model, wanted.venue)
     if len(names) > 1:
-        agents.append(f"  - {{kind: crowd, of: [{', '.join(names)}]}}")
-    agents += [agent for agent in rest.splitlines() if re.search(r"kind: (?!crowd)", agent)]
-    return head + line + "\n".join(agents) + "\n"
+        agents.append(f"- {{kind: crowd, of: [{', '.join(names)}]}}")
+
+    others = [agent for agent in rest.splitlines() if re.search(r"kind: (?!crowd)", agent)]
+    return "\n".join([head + line.rstrip("\n"), *(f"  {agent}" for agent in agents), *others]) + "\n"
+
+
+def _agent_names(models: Sequence[Block]) -> list[str]:
+    """Return a name for each model: the last part of its own, or all of it where that is not the only one."""
+    whole = [str(block["model"]) for block in models]
+    last = [model.rpartition("/")[2] for model in whole]
+    return [short if last.count(short) == 1 else model for short, model in zip(last, whole, strict=True)]
+
+
+def _agent_lines(block: Block, venue: str) -> list[str]:
+    """Return the lines of an agent: a single one if it has no more than a name and a model."""
+    if venue == "simulator" and block["model"].startswith(DEMO):
+        block = block | {"price": {"input": 1, "output": 4}}
+
+    lines = block_lines(block)
+    if block.keys() <= {"name", "model", "price"}:
+        return [f"- {{{', '.join(line[2:] for line in lines)}}}"]
+    return lines
 
 
 def summary(settings: Config, wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
-    """What a new arena is, which keys its models lack, and what they may cost a month."""
+    """Return what a new arena is, which keys its models lack, and what they may cost a month."""
     total = cost_of(settings, 1, {})["total"]
     return {
         "venue": wanted.venue,
-        "models": list(wanted.models),
+        "models": [block["model"] for block in wanted.models],
         "missing": list(dict.fromkeys(missing_keys(settings.agents, environ).values())),
         "day_usd": settings.budget.day and settings.budget.day / 1_000_000,
         "month_usd": total and [total["month"]["low"]["usd"], total["month"]["high"]["usd"]],
+        "unpriced": [words for block in wanted.models if (words := price_words(block))],
     }
 
 
 def print_made(found: Mapping[str, Any]) -> None:
-    """What there is now, and what it may cost."""
-    print(f"Made in {found['folder']}: {', '.join(found['made'])}.")
+    """Print what there is now, and what it may cost."""
+    print_text(f"Made in {found['folder']}: {', '.join(found['made'])}.")
     for name in found["kept"]:
-        print(f"{name} already existed and was not changed.")
-    print(f"Plays on {found['venue']}: {', '.join(found['models'])}.")
+        print_text(f"{name} already existed and was not changed.")
+    print_text(f"Plays on {found['venue']}: {', '.join(found['models'])}.")
     if found["month_usd"]:
-        stop = f"; a hard stop at ${found['day_usd']:,.2f} a day" if found["day_usd"] else ""
-        (low, high), demo = found["month_usd"], set(found["models"]) <= set(DEMO_MODELS)
-        print(
-            f"Cost: ${low:,.2f} to ${high:,.2f} a month{stop}{', fictitious: demo models are free' * demo}."
-        )
+        print_text(f"Cost: {_cost_words(found)}.")
+    for words in found["unpriced"]:
+        print_text(f"{words}.")
+
+
+def _cost_words(found: Mapping[str, Any]) -> str:
+    """Return what the models may cost a month, and what stops them."""
+    low, high = found["month_usd"]
+    if not high and high is not None:
+        return "nothing: all models are free"
+
+    most = "no known limit" if high is None else f"${high:,.2f}"
+    words = f"at most {most} a month" if low is None else f"${low:,.2f} to {most} a month"
+    if found["day_usd"]:
+        words += f"; a hard stop at ${found['day_usd']:,.2f} a day"
+    if set(found["models"]) <= set(DEMO_MODELS):
+        words += ", fictitious: demo models are free"
+    return words
 
 
 def print_next(found: Mapping[str, Any]) -> None:

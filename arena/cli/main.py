@@ -77,6 +77,7 @@ Next: arena verify
 """What the help of each family says."""
 COMMANDS: dict[str, Any] = {
     "demo": "demo:demo",
+    "try": "try_model:try_model",
     "init": "init:init",
     "config": "config:config",
     "check": "check:check",

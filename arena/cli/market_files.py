@@ -63,6 +63,7 @@ def sync(
 def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "VenueSync":
     """The venue of a config, read into the config's record: now, or as its season stands if it isn't live."""
     from arena.cohorts.freeze import stamp_of
+    from arena.operations.incidents import note_rejected, note_venue
     from arena.record.record import Record
     from arena.record.write.sync import VenueSource
     from arena.rounds.adapters import open_venue
@@ -87,7 +88,10 @@ def read_venue(config: "Config", ends: bool = True, at: str | None = None) -> "V
         wanted_at = None if at is None else instant(at)
         when = now() if source.stamp == "live" else _time_to_read(config, record, source, wanted_at)
         wanted = filter_for([config.markets.universe], when)
-        return run_async(read())
+        found = run_async(read())
+        note_venue(record, source.venue, when, None)
+        note_rejected(record, source.venue, when)
+        return found
 
 
 def _time_to_read(
@@ -167,8 +171,8 @@ def record_markets(
 ) -> None:
     """Write the record's market data to a bundle: pages, prices, books, resolutions.
 
-    A bundle is a folder of plain files that anyone can replay. Running it again adds what is new. Anything
-    that a bundle can't hold is listed; the exit status is then 2.
+    A bundle is a folder of plain files that anyone can replay. Running it again adds what is new.
+    What a bundle can't hold is listed (exit status 2).
 
     Example: arena markets record recordings/spring --since 2026-03-01
 

@@ -63,21 +63,18 @@ def replay(
     """Play a season over a recording, at its own times: agents see only what was known then.
 
     Cohorts and agents come from the config; without one, cohorts start weekly and the agents are market,
-    constant and random. The season gets its own record, by default replay-NAME.db. Running it again continues
-    where it stopped. The result is not evidence of skill, since the outcomes are known by now; models
-    released after the decisions are named (`later_models` in JSON).
+    constant and random. The season gets its own record, by default replay-NAME.db, and continues where it
+    stopped. It is no evidence of skill, since the outcomes are known; models released later are named
+    (`later_models` in JSON).
 
-    --probe-leaks keeps no record. It plays up to several decision times, each time twice with different
-    futures. Everything shown, decided and scored before must be the same, and only the venue may open the
-    recording's files. Differences are listed, and the exit status is then 1. Agents that call models are left
-    out.
+    --probe-leaks keeps no record. It plays up to several decision times, twice with different futures: all
+    before must be the same, and only the venue may open the recording's files. Differences are listed (exit
+    status 1). Agents that call models are left out.
 
-    While a model gives no answer, the season waits: after 12 tries in six hours, or at once for a wrong key,
-    an unknown model or a spent quota, it stops with exit status 2. --leave-failed goes on without those
+    While a model gives no answer, the season waits as with arena run; --leave-failed goes on without those
     turns.
 
-    With --tools recorded, a turn fails if it makes a request that the config's record lacks. A model whose
-    provider searches on its own can't play a replay.
+    With --tools recorded, a turn fails if it makes a request that the config's record lacks.
 
     Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 

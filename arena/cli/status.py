@@ -1,6 +1,7 @@
 """`arena status`: how the arena stands, and what an operator should hear of."""
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -9,15 +10,23 @@ from pathlib import Path
 from arena.cli.market_files import left_out_words
 from arena.cli.options import Options, command, flag, option
 from arena.cli.output import minute, plain, typed
-from arena.cli.table import print_table, print_text
+from arena.cli.table import line_width, print_table, print_text
 from arena.clock import PretendedClock, SystemClock
-from arena.config import environment
+from arena.config import Config, environment
 from arena.errors import ArenaError, count_text, far_text, length_text
-from arena.operations.status import RoundCalendar, Status, incident_data, read_status_by_config, status_data
-from arena.operations.today import Task, read_tasks
+from arena.operations.status import (
+    HealthReason,
+    RoundCalendar,
+    Status,
+    incident_data,
+    read_status_by_config,
+    status_data,
+)
+from arena.operations.today import Task, last_backup, read_tasks
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState
-from arena.record.schema.database import open_read_only, reading
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.schema.database import Connection, open_read_only, reading
 from arena.record.write.operations import read_recent_incidents
 from markets.millionths import ONE
 
@@ -28,24 +37,62 @@ CLOCKS = {
 """Whose time it is, where that is not plain."""
 
 
-def print_status(status: Status, tasks: Sequence[Task]) -> None:
-    """All of it: first what is to be done."""
-    print("Today: " + (f"{count_text(len(tasks), 'thing')} to do" if tasks else "nothing to do"))
-    wide = max((len(task.text) for task in tasks), default=0)
-    for task in tasks:
-        print(f"  {task.text:<{wide}}  {typed(task.command)}")
+def print_status(status: Status, tasks: Sequence[Task], backup_at: datetime | None) -> None:
+    """Print all of it: first what is to be done."""
+    todo = [task for task in tasks if not task.is_look]
+    if todo:
+        print(f"Today: {count_text(len(todo), 'thing')} to do")
+    elif not status.playing and status.calendar.cohorts and status.calendar.next_cohort is None:
+        print("Today: nothing to do, the season is finished")
+    else:
+        print("Today: nothing to do")
+    print_tasks(todo)
+
+    looks = [task for task in tasks if task.is_look]
+    if looks:
+        print("Worth a look:")
+        print_tasks(looks)
+
     print(f"\nHealth: {status.word}")
     for reason in status.reasons:
-        print_text(f"  {reason.text}", 2)
+        print_text(f"  {reason.text}", 4)
+        details = ", ".join(_details(reason, status.at))
+        if details:
+            print_text(f"    {details}", 4)
     print()
-    for name, words in _lines(status):
+
+    for name, words in _lines(status, backup_at):
         print_text(f"{name:<12}{words}", 12)
     print_jobs(status)
     for told in status.incidents:
         print_text(incident_line(told), 2)
 
 
-def _lines(status: Status) -> Iterator[tuple[str, str]]:
+def print_tasks(tasks: Sequence[Task]) -> None:
+    """Print each task with its command behind it, or below where a line has no room for both."""
+    width = line_width() or sys.maxsize
+    longest = max((len(task.text) for task in tasks), default=0)
+    for task in tasks:
+        line = f"  {task.text:<{longest}}  {typed(task.command)}"
+        if len(line) <= width:
+            print(line)
+        else:
+            print_text(f"  {task.text}", 4)
+            print(f"    {typed(task.command)}")
+
+
+def _details(reason: HealthReason, at: datetime) -> Iterator[str]:
+    """Yield why something is so, since when, and when it is tried again."""
+    if reason.cause:
+        yield plain(reason.cause)
+    if reason.since is not None:
+        yield f"since {when(reason.since, at)}"
+    if reason.next_try is not None:
+        yield f"next try {when(reason.next_try, at)}"
+
+
+def _lines(status: Status, backup_at: datetime | None) -> Iterator[tuple[str, str]]:
+    """Yield the name of each line, and what it says."""
     at, calendar, held = status.at, status.calendar, status.held
     look = at if calendar.live else None
     if status.clock != "real":
@@ -57,7 +104,9 @@ def _lines(status: Status) -> Iterator[tuple[str, str]]:
     late = f", {length_text(status.lag)} late" if status.lag else ""
     yield "rounds", f"{calendar.done:,} of {calendar.due:,} due are finished{late}"
     yield "turns", _counted(status.turns) or "none"
-    yield "spent", f"{_dollars(status.spend.today)} today, {_dollars(status.spend.month)} this month"
+    simulated = "" if calendar.live or not calendar.cohorts else " (simulated)"
+    spend = status.spend
+    yield "spent", f"{_dollars(spend.today)} today, {_dollars(spend.month)} this month{simulated}"
     for limit in status.spend.limits:
         whose = f" ({limit.whose})" if limit.whose else ""
         yield f"per {limit.scope}", f"{_dollars(limit.spent)} of {_dollars(limit.limit)}{whose}"
@@ -74,7 +123,7 @@ def _lines(status: Status) -> Iterator[tuple[str, str]]:
     rejected = ", ".join(f"{x.records:,} {x.venue} {x.kind} {x.code}" for x in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", _heads(status)
-    yield "backup", when(status.backup.ended_at, at) if status.backup else "none yet by arena run"
+    yield "backup", when(backup_at, at) if backup_at else "none yet"
 
 
 def _coming(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> str:
@@ -195,9 +244,28 @@ def status(
     config, at = chosen.known(), (PretendedClock.read(clock) if clock else SystemClock()).now()
     address = chosen.record() if config is None else config.database
     with open_read_only(address) as engine, reading(engine) as connection:
+        if config is not None and chosen.config is None and chosen.database is not None:
+            config = config_of_record(connection, config)
         found = read_status_by_config(connection, at, config, pretended=clock is not None)
         tasks = read_tasks(connection, found, config)
-    chosen.answer({"today": tasks} | status_data(found), print_status, found, tasks)
+        backup_at = last_backup(connection, found, config)
+    data = {"today": tasks} | status_data(found) | {"backup": backup_at}
+    chosen.answer(data, print_status, found, tasks, backup_at)
+
+
+def config_of_record(connection: Connection, config: Config) -> Config | None:
+    """Return the folder's config if the record is of its arena; None if it only lies in the same folder.
+
+    The newest cohort has the settings that it was started with: its venue, and who plays.
+    """
+    cohorts = read_cohorts(connection)
+    if not cohorts:
+        return config
+
+    newest = cohorts[-1].cohort
+    names = {entrant.name for entrant in newest.entrants}
+    same = newest.venue == config.markets.venue and any(agent.name in names for agent in config.agents)
+    return config if same else None
 
 
 def list_incidents(chosen: Options, limit: int) -> None:

@@ -31,9 +31,8 @@ def verify(
 
     Later runs verify only what is new, by a note next to the record (FILE.verified; for a database server,
     next to the config), and say how many older rows they did not read. The first thousand differences are
-    listed and the rest counted; the exit status is then 1. A record rewritten with all its hashes still
-    agrees with itself, so --heads FILE finds the first published head that differs. --draws shows that nobody
-    picked the markets of a live round.
+    listed (exit status 1). A record rewritten with all its hashes still agrees with itself, so --heads FILE
+    finds the first published head that differs. --draws shows that nobody picked the markets of a live round.
 
     Example: arena verify --database .demo/demo.db
 

@@ -16,6 +16,7 @@ from ruamel.yaml.reader import ReaderError
 from agents.secrets import SERVER_KEYS, credential_in, redact
 from arena.config.code import TrustedCode
 from arena.config.errors import ConfigError, ConfigErrors, Key, dotted_key, quoted_value
+from arena.config.yaml_faults import yaml_fault
 
 MOST_BYTES = 256_000
 MOST_DEPTH = 20
@@ -190,17 +191,13 @@ def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:
     if isinstance(error, ReaderError):
         line = text.count("\n", 0, error.position) + 1
         return _fatal(document, line, "characters that YAML forbids", "a text file in UTF-8")
-    problem, line = "it can't be read", 1
-    if isinstance(error, MarkedYAMLError):
-        context = str(error.context or "")
-        parts = ("" if context.startswith("while") else context, str(error.problem or ""))
-        problem = " ".join(" ".join(parts).split()) or problem
-        ended = "stream end" in problem or "end of stream" in problem  # then it began before
-        mark = (ended and error.context_mark) or error.problem_mark or error.context_mark
-        line = 1 if mark is None else mark.line + 1
-    if "'\\t'" in problem:
+    if not isinstance(error, MarkedYAMLError):
+        return _fatal(document, 1, "it can't be read", "YAML", "not YAML: it can't be read")
+
+    line, words = yaml_fault(text, error)
+    if "'\\t'" in str(error.problem):
         return _fatal(document, line, "a tab", "spaces (YAML forbids tabs for indentation)")
-    return _fatal(document, line, problem, "YAML", f"not YAML: {problem}")
+    return _fatal(document, max(line, 1), words, "YAML", words)
 
 
 def _fatal(document: Document, line: int, found: str, meant: str, message: str = "") -> ConfigErrors:

@@ -23,6 +23,7 @@ Block = Mapping[str, Any]
 """An agent's keys and values: texts, numbers, and blocks of these."""
 _PLAIN = re.compile(r"[A-Za-z](?:[\w./:-]*\w)?|[0-9]+[smh]|[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _RESERVED = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+PRICE_NOTE = "# price: {input: 0.00, output: 0.00}   # dollars per million tokens, by the provider's page"
 HINT = "add the model to the list `agents` by hand"
 
 
@@ -31,8 +32,16 @@ def block_lines(block: Block) -> list[str]:
 
     >>> block_lines({"name": "a", "timeout": "90s", "price": {"input": 1}})
     ['- name: a', '  timeout: 90s', '  price: {input: 1}']
+
+    A model whose price is not known has a comment in its place.
     """
-    lines = [f"{key}: {_text(value)}" for key, value in block.items()]
+    lines = []
+    for key, value in block.items():
+        lines.append(f"{key}: {_text(value)}")
+        if key == "max_cost" and "price" not in block:
+            lines[-1] += "   # dollars that a call counts until `price` is set"
+            lines.append(PRICE_NOTE)
+
     return [f"- {lines[0]}", *(f"  {line}" for line in lines[1:])]
 
 

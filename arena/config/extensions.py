@@ -1,7 +1,7 @@
 """Loads the plug-ins that a config names, from the package or `extensions/`, and reads their settings."""
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -94,6 +94,13 @@ class AdapterChoice:
         if document is None:
             return names(home)
         return names(home, folders_of(document, self.group)[:1])
+
+    def own_keys(self, document: Document) -> dict[Key, Collection[str]]:
+        """Return the keys of the adapter in use, by the key of its block; none of an extension."""
+        chosen = self.chosen(document)
+        if chosen not in self.names():
+            return {}
+        return {(self.section, chosen): self.load(chosen, document).Settings.model_fields}
 
     def settings(self, document: Document, **inherited: Any) -> BaseModel | None:
         """Return the settings of the adapter in use; None, with the mistakes noted, if they are wrong.

@@ -1,6 +1,6 @@
 """Reads a config file and checks it as a whole: a `Config`, or all mistakes in it at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -151,7 +151,9 @@ def _fixed_sections(document: Document) -> FixedSections | None:
     """
     data = {key: value for key, value in document.value.items() if key not in SEPARATE_SECTIONS}
 
+    blocks: dict[Key, Collection[str]] = {}
     for choice in (VENUES, SOURCES):
+        blocks |= choice.own_keys(document)
         block = data.get(choice.section)
         if isinstance(block, dict):
             adapters = {*choice.names(document), str(block.get(choice.chooser))}
@@ -162,7 +164,7 @@ def _fixed_sections(document: Document) -> FixedSections | None:
         if block is None or isinstance(block, dict):
             data[section] = {**keys, **(block or {})}
 
-    return validate(FixedSections, data, document, (), SEPARATE_SECTIONS)
+    return validate(FixedSections, data, document, (), SEPARATE_SECTIONS, blocks)
 
 
 def _with_limits(agents: Mapping[int, AgentConfig], markets: int) -> dict[int, AgentConfig]:

@@ -1,6 +1,9 @@
 """What pydantic finds wrong, in the words of the config's reader."""
 
 import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -8,12 +11,15 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import ErrorDetails
 
 from arena.config.document import Document
-from arena.config.errors import Key, quoted_value, suggestion
+from arena.config.errors import Key, dotted_key, quoted_value, suggestion
 from markets.registry import PYTHON_ONLY
 
 Model = TypeVar("Model", bound=BaseModel)
 Schema = dict[str, Any]
 
+NO_BLOCKS: Mapping[Key, Collection[str]] = MappingProxyType({})
+NUMBER_FOR_PEOPLE = re.compile(r"\s*[$€£]?\s*(\d[\d,_]*(?:\.\d+)?)\s*(?:[$€£]|USD)?\s*")
+"""A number as people write it: with a currency's sign, or with commas between thousands."""
 NOUNS = {
     "integer": "a whole number",
     "number": "a number",
@@ -27,21 +33,26 @@ FORMATS = {"date": "a date such as 2026-01-04", "date-time": "a time such as 202
 
 
 def validate(
-    model: type[Model], data: Any, document: Document, at: Key, also: tuple[str, ...] = ()
+    model: type[Model],
+    data: Any,
+    document: Document,
+    at: Key,
+    also: tuple[str, ...] = (),
+    blocks: Mapping[Key, Collection[str]] = NO_BLOCKS,
 ) -> Model | None:
-    """The data as a model, or None with its mistakes noted in the document, at the key `at`.
+    """Return the data as a model, or None with its mistakes noted in the document, at the key `at`.
 
     Values are taken as strictly as JSON's: "5" is text and no number. `also` are further keys that
-    are known at this place.
+    are known at this place. `blocks` has the keys of blocks that the model does not know, by theirs.
     """
     no_keys = python_only(model) & (data.keys() if isinstance(data, dict) else set())
     for name in no_keys:
-        _note_unknown(_schema_of(model), (name,), document, at, also)
+        _note_unknown(_schema_of(model), (name,), document, at, also, blocks)
     try:
         made = model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            _note(model, detail, document, at, also)
+            _note(model, detail, document, at, also, blocks)
         return None
     return None if no_keys else made
 
@@ -59,13 +70,18 @@ def describe_keys(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
 
 
 def _note(
-    model: type[BaseModel], detail: ErrorDetails, document: Document, at: Key, also: tuple[str, ...]
+    model: type[BaseModel],
+    detail: ErrorDetails,
+    document: Document,
+    at: Key,
+    also: tuple[str, ...],
+    blocks: Mapping[Key, Collection[str]],
 ) -> None:
     inner = _place(document.get(*at), detail["loc"])
     key = (*at, *inner)
     schema = _schema_of(model)
     if detail["type"] == "extra_forbidden":
-        _note_unknown(schema, inner, document, at, also)
+        _note_unknown(schema, inner, document, at, also, blocks)
         return
     meant, told = _meant(detail, schema), detail.get("ctx", {})
     key = (*key, told["at"]) if "at" in told else key
@@ -77,15 +93,62 @@ def _note(
         words = meant if isinstance(value, dict | None) else f"found {found}: {meant}"
     else:
         near = suggestion(value, _choices(schema, detail["loc"]))[1] if isinstance(value, str) else ""
-        words = f"found {found}, expected {meant}" + (f". {near}" if near.startswith("Did") else "")
+        near = near if near.startswith("Did") else _plain_number(value)
+        words = f"found {found}, expected {meant}" + (f". {near}" if near else "")
     document.add(key, found, meant, told.get("words") or words)
 
 
-def _note_unknown(schema: Schema, inner: Key, document: Document, at: Key, also: tuple[str, ...]) -> None:
-    known = [name for place in _walk(schema, inner[:-1]) for name in place.get("properties", {})]
+def _plain_number(value: object) -> str:
+    """Return how a number is written in a config that has a currency's sign or commas; nothing for others.
+
+    >>> _plain_number("$10,000"), _plain_number("ten")
+    ('Write 10000', '')
+    """
+    written = NUMBER_FOR_PEOPLE.fullmatch(value) if isinstance(value, str) else None
+    plain = "" if written is None else written[1].replace(",", "").replace("_", "")
+    return f"Write {plain}" if plain and plain != value else ""
+
+
+def _note_unknown(
+    schema: Schema,
+    inner: Key,
+    document: Document,
+    at: Key,
+    also: tuple[str, ...],
+    blocks: Mapping[Key, Collection[str]],
+) -> None:
+    """Note a key that there is not, and which is meant: one like it beside it, or one level below."""
+    places = _walk(schema, inner[:-1])
+    known = [name for place in places for name in place.get("properties", {})]
     known += also if len(inner) == 1 else ()
-    meant, words = suggestion(str(inner[-1]), sorted(known))
-    document.add((*at, *inner), str(inner[-1]), meant, f"unknown key. {words}")
+    word = str(inner[-1])
+    meant, words = suggestion(word, sorted(known))
+    if not words.startswith("Did"):
+        below = _key_below(word, schema, (*at, *inner[:-1]), places, blocks)
+        if below is not None:
+            meant = below
+            words = f'Did you mean "{below}"?'
+
+    document.add((*at, *inner), word, meant, f"unknown key. {words}")
+
+
+def _key_below(
+    word: str,
+    schema: Schema,
+    block: Key,
+    places: Sequence[Schema],
+    blocks: Mapping[Key, Collection[str]],
+) -> str | None:
+    """Return the key of that name in one of the blocks of a block, whole; None where none has it."""
+    for place in places:
+        for name, part in place.get("properties", {}).items():
+            if any(word in found.get("properties", {}) for found in _resolve(part, schema)):
+                return dotted_key((*block, name, word))
+
+    for key, names in blocks.items():
+        if key[:-1] == block and word in names:
+            return dotted_key((*key, word))
+    return None
 
 
 def python_only(model: type[BaseModel]) -> set[str]:

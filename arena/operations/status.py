@@ -5,7 +5,7 @@ amounts in dollars.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
@@ -70,6 +70,17 @@ PRICE_JOBS = ("quotes", "catalogue")
 LATE_CODES = ("due", "late", "playing", "unfinished")
 """The reasons for which a round that should have been played counts as late."""
 
+AGENT_TROUBLES = ("all_agents_failed", "agent_failing", "no_good_turn")
+"""Troubles of agents, which end with a turn that is played well."""
+RETRYING_JOBS: Mapping[str, tuple[str, ...]] = {
+    "venue_down": PRICE_JOBS,
+    "catalogue_incomplete": ("catalogue",),
+    "records_rejected": ("catalogue",),
+    "site_unpublished": ("publish",),
+    "verify_failed": ("backup",),
+}
+"""The jobs that try again what failed, by the code of the trouble."""
+
 HealthWord = Literal["ok", "waiting", "late", "trouble"]
 HEALTH_WORDS: tuple[HealthWord, ...] = ("ok", "waiting", "late", "trouble")
 """Health in one word, the best first: all is as it should be; something is still to come by itself; a round
@@ -80,7 +91,8 @@ is over its time; something does not pass by itself."""
 class HealthReason:
     """Why health is no better than a word; `code` is for programs, `about` names the agent, job or market.
 
-    `where`, a round or a cohort, is written behind the text.
+    `where`, a round or a cohort, is written behind the text. `cause` is the last error behind it, if one is
+    known, `since` when it began, and `next_try` when it may be over by itself.
     """
 
     word: HealthWord
@@ -88,6 +100,9 @@ class HealthReason:
     text: str
     about: str = ""
     where: str = ""
+    cause: str = ""
+    since: datetime | None = None
+    next_try: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +153,7 @@ class Status:
     the latest round is late that should have been played. `pauses` are models and providers that are left
     alone now, while turns are missing. `next_jobs` says when jobs of the config are due next. `clock` is
     whose time it is: the real one, the pretended one of a rehearsal, or the real one over a rehearsal's
-    record. `unanswered` has, by the id of a simulated or recorded round, the turns whose models it waits for.
+    record. `unanswered` has, by the id of a round, the turns whose models gave no answer.
     """
 
     at: datetime
@@ -182,7 +197,7 @@ class Status:
 
     @property
     def backup(self) -> JobState | None:
-        """Return how the backup went last, if one was made."""
+        """Return how the backup of `arena run` went last, if one was made."""
         return next((job for job in self.jobs if job.name == "backup"), None)
 
 
@@ -221,16 +236,17 @@ def merged_reasons(reasons: Sequence[HealthReason]) -> list[HealthReason]:
     >>> merged_reasons(late)[0].text
     'not finished (round 1, round 2)'
     """
-    places: dict[HealthReason, list[str]] = {}
+    alike: dict[HealthReason, list[HealthReason]] = {}
     for reason in reasons:
-        places.setdefault(replace(reason, where=""), []).append(reason.where)
+        alike.setdefault(replace(reason, where="", since=None), []).append(reason)
 
     merged = []
-    for reason, where in places.items():
+    for reason, group in alike.items():
         text = reason.text
-        if any(where):
-            text += f" ({', '.join(where)})"
-        merged.append(replace(reason, text=text))
+        if any(one.where for one in group):
+            text += f" ({', '.join(one.where for one in group)})"
+        since = min((one.since for one in group if one.since is not None), default=None)
+        merged.append(replace(reason, text=text, since=since))
 
     return merged
 
@@ -297,12 +313,43 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
             where = f"round {incident.data['round']} of cohort {incident.data['cohort']}"
             text = text.removesuffix(f" ({where})")
         about = str(incident.data.get("agent") or incident.data.get("market") or "")
-        yield HealthReason(word, incident.kind, text, about, where)
+        cause = str(incident.data.get("message") or "")
+        if incident.kind in AGENT_TROUBLES:
+            agents = [about] if about else incident.data.get("agents", ())
+            cause = _cause_of(agents, status)
+        # What the sentence says already is no further cause.
+        cause = "" if cause in text else cause
+        next_try = _next_try(incident.kind, "", status)
+        yield HealthReason(word, incident.kind, text, about, where, cause, incident.at, next_try)
 
     for job in status.jobs:
         if job.failures >= FAILURES:
             message = f"the job {job.name} has failed {job.failures} times in a row"
-            yield HealthReason("trouble", "job_failing", message, job.name)
+            next_try = _next_try("job_failing", job.name, status)
+            yield HealthReason(
+                "trouble", "job_failing", message, job.name, "", job.note, job.ended_at, next_try
+            )
+
+
+def _cause_of(agents: Iterable[str], status: Status) -> str:
+    """Return the errors of agents' failed turns, and of how many turns each was the error."""
+    counts = Counter(
+        f"{turn.code}: {turn.message}"
+        for turns in status.unanswered.values()
+        for turn in turns
+        if turn.agent in agents
+    )
+    return "; ".join(f"{error} ({count_text(count, 'turn')})" for error, count in counts.most_common(2))
+
+
+def _next_try(code: str, job: str, status: Status) -> datetime | None:
+    """Return when something is tried again by itself; None where nobody does, or nobody runs."""
+    if code in AGENT_TROUBLES:
+        return status.calendar.next_round
+
+    jobs = (job,) if job else RETRYING_JOBS.get(code, ())
+    times = [status.next_jobs[name] for name in jobs if name in status.next_jobs]
+    return min(times, default=None)
 
 
 def _unproven(status: Status) -> Iterator[HealthReason]:
@@ -318,7 +365,11 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
         if any(rounds[number] >= FAILURES for number in numbers):
             word = "trouble"
         where = f"cohort {', '.join(map(str, numbers))}"
-        yield HealthReason(word, "no_good_turn", unproven_hint(agents), min(agents), where)
+        cause = _cause_of(agents, status)
+        next_try = _next_try("no_good_turn", "", status)
+        yield HealthReason(
+            word, "no_good_turn", unproven_hint(agents), min(agents), where, cause, None, next_try
+        )
 
 
 def _waits(status: Status) -> Iterator[HealthReason]:
@@ -337,10 +388,23 @@ def _waits(status: Status) -> Iterator[HealthReason]:
         message = wait_text(paused.name, status.at + timedelta(seconds=paused.seconds))
         yield HealthReason("waiting", "rate_limit", message, paused.name)
 
+    yield from _spent_budgets(status)
+
+
+def _spent_budgets(status: Status) -> Iterator[HealthReason]:
+    """Yield the budgets that are spent. That of the day is new at midnight; others have to be raised."""
     for budget in status.spend.limits:
-        if budget.spent >= budget.limit:
-            whose = f" of {budget.whose}" if budget.whose else ""
-            yield HealthReason("waiting", "budget_spent", f"the budget per {budget.scope}{whose} is spent")
+        if budget.spent < budget.limit:
+            continue
+
+        whose = f" of {budget.whose}" if budget.whose else ""
+        text = f"the budget per {budget.scope}{whose} is spent"
+        if budget.scope == "day":
+            tomorrow = midnight(status.at) + DAY
+            yield HealthReason("waiting", "budget_spent_today", text, next_try=tomorrow)
+        else:
+            text += f": raise budget.{budget.scope} in the config"
+            yield HealthReason("waiting", "budget_spent", text)
 
 
 def status_source(
@@ -438,11 +502,17 @@ def _read_unproven(connection: "Connection", playing: Sequence[StoredCohort]) ->
 def _read_unanswered(
     connection: "Connection", playing: Sequence[StoredCohort], rounds: Sequence[RoundState]
 ) -> dict[int, list[UnansweredTurn]]:
-    """Return the turns whose models simulated and recorded rounds wait for, by the id of the round."""
-    waiting_cohorts = {stored.cohort.number for stored in playing if stored.cohort.stamp != "live"}
+    """Return the turns without an answer of their model, by the id of the round.
+
+    These are of simulated and recorded rounds that wait for them, and of the newest live rounds.
+    """
+    stamps = {stored.cohort.number: stored.cohort.stamp for stored in playing}
+    newest = max((state.at for state in rounds), default=None)
     unanswered = {}
     for state in rounds:
-        if state.cohort in waiting_cohorts and state.turns.get("failed") and not state.done:
+        live = stamps.get(state.cohort) == "live"
+        wanted = state.at == newest if live else state.cohort in stamps and not state.done
+        if wanted and state.turns.get("failed"):
             unanswered[state.id] = read_unanswered_turns(connection, state.id)
 
     return unanswered
@@ -589,7 +659,17 @@ def status_data(status: Status) -> dict[str, Any]:
 def health_data(status: Status) -> dict[str, Any]:
     """Return what a health check asks for: the word and why, which process leads, and how the rounds go."""
     calendar = status.calendar
-    reasons = [{"health": reason.word, "code": reason.code, "text": reason.text} for reason in status.reasons]
+    reasons = [
+        {
+            "health": reason.word,
+            "code": reason.code,
+            "text": reason.text,
+            "cause": reason.cause or None,
+            "since": reason.since,
+            "next_try": reason.next_try,
+        }
+        for reason in status.reasons
+    ]
 
     return {
         "health": status.word,

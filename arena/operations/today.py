@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import count_text
 from arena.operations.status import Status
+from arena.record.files.backup import newest_backup_file
 from arena.record.model.calendar import WEEK
 from arena.record.model.incident import Incident
 from arena.record.model.status import AgentAnswers
@@ -37,8 +38,19 @@ LEAST_FREE = 1_000_000_000
 CLOCK_TOLERANCE = timedelta(minutes=2)
 BACKUP_AGE = timedelta(days=2)
 MOST_TASKS = 7
-PASSING = ("due", "playing", "failed_turns", "missed", "paused", "agent_waiting", "rate_limit")
+PASSING = (
+    "due",
+    "playing",
+    "failed_turns",
+    "missed",
+    "paused",
+    "agent_waiting",
+    "rate_limit",
+    "budget_spent_today",
+)
 """Reasons for which nothing is to be done; missing keys are found by the config."""
+LOOKS = ("all_agents_failed", "agent_failing", "cost_unknown", "no_good_turn", "malformed")
+"""Reasons that end with the next good turns of an agent: their command only shows why."""
 COMMANDS: Mapping[str, str] = {
     "late": "run",
     "not_running": "run",
@@ -46,29 +58,37 @@ COMMANDS: Mapping[str, str] = {
     "unfinished": "round",
     "budget_spent": "check",
     "all_agents_failed": "check --live",
-    "agent_failing": "agents show {}",
+    "agent_failing": "agents try {}",
     "cost_unknown": "agents show {}",
     "no_good_turn": "agents try {}",
-    "venue_down": "check --live",
+    "venue_down": "markets sync",
     "catalogue_incomplete": "markets sync",
-    "records_rejected": "markets rejected",
+    "records_rejected": "markets sync",
     "market_unsettled": "markets settle {} --payout … --because …",
-    "verify_failed": "verify --all",
-    "heads_unpublished": "config",
+    "verify_failed": "db backup",
+    "heads_unpublished": "run --once",
     "site_unpublished": "publish",
-    "ping_failed": "status --incidents",
-    "job_failing": "status --incidents",
+    "ping_failed": "run",
+    "job_failing": "run",
 }
 """The command that helps against a reason, or shows more of it, by its code; `{}` is what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to do: a code for programs, why in words, and the command, as it is typed after `arena`."""
+    """Something to do: a code for programs, why in words, and the command, as it is typed after `arena`.
+
+    What is only to be looked into goes away with an agent's next good turns, not by the command.
+    """
 
     code: str
     text: str
     command: str
+
+    @property
+    def is_look(self) -> bool:
+        """Tell whether the command only shows why."""
+        return self.code in LOOKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +96,14 @@ class Surroundings:
     """What is not in the record: its size and the room on its disk in bytes, and the config's part.
 
     `missing_keys` has, by agent, the environment variable that is not set. With `expects_backups` the config
-    has the backup turned on.
+    has the backup turned on, and `backup_at` is when the newest file in its folder was made.
     """
 
     missing_keys: Mapping[str, str] = field(default_factory=dict)
     size: int = 0
     free: int | None = None
     expects_backups: bool = False
+    backup_at: datetime | None = None
 
 
 def tasks_for(status: Status, answers: Sequence[AgentAnswers], around: Surroundings) -> list[Task]:
@@ -106,7 +127,8 @@ def _missing_keys(around: Surroundings) -> Iterator[Task]:
     """Yield a task for each key that is not set, which names the agents that need it."""
     for variable in dict.fromkeys(around.missing_keys.values()):
         agents = [name for name, missing in around.missing_keys.items() if missing == variable]
-        yield Task("missing_key", f"{variable} is not set: {', '.join(agents)} will not play", "check")
+        text = f"{variable} is not set: {', '.join(agents)} will not play; set it in .env"
+        yield Task("missing_key", text, "check")
 
 
 def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
@@ -131,12 +153,18 @@ def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
         yield Task("clock", reason, "check --live")
 
     if around.expects_backups and status.calendar.cohorts and status.calendar.live:
-        last = None if status.backup is None else status.backup.ended_at
+        last = newest_backup(status, around.backup_at)
         if last is None:
             yield Task("backup", "there is no backup yet", "db backup")
         elif status.at - last > BACKUP_AGE:
             days = (status.at - last).days
             yield Task("backup", f"the last backup is {days} days old", "db backup")
+
+
+def newest_backup(status: Status, file_at: datetime | None) -> datetime | None:
+    """Return when the record was last backed up: by `arena run`, or into a file by hand."""
+    job_at = None if status.backup is None else status.backup.ended_at
+    return max(filter(None, (job_at, file_at)), default=None)
 
 
 def _megabytes(size: int) -> str:
@@ -151,6 +179,12 @@ def read_tasks(connection: "Connection", status: Status, config: "Config | None"
     return tasks_for(status, answers, _surroundings(connection, config))
 
 
+def last_backup(connection: "Connection", status: Status, config: "Config | None") -> datetime | None:
+    """Return when the record was last backed up, by whom and wherever the config says."""
+    file_at = None if config is None else newest_backup_file(connection.engine.url, config.backups)
+    return newest_backup(status, file_at)
+
+
 def _surroundings(connection: "Connection", config: "Config | None") -> Surroundings:
     """Return the size of the record, the room on its disk (SQLite only), and what the config adds."""
     path = sqlite_path(connection.engine.url)
@@ -162,7 +196,8 @@ def _surroundings(connection: "Connection", config: "Config | None") -> Surround
     from arena.config.environment import environment, missing_keys
 
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
-    return Surroundings(missing, size, free, bool(config.run.backup))
+    backup_at = newest_backup_file(connection.engine.url, config.backups)
+    return Surroundings(missing, size, free, bool(config.run.backup), backup_at)
 
 
 BOARD_WIDTH = 80

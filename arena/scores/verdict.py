@@ -83,6 +83,12 @@ class AgentVerdict:
     price_sentence: str
 
     @property
+    def guarantee(self) -> str:
+        """How sure that is; empty where nothing is told of it."""
+        is_told = self.better_than or self.worse_than or self.price in ("better", "worse")
+        return GUARANTEE if is_told else ""
+
+    @property
     def rank_text(self) -> str:
         """The ranks that it may have, such as "1–3"."""
         return rank_text(self.rank_low, self.rank_high)
@@ -201,12 +207,11 @@ def make_verdict(
 
     entries = [one for one in told if one.rank_low is not None]
     leaders = [one.agent for one in entries if len(entries) > 1 and not one.untold and not one.worse_than]
-    has_told = any(one.better_than or one.price in ("better", "worse") for one in entries)
     headline = _headline(entries, between, by_price, candidates, state)
 
     return Verdict(
         sentence=" ".join([headline, *_notes(candidates)]),
-        guarantee=GUARANTEE if has_told else "",
+        guarantee=next((one.guarantee for one in entries if one.guarantee), ""),
         leader=leaders[0] if leaders else None,
         agents=tuple(told),
         pairs=tuple(every),

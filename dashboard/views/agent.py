@@ -253,8 +253,9 @@ def verdict_of(line: LeaderboardLine | None) -> str:
     """What is told of it among the others and against the price, in Markdown."""
     if line is None or line.told is None:
         return ""
-    others = leading(line.told.sentence)
-    return f"**{others}** {leading(line.told.price_sentence)}".rstrip()
+    told = line.told
+    sentences = [f"**{leading(told.sentence)}**", leading(told.price_sentence), told.guarantee]
+    return " ".join(filter(None, sentences))
 
 
 def figures(

@@ -33,6 +33,7 @@ FIGURES = (
 """The figures of a duel, and what each says."""
 WIDEST = 24
 """Longer names are cut off at the head of a column."""
+ONE_LOOK = "The bar is the 95% interval, had this been the only look at the only pair. Telling takes more."
 FEW = "Markets of one event count as one; an interval takes 20 events."
 
 
@@ -94,7 +95,7 @@ def _verdict(found: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None
         st.markdown(plain(with_true_minus(" ".join(rest)), most=2_000))
     if duel.gap is not None and not duel.same:
         chart = html.gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
-        span = "The bar is the 95% interval at this look." if duel.low is not None else ""
+        span = ONE_LOOK if duel.low is not None else ""
         put(html.box("The gap, in Brier points", chart, span), "gap")
 
     shown = figures(duel, verdict.pair(duel.a, duel.b))

@@ -87,9 +87,9 @@ def test_it_says_what_is_told_of_it_and_the_ranks_that_it_may_have(
 
 @pytest.mark.parametrize(
     ("events", "percentile", "said"),
-    [(19, 0.99, ""), (20, 0.98, ", and 98% below this one"), (20, 1.0, ", and over 99% below this one")],
+    [(19, None, ""), (20, 0.98, ", and 98% below this one"), (20, 1.0, ", and over 99% below this one")],
 )
-def test_luck_has_a_percentile_from_20_events_on(events: int, percentile: float, said: str) -> None:
+def test_luck_has_a_percentile_from_20_events_on(events: int, percentile: float | None, said: str) -> None:
     luck = Luck(0, 0, percentile, -53_000_000_000, 37_000_000_000, events, 9)
     band = "With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k"
     assert luck_words(luck) == f"{band}{said}."

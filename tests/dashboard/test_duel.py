@@ -31,6 +31,15 @@ def of(season: Path, a: str, b: str) -> DuelDetails:
     return next(one for one in fought(season, a) if one.duel.b == b)
 
 
+def test_each_bar_of_the_spread_is_on_one_side(season: Path) -> None:
+    """0 is exactly an edge, so no bar that is right of it has the colour of the left."""
+    spread = [found for found in fought(season, "oracle") if found.differences]
+    assert spread
+    for found in spread:
+        assert 0.0 in found.edges
+        assert sum(low < 0 for low in found.edges[:-1]) == len(found.differences) / 2
+
+
 def bare(text: str) -> str:
     """Words as they are read: without what Markdown hides."""
     return text.replace("\\", "").replace("\u2060", "").replace("*", "")

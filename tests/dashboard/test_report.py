@@ -102,7 +102,7 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
             assert pd.isna(shown) if value is None else shown == value * column.times, column.key
     charts = file.read_text("utf-8").count('class="wide chart"')
     assert charts == 1 + said["cohorts"] + len(rows) - 1
-    assert file.read_text("utf-8").count("Open positions at mid; dashed: baselines.") == said["cohorts"]
+    assert file.read_text("utf-8").count("Open positions at mid; dashed: references.") == said["cohorts"]
 
 
 def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_path: Path) -> None:

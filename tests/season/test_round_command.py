@@ -100,13 +100,17 @@ def test_an_agent_added_later_is_told_with_which_cohort_it_joins(folder: Path) -
     assert "joins" not in arena(folder, "round").stdout
 
     for text, cohort in (
-        (scheduled, "2026-01-11 00:00 UTC: cohort 2 of 3; then one a week"),
-        (last, "none: "),
+        (scheduled, "cohort 2 on Sunday, 2026-01-11"),
+        (last, "the next cohort, and none is scheduled"),
     ):
         (folder / "config.yaml").write_text(text + added, "utf-8")
         said = arena(folder, "round", "--at", "2026-01-04").stdout
-        assert f"constant joins with the next cohort ({cohort}" in said
-        assert "to start one now: arena cohorts start\n" in said
+        assert f"constant joins with {cohort}; " in said
+        assert "arena cohorts start begins " in said
+
+    (folder / "config.yaml").write_text(scheduled, "utf-8")
+    said = arena(folder, "agents", "add", "demo/sharp", "--no-probe").stdout
+    assert "sharp joins with cohort 2 on Sunday, 2026-01-11; " in " ".join(said.split())
 
     (folder / "config.yaml").write_text(scheduled + added, "utf-8")
     assert "joins" not in arena(folder, "round").stdout
@@ -120,7 +124,7 @@ def test_where_nothing_is_due_an_added_agent_is_told_so_too(folder: Path) -> Non
         config.write("  - {kind: constant, p: 0.4}\n")
     refused = arena(folder, "round")
     assert "every round has been played" in refused.stderr
-    assert "constant joins with the next cohort (" in refused.stderr
+    assert "constant joins with the next cohort, and none is scheduled; " in refused.stderr
 
 
 def test_two_at_once_play_every_turn_once_and_the_loser_says_so_in_a_line(folder: Path) -> None:

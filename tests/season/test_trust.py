@@ -42,7 +42,7 @@ PLAYING = {
 """The commands that may run extensions: they need a trusted folder."""
 WORDS = {
     "duel": ["market", "naive"],
-    "init": ["elsewhere", "--yes"],
+    "init": ["elsewhere", "--model", "openai/gpt-5.4", "--yes"],
     "config": [],
     "score": ["forecasts.csv"],
     "tournament": ["forecasts.csv"],

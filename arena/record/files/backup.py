@@ -8,7 +8,7 @@ silence. From PostgreSQL the rows are copied, in one read too.
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
 
@@ -77,6 +77,18 @@ def stem_of(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         return Path(sqlite_path(url)).stem
     return (url.database or "arena").replace("/", "_")
+
+
+def newest_backup_file(url: URL, folder: Path) -> datetime | None:
+    """Return when the newest backup of a record in a folder was made, by its file's name."""
+    stem = stem_of(url)
+    times = []
+    for path in folder.glob(f"{escape(stem)}-{NAME_PATTERN}"):
+        if is_backup(path):
+            name = path.name.removeprefix(f"{stem}-").removesuffix(".db")
+            times.append(datetime.strptime(name, NAME_TIME).replace(tzinfo=UTC))
+
+    return max(times, default=None)
 
 
 def is_backup(path: Path) -> bool:

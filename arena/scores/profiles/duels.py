@@ -128,7 +128,9 @@ def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int,
     mean = np.bincount(place, gap) / np.bincount(place)
     mean = mean[mean != 0]
     reach = float(np.abs(mean).max(initial=0.0)) or 0.01
-    counts, edges = np.histogram(mean, bins=BINS, range=(-reach, reach))
+    edges = np.linspace(-reach, reach, BINS + 1)
+    edges[BINS // 2] = 0.0  # which floats may miss by a little
+    counts, _ = np.histogram(mean, bins=edges)
     return tuple(edges.tolist()), tuple(counts.tolist())
 
 

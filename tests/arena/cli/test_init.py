@@ -19,7 +19,7 @@ from tests.provider.replies import says
 from tests.provider.server import faulty
 
 WEDNESDAY = datetime(2026, 3, 4, 23, 59, tzinfo=UTC)
-DEMO = Wanted("simulator", ("demo/sharp", "demo/hasty"), None)
+DEMO = Wanted("simulator", ({"model": "demo/sharp"}, {"model": "demo/hasty"}), None)
 FILES = [".env.example", ".gitignore", "arena.service", "config.yaml"]
 KEYS = {"ANTHROPIC_API_KEY": "canary", "OPENAI_API_KEY": "canary"}
 
@@ -62,6 +62,7 @@ def test_options_choose_venue_models_and_money(tmp_path: Path) -> None:
         "folder": "a",
         "made": ["config.yaml", ".env.example", ".gitignore", "arena.service"],
         "kept": [],
+        "unpriced": [],
     }
     config = load(tmp_path / "a" / "config.yaml")
     assert [agent.name for agent in config.agents][:2] == ["openai/gpt-5.4", "azure/gpt-5.4"]
@@ -92,7 +93,8 @@ def test_with_live_each_model_is_asked_one_tiny_question(tmp_path: Path) -> None
 
 def test_in_a_terminal_it_asks_three_things(tmp_path: Path) -> None:
     write(tmp_path, "GEMINI_API_KEY=canary\n", ".env")
-    shown = typed(tmp_path, "kalsi\n", "kalshi\n", "demo/sharp\n", "\n", "52\n", "n\n")
+    answers = ("kalsi", "kalshi", "demo/sharp", "", "gemini/gemini-3.8-flash", "52", "n")
+    shown = typed(tmp_path, *(f"{answer}\n" for answer in answers))
     for words in (
         "there is no venue 'kalsi'",
         "demo/sharp can't forecast real markets",
@@ -147,11 +149,10 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("anthropc/claude-sonnet-5", "there is no provider anthropc. Did you mean anthropic?"),
+        ("anthropc/claude-sonnet-5", "did you mean anthropic/claude-sonnet-5?"),
         ("anthropic/claude-sonet-5", "did you mean anthropic/claude-sonnet-5?"),
         ("demo/sharp", "demo/sharp can't forecast real markets"),
         ("openai/a, b", "is not a model"),
-        ("openrouter/nobody/new", "add it to config.yaml later, with its `price`"),
     ],
 )
 def test_a_model_that_cannot_play_is_refused_before_anything_is_made(

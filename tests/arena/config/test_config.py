@@ -145,6 +145,11 @@ MISTAKES = {
         "simulator", "simulater"),
     "config.yaml:2: markets.venue: found 5, expected text": ("simulator", "5"),
     "config.yaml:1: markets.venue: this key is missing; expected text": ("venue: simulator", "show: 40"),
+    'config.yaml:3: markets.weeks: unknown key. Did you mean "markets.simulator.weeks"?': (
+        "simulator", "simulator\n  weeks: 40"
+    ),
+    'config.yaml:4: cohorts.max_bet: unknown key. Did you mean "cohorts.rules.max_bet"?': (
+        "rounds: 5", "max_bet: 0.1"),
     'config.yaml:3: markets.shwo: unknown key. Did you mean "show"?': ("simulator", "simulator\n  shwo: 40"),
     'config.yaml:3: markets.closes_within: found 60, expected a duration such as "120s", "15m", "2h" '
     'or "60d"': (
@@ -160,8 +165,11 @@ MISTAKES = {
     "config.yaml:3: markets.simulator: an event has 1 to 6 markets: 7 do not fit 1 events": (
         "simulator", "simulator\n  simulator: {markets: 7, events: 1}"),
     'config.yaml:3: cohort: unknown key. Did you mean "cohorts"?': ("cohorts", "cohort"),
-    "config.yaml:3: budget.call: found \"1$\", expected dollars, such as 0.50 or 20, from 0 to a billion": (
+    "config.yaml:3: budget.call: found \"1$\", expected dollars, such as 0.50 or 20, from 0 to a billion. "
+    "Write 1": (
         "cohorts:\n  rounds: 5", "budget: {call: 1$}"),
+    "config.yaml:4: cohorts.bankroll: found \"10,000\", expected dollars, above 0 and at most a billion. "
+    "Write 10000": ("rounds: 5", "bankroll: 10,000"),
     "config.yaml:3: seed: found -1, expected a whole number of at least 0 and less than "
     "9,223,372,036,854,775,808": ("cohorts:\n  rounds: 5", "seed: -1"),
 }  # fmt: skip

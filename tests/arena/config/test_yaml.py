@@ -18,8 +18,30 @@ REFUSED = {
     "seed: 1\nmarkets:\n\tvenue: simulator\n": (
         "config.yaml:3: found a tab, expected spaces (YAML forbids tabs for indentation)"
     ),
-    "seed: 1\nask: [1, 2\n": "config.yaml:2: not YAML: expected ',' or ']', but got '<stream end>'",
-    "seed: 1\nask: b: c\n": "config.yaml:2: not YAML: mapping values are not allowed here",
+    "seed: 1\nask: [1, 2\n": "config.yaml:2: the `[` on this line is not closed: `]` or a comma is missing",
+    "seed: 1\nask: b: c\n": "config.yaml:2: a value with a colon and a space needs quotation marks",
+    "markets:\n  venue: simulator\n  show:40\nagents:\n  - kind: market\n": (
+        "config.yaml:3: a space is missing after the colon: write `show: 40`"
+    ),
+    "markets:\n  show:40\n  venue: simulator\n": (
+        "config.yaml:2: a space is missing after the colon: write `show: 40`"
+    ),
+    "markets: {venue: simulator\nagents:\n  - kind: market\n": (
+        "config.yaml:1: the `{` on this line is not closed: `}` or a comma is missing"
+    ),
+    "seed: 1\nagents:\n  - {kind: market\n  - {kind: constant}\n": (
+        "config.yaml:3: the `{` on this line is not closed: `}` or a comma is missing"
+    ),
+    "markets:\n  venue: simulator\n   show: 40\n": (
+        "config.yaml:3: this line is indented further than the line above it, which has a value already"
+    ),
+    "markets:\n   venue: simulator\n  show: 40\n": (
+        "config.yaml:3: the indentation of this line fits no block above it"
+    ),
+    'markets:\n  venue: "simulator\nseed: 1\n': (
+        "config.yaml:2: the quotation mark on this line is not closed"
+    ),
+    "markets:\n  venue: @x\n": "config.yaml:2: a value that begins with @ needs quotation marks",
     "seed: 1\n---\nseed: 2\n": (
         "config.yaml:2: not YAML: expected a single document in the stream but found another document"
     ),

@@ -114,7 +114,10 @@ def test_health_says_the_word_and_why_with_a_status_for_machines() -> None:
         "leader": {"host": "host", "process": "7", "alive": True, "until": NOW.isoformat()},
         "rounds": {"due": 5, "done": 5, "lag_seconds": 0, "next": (NOW + HOUR).isoformat(), "last": []},
     }
-    assert late.json()["reasons"] == [{"health": "late", "code": "late", "text": "round 1 is late"}]
+    assert late.json()["reasons"] == [
+        {"health": "late", "code": "late", "text": "round 1 is late"}
+        | {"cause": None, "since": None, "next_try": None}
+    ]
     assert late.headers["Content-Type"] == "application/json"
     assert late.headers["Cache-Control"] == "no-store"
 

@@ -259,8 +259,11 @@ def test_the_command_says_it_in_words_and_as_json(record: Record, tmp_path: Path
     found = json.loads(CliRunner().invoke(app, ["status", *database, "--json"]).output)
     assert found["health"] == "late"
     first, *tasks = told.output.splitlines()
-    assert first == f"Today: {len(found['today'])} things to do"
-    assert all(task["text"] in line for task, line in zip(found["today"], tasks, strict=False))
+    looks = ["no_good_turn"]
+    todo = [task for task in found["today"] if task["code"] not in looks]
+    assert first == f"Today: {len(todo)} things to do"
+    assert all(task["text"] in line for task, line in zip(todo, tasks, strict=False))
+    assert "Worth a look:\n" in told.output
     assert {"code": "not_running", "command": "run"}.items() <= found["today"][1].items()
     assert found["positions"] == {"open": 2, "markets": 2, "stale_markets": 0}
     assert found["rounds"]["last"][0]["turns"] == {"failed": 1, "played": 2}

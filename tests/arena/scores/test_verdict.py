@@ -59,6 +59,7 @@ def test_ranks_are_those_that_the_told_pairs_allow() -> None:
     ]
     assert found.leader is None
     assert found.guarantee == GUARANTEE
+    assert {one.guarantee for one in found.agents} == {GUARANTEE}
 
 
 def test_an_agent_says_whom_it_is_better_than_since_when_and_from_whom_it_is_not_told() -> None:

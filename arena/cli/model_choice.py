@@ -1,0 +1,205 @@
+"""How a model that somebody names becomes an agent of the config: its provider or server, and its price.
+
+`arena init` and `arena agents add` do it alike: any model can be named, whether or not its price is known.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from agents.llm.local_servers import (
+    LOCAL_PROVIDERS,
+    USUAL_SERVERS,
+    ModelServer,
+    find_servers,
+    is_local,
+    whole_address,
+)
+from agents.model import ModelSettings
+from agents.model_table.cost import price_for, price_of
+from agents.providers import DEMO, is_known, named_provider, near_name, no_provider, provider_of
+from arena.cli.output import run_async
+from arena.errors import ArenaError
+from markets.millionths import ONE
+
+PATIENCE = 0.5
+"""Seconds that a server on this machine may take to list its models."""
+CALLS_BEFORE_STOP = 10
+"""So many calls without a known price reach the tightest limit of the budget."""
+DIGIT = re.compile(r"\d")
+
+Block = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How models are reached that are to be added, and whether somebody is there to be asked."""
+
+    base_url: str | None = None
+    key_env: str | None = None
+    reasoning: str | None = None
+    price: tuple[float, float] | None = None
+    asking: bool = False
+
+
+def model_blocks(models: Sequence[str], options: ModelOptions) -> list[Block]:
+    """Return the keys of an agent for each model, without its name: the model, its server and its price.
+
+    A base URL is for the models that name no provider, or for all where each names one. Raise if a model
+    can't be found, and nobody is there to be asked for its server.
+    """
+    bare = [model for model in models if named_provider(model) is None]
+    blocks = []
+    for model in models:
+        base_url = options.base_url if model in bare or not bare else None
+        blocks.append(_model_block(model, base_url, options))
+
+    return blocks
+
+
+def _model_block(given: str, base_url: str | None, options: ModelOptions) -> Block:
+    """Return the keys of an agent that plays a model."""
+    if base_url is None:
+        model, base_url = _found_model(given, options)
+    else:
+        model = given if named_provider(given) else f"openai/{given}"
+        base_url = whole_address(base_url)
+
+    keys = {
+        "model": model,
+        "base_url": base_url,
+        "api_key_env": options.key_env,
+        "reasoning": options.reasoning,
+    }
+    block: Block = {key: value for key, value in keys.items() if value is not None}
+    price = _price(block, options)
+    if price is not None:
+        block["price"] = {"input": price[0], "output": price[1]}
+
+    return block
+
+
+def _found_model(given: str, options: ModelOptions) -> tuple[str, str | None]:
+    """Return the model that is meant by a name, and the address of its server if it is no provider's."""
+    provider, _, name = given.partition("/")
+    if given.startswith(DEMO):
+        return given, None
+    if provider in LOCAL_PROVIDERS and name:
+        return f"openai/{name}", LOCAL_PROVIDERS[provider].base_url
+
+    given = _without_typo(given, options)
+    named = named_provider(given)
+    if price_of(given) is not None or named not in (None, "openai"):
+        return given, None
+
+    # No provider is known to have it, so it may be one of a server on this machine.
+    name = given.removeprefix("openai/")
+    address = _address_of(name, options)
+    if address is not None:
+        return f"openai/{name}", address
+
+    # A name that no file settles is refused at once: litellm takes seconds to say the same.
+    if not is_known(given) or provider_of(given) is None:
+        hint = "on a server of your own: --base-url URL"
+        raise ArenaError("unknown_model", no_provider(given), hint)
+
+    return given, None
+
+
+def servers_here() -> list[ModelServer]:
+    """Return the servers that answer on the usual ports of this machine and have a model."""
+    found = run_async(find_servers(USUAL_SERVERS, PATIENCE))
+    return [server for server in found if server.models]
+
+
+def _address_of(name: str, options: ModelOptions) -> str | None:
+    """Return the address of a server on this machine that has a model, or of the one that the user names."""
+    for server in servers_here():
+        if name in server.models:
+            return server.base_url
+    if not options.asking:
+        return None
+
+    words = f"Base URL of the server that has {name}, such as {USUAL_SERVERS[2].base_url} (Enter: none)"
+    typed = str(typer.prompt(words, "", show_default=False)).strip()
+    return whole_address(typed) if typed else None
+
+
+def _without_typo(given: str, options: ModelOptions) -> str:
+    """Return the model, or the known one of nearly that name if the user agrees.
+
+    Names with other numbers are other models, perhaps too new to be known.
+    """
+    near = None if options.price is not None else near_name(given)
+    if near is None or DIGIT.findall(near) != DIGIT.findall(given):
+        return given
+    if not options.asking:
+        hint = f"did you mean {near}? A model that is too new for the table needs --price IN OUT"
+        raise ArenaError("unknown_model", f"{given} is not known", hint)
+
+    return near if typer.confirm(f"{given} is not known. Use {near}?", True) else given
+
+
+def _price(block: Block, options: ModelOptions) -> tuple[float, float] | None:
+    """Return the price to be written; None where the table has it, or where nobody knows it yet."""
+    model, base_url = block["model"], block.get("base_url")
+    if options.price is not None:
+        return options.price
+    if model.startswith(DEMO) or price_for(ModelSettings(model=model, base_url=base_url)) is not None:
+        return None
+    if base_url is not None and is_local(base_url):
+        return (0, 0)
+    if not options.asking:
+        return None
+
+    words = f"Price of {model}, dollars per million tokens in and out, such as 0.5 1.5 (Enter: not known)"
+    while True:
+        typed = str(typer.prompt(words, "", show_default=False)).split()
+        if not typed:
+            return None
+        try:
+            price_in, price_out = (float(part) for part in typed)
+        except ValueError:
+            print("Two numbers are needed, such as 0.5 1.5.")
+            continue
+
+        return price_in, price_out
+
+
+def is_unpriced(block: Mapping[str, Any]) -> bool:
+    """Tell whether nobody knows what a call of an agent costs."""
+    if block["model"].startswith(DEMO) or "price" in block:
+        return False
+    return price_for(ModelSettings(model=block["model"], base_url=block.get("base_url"))) is None
+
+
+def is_free(block: Mapping[str, Any]) -> bool:
+    """Tell whether calls of an agent cost nothing."""
+    return block["model"].startswith(DEMO) or block.get("price") == {"input": 0, "output": 0}
+
+
+def with_stops(blocks: Sequence[Block], limits: Mapping[str, int]) -> list[Block]:
+    """Return the agents, with what a call counts for in the budget where its price is not known yet.
+
+    The tightest limit, in millionths, then stops these agents after `CALLS_BEFORE_STOP` calls.
+    """
+    unpriced = [block for block in blocks if is_unpriced(block)]
+    if not unpriced or not limits:
+        return list(blocks)
+
+    shares = [limit if scope == "call" else limit // CALLS_BEFORE_STOP for scope, limit in limits.items()]
+    cents = max(min(shares) * 100 // ONE, 1)
+    return [block | {"max_cost": cents / 100} if block in unpriced else block for block in blocks]
+
+
+def price_words(block: Mapping[str, Any]) -> str:
+    """Return what the user should know of an agent whose price is not known; nothing for others."""
+    if "max_cost" not in block or "price" in block:
+        return ""
+    return (
+        f"The price of {block['model']} is not known: each call counts ${block['max_cost']:.2f} toward the "
+        "budget until you fill in its `price` in the config"
+    )

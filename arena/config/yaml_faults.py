@@ -1,0 +1,67 @@
+"""What is wrong with a text that is not YAML, in plain words, and on which line."""
+
+import re
+from collections.abc import Sequence
+
+from ruamel.yaml.error import MarkedYAMLError
+
+NO_SPACE = re.compile(r"\s*(?:- )?([A-Za-z_]\w*):([^\s:/][^:]*)")
+"""A line whose key has no space behind its colon."""
+TWO_COLONS = re.compile(r"\s*(?:- )?[\w-]+: [^\"'{\[]*: ")
+"""A line whose value has a colon with a space, which would begin a value of its own."""
+OPENED = {"}": "{", "]": "["}
+
+
+def yaml_fault(text: str, error: MarkedYAMLError) -> tuple[int, str]:
+    """Return the line of a fault, and what is wrong there; in the parser's words where ours have none."""
+    problem = " ".join(str(error.problem or "").split())
+    line = _line_of(error.problem_mark)
+    began = _line_of(error.context_mark) or line
+    lines = text.splitlines()
+
+    if "mapping values are not allowed" in problem or "find expected ':'" in problem:
+        return _colon_fault(lines, line, began)
+
+    closing = re.match(r"expected ',' or '([}\]])'", problem)
+    if closing:
+        bracket = OPENED[closing[1]]
+        return began, f"the `{bracket}` on this line is not closed: `{closing[1]}` or a comma is missing"
+
+    character = re.match(r"found character '(.)' that cannot start", problem)
+    if character:
+        return line, f"a value that begins with {character[1]} needs quotation marks"
+    if "end of stream" in problem:
+        return began, "the quotation mark on this line is not closed"
+    if "<block end>" in problem:
+        return line, "the indentation of this line fits no block above it"
+    return line, f"not YAML: {' '.join(filter(None, (_context(error), problem)))}"
+
+
+def _colon_fault(lines: Sequence[str], line: int, began: int) -> tuple[int, str]:
+    """Return the line of a colon that is missing or too many, and what is wrong there."""
+    # The parser notices a missing space only at a later line.
+    for number in range(min(line, len(lines)), 0, -1):
+        shown = lines[number - 1].partition(" #")[0]
+        match = NO_SPACE.fullmatch(shown)
+        if match:
+            return number, f"a space is missing after the colon: write `{match[1]}: {match[2].strip()}`"
+        if shown.strip() and number < line:
+            break
+
+    if began < line:
+        return began, "this line is no `key: value`"
+    if TWO_COLONS.match(lines[line - 1]):
+        return line, "a value with a colon and a space needs quotation marks"
+    return line, "this line is indented further than the line above it, which has a value already"
+
+
+def _line_of(mark: object) -> int:
+    """Return the line of a place in the text, from 1; 0 without one."""
+    line = getattr(mark, "line", None)
+    return 0 if line is None else line + 1
+
+
+def _context(error: MarkedYAMLError) -> str:
+    """Return what the parser says before the problem, unless it only says what it was doing."""
+    context = " ".join(str(error.context or "").split())
+    return "" if context.startswith("while") else context

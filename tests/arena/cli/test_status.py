@@ -1,0 +1,241 @@
+"""`arena status`: whatever it says is to be done is gone once that has been done; no line is too long."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.operations.status import BudgetUse, Spending, Status, judge_health
+from arena.operations.today import COMMANDS, LOOKS, Surroundings, tasks_for
+from arena.record.model.cohort import JobState
+from arena.record.model.incident import Incident, IncidentKind, RecordedIncident
+from arena.record.model.status import LeaderStatus, RoundState
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.record import Record
+from arena.record.write.operations import add_incidents
+from arena.rounds.round import play_round
+from markets.hashes import timestamp_text
+from tests.arena.config_files import write
+from tests.builders import NOW, RAIN
+from tests.program.running import arena, arena_json, simulated_config
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, says
+
+DAY = timedelta(days=1)
+CONFIG = """\
+markets: {venue: simulator, simulator: {start: 2026-01-04, weeks: 12, markets: 60, events: 20}}
+agents:
+  - kind: market
+"""
+LONG = "a-model-with-a-very-long-name-" + "x" * 34
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A working folder whose record has a live cohort of which a round was played long ago."""
+    write(tmp_path, CONFIG)
+    with closing(Record.open(str(tmp_path / "arena.db"))) as record:
+        stored = begun(record, live(a_cohort(["ann", LONG])))
+        minds = {"ann": says("0.7", ("500", RAIN)), LONG: says("0.6")}
+        asyncio.run(play_round(stored, 1, a_world(LittleVenue(), minds), record))
+    return tmp_path
+
+
+def happens(folder: Path, kind: Any, subject: str, **data: Any) -> None:
+    """Put an incident into the record that goes on."""
+    with closing(Record.open(str(folder / "arena.db"))) as record:
+        told = Incident(kind, f"{subject}@{timestamp_text(NOW)}", NOW, f"{kind}: {subject}", data)
+        add_incidents(record.engine, [told])
+
+
+def todo(folder: Path) -> dict[str, str]:
+    """What `arena status` says is to be done: each command by its code."""
+    return {task["code"]: task["command"] for task in arena_json(folder, "status")["today"]}
+
+
+BY_COMMAND: dict[str, tuple[str, ...]] = {
+    "backup": (),
+    "verify_failed": ("backup",),
+    "site_unpublished": ("site",),
+    "venue_down": ("simulator",),
+    "records_rejected": ("simulator",),
+    "market_unsettled": (RAIN,),
+}
+"""Codes whose command is run as it is shown, and the subject of the incident that brings them about."""
+FILLED_IN = {"--payout … --because …": "--payout 1 --because known", "publish": "publish site"}
+
+
+@pytest.mark.parametrize("code", BY_COMMAND)
+def test_what_is_to_be_done_is_gone_once_its_command_was_run(folder: Path, code: str) -> None:
+    if BY_COMMAND[code]:
+        happens(folder, code, *BY_COMMAND[code], market=RAIN)
+    if code == "backup":
+        write(
+            folder,
+            CONFIG.replace("simulator", "polymarket", 1),
+        )
+    command = todo(folder)[code]
+    for placeholder, words in FILLED_IN.items():
+        command = command.replace(placeholder, words)
+    done = arena(folder, *command.split())
+    assert done.returncode == 0, done.stderr
+    assert code not in todo(folder)
+
+
+def test_a_key_that_was_missing_is_set(folder: Path) -> None:
+    write(folder, CONFIG + "  - {model: anthropic/claude-sonnet-5}\n")
+    assert "missing_key" in todo(folder)
+    write(folder, "ANTHROPIC_API_KEY=canary\n", ".env")
+    assert "missing_key" not in todo(folder)
+
+
+def test_a_simulated_arena_begins_and_goes_on_with_a_round(tmp_path: Path) -> None:
+    simulated_config(tmp_path, "{kind: market}", cohorts="rounds: 1, count: 1")
+    with closing(Record.open(str(tmp_path / "arena.db"))):
+        pass
+    assert todo(tmp_path) == {"nothing_begun": "run"}
+    while arena(tmp_path, "run", "--once").returncode == 0 and todo(tmp_path):
+        pass
+    assert todo(tmp_path) == {}
+
+
+CALM = Status(NOW)
+ROOM = Surroundings(free=10**12)
+COHORT = live(a_cohort(["ann"]))
+
+
+def codes(status: Status, around: Surroundings = ROOM) -> set[str]:
+    return {task.code for task in tasks_for(status, (), around)}
+
+
+def reasons_of(status: Status) -> set[str]:
+    return codes(judge_health(status, {}))
+
+
+def budget(scope: str, spent: int, limit: int) -> Status:
+    return replace(CALM, spend=Spending(limits=(BudgetUse(scope, "", spent, limit),)))
+
+
+def playing(leader: LeaderStatus | None = None, **of: Any) -> Status:
+    """A live cohort that plays, with a process that leads or without one."""
+    return Status(NOW, leader=leader, playing=(StoredCohort(1, COHORT, {}, None),), **of)
+
+
+def played(done: bool) -> RoundState:
+    return RoundState(1, 1, 1, NOW - DAY, NOW - DAY, done, 1, {"played": 1})
+
+
+def failing(failures: int) -> Status:
+    return Status(NOW, jobs=(JobState("marks", NOW, NOW, NOW, failures, "in vain"),))
+
+
+def reported(kind: IncidentKind, ended: bool) -> Status:
+    told = RecordedIncident(1, Incident(kind, "x@", NOW, kind), NOW if ended else None, None, 0, None)
+    return Status(NOW, incidents=(told,))
+
+
+DUE = {1: (1, NOW - DAY)}
+LEADER = LeaderStatus("here", "1", True, NOW + DAY)
+BY_STATE: dict[str, tuple[Callable[[], set[str]], Callable[[], set[str]]]] = {
+    "budget_spent": (
+        lambda: reasons_of(budget("arena", 5, 5)),
+        lambda: reasons_of(budget("arena", 5, 50)),
+    ),
+    "late": (
+        lambda: codes(judge_health(playing(), DUE)),
+        lambda: codes(judge_health(playing(rounds=(played(True),)), DUE)),
+    ),
+    "not_running": (lambda: reasons_of(playing()), lambda: reasons_of(playing(LEADER))),
+    "unfinished": (
+        lambda: codes(judge_health(playing(rounds=(played(False),)), DUE)),
+        lambda: codes(judge_health(playing(rounds=(played(True),)), DUE)),
+    ),
+    "job_failing": (lambda: reasons_of(failing(3)), lambda: reasons_of(failing(0))),
+    # That the command ends these incidents, the tests of catalogues, the publisher and the webhook see.
+    "catalogue_incomplete": (
+        lambda: reasons_of(reported("catalogue_incomplete", False)),
+        lambda: reasons_of(reported("catalogue_incomplete", True)),
+    ),
+    "heads_unpublished": (
+        lambda: reasons_of(reported("heads_unpublished", False)),
+        lambda: reasons_of(reported("heads_unpublished", True)),
+    ),
+    "ping_failed": (
+        lambda: reasons_of(reported("ping_failed", False)),
+        lambda: reasons_of(reported("ping_failed", True)),
+    ),
+    "disk": (
+        lambda: codes(CALM, Surroundings(size=10**9, free=10**9)),
+        lambda: codes(CALM, Surroundings(size=10**9, free=3 * 10**9)),
+    ),
+    "clock": (
+        lambda: codes(replace(CALM, looked_at=NOW + DAY)),
+        lambda: codes(replace(CALM, at=NOW + DAY, looked_at=NOW + DAY)),
+    ),
+}
+"""Codes that playing or a change ends, as the text says: before that is done, and after."""
+
+
+@pytest.mark.parametrize("code", BY_STATE)
+def test_what_the_text_says_puts_it_right(code: str) -> None:
+    before, after = BY_STATE[code]
+    assert code in before()
+    assert code not in after()
+
+
+def test_every_thing_to_do_goes_away_or_is_only_a_look() -> None:
+    assert {*COMMANDS} - {*LOOKS} <= {*BY_COMMAND, *BY_STATE, "nothing_begun"}
+
+
+def test_a_budget_of_the_day_is_only_waited_for() -> None:
+    status = judge_health(budget("day", 5, 5), {})
+    assert codes(status) == {"nothing_begun"}
+    assert next(reason.next_try for reason in status.reasons if reason.code == "budget_spent_today") == (
+        NOW.replace(hour=0) + DAY
+    )
+
+
+def test_a_trouble_has_its_cause_its_beginning_and_its_next_try(folder: Path) -> None:
+    happens(folder, "venue_down", "simulator", message="connection refused")
+    (reason,) = (one for one in arena_json(folder, "status")["reasons"] if one["code"] == "venue_down")
+    assert (reason["cause"], reason["since"]) == ("connection refused", NOW.isoformat())
+    shown = arena(folder, "status", COLUMNS="80").stdout
+    assert "    connection refused, since 2026-01-04 12:00 UTC" in shown
+
+
+def test_a_record_of_another_arena_has_its_own_settings(folder: Path, tmp_path: Path) -> None:
+    (folder / "arena.db").rename(folder / "other.db")
+    write(folder, CONFIG + "  - {model: anthropic/claude-sonnet-5}\nbudget: {day: 20}\n")
+    found = arena_json(folder, "status", "--database", "other.db")
+    assert not {"missing_key", "backup"} & {task["code"] for task in found["today"]}
+    assert found["spend"]["budgets"] == []
+
+
+def test_a_finished_season_needs_nothing_and_its_money_is_marked(tmp_path: Path) -> None:
+    simulated_config(
+        tmp_path, "{kind: market}", cohorts="rounds: 1, count: 1", world="weeks: 3, markets: 60, events: 20"
+    )
+    arena(tmp_path, "run", "--once")
+    shown = arena(tmp_path, "status").stdout
+    assert shown.startswith("Today: nothing to do")
+    assert "$0.00 today, $0.00 this month (simulated)" in shown
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_no_line_is_wider_than_the_terminal(folder: Path, columns: int) -> None:
+    write(
+        folder,
+        CONFIG
+        + f"  - {{name: {LONG}, model: openrouter/a/b, max_cost: 0.2, base_url: 'http://{'h' * 70}/v1'}}\n"
+        + "budget: {day: 20}\n",
+    )
+    happens(folder, "venue_down", "simulator", message="connection refused " * 12)
+    for words in (("status",), ("cohorts", "show", "1"), ("check",)):
+        shown = arena(folder, *words, COLUMNS=str(columns))
+        assert shown.returncode == 0, shown.stderr
+        too_long = [line for line in shown.stdout.splitlines() if len(line) > columns]
+        assert not too_long, words

@@ -1,0 +1,248 @@
+"""A quick trial over real HTTP: how much is asked in which time and for which money, and every fault."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from agents.llm import close
+from agents.model import TokenPrice
+from agents.model_table.cost import worst_case
+from agents.prompts.prompt import render
+from arena.rounds.adapters import OpenModels, no_time
+from arena.rounds.past_questions import (
+    AT_ONCE,
+    TEMPLATE,
+    TOGETHER,
+    AskingCost,
+    asking_cost,
+    asking_settings,
+    past_questions,
+    question_view,
+    questions_to_ask,
+)
+from arena.rounds.quick_trial import LEAST, MOST, QuickTrial, limited
+from tests.provider.local_model import local_model, towards_even
+from tests.provider.replies import Behaviour, completion, fails, says
+from tests.serving import Reply
+
+WORDY = (
+    "the status quo holds, as it mostly does, and nothing in the rules of this market speaks against it " * 3
+)
+FREE = TokenPrice(input=0, output=0)
+QUICK = 1 / 2_000
+"""How long a pretended second really takes."""
+
+
+class PretendedTime:
+    """Seconds that pass only while a server answers."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.lock = threading.Lock()
+
+    def spend(self, seconds: float) -> None:
+        time.sleep(seconds * QUICK)
+        with self.lock:
+            self.seconds += seconds
+
+    def read(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> PretendedTime:
+    return PretendedTime()
+
+
+def tried(
+    url: str,
+    timer: Callable[[], float],
+    seconds: float = 120.0,
+    price: TokenPrice = FREE,
+    most: int | None = None,
+    model: str = "qwen3:8b",
+) -> QuickTrial:
+    """A trial of the model at an address."""
+    settings = asking_settings(f"openai/{model}", url, None, price, 2 * seconds)
+    trials = []
+
+    async def go() -> None:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(close)
+            limit = limited(OpenModels(stack).ask(settings), settings, most)
+            questions = questions_to_ask(None, MOST)
+            trials.append(QuickTrial(settings, questions, limit, timer, seconds, sleep=no_time, timed=False))
+            await trials[0].run()
+
+    asyncio.run(go())
+    return trials[0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _library() -> None:
+    """Load the library that asks before anyone waits for it."""
+    with local_model(300, PretendedTime().spend) as server:
+        tried(server.url, PretendedTime().read)
+
+
+def believed() -> Mapping[str, float]:
+    """What the server's model says of each question."""
+    return {question.id: towards_even(question.price) for question in past_questions()}
+
+
+def test_at_300_tokens_a_second_all_120_questions_are_asked_and_read(clock: PretendedTime) -> None:
+    with local_model(300, clock.spend) as server:
+        trial = tried(server.url, clock.read)
+    assert trial.answers == {question.id: believed()[question.id] for question in past_questions()[:MOST]}
+    assert (trial.asked, trial.unusable, trial.ended) == (MOST, 0, "")
+    assert trial.took < 30
+    assert server.calls == MOST // TOGETHER
+    assert "probability" not in str(server.bodies[0]["messages"][0])
+
+
+def test_at_30_tokens_a_second_a_wordy_model_is_asked_as_much_as_two_minutes_allow(
+    clock: PretendedTime,
+) -> None:
+    with local_model(30, clock.spend, reason=WORDY) as server:
+        trial = tried(server.url, clock.read)
+    assert LEAST <= len(trial.answers) == trial.asked < MOST
+    assert trial.answers.items() <= believed().items()
+    assert 90 < trial.took <= 125
+    assert trial.ended == ""
+
+
+def test_a_slow_model_is_asked_twenty_questions_all_the_same(clock: PretendedTime) -> None:
+    with local_model(1, clock.spend) as server:
+        trial = tried(server.url, clock.read)
+    assert LEAST <= trial.asked <= LEAST + 4 * TOGETHER
+    assert len(trial.answers) == trial.asked
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        fails(429, "slow down", retry_after="7"),
+        Reply(b"oops", 500),
+        fails(400, "response_format json_schema is not supported here"),
+        says("I would rather not say."),
+        Reply(b"", how="drop"),
+    ],
+    ids=["429", "500", "no schema", "prose", "dropped"],
+)
+def test_what_passes_is_tried_again_and_loses_nothing(fault: Behaviour, clock: PretendedTime) -> None:
+    with local_model(300, clock.spend, faults={1: fault, 9: fault}) as server:
+        trial = tried(server.url, clock.read)
+    assert len(trial.answers) == MOST
+    assert (trial.unusable, trial.ended) == (0, "")
+
+
+def test_a_server_that_dies_leaves_what_came_before(clock: PretendedTime) -> None:
+    with local_model(300, clock.spend, afterwards=(6, Reply(b"", how="reset"))) as server:
+        trial = tried(server.url, clock.read)
+    assert len(trial.answers) == 6 * TOGETHER
+    assert trial.ended.startswith("no more answers came (")
+    assert trial.asked < MOST
+
+
+@pytest.mark.parametrize(
+    ("reply", "example"),
+    [
+        (says("asdf jkl"), "asdf jkl"),
+        (Reply(completion(None, refusal="I won't bet.")), "I won't bet."),
+        (says('{"forecasts": [{"market": "m1", "probability": 17.5e9}]}'), "17.5e9"),
+        (says('{"forecasts": []}'), "forecasts"),
+    ],
+    ids=["garbage", "refusal", "out of range", "nothing"],
+)
+def test_a_model_without_a_usable_answer_is_given_up_and_one_is_shown(
+    reply: Reply, example: str, clock: PretendedTime
+) -> None:
+    with local_model(300, clock.spend, afterwards=(0, reply)) as server:
+        trial = tried(server.url, clock.read)
+    assert trial.answers == {}
+    assert trial.ended == "none of its answers could be used"
+    assert LEAST <= trial.unusable == trial.asked < MOST
+    assert example in trial.example
+
+
+def test_of_an_answer_with_impossible_probabilities_the_others_are_kept(clock: PretendedTime) -> None:
+    def believe(price: float) -> float:
+        return price if price > 0.05 else -3.5
+
+    with local_model(300, clock.spend, believe=believe) as server:
+        trial = tried(server.url, clock.read)
+    possible = {question.id: question.price for question in past_questions()[:MOST] if question.price > 0.05}
+    assert trial.answers == pytest.approx(possible)
+    assert trial.unusable == MOST - len(possible)
+    assert "-3.5" in trial.example
+
+
+def test_a_server_that_hangs_is_left_at_the_end_of_the_time(clock: PretendedTime) -> None:
+    with local_model(300, clock.spend, afterwards=(0, Reply(b"", how="hang"))) as server:
+        trial = tried(server.url, clock.read, seconds=0.1)
+    assert trial.answers == {}
+    assert trial.ended or trial.fault is not None
+
+
+def test_what_came_before_a_hang_is_kept_and_calls_without_an_end_count_at_their_worst(
+    clock: PretendedTime,
+) -> None:
+    price = TokenPrice(input=2, output=10)
+    with local_model(300, clock.spend, afterwards=(3, Reply(b"", how="hang"))) as server:
+        trial = tried(server.url, clock.read, seconds=0.5, price=price)
+    bill = sum(2 * sent + 10 * said for sent, said in server.usage)
+    hanging = server.calls - 3
+    assert hanging >= 1
+    assert trial.ended == "it was ended after 1 s"
+    assert len(trial.answers) == 3 * TOGETHER
+    least = bill + hanging * 10 * trial.settings.max_tokens
+    assert least < trial.limit.spent < 1.2 * least
+    assert trial.limit.held == 0
+
+
+def test_at_a_dead_port_nothing_is_asked_for_long(clock: PretendedTime) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    trial = tried(f"http://127.0.0.1:{port}/v1", clock.read)
+    assert trial.fault is not None
+    assert trial.fault.code == "unreachable"
+    assert (trial.answers, trial.limit.spent) == ({}, 0)
+
+
+def test_a_model_that_the_server_lacks_ends_it_at_the_first_call(clock: PretendedTime) -> None:
+    with local_model(300, clock.spend) as server:
+        trial = tried(server.url, clock.read, model="other")
+    assert server.calls <= 3
+    assert trial.ended.startswith("no more answers came (refused: ")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.6, 1.0])
+def test_no_more_is_spent_than_was_agreed_to(share: float, clock: PretendedTime) -> None:
+    price = TokenPrice(input=2, output=10)
+    settings = asking_settings("openai/qwen3:8b", "http://127.0.0.1:1/v1", None, price, 240)
+    cost: Any = asking_cost(settings, questions_to_ask(None, MOST))
+    assert isinstance(cost, AskingCost)
+    most = round(share * cost.most)
+    with local_model(300, clock.spend) as server:
+        trial = tried(server.url, clock.read, price=price, most=most)
+
+    # Each call is paid for by the tokens that the server counted.
+    bill = sum(2 * sent + 10 * said for sent, said in server.usage)
+    assert trial.limit.spent == bill <= most
+    assert trial.limit.held == 0
+    assert len(trial.answers) == TOGETHER * len(server.usage)
+    if share == 1.0:
+        assert len(trial.answers) == MOST
+    if share == 0.0:
+        assert (server.calls, trial.ended) == (0, "the amount agreed to was used up")
+    if len(trial.answers) < MOST:
+        batches = (past_questions()[start : start + TOGETHER] for start in range(0, MOST, TOGETHER))
+        prompts = (render(TEMPLATE, question_view(batch), prices=False) for batch in batches)
+        assert most - bill < AT_ONCE * max(worst_case(prompt, settings) or 0 for prompt in prompts)

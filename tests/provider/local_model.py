@@ -1,0 +1,127 @@
+"""A server of a model on one's own machine: it lists its models, and answers at so many tokens a second.
+
+As a process of its own, which says its address and serves until standard input ends:
+python -m tests.provider.local_model --speed 30
+"""
+
+import argparse
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from arena.clock import timer
+from arena.rounds.past_questions import past_questions
+from tests.provider.replies import Behaviour, asked, completion, fails
+from tests.serving import Reply, Request, Server, serving
+
+MODELS = ("qwen3:8b", "nomic-embed-text:latest")
+CHARACTERS_A_TOKEN = 4
+NAMED = re.compile(r"^### (m[0-9]+)\n\| (.+)$", re.MULTILINE)
+Believe = Callable[[float], float]
+
+
+def towards_even(price: float) -> float:
+    """What a model says that knows the price and is less sure."""
+    return round(0.5 + 0.6 * (price - 0.5), 4)
+
+
+class LocalModel(Server):
+    """One model: it says what it makes of each question's price, one call after another.
+
+    `spend` is called with the seconds that an answer takes: it waits, or moves a pretended time. `reason` is
+    what it writes about each question. `faults` are what calls get in place of an answer, by their number
+    from 1 on; `afterwards` is what all later ones get.
+    """
+
+    def __init__(
+        self,
+        speed: float,
+        spend: Callable[[float], None],
+        believe: Believe = towards_even,
+        reason: str = "",
+        faults: Mapping[int, Behaviour] | None = None,
+        afterwards: tuple[int, Behaviour] | None = None,
+        port: int = 0,
+    ) -> None:
+        super().__init__(port)
+        self.speed, self.spend, self.believe, self.reason = speed, spend, believe, reason
+        self.faults, self.afterwards = faults or {}, afterwards
+        self.models = MODELS
+        self.slot = threading.Lock()
+        self.calls = 0
+        self.bodies: list[Mapping[str, Any]] = []
+        self.usage: list[tuple[int, int]] = []
+
+    @property
+    def url(self) -> str:
+        return f"{super().url}/v1"
+
+    def respond(self, request: Request) -> Reply:
+        if request.target == "/v1/models":
+            listed = [{"id": name, "object": "model"} for name in self.models]
+            return Reply(json.dumps({"object": "list", "data": listed}).encode())
+        call = asked(request, timer())
+        with self.slot:
+            self.calls += 1
+            self.bodies.append(call.body)
+            fault = self.faults.get(self.calls)
+            if self.afterwards is not None and self.calls > self.afterwards[0]:
+                fault = self.afterwards[1]
+            if fault is not None:
+                return fault if isinstance(fault, Reply) else fault(call)
+            if call.model not in self.models:
+                return fails(404, f"model {call.model} not found")
+            return self._answer(call.body)
+
+    def _answer(self, body: Mapping[str, Any]) -> Reply:
+        prices = {question.question: question.price for question in past_questions()}
+        user = next(message["content"] for message in body["messages"] if message["role"] == "user")
+        told = NAMED.findall(user)
+        last = body["messages"][-1]["content"]
+        wanted = set(re.findall(r"\bm[0-9]+\b", last)) if len(body["messages"]) > 2 else None
+        forecasts = [
+            {"market": name, "reason": self.reason, "probability": self.believe(prices[question])}
+            for name, question in told
+            if wanted is None or name in wanted
+        ]
+        text = json.dumps({"forecasts": forecasts})
+        tokens = len(text) // CHARACTERS_A_TOKEN
+        self.spend(tokens / self.speed)
+        self.usage.append((len(user) // CHARACTERS_A_TOKEN, tokens))
+        usage = {"prompt_tokens": len(user) // CHARACTERS_A_TOKEN, "completion_tokens": tokens}
+        return Reply(completion(text, usage=usage | {"total_tokens": sum(usage.values())}))
+
+
+@contextmanager
+def local_model(speed: float, spend: Callable[[float], None], **more: Any) -> Iterator[LocalModel]:
+    """The server for as long as the block lasts."""
+    with serving(LocalModel(speed, spend, **more)) as server:
+        yield server
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    parser = argparse.ArgumentParser(prog="python -m tests.provider.local_model", description=__doc__)
+    parser.add_argument("--speed", type=float, default=30.0, help="tokens a second")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--reason", default="", help="what it writes about each question")
+    given = parser.parse_args()
+    stopped = threading.Event()
+    model = LocalModel(
+        given.speed, lambda seconds: void(stopped.wait(seconds)), reason=given.reason, port=given.port
+    )
+    with serving(model) as server:
+        print(server.url, flush=True)  # noqa: T201 - the address is this program's whole output
+        sys.stdin.read()
+
+
+def void(_value: object) -> None:
+    """Nothing of a value."""
+
+
+if __name__ == "__main__":
+    main()
