@@ -30,7 +30,7 @@ def by_hand(rows: list[Row], look: float) -> float:
                 full = stake / 4 / np.sqrt(number)
                 more = [(row, full / (_middle(row) * (1 - _middle(row)))) for row in own if row[2] == made]
                 costs = _worst(bets) - _worst([*bets, *more])
-                left = MOST + _worst(bets)
+                left = max(MOST + _worst(bets), 0.0)
                 part = left / costs if costs > left else 1.0
                 bets += [(row, weight * part) for row, weight in more]
             product_of_stories *= 1 + _worst(bets, look) if any(row[3] <= look for row in own) else 1.0
