@@ -19,7 +19,7 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
     page = watched.page
     open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     assert rows_of(page)[0] == read(str(record), None)["leaderboard"][0]["agent"]
-    sentence = page.get_by_text("No agent has played yet")
+    sentence = page.get_by_text("Only references have played yet")
     expect(sentence).to_be_visible()
     expect(page.get_by_role("img", name="skill and return")).to_be_visible()
     whole = sentence.text_content() or ""

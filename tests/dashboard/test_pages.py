@@ -154,7 +154,7 @@ def test_a_click_before_the_address_has_followed_the_last_one_undoes_nothing(
 
 def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, show: Show) -> None:
     board, cohort = (show(view, first_round) for view in VIEWS)
-    assert "No agent has played yet." in words(board)
+    assert "Only references have played yet." in words(board)
     assert "skill" not in tables(board)[0], "no column is empty in every row"
     assert "No market has resolved yet." in words(cohort)
     assert cohort.title[0].value.startswith("Cohort 1")

@@ -89,7 +89,7 @@ def is_whole(site: PublishedSite) -> None:
 def test_its_board_is_that_of_the_command(season: Path, site: PublishedSite) -> None:
     board = json.loads(arena(season.parent, "leaderboard", "--database", str(season), "--json").stdout)
     data = json.loads(site.files()["data.json"])
-    for key in ("leaderboard", "sentence", "guarantee", "leader", "pairs", "bar", "noise"):
+    for key in ("leaderboard", "sentence", "guarantee", "leader", "pairs", "noise"):
         assert data[key] == board[key], key
     text = site.pages()["index.html"].text
     assert any(row["skill"] for row in board["leaderboard"])

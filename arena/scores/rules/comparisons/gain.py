@@ -103,7 +103,7 @@ def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Ga
 def reason_of(known: Information) -> str | None:
     """Say why nothing can be inferred from what is known, if nothing can.
 
-    >>> reason_of(Information()), reason_of(Information(25, 25.0, 10.0, 16.0))
+    >>> reason_of(Information()), reason_of(Information(25, 25.0, 10.0, 20.0))
     ('nothing resolved', None)
     """
     return known.missing if known.events else NOTHING
