@@ -155,7 +155,7 @@ HEADS = {
     "early": ("Early", "localized"),
     "kind": ("Kind", "text"),
     "tools": ("Tools", "text"),
-    "note": ("Note", "text"),
+    "note": ("Note", "long"),
     "why_not": ("Why not", "text"),
     "implied_band": ("Rating", "text"),
     "implied_skill": ("Against 0.25", "%+.2f"),
@@ -311,7 +311,7 @@ RATED = columns_of(
 
 
 PART_HEADS = HEADS | {
-    "reason": ("Note", "text"),
+    "reason": ("Note", "long"),
     "rows": ("Resolved forecasts", "localized"),
     "markets": ("Markets", "localized"),
     "effective": ("Effective events", "%.1f"),
@@ -702,17 +702,21 @@ def _rank(line: LeaderboardLine) -> Markup | None:
     return Markup('<span class="rank">{}</span>').format(line.told.rank_text)
 
 
+NO_INTERVAL = "no interval yet"
+"""Below a figure that rests on too few events; the note on the full leaderboard says how many it takes."""
+
+
 def _closer(row: LeaderboardRow, look: str, scale: html.Scale) -> html.HtmlCell:
     """By how much an agent is closer than the price, with its interval drawn and below it in figures."""
     middle, low, high = closer_span(row)
     if middle is None:
-        return html.HtmlCell("–", None, row.reason or "")
+        return html.HtmlCell("–", None, NO_INTERVAL if row.reason else "")
     drawn = html.interval(middle, low, high, look, scale)
     shown = Markup('<span class="pair">{} {}</span>').format(written(middle, "%+.1f%"), drawn)
     if row.kind == MARKET:
         return html.HtmlCell(shown, middle, "by definition", "two")
     if low is None or high is None:
-        return html.HtmlCell(shown, middle, row.reason or "", "two")
+        return html.HtmlCell(shown, middle, NO_INTERVAL if row.reason else "", "two")
     return html.HtmlCell(shown, middle, f"{written(low, '%+.1f%')} to {written(high, '%+.1f%')}", "two")
 
 
