@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +28,16 @@ from arena.cli.model_choice import (
     unanswered_ports,
 )
 from arena.cli.options import DAY, Options, argument, command, flag, option
-from arena.cli.output import plain, print_error, prints_aside, program, progress, run_async, shortened
+from arena.cli.output import (
+    interruptible,
+    plain,
+    print_error,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+    shortened,
+)
 from arena.cli.try_report import LONGEST_EXAMPLE, report_lines, trial_data, trial_page
 from arena.clock import timer
 from arena.config.environment import KEYS, environment
@@ -208,10 +216,11 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
             await close()
 
     try:
-        with prints_aside(), progress(f"Asking {name}", MOST) as trial.moved:
+        with interruptible(INTERRUPTED, ""), prints_aside(), progress(f"Asking {name}", MOST) as trial.moved:
             run_async(ask())
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not break into the report
+    except ArenaError as error:
+        if error.code != "interrupted":
+            raise
         trial.ended = INTERRUPTED
 
 
@@ -221,14 +230,10 @@ def no_answers(name: str, trial: QuickTrial) -> ArenaError:
 
     if trial.ended == INTERRUPTED:
         return ArenaError("interrupted", f"stopped before {name} answered", "run it again", status=130)
-    if trial.unusable:
-        example = shortened(trial.example, LONGEST_EXAMPLE)
-        words = f"none of the answers to {trial.unusable} questions can be used, for example: {example}"
-        return ArenaError("unusable", words, "try another model, or a larger one")
-    if trial.fault:
-        code, _, message = plain(trial.fault).partition(": ")
-        return ArenaError(code, f"{name} gave no answer: {message}", HINTS.get(code, ""))
-    return ArenaError("timeout", f"{name} gave no answer within {trial.took:.0f} s", "give it more --minutes")
+
+    code, _, message = plain(trial.fault).partition(": ")
+    words = f"{name} gave no usable answer: {shortened(message, LONGEST_EXAMPLE)}"
+    return ArenaError(code, words, HINTS.get(code, "try another model; a slow one needs more --minutes"))
 
 
 def next_step(name: str, options: ModelOptions) -> str:

@@ -238,8 +238,8 @@ def test_no_key_is_printed_or_written_whatever_the_server_says(tmp_path: Path, s
 @pytest.mark.parametrize(
     ("reply", "status", "said"),
     [
-        (says("I cannot answer that"), 1, "questions can be used, for example: I cannot answer that"),
-        (Reply(b"", how="reset"), 1, "qwen3:8b gave no answer: "),
+        (says("I cannot answer that"), 1, "qwen3:8b gave no usable answer: I cannot answer that"),
+        (Reply(b"", how="reset"), 1, "qwen3:8b gave no usable answer: "),
         (fails(404, "model not loaded"), 1, "model not loaded"),
     ],
 )

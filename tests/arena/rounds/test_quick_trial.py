@@ -33,7 +33,7 @@ WORDY = (
 )
 FREE = {"input": 0, "output": 0}
 PRICE = {"input": 2, "output": 10}
-QUICK = 1 / 2_000
+QUICK = 1 / 500
 """How long a pretended second really takes."""
 
 
@@ -110,7 +110,7 @@ def test_at_30_tokens_a_second_a_wordy_model_is_asked_as_much_as_two_minutes_all
         trial = tried(server.url, clock.read)
     assert LEAST <= len(trial.answers) == trial.asked < MOST
     assert trial.answers.items() <= believed().items()
-    assert 90 < trial.took <= 125
+    assert 80 < trial.took <= 125
     assert trial.ended == ""
 
 
@@ -184,7 +184,7 @@ def test_a_server_that_hangs_is_left_at_the_end_of_the_time(clock: PretendedTime
     with local_model(300, clock.spend, afterwards=(0, Reply(b"", how="hang"))) as server:
         trial = tried(server.url, clock.read, seconds=0.1)
     assert trial.answers == {}
-    assert trial.ended or trial.fault
+    assert trial.ended.startswith("it was ended after ")
 
 
 def test_what_came_before_a_hang_is_kept_and_calls_without_an_end_count_at_their_worst(
