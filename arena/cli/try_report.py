@@ -47,7 +47,8 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, next_step: 
     # 0.35 − 0.3 is a hair under 0.05 in floats.
     counts = np.histogram(distances.round(9), DISTANCES)[0].tolist()
     sure = reading(own, outcomes, range(len(answers)))
-    return {
+    sure_text = "too few questions to say more" if sure is None else sure.text
+    told = {
         "model": model,
         "released": released,
         "standing": standing(model, answers, released),
@@ -60,19 +61,20 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, next_step: 
         "brier": brier.score(own, outcomes),
         "brier_price": brier.score(prices, outcomes),
         "comparison": comparison([answer for answer in answers if answer["counts"]]),
-        "reading": None if sure is None else sure.text,
+        "calibration_sentence": f"Where it is 70% sure or more: {sure_text}.",
         "calibration": calibration.bins(own, outcomes),
         "distance": float(distances.mean()),
         "distances": [
             {"low": low, "high": high, "count": count}
             for low, high, count in zip(DISTANCES, DISTANCES[1:], counts, strict=False)
         ],
-        "cost_usd": exact(trial.spent) if trial.cost_known else None,
+        "cost_usd": exact(trial.spent) if trial.spent or trial.most is not None else None,
         "most_usd": exact(trial.most),
         "page": None,
         "next": next_step,
         "answers": answers,
     }
+    return told | {"sentence": sentence(told), "score_sentence": score_sentence(told)}
 
 
 def column(answers: Sequence[Answer], name: str) -> Any:
@@ -120,28 +122,36 @@ def standing(model: str, answers: Sequence[Answer], released: date | None) -> st
     )
 
 
-def report_lines(told: Mapping[str, Any]) -> list[str]:
-    """Return the report: what it can show first, then what it shows, and what to type next."""
-    done = f"{told['model']} answered {told['answered']} of {count_text(told['asked'], 'question')}"
-    done += f" in {told['seconds']:.0f} s."
+def sentence(told: Mapping[str, Any]) -> str:
+    """Return how much was answered, and why no more."""
+    words = f"{told['model']} answered {told['answered']} of {count_text(told['asked'], 'question')}"
+    words += f" in {told['seconds']:.0f} s."
     if told["unusable"]:
-        done += f" {told['unusable']} could not be read, for example: {told['example']}"
+        words += f" {told['unusable']} could not be read, for example: {told['example']}"
     if told["ended"]:
-        done += f" It ended early: {told['ended']}."
+        words += f" It ended early: {told['ended']}."
+    return words
 
-    scores = (
-        f"Brier score, 0 is perfect and 0.25 is always 50%: {told['brier']:.3f}, the price on the day of the "
-        f"question {told['brier_price']:.3f}."
-    )
+
+def score_sentence(told: Mapping[str, Any]) -> str:
+    """Return the Brier score beside that of the price; on which questions, if they can be compared."""
+    words = (
+        "Brier score, 0 is perfect and 0.25 is always 50%: {brier:.3f}, the price on the day of the question "
+        "{brier_price:.3f}."
+    ).format_map(told)
     if told["comparison"]:
-        scores += (
+        words += (
             " On the {questions} asked after its release: {brier:.3f}, the price {price_brier:.3f}; "
             "difference {difference:+.3f}, 95% interval {low:+.3f} to {high:+.3f}."
         ).format_map(told["comparison"])
+    return words
 
+
+def report_lines(told: Mapping[str, Any]) -> list[str]:
+    """Return the report: what it can show first, then what it shows, and what to type next."""
     cost = "unknown, because its price is unknown"
     if told["cost_usd"] is not None:
-        cost = f"${told['cost_usd']:,.4f}" if told["most_usd"] else f"${told['cost_usd']:,.2f}"
+        cost = f"${told['cost_usd']:,.4f}" if told["cost_usd"] else "$0.00"
     if told["most_usd"]:
         cost += f" of at most ${told['most_usd']:,.4f}"
 
@@ -149,7 +159,7 @@ def report_lines(told: Mapping[str, Any]) -> list[str]:
     steps = told["distances"]
     largest = max(step["count"] for step in steps)
     return [
-        f"{told['standing']}\n\n{done}\n\n{scores}\n",
+        f"{told['standing']}\n\n{told['sentence']}\n",
         "Calibration: what it says ○, and how often that happened ●",
         *drawn(
             [
@@ -159,11 +169,11 @@ def report_lines(told: Mapping[str, Any]) -> list[str]:
                 ("0%".ljust(WIDTH - 4) + "100%", [calibration_line(tenth) for tenth in tenths]),
             ]
         ),
-        f"Of a side that it gives 70% or more: {told['reading'] or 'too few questions to say more'}.\n",
+        f"{told['calibration_sentence']}\n\n{told['score_sentence']}\n",
         f"Distance from the price: {100 * told['distance']:.0f} points on average",
         *drawn(
             [
-                ("    points", [f"{100 * step['low']:.0f} to {100 * step['high']:.0f}" for step in steps]),
+                ("points", [f"{100 * step['low']:.0f} to {100 * step['high']:.0f}" for step in steps]),
                 ("questions", [str(step["count"]) for step in steps]),
                 ("", ["█" * math.ceil(LONGEST_BAR * step["count"] / largest) for step in steps]),
             ]

@@ -158,7 +158,6 @@ class QuickTrial:
     fault: str = "slow: no answer came in time"
     failures: int = 0
     spent: int = 0
-    cost_known: bool = True
     started: float = 0.0
     warm_at: float = 0.0
     took: float = 0.0
@@ -246,6 +245,4 @@ class QuickTrial:
         call = await self.model_ask(prompt)
         if call.cost is not None:
             self.spent += call.cost - worst
-        elif not worst:
-            self.cost_known = False
         return call

@@ -133,7 +133,7 @@ def test_only_questions_after_the_release_are_compared_by_the_mean_difference_an
 
 def test_calibration_is_read_where_enough_forecasts_are_sure_of_a_side() -> None:
     given = [(asked_on(MARCH, number, number % 2), 0.8) for number in range(20)]
-    assert "Of a side that it gives 70% or more: says 80%, happens 50%." in text(data(given))
+    assert "Where it is 70% sure or more: says 80%, happens 50%." in text(data(given))
     assert "too few questions to say more" in text(data(given[:19]))
 
 
@@ -169,7 +169,7 @@ def test_the_cost_is_told_beside_what_was_agreed_to() -> None:
     given = answers(20, 1)
     assert "Cost: $0.0123 of at most $0.5000." in text(data(given, spent=12_345, most=500_000))
     assert "Cost: $0.00." in text(data(given))
-    unknown = data(given, cost_known=False, most=None)
+    unknown = data(given, most=None)
     assert "Cost: unknown, because its price is unknown." in text(unknown)
     assert unknown["cost_usd"] is None
 
