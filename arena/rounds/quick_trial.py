@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from agents.kinds import llm
 from agents.model import Ask, Call, CallError, Given, Prompt, View
-from agents.model_table.capabilities import A_MARKET, FRAME, expected_thinking, with_limits
+from agents.model_table.capabilities import A_MARKET, FRAME, LONGEST_TIMEOUT, expected_thinking, with_limits
 from agents.model_table.cost import usage_cost, worst_case
 from agents.model_table.price_table import table_entry
 from agents.model_table.usage import TokenUsage
@@ -102,7 +102,9 @@ def question_view(questions: Sequence[PastQuestion]) -> View:
 
 def asking_settings(model: Mapping[str, Any]) -> llm.Settings:
     """Return the settings by which a model is asked, from the keys that an agent of it has in a config."""
-    settings = llm.Settings.model_validate({**model, "prompt": PROMPT, "prices": "hidden"})
+    # Calls end with the trial, not before: a model on this machine may have to be loaded first.
+    keys = {**model, "prompt": PROMPT, "prices": "hidden", "timeout": LONGEST_TIMEOUT}
+    settings = llm.Settings.model_validate(keys)
     entry = table_entry(settings.model)
     if entry and not entry.get("supports_reasoning"):
         # A model that can't think needs less than is usual, so less money is held for its answers.
@@ -191,7 +193,7 @@ class QuickTrial:
     async def _ask_on(self) -> None:
         """Ask for as long as another call is likely to be answered in time."""
         while self.asked < len(self.questions) and not self.ended:
-            # So it holds both for a server that answers one call at a time and for one that answers all.
+            # Right for a server that answers one call at a time, and for one that answers all at once.
             ended_calls = max(self.asked // TOGETHER - AT_ONCE, 1)
             next_takes = AT_ONCE * (self.timer() - self.warm_at) / ended_calls
             left = self.seconds - (self.timer() - self.started)
