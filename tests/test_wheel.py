@@ -14,9 +14,9 @@ for script in distribution("paper-arena").entry_points.select(group="console_scr
     print(script.name)
 """
 QUESTIONS = """
-from arena.exports.trial_report import TEMPLATE
-from arena.rounds.past_questions import past_questions
-assert TEMPLATE.is_file()
+from arena.cli.try_report import PAGE
+from arena.rounds.quick_trial import past_questions
+assert PAGE.is_file()
 print(len(past_questions()))
 """
 

@@ -78,19 +78,19 @@ def whole_address(typed: str) -> str:
     return address
 
 
-async def find_servers(servers: Iterable[ModelServer], seconds: float = SECONDS) -> list[ModelServer]:
-    """Return those of the servers that list their models, with these."""
-    answers = await asyncio.gather(*(with_models(server, "", seconds) for server in servers))
+async def find_servers(servers: Iterable[ModelServer], key: str = "") -> list[ModelServer]:
+    """Return those of the servers that list their models, with these; a key is sent if there is one."""
+    answers = await asyncio.gather(*(_with_models(server, key) for server in servers))
     return [server for server in answers if server is not None]
 
 
-async def with_models(server: ModelServer, key: str, seconds: float = SECONDS) -> ModelServer | None:
+async def _with_models(server: ModelServer, key: str) -> ModelServer | None:
     """Return a server with the models that it lists; None if it doesn't answer with such a list."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    client = httpx.AsyncClient(trust_env=not is_local(server.base_url), timeout=seconds, headers=headers)
+    client = httpx.AsyncClient(trust_env=not is_local(server.base_url), timeout=SECONDS, headers=headers)
     try:
-        async with asyncio.timeout(seconds), client:
-            answer = await client.get(f"{server.base_url.rstrip('/')}/models")
+        async with asyncio.timeout(SECONDS), client:
+            answer = await client.get(f"{server.base_url}/models")
             listed = answer.json() if answer.status_code == 200 else None
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError, RecursionError):
         return None

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -121,11 +122,19 @@ def check_keys(config: Config, blocks: Sequence[Block]) -> None:
         settings = ModelSettings(
             model=block["model"], base_url=block.get("base_url"), api_key_env=block.get("api_key_env")
         )
-        if variable := missing_key(settings, environ):
-            page = KEY_PAGES.get(provider_of(settings.model) or "")
-            got = f" (from {page})" if page else ""
-            hint = f"write {variable}=… into {config.folder / '.env'}{got}; or add it with --no-probe"
-            raise ArenaError("no_key", f"{variable} is not set, and {settings.model} needs it", hint)
+        require_key(settings, environ, config.folder / ".env", "; or add it with --no-probe")
+
+
+def require_key(settings: ModelSettings, environ: Mapping[str, str], file: Path, otherwise: str = "") -> None:
+    """Raise `ArenaError` if the key of a model is missing: which variable, where from, where to."""
+    variable = missing_key(settings, environ)
+    if not variable:
+        return
+
+    page = KEY_PAGES.get(provider_of(settings.model) or "")
+    source = f" (from {page})" if page else ""
+    hint = f"write {variable}=… into {file}{source}{otherwise}"
+    raise ArenaError("no_key", f"{variable} is not set, and {settings.model} needs it", hint)
 
 
 def probe_all(

@@ -117,6 +117,7 @@ def init(
     venue: str | None = option(f"Where markets come from: {', '.join(VENUES)}.", "NAME"),
     model: list[str] | None = option("A model that plays, as PROVIDER/MODEL; repeatable.", "NAME"),
     base_url: str | None = option("The server of models without a provider.", "URL"),
+    key_env: str | None = option("The variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = option(
         "Dollars per million tokens in and out, if unknown.", "IN OUT"
     ),
@@ -141,7 +142,7 @@ def init(
 
     environ = environment(folder, os.environ)
     asking = not yes and not chosen.json and sys.stdin.isatty()
-    options = ModelOptions(base_url, price=price, asking=asking)
+    options = ModelOptions(base_url, key_env, price=price, asking=asking)
     wanted = choose(environ, venue, tuple(model or ()), budget, options)
     made, kept = make_folder(folder, now(), wanted)
 

@@ -25,8 +25,8 @@ from arena.cli.output import run_async
 from arena.errors import ArenaError
 from markets.millionths import ONE
 
-PATIENCE = 0.5
-"""Seconds that a server on this machine may take to list its models."""
+LISTED = 12
+"""How many models of a server a message names."""
 CALLS_BEFORE_STOP = 10
 """So many calls without a known price reach the tightest limit of the budget."""
 DIGIT = re.compile(r"\d")
@@ -90,39 +90,77 @@ def _found_model(given: str, options: ModelOptions) -> tuple[str, str | None]:
     if provider in LOCAL_PROVIDERS and name:
         return f"openai/{name}", LOCAL_PROVIDERS[provider].base_url
 
+    found = _served(given)
+    if found is not None:
+        return found
+
     given = _without_typo(given, options)
-    named = named_provider(given)
-    if price_of(given) is not None or named not in (None, "openai"):
+    if _is_provided(given):
         return given, None
 
-    # No provider is known to have it, so it may be one of a server on this machine.
     name = given.removeprefix("openai/")
-    address = _address_of(name, options)
+    address = _typed_address(name) if options.asking else None
     if address is not None:
         return f"openai/{name}", address
 
     # A name that no file settles is refused at once: litellm takes seconds to say the same.
     if not is_known(given) or provider_of(given) is None:
-        hint = "on a server of your own: --base-url URL"
-        raise ArenaError("unknown_model", no_provider(given), hint)
+        raise _unknown(given)
 
     return given, None
 
 
-def servers_here() -> list[ModelServer]:
-    """Return the servers that answer on the usual ports of this machine and have a model."""
-    found = run_async(find_servers(USUAL_SERVERS, PATIENCE))
-    return [server for server in found if server.models]
-
-
-def _address_of(name: str, options: ModelOptions) -> str | None:
-    """Return the address of a server on this machine that has a model, or of the one that the user names."""
-    for server in servers_here():
-        if name in server.models:
-            return server.base_url
-    if not options.asking:
+def _served(given: str) -> tuple[str, str] | None:
+    """Return the model of a server on this machine and its address, if no provider is known to have it."""
+    if _is_provided(given):
         return None
 
+    bare = given.removeprefix("openai/")
+    for server in servers_here():
+        for name in (given, bare, f"{bare}:latest"):
+            if name in server.models:
+                return f"openai/{name}", server.base_url
+    return None
+
+
+def _is_provided(model: str) -> bool:
+    """Tell whether a provider other than OpenAI is named, or the table has the model."""
+    return price_of(model) is not None or named_provider(model) not in (None, "openai")
+
+
+def _unknown(model: str) -> ArenaError:
+    """Return the error for a model that nobody is known to have, with those on this machine."""
+    words = f"{unanswered_ports()}; {no_provider(model)}"
+    servers = servers_here()
+    if servers:
+        words = f"{model} is not there; {models_of(servers)}; {no_provider(model)}"
+    return ArenaError("unknown_model", words, "on a server of your own: --base-url URL")
+
+
+def servers_here(idle: bool = False) -> list[ModelServer]:
+    """Return the servers that answer on the usual ports of this machine and have a model, or are `idle`."""
+    found = run_async(find_servers(USUAL_SERVERS))
+    return [server for server in found if server.models or idle]
+
+
+def models_of(servers: Sequence[ModelServer]) -> str:
+    """Return which models the servers have, in words."""
+    lists = []
+    for server in servers:
+        more = f" and {len(server.models) - LISTED} more" if len(server.models) > LISTED else ""
+        names = ", ".join(server.models[:LISTED]) or "none"
+        lists.append(f"{server.name} ({server.base_url}) has: {names}{more}")
+    return "; ".join(lists)
+
+
+def unanswered_ports() -> str:
+    """Return that no server answers on this machine, with the ports that were tried."""
+    tried = ", ".join(f"{server.name} {server.port}" for server in USUAL_SERVERS)
+    return f"no model server answers on this machine (tried {tried})"
+
+
+def _typed_address(name: str) -> str | None:
+    """Return the address of the server that the user says has a model; None for none."""
     words = f"Base URL of the server that has {name}, such as {USUAL_SERVERS[2].base_url} (Enter: none)"
     typed = str(typer.prompt(words, "", show_default=False)).strip()
     return whole_address(typed) if typed else None

@@ -2,38 +2,55 @@
 
 import os
 import re
-import signal
 import sys
-from collections.abc import Callable
-from contextlib import AsyncExitStack
-from dataclasses import asdict
-from datetime import date, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
-from agents.llm import close
-from agents.model import TokenPrice
-from arena.cli.options import DAY, Options, argument, command, flag, option
-from arena.cli.output import exact, plain, print_error, prints_aside, program, progress, run_async, shortened
-from arena.cli.try_choice import TriedModel, agree_on_cost, check_key, choose_model
-from arena.clock import timer
-from arena.config.environment import environment
-from arena.errors import ArenaError
-from arena.exports.trial_report import (
-    AnsweredQuestion,
-    TrialReport,
-    calibration_line,
-    distance_bar,
-    trial_page,
+from agents.llm import close, make_ask
+from agents.llm.local_servers import ModelServer, find_servers, whole_address
+from agents.providers import DEMO
+from arena.calls.budget_warnings import rounded_dollars
+from arena.cli.agents_add import require_key
+from arena.cli.init import keyed_models
+from arena.cli.model_choice import (
+    LISTED,
+    Block,
+    ModelOptions,
+    model_blocks,
+    models_of,
+    servers_here,
+    unanswered_ports,
 )
-from arena.rounds.adapters import OpenModels
-from arena.rounds.past_questions import PastQuestion, asking_cost, asking_settings, questions_to_ask
-from arena.rounds.quick_trial import MOST, PATIENCE, QuickTrial, limited
+from arena.cli.options import DAY, Options, argument, command, flag, option
+from arena.cli.output import (
+    interruptible,
+    plain,
+    print_error,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+    shortened,
+)
+from arena.cli.try_report import LONGEST_EXAMPLE, report_lines, trial_data, trial_page
+from arena.clock import timer
+from arena.config.environment import KEYS, environment
+from arena.errors import ArenaError
+from arena.rounds.quick_trial import (
+    MOST,
+    QuickTrial,
+    asking_cost,
+    asking_settings,
+    questions_to_ask,
+)
+from markets.millionths import ONE
 
-LONGEST_EXAMPLE = 160
 NO_FILE_NAME = r"[^\w.-]+"
 INTERRUPTED = "interrupted by Ctrl-C"
 
@@ -49,7 +66,6 @@ def try_model(
     ),
     released: datetime | None = option("The day of the model's release.", formats=DAY),
     minutes: float = option("How long to ask.", default=2.0, min=0.001, max=60.0),
-    html: Path | None = option("The page, by default try-MODEL.html.", "FILE"),
     yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
 ) -> None:
     """Try a model on 20 to 120 resolved questions: its calibration and Brier score, in two minutes.
@@ -72,55 +88,140 @@ def try_model(
     environ = environment(Path(), os.environ)
     os.environ.update(environ)
     asking = not chosen.json and sys.stdin.isatty()
-    tried = choose_model(model, base_url, key_env, environ, asking)
-    own_price = tried.price if price is None else TokenPrice(input=price[0], output=price[1])
-    settings = asking_settings(
-        tried.model, tried.base_url, tried.key_variable, own_price, PATIENCE * 60 * minutes
-    )
-    check_key(settings, environ)
+    options = ModelOptions(base_url, key_env, price=price, asking=asking)
+    settings = asking_settings(choose_model(model, options, environ))
+    name = settings.model
+    if settings.base_url is not None:
+        name = name.removeprefix("openai/")
+    require_key(settings, environ, Path(".env"))
 
     day = released and released.date()
-    questions = questions_to_ask(day, MOST)
-    most = agree_on_cost(tried.name, len(questions), asking_cost(settings, questions), asking, yes)
-
-    def prepare(models: OpenModels, moved: Callable[[int, int | None], None]) -> QuickTrial:
-        limit = limited(models.ask(settings), settings, most)
-        return QuickTrial(settings, questions, limit, timer, 60 * minutes, moved=moved)
-
-    trial = ask_questions(tried.name, prepare)
+    questions = questions_to_ask(day)
+    most = agree_on_cost(name, asking_cost(settings, questions), asking, yes)
+    trial = QuickTrial(settings, make_ask(settings, timer, environ), questions, most, 60 * minutes, timer)
+    ask_questions(name, trial)
     if not trial.answers:
-        raise no_answers(tried.name, trial)
-    report = report_of(tried, trial, questions, day, most)
-    page = write_page(html or page_of(tried.name), report)
-    chosen.answer(report_data(report, page), say, report, page)
+        raise no_answers(name, trial)
+
+    told = trial_data(plain(name), trial, day, next_step(name, options))
+    told["page"] = write_page(name, told)
+    chosen.answer(told, print, "\n".join(report_lines(told)))
     if trial.ended == INTERRUPTED:
         raise typer.Exit(130)
-    if trial.ended or page is None:
+    if trial.ended or told["page"] is None:
         raise typer.Exit(2)
 
 
-Prepare = Callable[[OpenModels, Callable[[int, int | None], None]], QuickTrial]
+def choose_model(name: str | None, options: ModelOptions, environ: Mapping[str, str]) -> Block:
+    """Return the model of that name, or the one that is found or picked, as an agent has it in a config.
+
+    Raise `ArenaError` if there is no such model, or none at all, or several and nobody to pick one.
+    """
+    if name is not None and name.startswith(DEMO):
+        raise ArenaError("unknown_model", f"{name} plays only the simulator", f"{program()} demo")
+
+    if options.base_url is None:
+        servers = servers_here(idle=True)
+    else:
+        named = ModelServer("the server", whole_address(options.base_url))
+        servers = run_async(find_servers([named], environ.get(options.key_env or "", "")))
+    if name is None:
+        found: dict[str, str | None] = {}
+        for server in servers:
+            found |= dict.fromkeys((f"openai/{model}" for model in server.models), server.base_url)
+        if options.base_url is None:
+            found |= dict.fromkeys(keyed_models(environ))
+
+        name = picked(found, options.asking) if found else none_found(servers, options.base_url, environ)
+        options = replace(options, base_url=found[name])
+
+    (block,) = model_blocks((name,), options)
+    served = block["model"].removeprefix("openai/")
+    for server in servers:
+        if server.base_url == block.get("base_url") and not {served, f"{served}:latest"} & {*server.models}:
+            words = f"{served} is not there; {models_of([server])}"
+            raise ArenaError("unknown_model", words, f"{program()} try {next(iter(server.models), 'MODEL')}")
+    return block
 
 
-def ask_questions(name: str, prepare: Prepare) -> QuickTrial:
-    """Return the trial after all of it was asked, or as much as was when Ctrl-C was pressed."""
-    trials: list[QuickTrial] = []
+def picked(found: Mapping[str, str | None], asking: bool) -> str:
+    """Return the only model, or the one that the person at the terminal picks."""
+    models = list(found)
+    names = [model.removeprefix("openai/") if found[model] else model for model in models]
+    if len(models) == 1:
+        return models[0]
+    if not asking:
+        words = f"{len(models)} models found: {', '.join(names[:LISTED])}"
+        raise ArenaError("several_models", words, f"name one: {program()} try {names[0]}")
 
-    async def asked(moved: Callable[[int, int | None], None]) -> None:
-        async with AsyncExitStack() as stack:
-            stack.push_async_callback(close)
-            trials.append(prepare(OpenModels(stack), moved))
-            await trials[0].run()
+    for place, model in enumerate(models):
+        print(f"{place + 1:>3}  {names[place]}  {found[model] or 'with its key'}")
+    number = 0
+    while not 1 <= number <= len(models):
+        number = typer.prompt("Which one", 1, type=int)
+    return models[number - 1]
+
+
+def none_found(servers: Sequence[ModelServer], base_url: str | None, environ: Mapping[str, str]) -> NoReturn:
+    """Raise the error where there is neither a server with a model nor a model with a key."""
+    if servers:
+        names = ", ".join(server.name for server in servers)
+        raise ArenaError("no_model", f"{names} runs without a model", "load one, then run this again")
+    if base_url is not None:
+        hint = "check the address and that it runs; an OpenAI-compatible one mostly ends in /v1"
+        raise ArenaError("no_server", f"no list of models comes from {base_url}/models", hint)
+
+    unanswered = unanswered_ports()
+    for provider, variables in KEYS.items():
+        if any(environ.get(variable) for variable in variables):
+            words = f"{unanswered}; there is a key for {provider}"
+            raise ArenaError("no_model", words, f"name the model: {program()} try {provider}/MODEL")
+    hint = (
+        "start one (ollama run qwen3:8b) and run this again, "
+        f"or set a key (ANTHROPIC_API_KEY) and run {program()} try anthropic/claude-sonnet-5"
+    )
+    raise ArenaError("no_server", f"{unanswered}, and no provider's key is set", hint)
+
+
+def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bool) -> int | None:
+    """Return the amount in millionths of a dollar at which asking stops; None if the price is unknown.
+
+    Raise `ArenaError` if nobody agrees to it. What is free needs no yes.
+    """
+    question = f"The price of {name} is unknown: {MOST} questions can't be estimated, nor stopped in time"
+    hint = "--price IN OUT: dollars per million tokens; or add --yes"
+    most = None
+    if cost is not None:
+        expected, most = cost
+        about = rounded_dollars(expected)
+        question = f"Up to {MOST} questions to {name}: about {about}, at most ${most / ONE:,.4f}"
+        hint = "add --yes to ask"
+
+    if yes or most == 0:
+        return most
+    if not asking:
+        raise ArenaError("not_confirmed", question, hint)
+    if not typer.confirm(f"{question}. Ask?", default=cost is not None):
+        raise ArenaError("stopped", "nothing was asked", hint)
+    return most
+
+
+def ask_questions(name: str, trial: QuickTrial) -> None:
+    """Ask all of it, or as much as is answered before Ctrl-C is pressed."""
+
+    async def ask() -> None:
+        try:
+            await trial.run()
+        finally:
+            await close()
 
     try:
-        with prints_aside(), progress(f"Asking {name}", MOST) as moved:
-            run_async(asked(moved))
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not break into the report
-        if not trials:
+        with interruptible(INTERRUPTED, ""), prints_aside(), progress(f"Asking {name}", MOST) as trial.moved:
+            run_async(ask())
+    except ArenaError as error:
+        if error.code != "interrupted":
             raise
-        trials[0].ended = INTERRUPTED
-    return trials[0]
+        trial.ended = INTERRUPTED
 
 
 def no_answers(name: str, trial: QuickTrial) -> ArenaError:
@@ -129,131 +230,31 @@ def no_answers(name: str, trial: QuickTrial) -> ArenaError:
 
     if trial.ended == INTERRUPTED:
         return ArenaError("interrupted", f"stopped before {name} answered", "run it again", status=130)
-    if trial.unusable:
-        example = shortened(trial.example, LONGEST_EXAMPLE)
-        words = f"none of the answers to {trial.unusable} questions can be used, for example: {example}"
-        return ArenaError("unusable", words, "try another model, or a larger one")
-    if trial.fault is not None:
-        words = f"{name} gave no answer: {plain(trial.fault.message)}"
-        return ArenaError(trial.fault.code, words, HINTS.get(trial.fault.code, ""))
-    return ArenaError("timeout", f"{name} gave no answer within {trial.took:.0f} s", "give it more --minutes")
+
+    code, _, message = plain(trial.fault).partition(": ")
+    words = f"{name} gave no usable answer: {shortened(message, LONGEST_EXAMPLE)}"
+    return ArenaError(code, words, HINTS.get(code, "try another model; a slow one needs more --minutes"))
 
 
-def report_of(
-    tried: TriedModel,
-    trial: QuickTrial,
-    questions: list[PastQuestion],
-    released: date | None,
-    most: int | None,
-) -> TrialReport:
-    """Return what came of a trial."""
-    answers = []
-    for question in questions:
-        if question.id in trial.answers:
-            counts = released is not None and question.asked_at >= released
-            answers.append(AnsweredQuestion(question, trial.answers[question.id], counts))
-
-    return TrialReport(
-        model=plain(tried.name),
-        released=released,
-        answers=tuple(answers),
-        asked=trial.asked,
-        unusable=trial.unusable,
-        example=shortened(trial.example, LONGEST_EXAMPLE),
-        seconds=trial.took,
-        cost=trial.limit.spent if trial.limit.is_known else None,
-        most=most,
-        ended=plain(trial.ended),
-        next_steps=next_steps(tried),
-    )
+def next_step(name: str, options: ModelOptions) -> str:
+    """Return the command by which the model plays an arena of its own."""
+    words = [program(), "init", "my-arena", "--model", quote(name)]
+    if options.base_url is not None:
+        words += ["--base-url", quote(options.base_url)]
+    if options.key_env is not None:
+        words += ["--key-env", options.key_env]
+    if options.price is not None:
+        words += ["--price", *(f"{dollars:g}" for dollars in options.price)]
+    return " ".join([*words, "--yes"])
 
 
-def next_steps(tried: TriedModel) -> tuple[str, ...]:
-    """Return the commands by which the model plays an arena of its own."""
-    arena = program()
-    if tried.base_url is None:
-        return (f"{arena} init my-arena --model {quote(tried.model)} --yes",)
-    server = f"--base-url {quote(tried.base_url)}"
-    if tried.key_variable is not None:
-        server += f" --key-env {tried.key_variable}"
-    price = " --price 0 0" if tried.price is not None else ""
-    return (
-        f"{arena} init my-arena --yes",
-        f"{arena} agents add {quote(tried.model)} {server}{price} --config my-arena/config.yaml",
-    )
-
-
-def page_of(name: str) -> Path:
-    """Return the file that the page about a model is written to.
-
-    >>> page_of("qwen/qwen3:8b").name
-    'try-qwen-qwen3-8b.html'
-    """
-    return Path(f"try-{re.sub(NO_FILE_NAME, '-', name)}.html")
-
-
-def write_page(page: Path, report: TrialReport) -> Path | None:
-    """Write the report as a page, and return where; None if that can't be done, which is said."""
+def write_page(name: str, told: Mapping[str, Any]) -> Path | None:
+    """Write the page about a model, and return where; None if that can't be done, which is said."""
+    page = Path(f"try-{re.sub(NO_FILE_NAME, '-', name)}.html")
     try:
-        page.write_text(trial_page(report), "utf-8")
+        page.write_text(trial_page(told), "utf-8")
     except OSError as error:
         words = f"{page} can't be written: {error.strerror}"
-        print_error(ArenaError("not_writable", words, "name another file with --html"), as_json=False)
+        print_error(ArenaError("not_writable", words, "run it in another folder"), as_json=False)
         return None
     return page
-
-
-def report_data(report: TrialReport, page: Path | None) -> dict[str, Any]:
-    """Return a report for programs."""
-    comparison = report.comparison
-    return {
-        "model": report.model,
-        "released": report.released,
-        "standing": report.standing,
-        "sentence": report.sentence,
-        "calibration_sentence": report.calibration_sentence,
-        "score_sentence": report.score_sentence,
-        "asked": report.asked,
-        "answered": len(report.answers),
-        "unusable": report.unusable,
-        "example": report.example or None,
-        "seconds": round(report.seconds, 2),
-        "ended": report.ended or None,
-        "brier": report.brier,
-        "brier_price": report.price_brier,
-        "distance": report.distance,
-        "comparison": None if comparison is None else asdict(comparison),
-        "calibration": [asdict(tenth) for tenth in report.bins],
-        "distances": [asdict(step) for step in report.distances],
-        "cost_usd": exact(report.cost),
-        "most_usd": exact(report.most),
-        "page": page,
-        "next": list(report.next_steps),
-        "answers": [
-            asdict(answer.asked) | {"probability": answer.forecast, "counts": answer.counts}
-            for answer in report.answers
-        ],
-    }
-
-
-def say(report: TrialReport, page: Path | None) -> None:
-    """Print what the trial can show first, then what it shows, and what to type next."""
-    print(f"{report.standing}\n\n{report.sentence}\n")
-
-    print("Calibration: what it says ○, and how often that happened ●")
-    print("  says  happened  questions  0%                                   100%")
-    for tenth in report.bins:
-        says, happened = f"{tenth.forecast:.0%}", f"{tenth.observed:.0%}"
-        print(f"{says:>6}{happened:>10}{tenth.count:>11}  {calibration_line(tenth)}")
-
-    print(f"{report.calibration_sentence}\n\n{report.score_sentence}\n")
-    print(f"Distance from the price: {100 * report.distance:.0f} points on average")
-    steps = report.distances
-    for step in steps:
-        points = f"{100 * step.low:.0f} to {100 * step.high:.0f}"
-        print(f"{points:>10}{step.count:>7}  {distance_bar(step, steps)}".rstrip())
-
-    print(f"\nCost: {report.cost_text}.")
-    if page is not None:
-        print(f"Page: {page}")
-    print("Next:", *report.next_steps, sep="\n  ")

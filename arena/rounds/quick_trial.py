@@ -1,86 +1,155 @@
-"""A quick trial of a model: as many past questions as fit into a time, within an amount of money.
+"""A quick trial of a model: resolved questions, as many as fit into a time, within an amount of money.
 
-Nothing is written to a record. Whatever ends it, what was answered by then is there.
+The questions come with the package, under a licence of their own, CC BY-SA 4.0. A model is told the day on
+which a question was asked, and neither its price nor when it was decided. Nothing is written to a record.
 """
 
 import asyncio
-import math
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
 
-from agents.kinds.llm import Settings, gather_or_cancel
-from agents.model import Agent, Ask, Call, CallError, Decision, Prompt
-from agents.model_table.cost import worst_case
+from pydantic import TypeAdapter
+
+from agents.kinds import llm
+from agents.model import Ask, Call, CallError, Given, Prompt, View
+from agents.model_table.capabilities import A_MARKET, FRAME, LONGEST_TIMEOUT, expected_thinking, with_limits
+from agents.model_table.cost import usage_cost, worst_case
+from agents.model_table.price_table import table_entry
+from agents.model_table.usage import TokenUsage
+from agents.prompts.prompt import render
+from agents.registry import prompt_text
+from arena.calls.estimate import BYTES_A_TOKEN, first_sample_round
 from arena.calls.rate_limit import RateLimiter
-from arena.calls.recorded_ask import Asker, Sleep
+from arena.calls.recorded_ask import Asker
 from arena.calls.reservations import CallReservations
 from arena.record.model.cohort import REFUSED_CODES
-from arena.record.model.reservation import Budget
-from arena.rounds.adapters import provider_of
-from arena.rounds.past_questions import AT_ONCE, TOGETHER, PastQuestion, asking_agent, question_view
+from arena.rounds.adapters import no_time, provider_of
+from markets.model import NEVER, Listing, Market, MarketId, Snapshot
+from portfolio.rules import REALISTIC
 
+DATA = Path(__file__).resolve().parents[1] / "past_questions" / "questions.json"
+PROMPT = "past_questions.md"
+TEMPLATE = prompt_text(PROMPT, Path(__file__).parent)
 LEAST, MOST = 20, 120
 """How many questions are asked: as many as fit into the time, but not fewer and not more than these."""
+TOGETHER = 5
+"""How many questions are put at once."""
+AT_ONCE = 4
+"""How many calls are made at once; a server that answers one at a time lets the others wait."""
+TOKENS_A_QUESTION = 30
+"""About how long an answer to one question is."""
+OVERRUN = 3
+"""How many times what is expected may be spent, beside the calls under way."""
 PATIENCE = 2
 """After so many times the time it ends, however few were answered."""
 GIVEN_UP = 2
 """After so many failed calls in a row, each tried again where that may help, no other one is made."""
 
 
-@dataclass
-class SpendingLimit:
-    """Makes a call only if all calls under way can't cost more than what is left of an amount.
+@dataclass(frozen=True, slots=True)
+class PastQuestion:
+    """A resolved question: its price on the day on which it is asked, and how it ended (1 is YES)."""
 
-    Amounts are in millionths of a dollar; without a `most` nothing is refused. A call of unknown cost counts
-    as spent at its worst.
+    id: str
+    question: str
+    description: str
+    asked_at: date
+    price: float
+    closed: date
+    outcome: int
+    url: str
+
+    def is_after(self, released: date | None) -> bool:
+        """Return whether it was asked after a model's release, so that the model can't remember its end."""
+        return released is not None and self.asked_at >= released
+
+
+@cache
+def past_questions() -> tuple[PastQuestion, ...]:
+    """Return the questions that come with the package; any first part of them has prices of all sizes."""
+    rows = json.loads(DATA.read_text("utf-8"))["questions"]
+    return TypeAdapter(tuple[PastQuestion, ...]).validate_python(rows)
+
+
+def questions_to_ask(released: date | None) -> list[PastQuestion]:
+    """Return the questions of a trial, those first that were asked after the model's release."""
+    return sorted(past_questions(), key=lambda question: not question.is_after(released))[:MOST]
+
+
+def question_view(questions: Sequence[PastQuestion]) -> View:
+    """Return what a model may see of some questions."""
+    listings = []
+    for question in questions:
+        market = Market(
+            id=MarketId(question.id),
+            event_id=question.id,
+            question=question.question,
+            rules=f"Asked on {question.asked_at}. {question.description}",
+            category="",
+            opens_at=datetime.combine(question.asked_at, datetime.min.time(), UTC),
+            closes_at=NEVER,
+        )
+        listings.append(Listing(market, None))
+
+    snapshot = Snapshot(max(listing.market.opens_at for listing in listings), tuple(listings))
+    return replace(first_sample_round(0, REALISTIC, 0, 1), snapshot=snapshot)
+
+
+def asking_settings(model: Mapping[str, Any]) -> llm.Settings:
+    """Return the settings by which a model is asked, from the keys that an agent of it has in a config."""
+    # Calls end with the trial, not before: a model on this machine may have to be loaded first.
+    keys = {**model, "prompt": PROMPT, "prices": "hidden", "timeout": LONGEST_TIMEOUT}
+    settings = llm.Settings.model_validate(keys)
+    entry = table_entry(settings.model)
+    if entry and not entry.get("supports_reasoning"):
+        # A model that can't think needs less than is usual, so less money is held for its answers.
+        settings = settings.model_copy(update={"max_tokens": FRAME + A_MARKET * TOGETHER})
+    return with_limits(settings, TOGETHER)
+
+
+def asking_cost(settings: llm.Settings, questions: Sequence[PastQuestion]) -> tuple[int, int] | None:
+    """Return what asking costs in millionths, as expected and at most; None if a price is unknown.
+
+    The most is less than the worst that every call could cost: asking stops there.
     """
+    expected = 0
+    worst = []
+    for start in range(0, len(questions), TOGETHER):
+        prompt = render(TEMPLATE, question_view(questions[start : start + TOGETHER]), prices=False)
+        sent = sum(len(message.content.encode()) for message in prompt.messages) // BYTES_A_TOKEN
+        usage = TokenUsage(sent, TOKENS_A_QUESTION * TOGETHER + expected_thinking(settings))
+        usual = usage_cost(settings, usage)
+        most = worst_case(prompt, settings)
+        if usual is None or most is None:
+            return None
 
-    ask: Ask
-    worst: Callable[[Prompt], int | None]
-    most: int | None
-    spent: int = 0
-    held: int = 0
-    is_known: bool = True
-
-    async def ask_within(self, prompt: Prompt) -> Call:
-        """Return the answer to a question, or an error in place of a call that could cost too much."""
-        worst = self.worst(prompt)
-        if self.most is not None and (worst is None or self.spent + self.held + worst > self.most):
-            error = CallError(
-                "budget", "the next call could cost more than the amount agreed to", retry=False
-            )
-            return Call(prompt, None, cost=0, error=error)
-
-        held = worst or 0
-        self.held += held
-        charged = held
-        try:
-            call = await self.ask(prompt)
-            if call.cost is not None:
-                charged = call.cost
-            self.is_known &= call.cost is not None or worst is not None
-        finally:
-            self.held -= held
-            self.spent += charged
-        return call
+        expected += usual
+        worst.append(most)
+    return expected, min(sum(worst), OVERRUN * expected + AT_ONCE * max(worst))
 
 
 @dataclass
 class QuickTrial:
-    """The trial of one model while it goes on, and what came of it.
+    """The trial of one model while it goes on, and what came of it; whatever ends it, that is there.
 
-    `answers` has probabilities of YES by question. `asked` counts questions, `unusable` those to which an
-    answer came that can't be read, of which `example` is one. `ended` says why it ended before its time.
+    No call is made that could exceed `most` beside those under way: amounts are in millionths of a dollar,
+    and calls of unknown cost count at their worst. `answers` has probabilities of YES by question. `asked`
+    counts questions, `unusable` those to which an answer came that can't be read, of which `example` is one.
+    `fault` is the code and the words of what went wrong last, `ended` why it ended before its time. `seconds`
+    is how long it shall take, `took` how long it did, `warm_at` when the model was loaded.
     """
 
-    settings: Settings
+    settings: llm.Settings
+    model_ask: Ask
     questions: Sequence[PastQuestion]
-    limit: SpendingLimit
-    timer: Callable[[], float]
+    most: int | None
     seconds: float
-    sleep: Sleep = asyncio.sleep
+    timer: Callable[[], float]
     timed: bool = True
     moved: Callable[[int, int | None], None] = lambda _done, _whole: None
     answers: dict[str, float] = field(default_factory=dict)
@@ -88,31 +157,23 @@ class QuickTrial:
     unusable: int = 0
     example: str = ""
     ended: str = ""
-    fault: CallError | None = None
-    took: float = 0.0
-    under_way: int = 0
-    finished: int = 0
-    shortest: float = math.inf
+    fault: str = "slow: no answer came in time"
     failures: int = 0
-    waiting: deque[PastQuestion] = field(init=False)
+    spent: int = 0
     started: float = 0.0
-    measured_from: float = 0.0
-    agent: Agent = field(init=False)
-    asker: Asker = field(init=False)
+    warm_at: float = 0.0
+    took: float = 0.0
 
     def __post_init__(self) -> None:
         """Prepare to ask."""
-        self.waiting = deque(self.questions)
-        self.agent = asking_agent(self.settings)
-        limiter = RateLimiter(at_once=AT_ONCE, per_provider=AT_ONCE, timed=self.timed)
+        self.agent = llm.agent(self.settings, Given(prompts={PROMPT: TEMPLATE}))
         self.asker = Asker(
-            self.limit.ask_within,
+            self._ask_within_amount,
             partial(worst_case, settings=self.settings),
             provider_of(self.settings),
             self.settings.model,
-            CallReservations(Budget(), limiter),
-            self.settings.model,
-            sleep=self.sleep,
+            CallReservations(limiter=RateLimiter(AT_ONCE, AT_ONCE, timed=self.timed)),
+            sleep=asyncio.sleep if self.timed else no_time,
         )
 
     async def run(self) -> None:
@@ -122,9 +183,8 @@ class QuickTrial:
             async with asyncio.timeout(PATIENCE * self.seconds):
                 # The first call is made alone: it loads the model, and settles which form of answer it takes.
                 await self._ask_next()
-                self.measured_from = self.timer()
-                self.finished = 0
-                await gather_or_cancel(self._ask_on() for _ in range(AT_ONCE))
+                self.warm_at = self.timer()
+                await llm.gather_or_cancel(self._ask_on() for _ in range(AT_ONCE))
         except TimeoutError:
             self.ended = f"it was ended after {PATIENCE * self.seconds:.0f} s"
         finally:
@@ -132,66 +192,59 @@ class QuickTrial:
 
     async def _ask_on(self) -> None:
         """Ask for as long as another call is likely to be answered in time."""
-        while self.waiting and not self.ended:
+        while self.asked < len(self.questions) and not self.ended:
+            # Right for a server that answers one call at a time, and for one that answers all at once.
+            ended_calls = max(self.asked // TOGETHER - AT_ONCE, 1)
+            next_takes = AT_ONCE * (self.timer() - self.warm_at) / ended_calls
             left = self.seconds - (self.timer() - self.started)
-            if self.asked >= LEAST and self._next_takes() > left:
+            if self.asked >= LEAST and next_takes > left:
                 return
             await self._ask_next()
 
-    def _next_takes(self) -> float:
-        """Return about how many seconds one more call takes.
-
-        A server that answers one call at a time answers it after all that are under way; any other takes no
-        longer for it than it ever did.
-        """
-        each = (self.timer() - self.measured_from) / max(self.finished, 1)
-        return max(self.shortest, each * (self.under_way + 1))
-
     async def _ask_next(self) -> None:
         """Ask about the next questions, and keep what is answered."""
-        questions = [self.waiting.popleft() for _ in range(min(TOGETHER, len(self.waiting)))]
+        questions = self.questions[self.asked : self.asked + TOGETHER]
         self.asked += len(questions)
-        replies: list[Call] = []
+        replies = []
 
         async def ask(prompt: Prompt) -> Call:
-            replies.append(await self.asker.ask(prompt))
-            return replies[-1]
+            call = await self.asker.ask(prompt)
+            replies.append(call.reply or "")
+            return call
 
-        begun = self.timer()
-        self.under_way += 1
         decision = await self.agent(question_view(questions), ask)
-        self.under_way -= 1
-        self.finished += 1
-        self.shortest = min(self.shortest, self.timer() - begun)
-        self._keep(decision, len(questions), replies[-1])
-        self.moved(len(self.answers), len(self.questions))
-
-    def _keep(self, decision: Decision, count: int, last: Call) -> None:
-        """Keep the forecasts of a decision, and note why there are no more."""
         for forecast in decision.forecasts:
             self.answers[forecast.market_id] = forecast.probability
-        missing = count - len(decision.forecasts)
 
-        if decision.status == "failed" and last.error is not None:
-            self._note_failure(last.error)
-            return
-        self.failures = 0
-        if missing:
+        code = decision.note.partition(": ")[0]
+        missing = len(questions) - len(decision.forecasts)
+        if decision.status == "failed":
+            self.failures += 1
+            self.fault = decision.note
+            if code == "budget":
+                self.ended = "the amount agreed to was used up"
+            elif code in REFUSED_CODES or self.failures >= GIVEN_UP:
+                self.ended = f"no more answers came ({self.fault})"
+        else:
+            self.failures = 0
             self.unusable += missing
-            self.example = self.example or last.reply or decision.note
-        if not self.answers and self.asked >= LEAST:
-            self.ended = "none of its answers could be used"
+            if missing:
+                self.example = self.example or replies[-1] or decision.note
+                self.fault = f"unusable: {self.example}"
+            if not self.answers and self.asked >= LEAST:
+                self.ended = "none of its answers could be used"
+        self.moved(len(self.answers), len(self.questions))
 
-    def _note_failure(self, error: CallError) -> None:
-        """Note a call that failed; after some of them, or one that will fail again, ask no more."""
-        self.failures += 1
-        self.fault = error
-        if error.code == "budget":
-            self.ended = "the amount agreed to was used up"
-        elif error.code in REFUSED_CODES or self.failures >= GIVEN_UP:
-            self.ended = f"no more answers came ({error.code}: {error.message})"
+    async def _ask_within_amount(self, prompt: Prompt) -> Call:
+        """Return the model's answer, or an error in place of a call that could cost more than is left."""
+        worst = worst_case(prompt, self.settings) or 0
+        if self.most is not None and self.spent + worst > self.most:
+            error = CallError("budget", "the next call could cost more than was agreed to", retry=False)
+            return Call(prompt, None, cost=0, error=error)
 
-
-def limited(ask: Ask, settings: Settings, most: int | None) -> SpendingLimit:
-    """Return how a model is asked for at most so much."""
-    return SpendingLimit(ask, partial(worst_case, settings=settings), most)
+        # A call that never ends has cost its worst, as far as anyone knows.
+        self.spent += worst
+        call = await self.model_ask(prompt)
+        if call.cost is not None:
+            self.spent += call.cost - worst
+        return call

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from arena.clock import timer
-from arena.rounds.past_questions import past_questions
+from arena.rounds.quick_trial import past_questions
 from tests.provider.replies import Behaviour, asked, completion, fails
 from tests.serving import Reply, Request, Server, serving
 

@@ -14,7 +14,7 @@ import pytest
 from agents.llm.library import litellm
 from agents.llm.local_servers import ModelServer, is_local
 from arena.cli.init import packaged_models
-from arena.rounds.past_questions import past_questions
+from arena.rounds.quick_trial import past_questions
 from tests.program.running import arena, arena_json
 from tests.program.terminal import Terminal
 from tests.provider.local_model import LocalModel, local_model, towards_even
@@ -41,7 +41,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalModel]:
     """A server where Ollama would be, and a dead port where LM Studio would."""
     with local_model(300, at_once) as model:
         servers = (ModelServer("Ollama", model.url), ModelServer("LM Studio", "http://127.0.0.1:9/v1"))
-        monkeypatch.setattr("arena.cli.try_choice.USUAL_SERVERS", servers)
+        monkeypatch.setattr("arena.cli.model_choice.USUAL_SERVERS", servers)
+        monkeypatch.setattr("arena.cli.model_choice.LOCAL_PROVIDERS", {"ollama": servers[0]})
         yield model
 
 
@@ -69,7 +70,7 @@ def test_the_only_model_found_is_asked_and_reported_with_plain_figures(
 def test_in_words_what_it_may_remember_comes_first_and_the_figures_follow(
     tmp_path: Path, server: LocalModel
 ) -> None:
-    done = arena(tmp_path, "try", "qwen3:8b", "--html", "page.html", **NO_KEYS)
+    done = arena(tmp_path, "try", "qwen3:8b", **NO_KEYS)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("qwen3:8b may remember how these questions ended: its release is not known")
@@ -77,16 +78,30 @@ def test_in_words_what_it_may_remember_comes_first_and_the_figures_follow(
     assert lines[2].startswith("qwen3:8b answered 120 of 120 questions in ")
     assert re.search(r"^ +\d+% +\d+% +\d+  ·*[○●]─*[○●]·*$", done.stdout, re.MULTILINE)
     assert "Cost: $0.00." in lines
-    assert "Page: page.html" in lines
+    assert "Page: try-qwen3-8b.html" in lines
 
 
-def test_the_commands_that_come_next_add_the_model_to_an_arena(tmp_path: Path, server: LocalModel) -> None:
+def test_the_command_that_comes_next_makes_an_arena_of_the_model(tmp_path: Path, server: LocalModel) -> None:
     told = arena_json(tmp_path, "try", **NO_KEYS)
-    first, second = (shlex.split(line)[1:] for line in told["next"])
-    assert arena(tmp_path, *first, **NO_KEYS).returncode == 0
-    added = arena(tmp_path, *second, "--no-probe", **NO_KEYS)
-    assert added.returncode == 0, added.stderr
-    assert "qwen3:8b" in (tmp_path / "my-arena" / "config.yaml").read_text("utf-8")
+    words = shlex.split(told["next"])[1:]
+    assert words == ["init", "my-arena", "--model", "qwen3:8b", "--yes"]
+    made = arena(tmp_path, *words, **NO_KEYS)
+    assert made.returncode == 0, made.stderr
+    config = (tmp_path / "my-arena" / "config.yaml").read_text("utf-8")
+    assert "openai/qwen3:8b" in config
+    assert server.url in config
+
+
+def test_the_next_command_names_the_server_the_key_and_the_price(tmp_path: Path, server: LocalModel) -> None:
+    words = ("qwen3:8b", "--base-url", server.url, "--key-env", "MY_KEY", *PRICE)
+    told = arena_json(tmp_path, "try", *words, "--yes", **NO_KEYS, MY_KEY=CANARY)
+    typed = shlex.split(told["next"])[1:]
+    assert typed == ["init", "my-arena", "--model", *words, "--yes"]
+    made = arena(tmp_path, *typed, **NO_KEYS)
+    assert made.returncode == 0, made.stderr
+    config = (tmp_path / "my-arena" / "config.yaml").read_text("utf-8")
+    assert "MY_KEY" in config
+    assert CANARY not in config
 
 
 def test_with_a_release_only_later_questions_are_compared(tmp_path: Path, server: LocalModel) -> None:
@@ -102,9 +117,9 @@ def test_without_server_or_key_the_ports_and_both_ways_on_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "arena.cli.try_choice.USUAL_SERVERS", (ModelServer("Ollama", "http://127.0.0.1:9/v1"),)
+        "arena.cli.model_choice.USUAL_SERVERS", (ModelServer("Ollama", "http://127.0.0.1:9/v1"),)
     )
-    monkeypatch.setattr("arena.cli.try_choice.KEYS", {"groq": ("GROQ_API_KEY",)})
+    monkeypatch.setattr("arena.cli.try_model.KEYS", {"groq": ("GROQ_API_KEY",)})
     done = arena(tmp_path, "try", **NO_KEYS, GROQ_API_KEY="")
     assert done.returncode == 1
     assert (
@@ -123,7 +138,7 @@ def test_without_server_or_key_the_ports_and_both_ways_on_are_named(
     ("words", "said"),
     [
         (("qwen3",), "qwen3 is not there; Ollama (http"),
-        (("ollama/llama9",), "ollama/llama9 is not there; Ollama (http"),
+        (("ollama/llama9",), "llama9 is not there; Ollama (http"),
         (("anthropic/claude-sonnet-5",), "ANTHROPIC_API_KEY is not set"),
         (("openai/mine", "--key-env", "MY_KEY"), "MY_KEY is not set"),
         (("demo/sharp",), "demo/sharp plays only the simulator"),
@@ -141,7 +156,7 @@ def test_what_is_not_there_is_named(
     assert said in done.stderr
     assert server.calls == 0
     if "is not there" in said:
-        assert "has: qwen3:8b\n→ " in done.stderr
+        assert "has: qwen3:8b" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["qwen3:8b", "ollama/qwen3:8b", "openai/qwen3:8b"])
@@ -223,8 +238,8 @@ def test_no_key_is_printed_or_written_whatever_the_server_says(tmp_path: Path, s
 @pytest.mark.parametrize(
     ("reply", "status", "said"),
     [
-        (says("I cannot answer that"), 1, "questions can be used, for example: I cannot answer that"),
-        (Reply(b"", how="reset"), 1, "qwen3:8b gave no answer: "),
+        (says("I cannot answer that"), 1, "qwen3:8b gave no usable answer: I cannot answer that"),
+        (Reply(b"", how="reset"), 1, "qwen3:8b gave no usable answer: "),
         (fails(404, "model not loaded"), 1, "model not loaded"),
     ],
 )
@@ -269,10 +284,11 @@ def test_ctrl_c_ends_it_with_a_report_on_what_came(tmp_path: Path, server: Local
 
 
 def test_a_page_that_cannot_be_written_does_not_lose_the_report(tmp_path: Path, server: LocalModel) -> None:
-    done = arena(tmp_path, "try", "qwen3:8b", "--html", "no/such/folder.html", **NO_KEYS)
+    (tmp_path / "try-qwen3-8b.html").mkdir()
+    done = arena(tmp_path, "try", "qwen3:8b", **NO_KEYS)
     assert done.returncode == 2
     assert "answered 120 of 120" in done.stdout
-    assert "no/such/folder.html can't be written" in done.stderr
+    assert "try-qwen3-8b.html can't be written" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from agents.model import TokenPrice
 from agents.prompts.prompt import render
-from arena.rounds.past_questions import (
+from arena.rounds.quick_trial import (
     AT_ONCE,
     DATA,
     OVERRUN,
@@ -89,27 +88,27 @@ def test_a_model_is_told_the_day_of_the_question_and_not_its_price_its_end_or_it
 
 def test_questions_asked_after_the_release_come_first() -> None:
     released = date(2026, 5, 1)
-    asked = questions_to_ask(released, 120)
+    asked = questions_to_ask(released)
     later = [question.asked_at >= released for question in past_questions()].count(True)
     assert 20 <= later < 120
     assert [question.asked_at >= released for question in asked] == [True] * later + [False] * (120 - later)
-    assert questions_to_ask(None, 20) == list(past_questions()[:20])
+    assert questions_to_ask(None) == list(past_questions()[:120])
 
 
 def test_the_cost_is_that_of_every_prompt_and_the_most_leaves_room_for_the_calls_under_way() -> None:
-    questions = past_questions()[:22]
-    settings = asking_settings("openai/mine", None, None, TokenPrice(input=2, output=10), 240)
+    questions = past_questions()[:40]
+    settings = asking_settings({"model": "openai/mine", "price": {"input": 2, "output": 10}})
     cost = asking_cost(settings, questions)
     assert cost is not None
-    expected, dearest = 0, 0
+    expected, most = cost
+    usual, dearest = 0, 0
     for start in range(0, len(questions), TOGETHER):
-        batch = questions[start : start + TOGETHER]
-        size = len(shown(*batch).encode()) - 1  # the line between the two messages is none of theirs
-        expected += 2 * (size // 4) + 10 * 30 * len(batch)
+        size = len(shown(*questions[start : start + TOGETHER]).encode()) - 1  # the line between the messages
+        usual += 2 * (size // 4) + 10 * 30 * TOGETHER
         dearest = max(dearest, 2 * size + 10 * settings.max_tokens)
-    assert cost.expected == expected
-    assert OVERRUN * expected + AT_ONCE * dearest < cost.most < 1.1 * (OVERRUN * expected + AT_ONCE * dearest)
-    assert asking_cost(asking_settings("openai/mine", None, None, None, 240), questions) is None
+    assert expected == usual
+    assert OVERRUN * expected + AT_ONCE * dearest < most < 1.1 * (OVERRUN * expected + AT_ONCE * dearest)
+    assert asking_cost(asking_settings({"model": "openai/mine"}), questions) is None
 
 
 def test_the_script_chooses_the_file_by_price_and_wording_and_not_by_outcome(
