@@ -18,7 +18,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
-from markets.garbage_collection import SELDOM_THRESHOLD, freeze_gc
+from markets.garbage_collection import SELDOM_THRESHOLD
 from tests.program.forked import SHARED, forking
 from tests.shared_caches import share_caches
 
@@ -124,7 +124,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What was loaded stays, and is not looked through for cycles again and again while tests play."""
-    freeze_gc()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
