@@ -2,8 +2,10 @@
 
 import gc
 import os
+import shlex
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
@@ -16,7 +18,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
-from markets.garbage_collection import SELDOM_THRESHOLD, freeze_gc
+from markets.garbage_collection import SELDOM_THRESHOLD
 from tests.program.forked import SHARED, forking
 from tests.shared_caches import share_caches
 
@@ -75,6 +77,8 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_configure(config: pytest.Config) -> None:
     """Where several processes play the tests, they start the program from one that has loaded it.
 
+    If they play all tests they are themselves forked from it: to load everything takes each of them seconds.
+
     Their files are in memory if there is room: thousands of records would wait for the disk. A test that is
     played alone leaves them on the disk, to be looked at.
     """
@@ -85,6 +89,9 @@ def pytest_configure(config: pytest.Config) -> None:
             os.environ["TMPDIR"] = tempfile.tempdir = held.enter_context(folder)
             Path(tempfile.tempdir).chmod(0o711)  # PostgreSQL's user may be another one
         os.environ[SHARED] = held.enter_context(forking())
+        if config.args_source is config.ArgsSource.TESTPATHS and Path("/proc/self/fd").is_dir():
+            words = [sys.executable, "-S", f"{ROOT}/tests/program/worker.py", os.environ[SHARED]]
+            config.option.tx = [f"popen//python={shlex.join(words)}" for _ in config.option.tx]
         config.add_cleanup(held.close)
 
 
@@ -117,7 +124,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What was loaded stays, and is not looked through for cycles again and again while tests play."""
-    freeze_gc()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -162,6 +169,18 @@ def new_database(postgresql: str) -> Callable[[], str]:
 
     names = (f"arena{number}" for number in count())
     return lambda: database(postgresql, next(names))
+
+
+@pytest.fixture(scope="session")
+def new_server_record(postgresql: str, new_database: Callable[[], str]) -> Callable[[], str]:
+    """Makes a database with the tables of a new record each time it is called: a copy of the first one."""
+    from arena.record.record import Record
+    from tests.postgres import database
+
+    first = new_database()
+    Record.open(first).close()
+    names = (f"record{number}" for number in count())
+    return lambda: database(postgresql, next(names), copied=first)
 
 
 @pytest.fixture(scope="session")

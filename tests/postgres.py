@@ -30,9 +30,10 @@ def a_server() -> Iterator[Any]:
             yield server
 
 
-def database(server: str, name: str) -> str:
-    """The address, as a config names it, of a new and empty database on a server."""
+def database(server: str, name: str, copied: str = "template1") -> str:
+    """The address, as a config names it, of a new database on a server, empty or a copy of another one."""
+    template = make_url(copied).database if "://" in copied else copied
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
     url = make_url(server).set(database=name, drivername="postgresql+psycopg")
     return url.render_as_string(hide_password=False)

@@ -21,6 +21,7 @@ STATEMENTS = 4_000
 """As many as all tests ask of records have room."""
 
 
+@cache
 def share_caches() -> None:
     """Keep the commands of the command line, and what each statement is in SQL, for all that come later.
 

@@ -194,9 +194,9 @@ def test_no_call_under_way_is_made_again_when_the_clock_steps(step: int, databas
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_worker_that_beats_keeps_its_job_however_the_servers_clock_steps(
-    step: int, new_database: Callable[[], str]
+    step: int, new_server_record: Callable[[], str]
 ) -> None:
-    database, timer = new_database(), Timer()
+    database, timer = new_server_record(), Timer()
     watch = Watch(timer)
 
     async def step_to(seconds: int) -> None:

@@ -108,8 +108,8 @@ def test_cut_off_at_any_commit_a_round_is_played_once_and_nothing_stays_reserved
     def fresh(number: int) -> str:
         if not is_server:
             return str(tmp_path / f"{number}.db")
-        new_database: Callable[[], str] = request.getfixturevalue("new_database")
-        return new_database()
+        new_record: Callable[[], str] = request.getfixturevalue("new_server_record")
+        return new_record()
 
     every = 3 if is_server and not thorough else 1
     for left in range(1, unbroken.commits + 1, every):

@@ -2,9 +2,11 @@
 
 They are real ones, each with a number and a memory of its own, and can be killed like any other. As a program
 this is the one that they are forked from. Each line that comes in at its socket starts one, and it says when
-one has ended. It loads when somebody first connects, and ends with its input.
+one has ended. It loads when somebody first connects, and ends with its input. Those that play all tests are
+forked from it too: `tests.program.worker` asks for them.
 """
 
+import atexit
 import json
 import os
 import resource
@@ -25,6 +27,7 @@ from pkgutil import walk_packages
 from queue import Queue
 from tempfile import TemporaryDirectory
 from typing import TextIO
+from unittest.mock import patch
 
 from tests.program.command_line import ROOT, environment
 
@@ -38,6 +41,8 @@ CLOCK_AHEAD = "CLOCK_AHEAD"
 """The variable with how many seconds a process's clock is ahead of the others', as its database has it."""
 RETRY_WAITS = (0.05, 0.2)
 """Between the tries of a call: what the tests ask is on this machine and needs no rest."""
+WORKER = "worker"
+"""The name of a process that plays tests."""
 BROKEN = 70
 """The exit status of one that ended with an error that nobody expected."""
 
@@ -123,7 +128,7 @@ class Forks:
         environ: Mapping[str, str],
         source: Path = Path(os.devnull),
     ) -> Forked:
-        asked = json.dumps([str(folder), [str(source), str(out), str(err)], words, dict(environ)])
+        asked = json.dumps([str(folder), [str(source), str(out), str(err)], ["arena", *words], dict(environ)])
         with self.one:
             print(asked, file=self.asks, flush=True)
             return self.fresh.get(timeout=TIMEOUT)
@@ -195,9 +200,7 @@ def _reap(*_: object) -> None:
 
 
 def _become(folder: str, streams: Sequence[str], words: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Be the program from now on; the exit status."""
-    from arena.cli.main import main
-
+    """Be the program from now on, or what plays tests; the exit status."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
     for number, path in enumerate(streams):
@@ -211,11 +214,26 @@ def _become(folder: str, streams: Sequence[str], words: Sequence[str], environ: 
     if room := os.environ.pop(LONGEST_FILE, None):
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
     time.tzset()
-    sys.argv = ["arena", *words]
+    program, *rest = words
+    sys.argv = [program, *rest]
+    return _play_tests(*rest) if program == WORKER else _arena()
+
+
+def _arena() -> int:
+    from arena.cli.main import main
+
+    vars(import_module("arena.calls.recorded_ask"))["RETRY_WAITS"] = RETRY_WAITS
     try:
         main()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+def _play_tests(*words: str) -> int:
+    """Run the code that pytest-xdist hands to Python, and then what was put off to the end of the process."""
+    exec(words[-1], {"__name__": "__main__"})
+    atexit._run_exitfuncs()
     return 0
 
 
@@ -242,7 +260,10 @@ def _fork(
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
 
 
-LOADED = ("scipy.stats", "alembic.command", "apscheduler.triggers.cron", "rich.table")
+LOADED = (
+    "scipy.stats", "alembic.command", "apscheduler.triggers.cron", "rich.table", "mcp", "pandas",
+    "streamlit.testing.v1", "playwright.sync_api",
+)  # fmt: skip
 PACKAGES = ("markets", "portfolio", "agents", "arena")
 WARMED = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}
@@ -287,7 +308,6 @@ def _load() -> None:
     for name in (*ours, *LOADED):
         import_module(name)
     import_module("agents.llm.library").litellm()
-    vars(import_module("arena.calls.recorded_ask"))["RETRY_WAITS"] = RETRY_WAITS
 
 
 def _warm_up() -> None:
@@ -301,7 +321,8 @@ def _warm_up() -> None:
     from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market
     from tests.venue_server.server import venue_server
 
-    with TemporaryDirectory() as name, chdir(name), faulty() as provider, venue_server() as venue:
+    waits = patch("arena.calls.recorded_ask.RETRY_WAITS", RETRY_WAITS)
+    with waits, TemporaryDirectory() as name, chdir(name), faulty() as provider, venue_server() as venue:
         PolymarketWire([a_market(endDate="2030-01-01T00:00:00Z")]).serve(venue)
         Path("config.yaml").write_text(WARMED.format(url=provider.url), "utf-8")
         Path("watched.yaml").write_text(WATCHED.format(url=venue.url, gamma=GAMMA, clob=CLOB), "utf-8")

@@ -245,10 +245,10 @@ asyncio.run(go())
 
 
 def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
-    tmp_path: Path, new_database: Callable[[], str]
+    tmp_path: Path, new_server_record: Callable[[], str]
 ) -> None:
     """The client of an assistant between view and decision, and the program of a command as it decides."""
-    address = new_database()
+    address = new_server_record()
     demo_config(tmp_path, LINE_UP, count=1, show=5)
     (tmp_path / "prog.py").write_text(DIES, "utf-8")
     here = ("--database", address)

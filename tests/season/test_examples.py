@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from arena.config import load
-from arena.record.record import Record
 from tests.bundles import simulated
 from tests.program.command_line import ROOT
 from tests.program.forked import Forks
@@ -87,10 +86,11 @@ def test_a_study_is_replayed(tmp_path: Path, provider: FaultyProvider) -> None:
     assert arena_json(tmp_path, "verify", "--database", played["database"]).items() >= AGREES.items()
 
 
-def test_workers_play_from_postgresql(tmp_path: Path, forked: Forks, new_database: Callable[[], str]) -> None:
+def test_workers_play_from_postgresql(
+    tmp_path: Path, forked: Forks, new_server_record: Callable[[], str]
+) -> None:
     placed(tmp_path, "postgresql")
-    address = new_database()
-    Record.open(address).close()
+    address = new_server_record()
     worker = forked.start(tmp_path, "worker", "--database", address)
     try:
         run = forked.start(tmp_path, "run", "--database", address, "--log", "json")

@@ -92,10 +92,10 @@ def agents_told(folder: Path, database: str) -> list[Any]:
 
 
 def test_a_watched_venue_reads_the_same_on_both_databases(
-    tmp_path: Path, new_database: Callable[[], str]
+    tmp_path: Path, new_server_record: Callable[[], str]
 ) -> None:
     """Syncs, what was set aside, prices as of an instant, pruning, and the guard over what must stay."""
-    there = new_database()
+    there = new_server_record()
     days = [NOW + timedelta(days=day) for day in range(-10, 2)]
     found = []
     for database in (str(tmp_path / "here.db"), there):
@@ -121,10 +121,10 @@ def test_a_watched_venue_reads_the_same_on_both_databases(
 
 
 def test_evidence_and_cohorts_read_the_same_on_both_databases(
-    tmp_path: Path, new_database: Callable[[], str]
+    tmp_path: Path, new_server_record: Callable[[], str]
 ) -> None:
     """The small record, in which articles are shown. What was frozen stays, and a stop is for good."""
-    there = new_database()
+    there = new_server_record()
     found = []
     for database in (str(tmp_path / "here.db"), there):
         with closing(build(database)) as record:
@@ -162,12 +162,12 @@ def test_evidence_and_cohorts_read_the_same_on_both_databases(
 
 
 def test_the_status_and_what_is_told_are_the_same_on_both_databases(
-    tmp_path: Path, new_database: Callable[[], str]
+    tmp_path: Path, new_server_record: Callable[[], str]
 ) -> None:
     """The small record, in which somebody is at work, with an outage that begins and ends."""
     found = []
     expected = Expected(live=False, limits={"day": 1, "round": 1, "agent": 1, "arena": 1})
-    for database in (str(tmp_path / "here.db"), new_database()):
+    for database in (str(tmp_path / "here.db"), new_server_record()):
         with closing(build(database, 2, watched=True)) as record:
             for _ in range(2):
                 note_rounds(record, NOW)

@@ -136,8 +136,8 @@ def test_what_is_made_up_or_held_by_nobody_is_not_told(tmp_path: Path) -> None:
         assert noted(record) == []
 
 
-def test_on_postgresql_they_are_told_and_decided_the_same(new_database: Callable[[], str]) -> None:
-    with closing(Record.open(new_database())) as record:
+def test_on_postgresql_they_are_told_and_decided_the_same(new_server_record: Callable[[], str]) -> None:
+    with closing(Record.open(new_server_record())) as record:
         stored = begun(record, live(a_cohort(["ann", "bob"])))
         play(stored, 1, LittleVenue(closes_at=NOW + 3 * DAY), record)
         note_unsettled(record, NOW + 17 * DAY)

@@ -386,7 +386,7 @@ def test_in_two_processes_at_once_budgets_hold_to_the_cent(
     folder: Path, tmp_path: Path, provider: FaultyProvider, kind: str, request: pytest.FixtureRequest
 ) -> None:
     """Two cohorts are due, of which each process plays one; eight and a half calls are eight."""
-    database = "arena.db" if kind == "sqlite" else request.getfixturevalue("new_database")()
+    database = "arena.db" if kind == "sqlite" else request.getfixturevalue("new_server_record")()
     (tmp_path / "news").symlink_to(folder / "news")
     model, begun = MODEL.format(name="curious", url=provider.url), len(provider.log)
     file = tmp_path / "config.yaml"

@@ -183,12 +183,11 @@ def check(address: str, there: FaultyProvider) -> None:
 
 
 def test_a_replay_by_workers_is_the_replay(
-    tmp_path: Path, new_database: Callable[[], str], forked: Forks
+    tmp_path: Path, new_server_record: Callable[[], str], forked: Forks
 ) -> None:
     """The workers need not have the recording."""
-    folder, there = simulated(tmp_path / "recorded", weeks=4, markets=20, events=8), new_database()
+    folder, there = simulated(tmp_path / "recorded", weeks=4, markets=20, events=8), new_server_record()
     (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
-    Record.open(there).close()
     words = ("replay", str(folder), "--agents", "market,random")
     here = arena_json(tmp_path, *words, "--database", "here.db")
     start = partial(process, forked, tmp_path)
@@ -200,12 +199,12 @@ def test_a_replay_by_workers_is_the_replay(
 
 
 def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_says_so(
-    tmp_path: Path, new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, new_server_record: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are waited for once, not in every round; what is played is the same season."""
     monkeypatch.setattr("arena.rounds.dispatch.LONGEST_SILENCE", 0.2)
     monkeypatch.setattr("arena.rounds.dispatch.REQUEUE_EVERY", 0.1)
-    address, itself = new_database(), tmp_path / "itself"
+    address, itself = new_server_record(), tmp_path / "itself"
     for folder, record, workers in ((itself, "arena.db", "false"), (tmp_path, address, "true")):
         folder.mkdir(exist_ok=True)
         text = WORLD_ALONE.format(database=record, workers=workers)

@@ -124,7 +124,7 @@ def either(request: pytest.FixtureRequest, empty: Path, tmp_path: Path) -> Itera
     if request.param == "sqlite":
         address = str(tmp_path / "arena.db")
     else:
-        address = request.getfixturevalue("new_database")()
+        address = request.getfixturevalue("new_server_record")()
     opened = Record.open(address)
     yield opened
     with reading(opened.engine) as connection:

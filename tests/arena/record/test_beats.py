@@ -21,11 +21,11 @@ TIME = {"sqlite": "TEXT", "postgresql": "TIMESTAMP WITH TIME ZONE"}
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a database with nothing in it."""
+    """The address of a database for a new record."""
     if request.param == "sqlite":
         return str(tmp_path / "arena.db")
-    new_database: Callable[[], str] = request.getfixturevalue("new_database")
-    return new_database()
+    new_record: Callable[[], str] = request.getfixturevalue("new_server_record")
+    return new_record()
 
 
 def put_back(connection: Connection) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import DistinctForecasts, Floats, Places, distinct_forecasts, sum_by_value
-from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, parts
+from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, curves, parts
 from arena.scores.rules.reliability.reading import CalibrationReading, reading
 
 DRAWS = 1_000
@@ -111,7 +111,7 @@ def _drawn(
     """The miscalibration of each world, and its curve at the places shown."""
     miscalibration, shown = [np.empty(0)], [np.empty((0, places.size))]
     for came in worlds(rows, draws, rng):
-        fits = np.array([curve(each, rows.weight) for each in came])
+        fits = curves(came, rows.weight)
         miscalibration.append(brier_of(rows, came, rows.value) - brier_of(rows, came, fits))
         shown.append(fits[:, places])
     return np.concatenate(miscalibration), np.concatenate(shown)

@@ -80,6 +80,15 @@ def test_recalibrated_forecasts_are_calibrated_and_score_no_worse(rows: Rows) ->
     assert again.brier <= corp.decompose(f, o, m).brier + 1e-12
 
 
+@pytest.mark.parametrize("size", [1, 2, 5, 40])
+def test_the_curves_of_many_worlds_are_those_of_each_alone(size: int) -> None:
+    rng = np.random.default_rng(size)
+    weight = rng.integers(1, 4, size) / 7
+    came = rng.integers(0, 3, (300, size)) / 2 * weight
+    alone = [corp.curve(world, weight).tolist() for world in came]
+    assert corp.curves(came, weight).tolist() == alone
+
+
 @pytest.mark.parametrize("outcome", [[], [-1], [0.5]])
 def test_nothing_resolved_is_nan_and_no_points(outcome: list[float]) -> None:
     forecast = [0.5] * len(outcome)
