@@ -20,7 +20,8 @@ from markets.millionths import ONE
 MIN_COVERAGE = cohort.MIN_COVERAGE / ONE
 """The share of what was shown and has resolved that an agent must have answered to be ranked."""
 GUARANTEE = (
-    "Each “better than” holds however often one looks: the chance that any of them is wrong is at most 5%."
+    "Each “better than” holds however often one looks: the chance that any of them is wrong is at most 5% "
+    "among agents, and at most 5% against the price."
 )
 """What can be relied on, wherever somebody is told from somebody else."""
 _NAMED = 3

@@ -187,6 +187,7 @@ def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[
     """Return the bar of each entry against the price, from all that was stated, with or without a quote.
 
     Owners share `ERROR` alike, and so do the entries of each; those who begin later change nobody's share.
+    Half of a share is for the entry's being closer, half for the price's.
     """
     starts = _starts(rows)
     entries = _entries_by_owner(starts, owners or {})
@@ -195,7 +196,8 @@ def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[
     bars: dict[str, PriceBar] = {}
     for owner, own in entries.items():
         for entry, part in _equal_parts(own).items():
-            bars[entry] = PriceBar(starts[entry], 1 / (ERROR * owner_shares[owner] * part))
+            share = ERROR * owner_shares[owner] * part / 2
+            bars[entry] = PriceBar(starts[entry], 1 / share)
     return bars
 
 
