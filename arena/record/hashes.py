@@ -47,13 +47,14 @@ in the order of the places that come first:
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, bindparam
 
 from arena.record.queries.cohorts import StoredRound, read_rounds
 from arena.record.schema.codec import published_text
@@ -86,6 +87,8 @@ from arena.record.write.calls import prompt_hash
 from markets.hashes import ADDED_TO_PAGES, canonical, digest
 
 FactLine = list[Any]
+Values = Mapping[str, Any]
+"""What the conditions of a scope are met by, by name."""
 CONFIG_HASH = re.compile(r'"config_hash":"[0-9a-f]{64}",')
 """As canonical JSON has it; within a text of somebody's the quotes would be escaped."""
 
@@ -93,9 +96,11 @@ ROUND_KEY = (CohortRow.number, RoundRow.number)
 TURN_KEY = (*ROUND_KEY, EntrantRow.position)
 """What a turn or a call is known by, as numbers."""
 BY_TURN = itemgetter(slice(len(TURN_KEY)))
+BY_TEXT = {"forecast": len(TURN_KEY), "second_quote": len(TURN_KEY), "tool": len(ROUND_KEY)}
+"""Kinds whose lines are sorted by text too, behind so many numbers that they have in common."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """Which facts are walked over, as conditions on the snapshots, the rounds and the entries they are of."""
 
@@ -104,9 +109,24 @@ class Scope:
     entries: tuple[Condition, ...] = ()
 
 
+WHOLE = Scope()
+"""All facts."""
+
+
+def _scope_of_round(*entries: Condition) -> Scope:
+    """What a round adds: its snapshot, itself, and those of its cohort's entries until then."""
+    until = (EntrantRow.cohort_id == bindparam("cohort"), col(EntryRow.at) <= bindparam("at"))
+    of_snapshot, of_round = SnapshotRow.id == bindparam("snapshot"), RoundRow.id == bindparam("round")
+    return Scope((of_snapshot,), (of_round,), (*until, *entries))
+
+
+FIRST_ROUND = _scope_of_round()
+LATER_ROUND = _scope_of_round(col(EntryRow.at) > bindparam("before"))
+
+
 def state_hash(connection: Connection) -> str:
     """The hash of what is in the record, in hexadecimal."""
-    facts = _facts(connection, Scope())
+    facts = _facts(connection, WHOLE)
     rounds = select(*ROUND_KEY, RoundRow.at).join(CohortRow, RoundRow.cohort_id == CohortRow.id)
     resolutions = select(*hashed_columns(ResolutionRow))
     parts = {
@@ -126,7 +146,7 @@ def fact_lines(connection: Connection) -> dict[str, Iterator[FactLine]]:
     marks = select(*key, MarkRow.cash, MarkRow.value, MarkRow.liquidation, MarkRow.cost, MarkRow.stale)
     marks = marks.select_from(joined(MarkRow, EntrantRow, CohortRow)).order_by(*key)
     ends = sorted(_rows(connection, select(*hashed_columns(ResolutionRow))), key=itemgetter(slice(2)))
-    return _facts(connection, Scope()) | {"resolution": iter(ends), "mark": _rows(connection, marks)}
+    return _facts(connection, WHOLE) | {"resolution": iter(ends), "mark": _rows(connection, marks)}
 
 
 def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:
@@ -160,13 +180,17 @@ def _head_lines(
     """The head before, and all that a round adds. Its cohort and its own number are named once."""
     yield ["head", last_head]
     yield ["round", stored_round.number, stored_round.at]
-    entries: list[Condition] = [EntrantRow.cohort_id == cohort_id, col(EntryRow.at) <= stored_round.at]
-    if before is not None:
-        entries.append(col(EntryRow.at) > before.at)
-    scope = Scope(
-        (SnapshotRow.id == stored_round.snapshot_id,), (RoundRow.id == stored_round.id,), tuple(entries)
-    )
-    for kind, lines in _facts(connection, scope).items():
+    values = {
+        "cohort": cohort_id,
+        "snapshot": stored_round.snapshot_id,
+        "round": stored_round.id,
+        "at": stored_round.at,
+    }
+    if before is None:
+        facts = _facts(connection, FIRST_ROUND, values)
+    else:
+        facts = _facts(connection, LATER_ROUND, values | {"before": before.at})
+    for kind, lines in facts.items():
         if kind == "snapshot":
             for _, _, position, market_id, page, *rest in lines:
                 if position is not None:
@@ -178,8 +202,26 @@ def _head_lines(
             yield from ([kind, *line[key:]] for line in lines)
 
 
-def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]]:
+def _facts(
+    connection: Connection, scope: Scope, values: Values | None = None
+) -> dict[str, Iterator[FactLine]]:
     """Facts by kind, each behind the numbers of its cohort, its round and its entrant, if it has them."""
+    found = {"snapshot": _snapshots(connection, scope, values)}
+    for kind, query in _queries(scope).items():
+        lines = _rows(connection, query, values)
+        found[kind] = _by_text(lines, BY_TEXT[kind]) if kind in BY_TEXT else lines
+    return found
+
+
+def _by_text(lines: Iterable[FactLine], size: int) -> Iterator[FactLine]:
+    """Lines whose first values alone are in order, with those that have the same ones in order too."""
+    groups = groupby(lines, key=itemgetter(slice(size)))
+    return (line for _, own in groups for line in sorted(own))
+
+
+@cache
+def _queries(scope: Scope) -> dict[str, AnySelect]:
+    """What asks for the facts of each kind but snapshots, made once: each round needs all of them."""
 
     def of_rounds(columns: Iterable[Any], *rows: type[TableRow]) -> AnySelect:
         query = select(*ROUND_KEY, *columns).select_from(joined(*rows, RoundRow, CohortRow))
@@ -191,13 +233,6 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
 
     def of_turns(row: type[ForecastRow | RejectionRow | SecondQuoteRow | FillRow]) -> AnySelect:
         return of_entrants(TurnRow, *hashed_columns(row)).join(row, row.turn_id == TurnRow.id)
-
-    def facts(query: AnySelect, *order: Any) -> Iterator[FactLine]:
-        return _rows(connection, query.order_by(*order))
-
-    def by_text(query: AnySelect, *order: Any) -> Iterator[FactLine]:
-        groups = groupby(facts(query, *order), key=itemgetter(slice(len(order))))
-        return (line for _, own in groups for line in sorted(own))
 
     article = (EvidenceRow.position, EvidenceRow.market_id, *hashed_columns(ArticleRow, "hash"))
     evidence = of_rounds(article, EvidenceRow, GatheringRow)
@@ -219,23 +254,22 @@ def _facts(connection: Connection, scope: Scope) -> dict[str, Iterator[FactLine]
     second = of_turns(SecondQuoteRow).add_columns(*hashed_columns(QuoteRow, "market_id", "at"))
     second = second.outerjoin(QuoteRow, SecondQuoteRow.quote_id == QuoteRow.id)
     return {
-        "snapshot": _snapshots(connection, scope),
-        "evidence": facts(evidence, *ROUND_KEY, EvidenceRow.position),
-        "turn": facts(of_entrants(TurnRow, EntrantRow.name, *hashed_columns(TurnRow)), *TURN_KEY),
-        "call": facts(calls, *TURN_KEY, CallRow.attempt),
-        "forecast": by_text(of_turns(ForecastRow), *TURN_KEY),
-        "rejection": facts(of_turns(RejectionRow), *TURN_KEY, RejectionRow.position),
-        "fill": facts(of_turns(FillRow), *TURN_KEY, FillRow.position),
-        "level": facts(levels, *TURN_KEY, *level_key),
-        "entry": facts(entries, *entry_key),
-        "replacement": facts(replaced.where(*scope.rounds), *TURN_KEY),
-        "second_quote": by_text(second, *TURN_KEY),
-        "tool": by_text(of_rounds(hashed_columns(ToolResultRow), ToolResultRow), *ROUND_KEY),
+        "evidence": evidence.order_by(*ROUND_KEY, EvidenceRow.position),
+        "turn": of_entrants(TurnRow, EntrantRow.name, *hashed_columns(TurnRow)).order_by(*TURN_KEY),
+        "call": calls.order_by(*TURN_KEY, CallRow.attempt),
+        "forecast": of_turns(ForecastRow).order_by(*TURN_KEY),
+        "rejection": of_turns(RejectionRow).order_by(*TURN_KEY, RejectionRow.position),
+        "fill": of_turns(FillRow).order_by(*TURN_KEY, FillRow.position),
+        "level": levels.order_by(*TURN_KEY, *level_key),
+        "entry": entries.order_by(*entry_key),
+        "replacement": replaced.where(*scope.rounds).order_by(*TURN_KEY),
+        "second_quote": second.order_by(*TURN_KEY),
+        "tool": of_rounds(hashed_columns(ToolResultRow), ToolResultRow).order_by(*ROUND_KEY),
     }
 
 
-def _rows(connection: Connection, query: AnySelect) -> Iterator[FactLine]:
-    for row in connection.execute(query, execution_options={"yield_per": 1000}):
+def _rows(connection: Connection, query: AnySelect, values: Values | None = None) -> Iterator[FactLine]:
+    for row in connection.execute(query, values, execution_options={"yield_per": 1000}):
         yield list(row)
 
 
@@ -246,20 +280,27 @@ def _cohorts(connection: Connection) -> Iterator[FactLine]:
         yield [number, CONFIG_HASH.sub("", published_text(frozen), count=1)]
 
 
-def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:
+def _snapshots(connection: Connection, scope: Scope, values: Values | None) -> Iterator[FactLine]:
     """Each place of each snapshot: a market's page, by hash, and its quote."""
+    pages, places = _snapshot_queries(scope)
+    hashes = {
+        version_id: digest([*page, *_told(more[: len(ADDED_TO_PAGES)])])
+        for version_id, *more in _rows(connection, pages, values)
+        for page in [more[len(ADDED_TO_PAGES) :]]
+    }
+    for cohort, at, position, market_id, version_id, *price in _rows(connection, places, values):
+        yield [cohort, at, position, market_id, hashes.get(version_id), *price]
+
+
+@cache
+def _snapshot_queries(scope: Scope) -> tuple[AnySelect, AnySelect]:
+    """What asks for the pages of the markets in snapshots, and for the places of these."""
     versions = select(SnapshotItemRow.version_id).join(
         SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id
     )
     page = hashed_columns(MarketVersionRow, "market_id", "version", "at")
-    added = columns_of(MarketVersionRow, ADDED_TO_PAGES)
-    pages = select(MarketVersionRow.id, *added, *page)
+    pages = select(MarketVersionRow.id, *columns_of(MarketVersionRow, ADDED_TO_PAGES), *page)
     pages = pages.where(col(MarketVersionRow.id).in_(versions.where(*scope.snapshots)))
-    hashes = {
-        version_id: digest([*page, *_told(more[: len(added)])])
-        for version_id, *more in _rows(connection, pages)
-        for page in [more[len(added) :]]
-    }
     key = (CohortRow.number, SnapshotRow.at, SnapshotItemRow.position)
     item = (
         SnapshotItemRow.market_id,
@@ -267,7 +308,7 @@ def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:
         SnapshotItemRow.shown,
         SnapshotItemRow.quoted_at,
     )
-    query = (
+    places = (
         select(*key, *item, *hashed_columns(QuoteRow, "market_id", "at"))
         .join_from(SnapshotRow, CohortRow, SnapshotRow.cohort_id == CohortRow.id)
         .outerjoin(SnapshotItemRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
@@ -275,8 +316,7 @@ def _snapshots(connection: Connection, scope: Scope) -> Iterator[FactLine]:
         .where(*scope.snapshots)
         .order_by(*key)
     )
-    for cohort, at, position, market_id, version_id, *price in _rows(connection, query):
-        yield [cohort, at, position, market_id, hashes.get(version_id), *price]
+    return pages, places
 
 
 def _told(values: Sequence[str]) -> Sequence[str]:
