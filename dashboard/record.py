@@ -193,9 +193,11 @@ class SeasonOverview:
         return found
 
     def group(self, agent: str) -> str:
-        """What an agent is: one of the models, people, or a baseline."""
-        kind = dict(self.agents).get(agent, "market")
-        return "models" if kind in MODELS else "people" if kind in PEOPLE else "baselines"
+        """What an agent is: a reference, one of the people, or one of the models and programs."""
+        kind = dict(self.agents).get(agent, MARKET)
+        if kind in REFERENCES:
+            return "references"
+        return "people" if kind in PEOPLE else "models"
 
     def players(self, names: Iterable[str]) -> list[str]:
         """Those of these agents that are no references, which others are measured by."""
@@ -208,16 +210,18 @@ class SeasonOverview:
         kinds = dict(self.agents)
         return (self.players(every) or [name for name in every if kinds.get(name) != MARKET])[:most]
 
-    def is_baseline(self, agent: str) -> bool:
-        """Whether it is a rule to compare with."""
-        return self.group(agent) == "baselines"
+    def is_reference(self, agent: str) -> bool:
+        """Whether others are measured by it."""
+        return self.group(agent) == "references"
 
     def about(self, agent: str) -> str:
         """Who made it, or by which rule it plays."""
         model, kind = self.models.get(agent, ""), dict(self.agents).get(agent, "market")
         if model:
             return model.partition("/")[0] if model.endswith(f"/{agent}") else model
-        return "the price" if kind == "market" else f"{kind} · {self.group(agent).removesuffix('s')}"
+        if kind == MARKET:
+            return "the price"
+        return f"{kind} · reference" if self.is_reference(agent) else kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ def _profit(
     line: CohortLine, points: Sequence[PnlPoint], colours: Mapping[str, str], season: SeasonOverview
 ) -> Markup:
     """What each account of a cohort has made over time."""
-    drawn = pnl_lines(by_agent(points), colours, season.is_baseline)
+    drawn = pnl_lines(by_agent(points), colours, season.is_reference)
     chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%", frames=HALVES)
     said = f"{progress(line)}. Open positions at mid{dashed_note(drawn)}."
     return box(cohort_label(line), chart, said if drawn else "No account has been valued yet.")

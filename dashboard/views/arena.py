@@ -129,7 +129,7 @@ NEEDS_A_COHORT = True
 HEADED = True
 ORDER = 1
 
-GROUPS = {"all": "All", "models": "Models", "baselines": "Baselines", "people": "People"}
+GROUPS = {"all": "All", "models": "Models", "references": "References", "people": "People"}
 INSTANTS = 24
 """At so many instants the race is drawn."""
 NAMED = 3
@@ -264,7 +264,7 @@ def race(
     known: SeasonOverview, curves: Curves, colours: Mapping[str, str], lines: Sequence[LeaderboardLine]
 ) -> Markup:
     """The equity of all agents, the first coloured, on the band that luck makes of the first one's bets."""
-    drawn = pnl_lines(curves, colours, known.is_baseline)
+    drawn = pnl_lines(curves, colours, known.is_reference)
     first = next(iter(colours), "")
     luck = next((line.luck for line in lines if line.row.agent == first), None)
     points = curves.get(first, ())

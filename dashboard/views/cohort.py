@@ -275,7 +275,7 @@ def by_gain(curves: Curves) -> list[str]:
 def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
     """The curves, and what they come to."""
     axis, end = WRITTEN[unit]
-    shown = pnl_lines(curves, colours, known.is_baseline, unit, end)
+    shown = pnl_lines(curves, colours, known.is_reference, unit, end)
     if not shown:
         below = "No account has been valued yet: the first round starts the curves."
         return html.box("Profit and loss", below=below)
