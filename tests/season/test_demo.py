@@ -46,7 +46,7 @@ def test_who_knows_more_scores_better(season: Any) -> None:
     assert all(gap > 0 for [gap] in gaps([season]).values())
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1])
 def test_the_best_model_is_told_from_the_worst_and_none_the_wrong_way_round(
     seed: int, tmp_path: Path
 ) -> None:
