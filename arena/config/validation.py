@@ -18,8 +18,13 @@ Model = TypeVar("Model", bound=BaseModel)
 Schema = dict[str, Any]
 
 NO_BLOCKS: Mapping[Key, Collection[str]] = MappingProxyType({})
-NUMBER_FOR_PEOPLE = re.compile(r"\s*[$€£]?\s*(\d[\d,_]*(?:\.\d+)?)\s*(?:[$€£]|USD)?\s*")
-"""A number as people write it: with a currency's sign, or with commas between thousands."""
+NUMBER_FOR_PEOPLE = re.compile(
+    r"\s*[$€£]?\s*((?:[1-9]\d{0,2}(?:,\d{3})+|\d[\d_]*)(?:\.\d+)?)\s*(?:[$€£]|USD)?\s*"
+)
+"""A number as people write it: with a currency's sign, or with commas between thousands.
+
+In `10,50` the comma may be a decimal point, so nothing is suggested.
+"""
 NOUNS = {
     "integer": "a whole number",
     "number": "a number",
@@ -101,8 +106,8 @@ def _note(
 def _plain_number(value: object) -> str:
     """Return how a number is written in a config that has a currency's sign or commas; nothing for others.
 
-    >>> _plain_number("$10,000"), _plain_number("ten")
-    ('Write 10000', '')
+    >>> _plain_number("$10,000"), _plain_number("10,50"), _plain_number("ten")
+    ('Write 10000', '', '')
     """
     written = NUMBER_FOR_PEOPLE.fullmatch(value) if isinstance(value, str) else None
     plain = "" if written is None else written[1].replace(",", "").replace("_", "")
