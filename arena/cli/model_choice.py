@@ -29,7 +29,9 @@ LISTED = 12
 """How many models of a server a message names."""
 CALLS_BEFORE_STOP = 10
 """So many calls without a known price reach the tightest limit of the budget."""
+HIGHEST_PRICE = 1_000_000
 DIGIT = re.compile(r"\d")
+ADDRESS = re.compile(r"https?://[^\s/]+")
 
 Block = dict[str, Any]
 
@@ -66,7 +68,7 @@ def _model_block(given: str, base_url: str | None, options: ModelOptions) -> Blo
         model, base_url = _found_model(given, options)
     else:
         model = given if named_provider(given) else f"openai/{given}"
-        base_url = whole_address(base_url)
+        base_url = server_address(base_url)
 
     keys = {
         "model": model,
@@ -82,6 +84,17 @@ def _model_block(given: str, base_url: str | None, options: ModelOptions) -> Blo
     return block
 
 
+def server_address(typed: str) -> str:
+    """Return the whole address of a server that a user names. Raise `ArenaError` if there can't be one."""
+    try:
+        address = whole_address(typed)
+    except ValueError:
+        address = ""
+    if not ADDRESS.match(address):
+        raise ArenaError("wrong_address", f"{typed} is no address of a server", "such as http://host:8000/v1")
+    return address
+
+
 def _found_model(given: str, options: ModelOptions) -> tuple[str, str | None]:
     """Return the model that is meant by a name, and the address of its server if it is no provider's."""
     provider, _, name = given.partition("/")
@@ -90,7 +103,8 @@ def _found_model(given: str, options: ModelOptions) -> tuple[str, str | None]:
     if provider in LOCAL_PROVIDERS and name:
         return f"openai/{name}", LOCAL_PROVIDERS[provider].base_url
 
-    found = _served(given)
+    servers = [] if _is_provided(given) else servers_here()
+    found = _served(given, servers)
     if found is not None:
         return found
 
@@ -105,18 +119,15 @@ def _found_model(given: str, options: ModelOptions) -> tuple[str, str | None]:
 
     # A name that no file settles is refused at once: litellm takes seconds to say the same.
     if not is_known(given) or provider_of(given) is None:
-        raise _unknown(given)
+        raise _unknown(given, servers)
 
     return given, None
 
 
-def _served(given: str) -> tuple[str, str] | None:
-    """Return the model of a server on this machine and its address, if no provider is known to have it."""
-    if _is_provided(given):
-        return None
-
+def _served(given: str, servers: Sequence[ModelServer]) -> tuple[str, str] | None:
+    """Return a model as one of the servers has it, and that server's address; None if none has it."""
     bare = given.removeprefix("openai/")
-    for server in servers_here():
+    for server in servers:
         for name in (given, bare, f"{bare}:latest"):
             if name in server.models:
                 return f"openai/{name}", server.base_url
@@ -128,10 +139,9 @@ def _is_provided(model: str) -> bool:
     return price_of(model) is not None or named_provider(model) not in (None, "openai")
 
 
-def _unknown(model: str) -> ArenaError:
+def _unknown(model: str, servers: Sequence[ModelServer]) -> ArenaError:
     """Return the error for a model that nobody is known to have, with those on this machine."""
     words = f"{unanswered_ports()}; {no_provider(model)}"
-    servers = servers_here()
     if servers:
         words = f"{model} is not there; {models_of(servers)}; {no_provider(model)}"
     return ArenaError("unknown_model", words, "on a server of your own: --base-url URL")
@@ -163,7 +173,7 @@ def _typed_address(name: str) -> str | None:
     """Return the address of the server that the user says has a model; None for none."""
     words = f"Base URL of the server that has {name}, such as {USUAL_SERVERS[2].base_url} (Enter: none)"
     typed = str(typer.prompt(words, "", show_default=False)).strip()
-    return whole_address(typed) if typed else None
+    return server_address(typed) if typed else None
 
 
 def _without_typo(given: str, options: ModelOptions) -> str:
@@ -185,7 +195,7 @@ def _price(block: Block, options: ModelOptions) -> tuple[float, float] | None:
     """Return the price to be written; None where the table has it, or where nobody knows it yet."""
     model, base_url = block["model"], block.get("base_url")
     if options.price is not None:
-        return options.price
+        return _possible_price(options.price)
     if model.startswith(DEMO) or price_for(ModelSettings(model=model, base_url=base_url)) is not None:
         return None
     if base_url is not None and is_local(base_url):
@@ -199,12 +209,17 @@ def _price(block: Block, options: ModelOptions) -> tuple[float, float] | None:
         if not typed:
             return None
         try:
-            price_in, price_out = (float(part) for part in typed)
-        except ValueError:
-            print("Two numbers are needed, such as 0.5 1.5.")
-            continue
+            price_in, price_out = map(float, typed)
+            return _possible_price((price_in, price_out))
+        except (ValueError, ArenaError):
+            print(f"Two numbers from 0 to {HIGHEST_PRICE:,} are needed, such as 0.5 1.5.")
 
-        return price_in, price_out
+
+def _possible_price(price: tuple[float, float]) -> tuple[float, float]:
+    """Return a price as it is. Raise `ArenaError` if a config takes no such price."""
+    if not all(0 <= dollars <= HIGHEST_PRICE for dollars in price):
+        raise ArenaError("wrong_price", f"a price is from 0 to {HIGHEST_PRICE:,}", "such as --price 0.5 1.5")
+    return price
 
 
 def is_unpriced(block: Mapping[str, Any]) -> bool:

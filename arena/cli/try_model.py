@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from agents.llm import close, make_ask
-from agents.llm.local_servers import ModelServer, find_servers, whole_address
+from agents.llm.local_servers import ModelServer, find_servers
 from agents.providers import DEMO
 from arena.calls.budget_warnings import rounded_dollars
 from arena.cli.agents_add import require_key
@@ -24,6 +24,7 @@ from arena.cli.model_choice import (
     ModelOptions,
     model_blocks,
     models_of,
+    server_address,
     servers_here,
     unanswered_ports,
 )
@@ -123,7 +124,7 @@ def choose_model(name: str | None, options: ModelOptions, environ: Mapping[str, 
     if options.base_url is None:
         servers = servers_here(idle=True)
     else:
-        named = ModelServer("the server", whole_address(options.base_url))
+        named = ModelServer("the server", server_address(options.base_url))
         servers = run_async(find_servers([named], environ.get(options.key_env or "", "")))
     if name is None:
         found: dict[str, str | None] = {}

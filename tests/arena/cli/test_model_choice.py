@@ -145,6 +145,33 @@ def test_in_a_terminal_the_server_and_the_price_are_asked_for(monkeypatch: pytes
     ]
 
 
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("command", [("init", "a", "--model", "mine"), ("try", "mine")])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--base-url", "http://127.0.0.1:9/v1", "--price", "-1", "2"), "a price is from 0 to 1,000,000"),
+        (("--base-url", "http://127.0.0.1:9/v1", "--price", "1", "nan"), "a price is from 0 to 1,000,000"),
+        (("--base-url", "ftp://127.0.0.1/v1"), "ftp://127.0.0.1/v1 is no address of a server"),
+        (("--base-url", "http://[::1/v1"), "http://[::1/v1 is no address of a server"),
+    ],
+)
+def test_a_price_or_an_address_that_cannot_be_is_refused_and_nothing_is_made(
+    command: tuple[str, ...], options: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    done = arena(tmp_path, *command, *options, "--yes")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("alone")
+def test_an_impossible_price_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    types(monkeypatch, "api.example.com/v1", "-1 2", "inf 2", "0.5 1.5")
+    (block,) = model_blocks(("mine",), ModelOptions(asking=True))
+    assert block["price"] == {"input": 0.5, "output": 1.5}
+
+
 def test_calls_without_a_price_are_stopped_by_the_tightest_limit_of_the_budget() -> None:
     blocks = [{"model": LLAMA}, {"model": "openai/gpt-5.6"}]
     stopped, known = with_stops(blocks, {"day": 4_600_000, "arena": 90_000_000})
