@@ -88,10 +88,10 @@ def wording(question: Question) -> str:
     return " ".join(re.findall(r"\w+", question["question"].lower())[-4:])
 
 
-def choose(questions: Sequence[Question], random: Random) -> list[Question]:
+def choose(questions: Sequence[Question], chance: Random) -> list[Question]:
     """Return the questions to ask, in an order in which every part has prices of all sizes."""
     shuffled = sorted(questions, key=lambda question: question["id"])
-    random.shuffle(shuffled)
+    chance.shuffle(shuffled)
     chosen = [question for question in shuffled if question["price"] >= CHEAP]
 
     wordings = Counter(map(wording, chosen))

@@ -30,11 +30,10 @@ from arena.errors import ArenaError
 from arena.record.model.model_version import change_flag, change_sentence
 from arena.record.queries.progress import read_waiting_agents
 from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
-from arena.scores.leaderboard import LEADERBOARD
+from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
 from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.verdict import Verdict
 from markets.millionths import ONE
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
@@ -167,15 +166,15 @@ def show(
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
     told = {"name": name, "cohorts": cohorts, "record": found and details_data(found), "scores": scores}
-    told |= verdict_sentences(None if board is None else board.verdict, name)
+    told |= verdict_sentences(board, name)
     models = (model_settings(x.settings) for x in (config.agents if config else ()) if x.name == name)
     server = next((without_password(model.base_url) for model in models if model and model.base_url), "")
     chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, server, parts, chosen.table)
 
 
-def verdict_sentences(verdict: Verdict | None, name: str) -> dict[str, str | None]:
+def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | None]:
     """Return what is told of an agent and its rivals, and of it and the price; None where nothing is."""
-    own = None if verdict is None else verdict.of(name)
+    own = board.verdict.of(name) if board and board.verdict else None
     if own is None:
         return {"verdict": None, "price_verdict": None}
     return {"verdict": own.sentence or None, "price_verdict": own.price_sentence or None}
@@ -298,17 +297,20 @@ def profile_data(found: AgentProfile) -> dict[str, Any]:
     data.pop("agent")
     sums = ("value", "worst", "best")
     at_stake = [each | {key: each[key] / ONE for key in sums} for each in data["at_stake"]]
-    money = None if found.money is None else _dollars(found.money)
+    money = None if found.money is None else _money_data(found.money)
     return data | {"money": money, "at_stake": at_stake}
 
 
-def _dollars(money: ProfitOrigin) -> dict[str, Any]:
-    luck, fall = asdict(money.luck), money.drawdown
-    sums = {key: luck[key] for key in ("pnl", "mean", "low", "high")}
+def _money_data(money: ProfitOrigin) -> dict[str, Any]:
+    """Return where a profit comes from as data, with amounts in dollars."""
+    luck = asdict(money.luck)
+    for key in ("pnl", "mean", "low", "high"):
+        luck[key] = exact(luck[key])
+
+    fall = money.drawdown
     return {
-        "split": {key: getattr(money.split, key) / ONE for key, _ in PROFILE_PARTS}
-        | {"pnl": money.split.pnl / ONE},
-        "luck": luck | {key: None if value is None else value / ONE for key, value in sums.items()},
+        "split": {key: getattr(money.split, key) / ONE for key in (*asdict(money.split), "pnl")},
+        "luck": luck,
         "proven": _known(asdict(money.proven)),
         "drawdown": None if fall is None else {"share": fall.share, "amount": fall.amount / ONE},
     }

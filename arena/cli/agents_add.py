@@ -236,20 +236,12 @@ def data_of(
             for name, block in zip(names, blocks, strict=True)
         ],
         "failed": list(failed),
-        "joins": _joins(config),
+        "joins": joining_text(config, read_begun(config.database, {}), ()) or None,
         "unpriced": [words for block in blocks if (words := price_words(block))],
         "models": len(months),
         "month_usd": cost["total"] and dollars(cost["total"]["month"]),
         "warnings": [one for one in cost["warnings"] if one["agent"] in (None, *names)],
     }
-
-
-def _joins(config: Config) -> str | None:
-    """Return with which cohort the agents join that are new; None while nothing has been played."""
-    begun = read_begun(config.database, {})
-    if not begun.cohorts:
-        return None
-    return joining_text(config, begun, ()) or None
 
 
 def say(found: Mapping[str, Any]) -> None:

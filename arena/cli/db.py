@@ -31,7 +31,6 @@ from arena.record.schema.database import (
 from arena.record.schema.database import upgrade as bring_up
 from arena.record.schema.database_errors import record_name
 from arena.record.write.listings import plan_pruning, prune_quotes
-from arena.record.write.operations import end_incidents, read_ongoing_incidents
 
 FOLDER, KEEP = Path("backups"), 14
 """Where backups of a record go that is named without a config, and how many stay."""
@@ -70,13 +69,10 @@ def backup(
         else:
             made = make(engine, folder, keep, now(), verified_content, told)
         with reading(engine) as connection:
-            version = schema_version(connection)
-            fault_ends = version == newest_schema_version() and bool(
-                read_ongoing_incidents(connection, "verify_failed", "")
-            )
-    if fault_ends:
-        with chosen.writing() as record:
-            end_incidents(record.engine, "verify_failed", now())
+            is_current = schema_version(connection) == newest_schema_version()
+    # A record of an earlier version is only copied: writing into it would upgrade it.
+    if is_current:
+        chosen.end_trouble("verify_failed")
     data = {"file": made.path, "bytes": made.size, "gone": made.gone}
     lines = [
         f"{made.path}: {made.size:,} bytes, verified. {_summary(made.content)}",

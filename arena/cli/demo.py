@@ -9,7 +9,8 @@ from typing import Any
 
 from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
-from arena.cli.leaderboard import COLUMNS, print_leaderboard, read_leaderboard
+from arena.cli.leaderboard import print_leaderboard, read_leaderboard
+from arena.cli.leaderboard_columns import COLUMNS
 from arena.cli.options import LEAVE_FAILED, Options, command, flag, option
 from arena.cli.output import interruptible, prints_aside, program, progress, run_async, without_password
 from arena.cli.table import TableChoice, print_text

@@ -12,7 +12,6 @@ from arena.cli.output import interruptible, program, progress, typed
 from arena.clock import now
 from arena.errors import ArenaError, count_text
 from arena.operations.page_programs import draw_pages
-from arena.record.write.operations import end_incidents, read_ongoing_incidents
 
 if TYPE_CHECKING:
     from arena.exports import ExportManifest
@@ -196,11 +195,7 @@ def publish(
     stopped = interruptible("publishing was stopped; the site was not changed", "arena publish starts again")
     with stopped, progress("Drawing the site") as moved:
         found = draw_pages("publish", address, folder, more, moved)
-    with chosen.reading() as connection:
-        fault_ends = bool(read_ongoing_incidents(connection, "site_unpublished", ""))
-    if fault_ends:
-        with chosen.writing() as record:
-            end_incidents(record.engine, "site_unpublished", now())
+    chosen.end_trouble("site_unpublished")
     chosen.answer({"site": folder} | found, _say_site, folder, found)
 
 

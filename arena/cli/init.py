@@ -93,7 +93,7 @@ WantedBy=multi-user.target
 
 
 def template(name: str) -> Path:
-    """A config that comes with the package: `config.yaml` or `demo.yaml`, also in a checkout."""
+    """Return a config that comes with the package: `config.yaml` or `demo.yaml`, also in a checkout."""
     packaged = PACKAGED / name
     return packaged if packaged.is_file() else CHECKOUT / IN_CHECKOUT[name]
 
@@ -214,14 +214,15 @@ def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions)
         usual = servers[0].models[0]
 
     words = "Models, as PROVIDER/MODEL, or a name on this machine"
-    typed = str(typer.prompt(words, usual or None))
+    offered = usual or None
     while True:
+        typed = str(typer.prompt(words, offered))
         try:
             return _models(tuple(typed.split()), venue, options)
         except ArenaError as error:
             print(error.message, error.hint, sep="\n→ ")
         # After an answer that won't do, Enter takes nothing.
-        typed = str(typer.prompt(words))
+        offered = None
 
 
 def _usual_models(venue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -335,7 +336,7 @@ def summary(settings: Config, wanted: Wanted, environ: Mapping[str, str]) -> dic
         "venue": wanted.venue,
         "models": [block["model"] for block in wanted.models],
         "missing": list(dict.fromkeys(missing_keys(settings.agents, environ).values())),
-        "day_usd": settings.budget.day and settings.budget.day / 1_000_000,
+        "day_usd": settings.budget.day and settings.budget.day / ONE,
         "month_usd": total and [total["month"]["low"]["usd"], total["month"]["high"]["usd"]],
         "unpriced": [words for block in wanted.models if (words := price_words(block))],
     }
@@ -369,7 +370,7 @@ def _cost_words(found: Mapping[str, Any]) -> str:
 
 
 def print_next(found: Mapping[str, Any]) -> None:
-    """What to type next."""
+    """Print what to type next."""
     arena = "arena" if which("arena") else quote(str(PROGRAM))
     steps = [] if found["folder"] == "." else [f"cd {quote(found['folder'])}"]
     if found["missing"]:

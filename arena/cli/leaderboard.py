@@ -5,16 +5,34 @@ from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any, Literal
 
+from arena.cli.leaderboard_columns import (
+    ALWAYS,
+    COHORT_COLUMNS,
+    COHORT_ORDER,
+    COHORT_UNRANKED,
+    COLUMNS,
+    EARLY_COLUMNS,
+    EARLY_ORDER,
+    METACULUS,
+    METACULUS_LEGEND,
+    NOTES,
+    ORDER,
+    PROVISIONAL,
+    RANKS,
+    SLICES,
+    UNRANKED,
+)
 from arena.cli.options import Options, argument, command, flag, option
-from arena.cli.output import plain, signed_dollars, thinking_words
-from arena.cli.table import TableChoice, TableColumn, between, print_table, print_text
-from arena.errors import ArenaError, times_text
+from arena.cli.output import plain, thinking_words
+from arena.cli.table import TableChoice, TableColumn, print_table, print_text
+from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, later_models_words
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection
 from arena.scores import slices
 from arena.scores.comparisons import compute_duel
-from arena.scores.leaderboard import PROVISIONAL_NOTICE, compute_provisional, percent_of_price
+from arena.scores.leaderboard import PROVISIONAL_NOTICE, compute_provisional, leaderboard_data
+from arena.scores.leaderboard import read_leaderboard as read_board
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.spending import read_spending, spending_sentences
@@ -26,193 +44,9 @@ from arena.scores.verdict import (
     duel_sentences,
     duel_verdict,
     gap_sentence,
-    rank_text,
 )
 
-
-def percent(name: str) -> Callable[[Mapping[str, Any]], float | None]:
-    """Return what reads Brier points of a row, as per cent of the price's Brier score."""
-    return lambda row: percent_of_price(row[name], row["brier_market"])
-
-
-def percent_interval(row: Mapping[str, Any]) -> str | None:
-    """Return the interval of the skill in the same unit.
-
-    >>> percent_interval({"skill_low": -0.01, "skill_high": 0.02, "brier_market": 0.2})
-    '-5.0 to +10.0'
-    """
-    low, high = percent("skill_low")(row), percent("skill_high")(row)
-    return None if low is None or high is None else f"{low:+.1f} to {high:+.1f}"
-
-
-def small_dollars(usd: float) -> str:
-    """Dollars and cents; an amount below a cent with all that it has.
-
-    >>> small_dollars(1.1016), small_dollars(0.0042), small_dollars(0)
-    ('$1.10', '$0.0042', '$0.00')
-    """
-    return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:,.2f}"
-
-
-BAR_CELLS = 21
-
-
-def interval_bar(row: Mapping[str, Any]) -> str | None:
-    """The interval as a bar, from −0.05 to 0.05; what lies beyond is an arrow.
-
-    >>> interval_bar({"skill": 0.02, "skill_low": -0.01, "skill_high": 0.07})
-    '········├─┼───●─────▶'
-    """
-    if row["skill_low"] is None:
-        return None
-    low, middle, high = (
-        round((row[key] + 0.05) * 10 * (BAR_CELLS - 1)) for key in ("skill_low", "skill", "skill_high")
-    )
-    cells = ["─" if low <= place <= high else "·" for place in range(BAR_CELLS)]
-    cells[BAR_CELLS // 2] = "┼" if low <= BAR_CELLS // 2 <= high else "│"
-    last = BAR_CELLS - 1
-    cells[min(max(low, 0), last)] = "├" if 0 <= low <= last else "◀" if low < 0 else "▶"
-    cells[min(max(high, 0), last)] = "┤" if 0 <= high <= last else "▶" if high > last else "◀"
-    cells[min(max(middle, 0), last)] = "●" if 0 <= middle <= last else cells[min(max(middle, 0), last)]
-    return "".join(cells)
-
-
-AGENT = TableColumn("agent", show=plain, narrow="cut middle")
-SKILL = TableColumn("skill", show="+.4f")
-SHORT = (
-    TableColumn("rank", "ranks", value=lambda row: rank_text(row["rank_low"], row["rank_high"])),
-    AGENT,
-    TableColumn("closer", "closer\nthan\nprice", "+.1f", value=percent("skill")),
-    TableColumn("interval", "95%\ninterval", value=percent_interval),
-    TableColumn("better_than", "better\nthan", value="better_text"),
-    TableColumn("brier_stated", "Brier", ".4f"),
-    TableColumn("pnl", "P/L", lambda usd: signed_dollars(usd, 0), 1),
-    TableColumn("cost_usd", "cost", small_dollars, 1),
-)
-"""The short board, which fits 80 characters."""
-CALIBRATION = TableColumn("calibration", value="calibration_text", gives_way=2, from_width=100)
-IMPLIED = TableColumn("brier_implied", "implied*", ".4f", 2, from_width=100)
-FURTHER = (
-    replace(SKILL, gives_way=7),
-    TableColumn("skill_interval", "of skill", value=between("skill_low", "skill_high"), gives_way=7),
-    TableColumn("interval_bar", "-0.05 … 0.05", value=interval_bar, gives_way=7),
-    TableColumn("tools", value=lambda row: "tools" if row["tools"] else None, gives_way=3),
-    TableColumn("evidence", show=times_text, gives_way=7),
-    TableColumn("brier_market", "price's\nBrier", ".4f", 3),
-    TableColumn("brier_anchored", "anchored", ".4f", 5),
-    TableColumn("return_pct", "return %", "+.2f", 4),
-    TableColumn("skill_per_dollar", "skill per $", "+.4f", 6),
-    TableColumn("cost_per_forecast", "$ per forecast", ".6f", 6),
-    TableColumn("coverage", "coverage", ".0%", 3),
-    TableColumn("events", show=",d", gives_way=3),
-    TableColumn("resolved", show=",d", gives_way=4),
-    TableColumn("answered", show=",d", gives_way=6),
-    TableColumn("shown", show=",d", gives_way=6),
-    TableColumn("bets", show=",d", gives_way=5),
-    TableColumn("win_rate", "win rate", ".0%", 6),
-    TableColumn("peer", show="+.2f", gives_way=8, value="metaculus.peer"),
-    TableColumn("baseline", show="+.2f", gives_way=8, value="metaculus.baseline"),
-    TableColumn("spot_peer", "spot peer", "+.2f", 8, "metaculus.spot_peer"),
-    TableColumn("relative", show="+.3f", gives_way=8, value="metaculus.relative"),
-    TableColumn("coverage_in_time", "coverage in time", ".0%", 8, "metaculus.coverage"),
-)
-BEYOND = tuple(replace(column, from_width=140) for column in FURTHER)
-COLUMNS = (*SHORT, CALIBRATION, IMPLIED, *BEYOND)
-RANKS = ("rank", "better_than")
-"""The columns of entries: references and boards of one cohort have none."""
-ALWAYS = (replace(CALIBRATION, from_width=0, gives_way=0), replace(IMPLIED, from_width=0, gives_way=0))
-COHORT_SHORT = tuple(
-    replace(column, gives_way=3) if column.name in ("brier_stated", "cost_usd") else column
-    for column in SHORT
-    if column.name not in RANKS
-)
-COHORT_COLUMNS = (*COHORT_SHORT, *ALWAYS, *BEYOND)
-"""The board of one cohort has profit, calibration and the implied Brier score at any width."""
-EARLY_COLUMNS = (
-    AGENT,
-    TableColumn("pnl", "P/L", lambda usd: signed_dollars(usd, 0)),
-    TableColumn("invested", "open positions", lambda usd: f"${usd:,.0f}"),
-    TableColumn("distance", "distance\nfrom price", ".3f"),
-    TableColumn("cost_usd", "cost", small_dollars),
-    TableColumn("answered", "forecasts", show=",d", gives_way=1),
-    TableColumn("resolved", show=",d", gives_way=1),
-    TableColumn("events", show=",d", gives_way=1),
-)
-"""The board until enough events have resolved for a comparison."""
-UNRANKED = (
-    AGENT,
-    TableColumn("why_not", "why not", value="why_unranked", narrow="wrap"),
-    replace(IMPLIED, gives_way=1),
-    TableColumn("pnl", "P/L", lambda usd: signed_dollars(usd, 0), 1),
-    TableColumn("cost_usd", "cost", small_dollars, 1),
-)
-COHORT_UNRANKED = (*(column for column in UNRANKED if column.name != "brier_implied"), *ALWAYS)
-NOTES = {
-    "rank": "Ranks: the first and the last that the told pairs allow.",
-    "closer": (
-        "Closer than price: by so many per cent is its Brier score below the price's, on the same forecasts."
-    ),
-    "skill": "Skill: the same in Brier points.",
-    "calibration": (
-        "Calibration: of forecasts that gave one side 70% or more, how likely they said, how often it was so."
-    ),
-    "brier_implied": (
-        "*Implied: the founding text's Brier score of its bets, with the stake alone read as confidence."
-    ),
-    "evidence": "Evidence: what $1 bet on its skill would be worth.",
-    "distance": "Distance: how far its forecasts lie from the prices, on average.",
-}
-"""What is to be known of a column, said where it is shown."""
-ORDER = "In the order of the ranks told, then of the low end of the interval."
-COHORT_ORDER = "In the order of the low end of the interval."
-EARLY_ORDER = (
-    f"Provisional, in the order of profit: nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
-)
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
-SLICES = (
-    AGENT,
-    SKILL,
-    TableColumn("interval", "95% interval", value=between("low", "high")),
-    TableColumn("markets", show=",d", gives_way=2),
-    TableColumn("events", show=",d"),
-    TableColumn("effective", "effective events", ".1f", 3),
-    TableColumn("reason", "note", lambda text: text or "", 1, narrow="wrap"),
-)
-METACULUS = (
-    AGENT,
-    TableColumn("peer", show="+.2f"),
-    TableColumn("peer_interval", "95% interval", value=between("peer_low", "peer_high", ".2f")),
-    TableColumn("baseline", show="+.2f"),
-    TableColumn(
-        "baseline_interval",
-        "95% interval",
-        value=between("baseline_low", "baseline_high", ".2f"),
-        gives_way=4,
-    ),
-    TableColumn("spot_peer", "spot peer", "+.2f", 2),
-    TableColumn("spot_baseline", "spot baseline", "+.2f", 5),
-    TableColumn("relative", show="+.3f", gives_way=3),
-    TableColumn("coverage", show=".0%", gives_way=1),
-    TableColumn(
-        "answered", "questions", value=lambda row: f"{row['questions']:,} of {row['asked']:,}", gives_way=1
-    ),
-    TableColumn("outside", "", lambda yes: "outside" if yes else ""),
-)
-METACULUS_LEGEND = (
-    "Metaculus's scores, averaged over each market's life in its cohort; spot: as it closed. Above 0 is "
-    "better than the other agents (peer), or than 50% (baseline). Agents marked outside are not compared. "
-    "Community: the recency-weighted median of all others."
-)
-PROVISIONAL = (
-    AGENT,
-    SKILL,
-    TableColumn("brier_stated", "stated", ".4f"),
-    TableColumn("brier_market", "market", ".4f"),
-    TableColumn("forecasts", show=",d"),
-    TableColumn("open", "still open", ",d"),
-)
-
-
 SliceBy = Literal["category", "horizon", "price", "cohort", "release"]
 
 
@@ -261,7 +95,7 @@ def _say_metaculus(found: Mapping[str, Any], choice: TableChoice) -> None:
 def read(
     address: str, cohort: int | None, by: SliceBy | None = None, provisional: bool = False
 ) -> dict[str, Any]:
-    """What is asked for, for JSON."""
+    """Read what is asked for, for JSON."""
     with Options(database=address).reading() as connection:
         about = {"cohort": cohort}
         if by is not None:
@@ -275,12 +109,11 @@ def read(
 
 def read_leaderboard(connection: Connection, cohort: int | None = None) -> dict[str, Any]:
     """Return the leaderboard of a record for JSON: the verdict, and its rows."""
-    from arena.scores import leaderboard
     from arena.scores.profiles.detailed_profile import read_sure_forecasts
 
-    found = leaderboard.leaderboard_data(leaderboard.read_leaderboard(connection, cohort))
+    found = leaderboard_data(read_board(connection, cohort))
     if cohort is not None:
-        whole = leaderboard.read_leaderboard(connection).verdict
+        whole = read_board(connection).verdict
         found["over_all_cohorts"] = None if whole is None else whole.sentence
 
     sure = read_sure_forecasts(connection, cohort)
@@ -294,7 +127,7 @@ def read_leaderboard(connection: Connection, cohort: int | None = None) -> dict[
 
 
 def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
-    """How much each model was last asked to think; the demo's think not at all."""
+    """Return how much each model was last asked to think; the demo's think not at all."""
     asked = {
         entrant.name: entrant.settings.get("reasoning") or "provider's default"
         for one in cohorts
@@ -328,10 +161,10 @@ def print_leaderboard(found: Mapping[str, Any], choice: TableChoice) -> None:
     wanted = choice.of(board.columns)
     shown = print_table(board.columns, board.agents, choice=choice) if board.agents else []
     if board.references:
-        names = shown or [column.name for column in wanted]
-        beside = [column for column in wanted if column.name in names and column.name not in RANKS]
-        chosen = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
-        shown += print_table(beside, board.references, "References, not ranked", chosen, tells_hidden=False)
+        # They have the columns that the agents above them have, but those of entries.
+        beside = [column for column in wanted if column not in RANKS and (not shown or column.name in shown)]
+        whole = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
+        shown += print_table(beside, board.references, "References, not ranked", whole, tells_hidden=False)
     if board.unranked:
         shown += print_table(board.unranked_columns, board.unranked, "Not ranked", tells_hidden=False)
 
@@ -384,9 +217,10 @@ def _say_remarks(found: Mapping[str, Any]) -> None:
             print_text(plain(f"{what}: {', '.join(named)}."))
     if words := thinking_words({each["agent"]: each["reasoning"] for each in found["thinking"]}):
         print_text(plain(f"Thinking: {words}."))
-    agents = [row for row in found["leaderboard"] if row["turns"]]
     if words := later_models_words(found["later_models"]):
         print_text(f"{words.capitalize()}.")
+
+    agents = [row for row in found["leaderboard"] if row["turns"]]
     said = {row["agent"]: row["stamps"] for row in found["leaderboard"]}
     _say_of(said, str.capitalize)
     tools = {row["agent"]: [", ".join(row["tools"])] if row["tools"] else [] for row in agents}
@@ -402,29 +236,37 @@ def _board_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for row in found["leaderboard"]:
         has_rank = row["rank_low"] is not None
-        copied = f"copies {row['copies']}" if row["copies"] and not has_rank else None
-        rows.append(
-            row
-            | {
-                "metaculus": metaculus.get(row["agent"]),
-                "calibration_text": calibration.get(row["agent"]),
-                "better_text": better_text(row["better_than"], entries) if has_rank else None,
-                "why_unranked": (row["why_not"] or "too little is known") if not row["ranked"] else copied,
-            }
-        )
+        shown = {
+            "metaculus": metaculus.get(row["agent"]),
+            "calibration_text": calibration.get(row["agent"]),
+            "better_text": better_text(row["better_than"], entries) if has_rank else None,
+            "why_unranked": _why_unranked(row),
+        }
+        rows.append(row | shown)
+
     return rows
 
 
-def _early_columns(choice: TableChoice, *, of_cohort: bool) -> tuple[TableColumn, ...]:
+def _why_unranked(row: Mapping[str, Any]) -> str | None:
+    """Return why an agent is not ranked; None where it is."""
+    if not row["ranked"]:
+        return row["why_not"] or "too little is known"
+    if row["copies"] and row["rank_low"] is None:
+        return f"copies {row['copies']}"
+    return None
+
+
+def _early_columns(choice: TableChoice, *, of_cohort: bool) -> list[TableColumn]:
     """Return the columns of a board on which nothing is ranked yet; by name, all others are there too."""
-    columns = (*EARLY_COLUMNS, *(ALWAYS if of_cohort else ()))
-    names = {column.name for column in columns}
-    further = [column for column in COLUMNS if column.name not in names]
-    return (*columns, *further) if choice.columns else columns
+    columns = [*EARLY_COLUMNS, *ALWAYS] if of_cohort else [*EARLY_COLUMNS]
+    if choice.columns:
+        names = {column.name for column in columns}
+        columns += [column for column in COLUMNS if column.name not in names]
+    return columns
 
 
 def _say_of(said: Mapping[str, Sequence[str]], form: Callable[[str], str]) -> None:
-    """What has to be said of agents, each once, and of whom."""
+    """Print what has to be said of agents, each once, and of whom."""
     for words in dict.fromkeys(each for own in said.values() for each in own):
         named = [agent for agent, own in said.items() if words in own]
         print_text(plain(f"{form(words)} ({'all' if len(named) == len(said) else ', '.join(named)})."))
@@ -456,18 +298,11 @@ def duel(
     with chosen.reading() as connection:
         found = compute_duel(connection, one, other, cohort)
         spending = read_spending(connection, found, cohort)
-        verdict = _read_verdict(connection)
+        verdict = read_board(connection).verdict or Verdict()
     sentences = duel_sentences(found, verdict) if cohort is None else _cohort_duel(found, verdict)
     words = "\n".join(map(plain, [*sentences, *spending_sentences(spending)]))
     data = duel_data(found, verdict) | {"cohort": cohort, "spending": asdict(spending)}
     chosen.answer(data, print_text, words)
-
-
-def _read_verdict(connection: Connection) -> Verdict:
-    """Return the verdict of the whole record."""
-    from arena.scores.leaderboard import read_leaderboard as read_board
-
-    return read_board(connection).verdict or Verdict()
 
 
 def _cohort_duel(found: Duel, verdict: Verdict) -> list[str]:

@@ -193,16 +193,16 @@ def _without_typo(given: str, options: ModelOptions) -> str:
 
 def _price(block: Block, options: ModelOptions) -> tuple[float, float] | None:
     """Return the price to be written; None where the table has it, or where nobody knows it yet."""
-    model, base_url = block["model"], block.get("base_url")
     if options.price is not None:
         return _possible_price(options.price)
-    if model.startswith(DEMO) or price_for(ModelSettings(model=model, base_url=base_url)) is not None:
+    if not is_unpriced(block):
         return None
-    if base_url is not None and is_local(base_url):
+    if "base_url" in block and is_local(block["base_url"]):
         return (0, 0)
     if not options.asking:
         return None
 
+    model = block["model"]
     words = f"Price of {model}, dollars per million tokens in and out, such as 0.5 1.5 (Enter: not known)"
     while True:
         typed = str(typer.prompt(words, "", show_default=False)).split()

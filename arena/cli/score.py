@@ -62,11 +62,12 @@ RANK = TableColumn("rank", "ranks", value=lambda row: rank_text(row.rank_low, ro
 
 def _better_than(entries: int) -> TableColumn:
     """Return the column that says how many of the other entries a forecaster is better than."""
-
-    def write(row: Any) -> str | None:
-        return None if row.rank_low is None else better_text(row.better_than, entries)
-
-    return TableColumn("better_than", "better than", value=write, gives_way=1)
+    return TableColumn(
+        "better_than",
+        "better than",
+        value=lambda row: None if row.rank_low is None else better_text(row.better_than, entries),
+        gives_way=1,
+    )
 
 
 SKILL = (
@@ -138,33 +139,42 @@ SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
 
 def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
-    """The columns that some row has something in, or that were asked for."""
-    has_skill = any(row.skill is not None for row in rows)
-    has_spot = any(row.spot_baseline is not None for row in rows)
-    first = FIRST[choices.rule]
-    has_ranks = choices.rule == "skill" and any(row.rank_low is not None for row in rows)
-    gap = tuple(replace(x, heading=x.title.format(against=plain(choices.against or ""))) for x in GAP)
-    groups = (
-        first,
-        SKILL if has_skill else (),
-        ADJUSTED if choices.adjusted else (),
-        gap if choices.against is not None else (),
-        BRIER,
-        (LOG,),
-        () if first is METACULUS else METACULUS,
-        SPOT if has_spot else (),
-        PARTS if choices.parts else (),
-        COUNTS,
-    )
-    shown = (FORECASTER, *(column for group in groups for column in group))
-    if has_ranks:
-        entries = sum(row.rank_low is not None for row in rows)
-        shown = (RANK, FORECASTER, _better_than(entries), *shown[1:])
+    """Return the columns that some row has something in, or that were asked for."""
+    shown = _scores_of(rows, choices)
+    entries = sum(row.rank_low is not None for row in rows)
+    if choices.rule == "skill" and entries:
+        shown = [RANK, FORECASTER, _better_than(entries), *shown]
+    else:
+        shown = [FORECASTER, *shown]
     if any(row.missing for row in rows):
-        shown = tuple(each for column in shown for each in _with_all(column, choices.rule))
-    spans = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is None}
-    known = {f"{mean}_interval" for row in rows for mean, span in row.intervals.items() if span is not None}
-    return tuple(column for column in shown if column.name not in spans - known)
+        shown = [each for column in shown for each in _with_all(column, choices.rule)]
+
+    known: dict[str, bool] = {}
+    for row in rows:
+        for mean, span in row.intervals.items():
+            name = f"{mean}_interval"
+            known[name] = known.get(name, False) or span is not None
+    return tuple(column for column in shown if known.get(column.name, True))
+
+
+def _scores_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> list[TableColumn]:
+    """Return the columns of scores and counts."""
+    shown = [*FIRST[choices.rule]]
+    if any(row.skill is not None for row in rows):
+        shown += SKILL
+    if choices.adjusted:
+        shown += ADJUSTED
+    if choices.against is not None:
+        against = plain(choices.against)
+        shown += [replace(column, heading=column.title.format(against=against)) for column in GAP]
+    shown += [*BRIER, LOG]
+    if choices.rule != "metaculus":
+        shown += METACULUS
+    if any(row.spot_baseline is not None for row in rows):
+        shown += SPOT
+    if choices.parts:
+        shown += PARTS
+    return [*shown, *COUNTS]
 
 
 def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:

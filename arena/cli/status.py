@@ -39,14 +39,14 @@ CLOCKS = {
 
 def print_status(status: Status, tasks: Sequence[Task], backup_at: datetime | None) -> None:
     """Print all of it: first what is to be done."""
-    todo = [task for task in tasks if not task.is_look]
-    if todo:
-        print(f"Today: {count_text(len(todo), 'thing')} to do")
+    to_do = [task for task in tasks if not task.is_look]
+    if to_do:
+        print(f"Today: {count_text(len(to_do), 'thing')} to do")
     elif not status.playing and status.calendar.cohorts and status.calendar.next_cohort is None:
         print("Today: nothing to do, the season is finished")
     else:
         print("Today: nothing to do")
-    print_tasks(todo)
+    print_tasks(to_do)
 
     looks = [task for task in tasks if task.is_look]
     if looks:
@@ -127,7 +127,10 @@ def _lines(status: Status, backup_at: datetime | None) -> Iterator[tuple[str, st
 
 
 def _coming(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> str:
-    """When something comes next: a made-up world has a time of its own, and a first cohort starts at once."""
+    """Return when something comes next.
+
+    A made-up world has a time of its own, and a first cohort starts at once.
+    """
     if coming is None:
         return "–"
     if not calendar.live:
@@ -138,7 +141,7 @@ def _coming(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> s
 
 
 def _heads(status: Status) -> str:
-    """How much of the chain has left the machine, and how long ago."""
+    """Return how much of the chain has left the machine, and how long ago."""
     heads = status.heads
     if heads.at is None and heads.failing_since is None:
         return f"{heads.newest:,}, none published (set heads.file or heads.command)"
@@ -166,7 +169,7 @@ def _last(rounds: Sequence[RoundState]) -> str:
 
 
 def print_jobs(status: Status) -> None:
-    """When each job was last done, and how that went."""
+    """Print when each job was last done, and how that went."""
     at, coming = status.at, status.next_jobs
     rows = [
         (
@@ -183,14 +186,14 @@ def print_jobs(status: Status) -> None:
 
 
 def incident_line(told: RecordedIncident) -> str:
-    """Something that happened, in a line."""
+    """Return something that happened, as a line."""
     incident = told.incident
     state = "" if told.ended_at else ", ongoing"
     return f"{minute(incident.at)} UTC  {incident.text} ({incident.kind}, {told.delivery}{state})"
 
 
 def when(at: datetime | None, now: datetime | None) -> str:
-    """An instant, and how far away it is; alone, where it is of another time than now.
+    """Return an instant, and how far away it is; alone, where it is of another time than now.
 
     >>> from datetime import UTC
     >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 3, 21, 30, tzinfo=UTC))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from shlex import quote
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
@@ -133,16 +133,23 @@ def choose_model(name: str | None, options: ModelOptions, environ: Mapping[str, 
         if options.base_url is None:
             found |= dict.fromkeys(keyed_models(environ))
 
-        name = picked(found, options.asking) if found else none_found(servers, options.base_url, environ)
+        if not found:
+            raise none_found(servers, options.base_url, environ)
+        name = picked(found, options.asking)
         options = replace(options, base_url=found[name])
 
     (block,) = model_blocks((name,), options)
+    require_served(block, servers)
+    return block
+
+
+def require_served(block: Block, servers: Sequence[ModelServer]) -> None:
+    """Raise `ArenaError` if a model's server is one of these, and doesn't have the model."""
     served = block["model"].removeprefix("openai/")
     for server in servers:
         if server.base_url == block.get("base_url") and not {served, f"{served}:latest"} & {*server.models}:
             words = f"{served} is not there; {models_of([server])}"
             raise ArenaError("unknown_model", words, f"{program()} try {next(iter(server.models), 'MODEL')}")
-    return block
 
 
 def picked(found: Mapping[str, str | None], asking: bool) -> str:
@@ -163,25 +170,27 @@ def picked(found: Mapping[str, str | None], asking: bool) -> str:
     return models[number - 1]
 
 
-def none_found(servers: Sequence[ModelServer], base_url: str | None, environ: Mapping[str, str]) -> NoReturn:
-    """Raise the error where there is neither a server with a model nor a model with a key."""
+def none_found(
+    servers: Sequence[ModelServer], base_url: str | None, environ: Mapping[str, str]
+) -> ArenaError:
+    """Return the error where there is neither a server with a model nor a model with a key."""
     if servers:
         names = ", ".join(server.name for server in servers)
-        raise ArenaError("no_model", f"{names} runs without a model", "load one, then run this again")
+        return ArenaError("no_model", f"{names} runs without a model", "load one, then run this again")
     if base_url is not None:
         hint = "check the address and that it runs; an OpenAI-compatible one mostly ends in /v1"
-        raise ArenaError("no_server", f"no list of models comes from {base_url}/models", hint)
+        return ArenaError("no_server", f"no list of models comes from {base_url}/models", hint)
 
     unanswered = unanswered_ports()
     for provider, variables in KEYS.items():
         if any(environ.get(variable) for variable in variables):
             words = f"{unanswered}; there is a key for {provider}"
-            raise ArenaError("no_model", words, f"name the model: {program()} try {provider}/MODEL")
+            return ArenaError("no_model", words, f"name the model: {program()} try {provider}/MODEL")
     hint = (
         "start one (ollama run qwen3:8b) and run this again, "
         f"or set a key (ANTHROPIC_API_KEY) and run {program()} try anthropic/claude-sonnet-5"
     )
-    raise ArenaError("no_server", f"{unanswered}, and no provider's key is set", hint)
+    return ArenaError("no_server", f"{unanswered}, and no provider's key is set", hint)
 
 
 def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bool) -> int | None:
@@ -194,8 +203,8 @@ def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bo
     most = None
     if cost is not None:
         expected, most = cost
-        about = rounded_dollars(expected)
-        question = f"Up to {MOST} questions to {name}: about {about}, at most ${most / ONE:,.4f}"
+        amounts = f"about {rounded_dollars(expected)}, at most ${most / ONE:,.4f}"
+        question = f"Up to {MOST} questions to {name}: {amounts}"
         hint = "add --yes to ask"
 
     if yes or most == 0:

@@ -110,6 +110,9 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
     cohorts = tuple(one.cohort for one in stored)
     numbers = [one.number for one in cohorts]
     versions = select(TurnRow.code_version).select_from(TURNS).where(col(CohortRow.number).in_(numbers))
+
+    board = read_leaderboard(connection, cohort)
+    whole = board if cohort is None else read_leaderboard(connection)
     return Method(
         state_hash=state_hash(connection) if cohort is None else None,
         cohorts=cohorts,
@@ -117,8 +120,8 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
         markets=_market_counts(read_forecast_columns(connection, cohort)),
         audit=read_audit_counts(connection, numbers),
         agents=tuple(_agents(connection, cohorts)),
-        board=read_leaderboard(connection, cohort),
-        verdict=read_leaderboard(connection).verdict or Verdict(),
+        board=board,
+        verdict=whole.verdict or Verdict(),
         min_coverage=read_min_coverage(connection, cohort),
         benchmark=tuple(_benchmark(connection)) if cohort is None else (),
         resolutions=tuple(newest_files(connection, "resolutions")) if cohort is None else (),

@@ -43,6 +43,7 @@ from arena.record.queries.cohorts import (
     read_unanswered_turns,
     read_unproven,
 )
+from arena.record.schema.statements import attributes_of
 from arena.record.write.heads import read_published_heads
 from arena.record.write.operations import read_jobs, read_recent_incidents
 from arena.record.write.reservations import read_pauses
@@ -318,16 +319,22 @@ def _troubles(status: Status) -> Iterator[HealthReason]:
             agents = [about] if about else incident.data.get("agents", ())
             cause = _cause_of(agents, status)
         # What the sentence says already is no further cause.
-        cause = "" if cause in text else cause
-        next_try = _next_try(incident.kind, "", status)
+        if cause in text:
+            cause = ""
+        next_try = _next_try(incident.kind, status)
         yield HealthReason(word, incident.kind, text, about, where, cause, incident.at, next_try)
 
     for job in status.jobs:
         if job.failures >= FAILURES:
             message = f"the job {job.name} has failed {job.failures} times in a row"
-            next_try = _next_try("job_failing", job.name, status)
             yield HealthReason(
-                "trouble", "job_failing", message, job.name, "", job.note, job.ended_at, next_try
+                word="trouble",
+                code="job_failing",
+                text=message,
+                about=job.name,
+                cause=job.note,
+                since=job.ended_at,
+                next_try=status.next_jobs.get(job.name),
             )
 
 
@@ -342,14 +349,13 @@ def _cause_of(agents: Iterable[str], status: Status) -> str:
     return "; ".join(f"{error} ({count_text(count, 'turn')})" for error, count in counts.most_common(2))
 
 
-def _next_try(code: str, job: str, status: Status) -> datetime | None:
-    """Return when something is tried again by itself; None where nobody does, or nobody runs."""
+def _next_try(code: str, status: Status) -> datetime | None:
+    """Return when what has failed is tried again by itself; None where it isn't, or nothing runs."""
     if code in AGENT_TROUBLES:
         return status.calendar.next_round
 
-    jobs = (job,) if job else RETRYING_JOBS.get(code, ())
-    times = [status.next_jobs[name] for name in jobs if name in status.next_jobs]
-    return min(times, default=None)
+    jobs = RETRYING_JOBS.get(code, ())
+    return min((status.next_jobs[name] for name in jobs if name in status.next_jobs), default=None)
 
 
 def _unproven(status: Status) -> Iterator[HealthReason]:
@@ -364,11 +370,14 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
         word: HealthWord = "waiting"
         if any(rounds[number] >= FAILURES for number in numbers):
             word = "trouble"
-        where = f"cohort {', '.join(map(str, numbers))}"
-        cause = _cause_of(agents, status)
-        next_try = _next_try("no_good_turn", "", status)
         yield HealthReason(
-            word, "no_good_turn", unproven_hint(agents), min(agents), where, cause, None, next_try
+            word=word,
+            code="no_good_turn",
+            text=unproven_hint(agents),
+            about=min(agents),
+            where=f"cohort {', '.join(map(str, numbers))}",
+            cause=_cause_of(agents, status),
+            next_try=_next_try("no_good_turn", status),
         )
 
 
@@ -511,8 +520,8 @@ def _read_unanswered(
     unanswered = {}
     for state in rounds:
         live = stamps.get(state.cohort) == "live"
-        wanted = state.at == newest if live else state.cohort in stamps and not state.done
-        if wanted and state.turns.get("failed"):
+        is_wanted = state.at == newest if live else (state.cohort in stamps and not state.done)
+        if is_wanted and state.turns.get("failed"):
             unanswered[state.id] = read_unanswered_turns(connection, state.id)
 
     return unanswered
@@ -593,32 +602,9 @@ def _read_spending(
 
 def status_data(status: Status) -> dict[str, Any]:
     """Return the whole status as data for JSON."""
-    spend = status.spend
     held = status.held
     under_way = status.under_way
     heads = status.heads
-
-    budgets = [
-        {
-            "per": budget.scope,
-            "of": budget.whose,
-            "spent_usd": budget.spent / ONE,
-            "limit_usd": budget.limit / ONE,
-        }
-        for budget in spend.limits
-    ]
-    jobs = [
-        {
-            "name": job.name,
-            "failures": job.failures,
-            "note": job.note,
-            "due_at": job.due_at,
-            "started_at": job.started_at,
-            "ended_at": job.ended_at,
-            "next_at": status.next_jobs.get(job.name),
-        }
-        for job in status.jobs
-    ]
 
     return health_data(status) | {
         "clock": status.clock,
@@ -628,11 +614,7 @@ def status_data(status: Status) -> dict[str, Any]:
             "next": status.calendar.next_cohort,
         },
         "turns": dict(status.turns),
-        "spend": {
-            "today_usd": spend.today / ONE,
-            "month_usd": spend.month / ONE,
-            "budgets": budgets,
-        },
+        "spend": _spending_data(status.spend),
         "calls": {
             "under_way": under_way.calls,
             "worst_usd": under_way.worst / ONE,
@@ -650,10 +632,30 @@ def status_data(status: Status) -> dict[str, Any]:
         "prices": {"read_at": status.looked_at, "oldest_held": held.oldest},
         "catalogues": [asdict(read) for read in status.catalogues],
         "quarantined": [asdict(count) for count in status.quarantined],
-        "jobs": jobs,
+        "jobs": [_job_data(job, status) for job in status.jobs],
         "incidents": [incident_data(recorded) for recorded in status.incidents],
         "backup": status.backup and status.backup.ended_at,
     }
+
+
+def _job_data(job: JobState, status: Status) -> dict[str, Any]:
+    """Return how a job went last, and when it is next due, as data."""
+    names = ("name", "failures", "note", "due_at", "started_at", "ended_at")
+    return attributes_of(job, *names) | {"next_at": status.next_jobs.get(job.name)}
+
+
+def _spending_data(spend: Spending) -> dict[str, Any]:
+    """Return what was spent, in all and of each budget, as data in dollars."""
+    budgets = [
+        {
+            "per": budget.scope,
+            "of": budget.whose,
+            "spent_usd": budget.spent / ONE,
+            "limit_usd": budget.limit / ONE,
+        }
+        for budget in spend.limits
+    ]
+    return {"today_usd": spend.today / ONE, "month_usd": spend.month / ONE, "budgets": budgets}
 
 
 def health_data(status: Status) -> dict[str, Any]:

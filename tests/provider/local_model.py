@@ -9,6 +9,7 @@ import json
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -110,17 +111,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--reason", default="", help="what it writes about each question")
     given = parser.parse_args()
-    stopped = threading.Event()
-    model = LocalModel(
-        given.speed, lambda seconds: void(stopped.wait(seconds)), reason=given.reason, port=given.port
-    )
-    with serving(model) as server:
-        print(server.url, flush=True)  # noqa: T201 - the address is this program's whole output
+    with local_model(given.speed, time.sleep, reason=given.reason, port=given.port) as server:
+        sys.stdout.write(f"{server.url}\n")
+        sys.stdout.flush()
         sys.stdin.read()
-
-
-def void(_value: object) -> None:
-    """Nothing of a value."""
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def happens(folder: Path, kind: Any, subject: str, **data: Any) -> None:
         add_incidents(record.engine, [told])
 
 
-def todo(folder: Path) -> dict[str, str]:
+def to_do(folder: Path) -> dict[str, str]:
     """What `arena status` says is to be done: each command by its code."""
     return {task["code"]: task["command"] for task in arena_json(folder, "status")["today"]}
 
@@ -78,29 +78,29 @@ def test_what_is_to_be_done_is_gone_once_its_command_was_run(folder: Path, code:
             folder,
             CONFIG.replace("simulator", "polymarket", 1),
         )
-    command = todo(folder)[code]
+    command = to_do(folder)[code]
     for placeholder, words in FILLED_IN.items():
         command = command.replace(placeholder, words)
     done = arena(folder, *command.split())
     assert done.returncode == 0, done.stderr
-    assert code not in todo(folder)
+    assert code not in to_do(folder)
 
 
 def test_a_key_that_was_missing_is_set(folder: Path) -> None:
     write(folder, CONFIG + "  - {model: anthropic/claude-sonnet-5}\n")
-    assert "missing_key" in todo(folder)
+    assert "missing_key" in to_do(folder)
     write(folder, "ANTHROPIC_API_KEY=canary\n", ".env")
-    assert "missing_key" not in todo(folder)
+    assert "missing_key" not in to_do(folder)
 
 
 def test_a_simulated_arena_begins_and_goes_on_with_a_round(tmp_path: Path) -> None:
     simulated_config(tmp_path, "{kind: market}", cohorts="rounds: 1, count: 1")
     with closing(Record.open(str(tmp_path / "arena.db"))):
         pass
-    assert todo(tmp_path) == {"nothing_begun": "run"}
-    while arena(tmp_path, "run", "--once").returncode == 0 and todo(tmp_path):
+    assert to_do(tmp_path) == {"nothing_begun": "run"}
+    while arena(tmp_path, "run", "--once").returncode == 0 and to_do(tmp_path):
         pass
-    assert todo(tmp_path) == {}
+    assert to_do(tmp_path) == {}
 
 
 CALM = Status(NOW)

@@ -37,9 +37,9 @@ def text(told: dict[str, Any]) -> str:
 
 
 def answers(count: int, seed: int) -> Given:
-    """Answers by chance to the first questions."""
-    random = Random(seed)
-    return [(question, round(random.random(), 2)) for question in past_questions()[:count]]
+    """Draw an answer to each of the first questions; a seed always draws the same."""
+    chance = Random(seed)
+    return [(question, round(chance.random(), 2)) for question in past_questions()[:count]]
 
 
 def asked_on(day: date, number: int = 0, outcome: int = 1, price: float = 0.4) -> PastQuestion:

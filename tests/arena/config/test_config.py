@@ -170,7 +170,8 @@ MISTAKES = {
         "cohorts:\n  rounds: 5", "budget: {call: 1$}"),
     "config.yaml:4: cohorts.bankroll: found \"10,000\", expected dollars, above 0 and at most a billion. "
     "Write 10000": ("rounds: 5", "bankroll: 10,000"),
-    "config.yaml:3: budget.call: found \"10,50\", expected dollars, such as 0.50 or 20, from 0 to a billion": (
+    "config.yaml:3: budget.call: found \"10,50\", expected dollars, such as 0.50 or 20, from 0 to a "
+    "billion": (
         "cohorts:\n  rounds: 5", 'budget: {call: "10,50"}'),
     "config.yaml:3: seed: found -1, expected a whole number of at least 0 and less than "
     "9,223,372,036,854,775,808": ("cohorts:\n  rounds: 5", "seed: -1"),
