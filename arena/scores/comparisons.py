@@ -207,14 +207,14 @@ def compare_agents(
     unranked = {name for name, one in coverage.items() if not is_covered(one, min_coverage)}
     ranked = [name for name in rows.agents if name not in unranked]
     season = season_forecasts(_without_agents(rows, unranked))
-    gains = surest_first(gains_of(season, seed))
+    board = surest_first(gains_of(season, seed))
 
     # the first of a group in the order of line-ups is its head, as it is among the entries of duels
     copies = find_copies(season, ranked, families, sources)
     capital = {name: evidence_of(rows, name, (former or {}).get(name, ()), as_of) for name in ranked}
 
     return Comparisons(
-        gains=tuple(gains),
+        gains=tuple(board),
         coverage=coverage,
         evidence={name: _pairs(capital[name]) for name in ranked},
         copies=copies.of,

@@ -388,19 +388,7 @@ def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: 
 def _in_order_of(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
     """Return the rows in the order of the verdict, each with what is told of its agent."""
     rows = {row.agent: row for row in board}
-    return [
-        replace(
-            rows[told.agent],
-            rank_low=told.rank_low,
-            rank_high=told.rank_high,
-            better_than=told.better_than,
-            worse_than=told.worse_than,
-            price=told.price,
-            verdict=told.sentence,
-            price_verdict=told.price_sentence,
-        )
-        for told in verdict.agents
-    ]
+    return [replace(rows[told.agent], **told.row_fields) for told in verdict.agents]
 
 
 def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str]:

@@ -90,6 +90,19 @@ class AgentVerdict:
         return GUARANTEE if is_told else ""
 
     @property
+    def row_fields(self) -> dict[str, Any]:
+        """What a row of scores repeats of it, by the names of its fields there."""
+        return {
+            "rank_low": self.rank_low,
+            "rank_high": self.rank_high,
+            "better_than": self.better_than,
+            "worse_than": self.worse_than,
+            "price": self.price,
+            "verdict": self.sentence,
+            "price_verdict": self.price_sentence,
+        }
+
+    @property
     def rank_text(self) -> str:
         """The ranks that it may have, such as "1–3"."""
         return rank_text(self.rank_low, self.rank_high)
@@ -154,6 +167,10 @@ class Verdict:
         return tuple(pair for pair in self.pairs if pair.since is not None)
 
 
+PAIR_KEYS = ("better", "worse", "by", "since", "coverage", "note")
+"""What programs read of a told pair."""
+
+
 def verdict_data(verdict: Verdict | None) -> dict[str, Any]:
     """Return the parts of a verdict that programs read: its sentences, the leader, and the told pairs.
 
@@ -161,22 +178,11 @@ def verdict_data(verdict: Verdict | None) -> dict[str, Any]:
     """
     if verdict is None:
         return {"sentence": None, "guarantee": None, "leader": None, "pairs": []}
-    pairs = [
-        {
-            "better": pair.better,
-            "worse": pair.worse,
-            "by": pair.by,
-            "since": pair.since,
-            "coverage": pair.coverage,
-            "note": pair.note,
-        }
-        for pair in verdict.told
-    ]
     return {
         "sentence": verdict.sentence,
         "guarantee": verdict.guarantee,
         "leader": verdict.leader,
-        "pairs": pairs,
+        "pairs": [{key: getattr(pair, key) for key in PAIR_KEYS} for pair in verdict.told],
     }
 
 
@@ -396,7 +402,7 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
     """Return who copies whom, and how many are not ranked."""
     copies: dict[str, list[str]] = {}
     for one in candidates:
-        if one.copies is not None and one.copies != one.agent and not one.is_reference:
+        if one.copies is not None and not one.is_reference:
             copies.setdefault(one.copies, []).append(one.agent)
 
     notes = []
@@ -556,8 +562,10 @@ def day_text(at: datetime) -> str:
 
 
 def _as_sentence(text: str) -> str:
+    """Return a text as a sentence."""
     return f"{text[:1].upper()}{text[1:]}."
 
 
 def _lower_first(text: str) -> str:
+    """Return a sentence as it stands after a colon."""
     return f"{text[:1].lower()}{text[1:]}"

@@ -42,7 +42,6 @@ from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.rules.reliability import corp, murphy
 from arena.scores.verdict import (
     MIN_COVERAGE,
-    AgentVerdict,
     Candidate,
     SeasonState,
     Standing,
@@ -328,7 +327,7 @@ def score_file(
         if name is None:
             verdict = _verdict(scores, part, found, choices.outside)
             told = {one.agent: one for one in verdict.agents}
-            scores = [_told(row, told.get(row.forecaster)) for row in scores]
+            scores = [replace(row, **told[row.forecaster].row_fields) for row in scores]
         rows += sorted(scores, key=lambda row: _rank_key(row, choices))
 
     few = all(row.skill_low is None for row in rows)
@@ -362,22 +361,6 @@ def _verdict(
     state = SeasonState(resolved_events=np.unique(table.event[is_scored(table.outcome)]).size)
     return make_verdict(
         candidates, found.pairs, found.against_price, state, lambda time: _own_time(time, table)
-    )
-
-
-def _told(row: ForecasterScores, told: AgentVerdict | None) -> ForecasterScores:
-    """Return a row with what is told of its forecaster."""
-    if told is None:
-        return row
-    return replace(
-        row,
-        rank_low=told.rank_low,
-        rank_high=told.rank_high,
-        better_than=told.better_than,
-        worse_than=told.worse_than,
-        price=told.price,
-        verdict=told.sentence,
-        price_verdict=told.price_sentence,
     )
 
 
