@@ -14,7 +14,7 @@ from arena.errors import count_text
 from arena.record.model import cohort
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.duel import Duel
-from arena.scores.rules.comparisons.duel_evidence import PairEvidence
+from arena.scores.rules.comparisons.duel_evidence import MOST_ENTRIES, PairEvidence
 from markets.millionths import ONE
 
 MIN_COVERAGE = cohort.MIN_COVERAGE / ONE
@@ -37,8 +37,9 @@ Standing = Literal["better", "worse", "open", "none"]
 class Candidate:
     """What the verdict has to know of an agent.
 
-    `why_not` is the reason why it is not ranked. `copies` is the agent, or the price, that it repeats.
-    `skill` is its mean score, higher being better, and `skill_low` the lower end of the interval of it.
+    `why_not` is the reason why it is not ranked; it `is_waiting` if nothing of its has resolved. `copies` is
+    the agent, or the price, that it repeats. `skill` is its mean score, higher being better, and `skill_low`
+    the lower end of the interval of it.
     """
 
     agent: str
@@ -47,6 +48,7 @@ class Candidate:
     copies: str | None = None
     skill: float | None = None
     skill_low: float | None = None
+    is_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +219,7 @@ def make_verdict(
     headline = _headline(entries, between, by_price, candidates, state)
 
     return Verdict(
-        sentence=" ".join([headline, *_notes(candidates)]),
+        sentence=" ".join([headline, *_notes(candidates), *_notes_on_many(entries)]),
         guarantee=next((one.guarantee for one in entries if one.guarantee), ""),
         leader=leaders[0] if leaders else None,
         agents=tuple(told),
@@ -292,6 +294,8 @@ def _rivals_sentence(agent: str, own: Sequence[PairVerdict], untold: Sequence[st
     rivals = len(better) + len(worse) + len(untold)
     if not rivals:
         return "There is no other entry to compare it with."
+    if not own:
+        return "No forecast in common with the others has been compared yet."
 
     parts = []
     if better:
@@ -413,10 +417,25 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
         for head, names in copies.items():
             notes.append(f"{list_names(names)} {'copies' if len(names) == 1 else 'copy'} {head}.")
 
-    unranked = sum(one.why_not is not None and not one.is_reference for one in candidates)
-    if 0 < unranked < sum(not one.is_reference for one in candidates):
-        notes.append(f"{count_text(unranked, 'agent')} answered too little to be ranked.")
+    players = [one for one in candidates if not one.is_reference]
+    unranked = [one for one in players if one.why_not is not None]
+    if len(unranked) == len(players):
+        return notes
+
+    waiting = [one.agent for one in unranked if one.is_waiting]
+    if waiting:
+        notes.append(f"{list_names(waiting)} {'has' if len(waiting) == 1 else 'have'} no result yet.")
+    if len(unranked) > len(waiting):
+        too_little = count_text(len(unranked) - len(waiting), "agent")
+        notes.append(f"{too_little} answered too little to be ranked.")
     return notes
+
+
+def _notes_on_many(entries: Sequence[AgentVerdict]) -> list[str]:
+    """Return that not all entries are compared, where there are too many."""
+    if len(entries) <= MOST_ENTRIES:
+        return []
+    return [f"Only the first {MOST_ENTRIES} entries are compared with one another."]
 
 
 def duel_sentences(duel: Duel, verdict: Verdict) -> list[str]:
