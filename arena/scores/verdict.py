@@ -5,7 +5,7 @@ they form no such sentence of their own.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import inf
 from typing import Any, Literal
@@ -196,27 +196,31 @@ def _iso_time(at: float) -> str:
 def make_verdict(
     candidates: Sequence[Candidate],
     pairs: Sequence[PairEvidence],
-    against_price: Sequence[PairEvidence],
+    against_price: Sequence[PairEvidence] | None,
     state: SeasonState = SeasonState(),
     time_text: Callable[[float], str] = _iso_time,
 ) -> Verdict:
     """Return the verdict on these agents, by the evidence of each pair and of each against the price.
 
     Agents are ordered by the ranks that they may have, then by the lower end of their skill's interval.
-    References, copies and agents that answered too little have no rank, and stand last.
+    References, copies and agents that answered too little have no rank, and stand last. Of the price nothing
+    is said if there is none.
     """
     every = [_pair_verdict(pair, time_text) for pair in pairs]
-    by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price}
+    has_price = against_price is not None
+    by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price or ()}
     names = {one.agent for one in candidates if _is_entry(one)}
     between = [pair for pair in every if {pair.better, pair.worse} <= names]
 
-    told = [_agent_verdict(one, names, between, by_price.get(one.agent)) for one in candidates]
+    told = [_agent_verdict(one, names, between) for one in candidates]
+    if has_price:
+        told = [_with_price(one, by_price.get(one.agent)) for one in told]
     places = {one.agent: one for one in candidates}
     told.sort(key=lambda one: _order(one, places[one.agent]))
 
     entries = [one for one in told if one.rank_low is not None]
     leaders = [one.agent for one in entries if len(entries) > 1 and not one.untold and not one.worse_than]
-    headline = _headline(entries, between, by_price, candidates, state)
+    headline = _headline(entries, between, by_price if has_price else None, candidates, state)
 
     return Verdict(
         sentence=" ".join([headline, *_notes(candidates), *_notes_on_many(entries)]),
@@ -252,9 +256,7 @@ def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, f
     return not has_rank, ranks, skill_low, skill, one.agent
 
 
-def _agent_verdict(
-    one: Candidate, names: set[str], pairs: Sequence[PairVerdict], price: PairVerdict | None
-) -> AgentVerdict:
+def _agent_verdict(one: Candidate, names: set[str], pairs: Sequence[PairVerdict]) -> AgentVerdict:
     """Return what is told of an agent among the entries of these names."""
     own = [pair for pair in pairs if one.agent in (pair.better, pair.worse)]
     told = [pair for pair in own if pair.since is not None]
@@ -272,10 +274,26 @@ def _agent_verdict(
         worse_than=worse,
         untold=untold if is_entry else (),
         copies=one.copies,
-        price=_standing(one, price) if is_entry else "none",
+        price="none",
         sentence=_rivals_sentence(one.agent, own, untold) if is_entry else _no_rank(one),
-        price_sentence=_price_sentence(one, price) if is_entry else "",
+        price_sentence="",
     )
+
+
+def _with_price(told: AgentVerdict, price: PairVerdict | None) -> AgentVerdict:
+    """Return what is told of an agent with how it stands to the market price, if it is an entry."""
+    if told.rank_low is None:
+        return told
+    if price is None:
+        sentence = "None of its forecasts that can be compared with the market price has resolved yet."
+        return replace(told, price_sentence=sentence)
+    if price.since is None:
+        sentence = f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
+        return replace(told, price="open", price_sentence=sentence)
+
+    standing: Standing = "better" if price.better == told.agent else "worse"
+    sentence = f"{standing.capitalize()} than the market price{_since([price])}."
+    return replace(told, price=standing, price_sentence=sentence)
 
 
 def _no_rank(one: Candidate) -> str:
@@ -309,29 +327,10 @@ def _rivals_sentence(agent: str, own: Sequence[PairVerdict], untold: Sequence[st
     return _as_sentence("; ".join(parts))
 
 
-def _standing(one: Candidate, price: PairVerdict | None) -> Standing:
-    """Return how an entry stands to the market price."""
-    if price is None:
-        return "none"
-    if price.since is None:
-        return "open"
-    return "better" if price.better == one.agent else "worse"
-
-
-def _price_sentence(one: Candidate, price: PairVerdict | None) -> str:
-    """Return whether an entry is better than the market price, as far as that is told."""
-    standing = _standing(one, price)
-    if price is None or standing == "none":
-        return "None of its forecasts that can be compared with the market price has resolved yet."
-    if standing == "open":
-        return f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
-    return f"{standing.capitalize()} than the market price{_since([price])}."
-
-
 def _headline(
     entries: Sequence[AgentVerdict],
     pairs: Sequence[PairVerdict],
-    by_price: Mapping[str, PairVerdict],
+    by_price: Mapping[str, PairVerdict] | None,
     candidates: Sequence[Candidate],
     state: SeasonState,
 ) -> str:
@@ -348,8 +347,10 @@ def _headline(
     if not entries:
         return _nobody(players)
     if len(entries) == 1:
-        return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence)}"
-    return f"{_ladder(entries, pairs, state)} {_group_and_price(entries, by_price)}"
+        return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence or entries[0].sentence)}"
+
+    ladder = _ladder(entries, pairs, state)
+    return ladder if by_price is None else f"{ladder} {_group_and_price(entries, by_price)}"
 
 
 def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state: SeasonState) -> str:
