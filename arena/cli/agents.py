@@ -21,7 +21,8 @@ from arena.cli.output import (
     typed,
     without_password,
 )
-from arena.cli.table import TableChoice, TableColumn, between, print_table, print_text, value_in
+from arena.cli.page import print_table, print_text
+from arena.cli.table import TableChoice, TableColumn, between, value_in
 from arena.clock import now
 from arena.cohorts.diff import agent_setup, setting_in_words, setting_text, setup_differences
 from arena.cohorts.freeze import freeze_cohort

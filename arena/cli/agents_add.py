@@ -19,7 +19,7 @@ from arena.cli.check_next import joining_text, read_begun
 from arena.cli.model_choice import Block, ModelOptions, model_blocks, price_words, with_stops
 from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import exact, interruptible, plain, prints_aside, progress, run_async, shortened, typed
-from arena.cli.table import print_text
+from arena.cli.page import print_text
 from arena.clock import now
 from arena.config import Config
 from arena.config.editing import block_lines, edited

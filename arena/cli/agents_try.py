@@ -23,7 +23,8 @@ from arena.cli.output import (
     shortened,
     typed,
 )
-from arena.cli.table import TableColumn, print_table
+from arena.cli.page import print_table
+from arena.cli.table import TableColumn
 from arena.clock import now
 from arena.cohorts.diff import setting_in_words
 from arena.cohorts.freeze import stamp_of

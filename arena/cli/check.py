@@ -36,7 +36,8 @@ from arena.cli.output import (
     typed,
     without_password,
 )
-from arena.cli.table import TableChoice, TableColumn, print_table, print_text
+from arena.cli.page import print_table, print_text
+from arena.cli.table import TableChoice, TableColumn
 from arena.clock import now
 from arena.cohorts.replacements import unproven_hint
 from arena.cohorts.schedule import PLAY_WINDOW

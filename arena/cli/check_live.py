@@ -15,7 +15,8 @@ from arena.calls.rate_limit import RateLimiter
 from arena.calls.recorded_ask import Asker
 from arena.calls.reservations import CallReservations
 from arena.cli.output import exact, prints_aside, run_async
-from arena.cli.table import TableColumn, print_table
+from arena.cli.page import print_table
+from arena.cli.table import TableColumn
 from arena.clock import now, timer
 from arena.cohorts.freeze import stamp_of
 from arena.config import Config

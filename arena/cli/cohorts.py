@@ -14,7 +14,8 @@ from arena.cli.check_next import next_step
 from arena.cli.cohort_diff import NUMBER, by_rounds, numbered, versions_data
 from arena.cli.options import BASELINES, Options, command, flag, instant, option
 from arena.cli.output import attributes, exact, minute, plain, prints_aside, signed_dollars, typed
-from arena.cli.table import TableChoice, TableColumn, json_rows, print_table, print_text
+from arena.cli.page import json_rows, print_table, print_text
+from arena.cli.table import TableChoice, TableColumn
 from arena.clock import now
 from arena.cohorts.diff import setting_text, value_in_words
 from arena.cohorts.freeze import plan_of, stamp_of

@@ -13,7 +13,8 @@ from arena.cli.leaderboard import print_leaderboard, read_leaderboard
 from arena.cli.leaderboard_columns import COLUMNS
 from arena.cli.options import LEAVE_FAILED, Options, command, flag, option
 from arena.cli.output import interruptible, prints_aside, program, progress, run_async, without_password
-from arena.cli.table import TableChoice, print_text
+from arena.cli.page import print_text
+from arena.cli.table import TableChoice
 from arena.clock import timer
 from arena.cohorts.freeze import plan_of
 from arena.config import Config

@@ -14,8 +14,9 @@ import typer
 
 from arena.cli.options import CLOCK_FILE, DEFAULT, Options, argument, clock_of, command, flag, option
 from arena.cli.output import plain, progress
+from arena.cli.page import print_table
 from arena.cli.score import text_of
-from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.cli.table import TableChoice, TableColumn
 from arena.errors import ArenaError, FileFault, FileFaults, count_text
 from arena.scores.files.forecastbench import (
     ForecastFile,

@@ -16,7 +16,8 @@ import typer
 from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
 from arena.cli.options import CLOCK_FILE, Options, clock_of, command, flag, option
 from arena.cli.output import attributes, exact, interruptible, plain, prints_aside, progress, run_async, typed
-from arena.cli.table import TableChoice, TableColumn, print_table
+from arena.cli.page import print_table
+from arena.cli.table import TableChoice, TableColumn
 from arena.clock import Clock
 from arena.config import Config
 from arena.config.environment import environment, missing_keys

@@ -31,7 +31,7 @@ from arena.cli.model_choice import (
 )
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import print_json
-from arena.cli.table import print_text
+from arena.cli.page import print_text
 from arena.clock import now
 from arena.config import Config, environment, load
 from arena.config.editing import block_lines

@@ -24,7 +24,8 @@ from arena.cli.leaderboard_columns import (
 )
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain, thinking_words
-from arena.cli.table import TableChoice, TableColumn, print_table, print_text
+from arena.cli.page import print_table, print_text
+from arena.cli.table import TableChoice, TableColumn
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, later_models_words
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
@@ -187,17 +188,20 @@ class BoardTables:
 
 def _board_of(found: Mapping[str, Any], choice: TableChoice) -> BoardTables:
     """Return the tables of a board. Until enough events have resolved nobody is ranked on it."""
+    columns: Sequence[TableColumn]
     of_cohort = "over_all_cohorts" in found
     rows = _board_rows(found)
     references = [row for row in rows if row["is_reference"]]
     agents = [row for row in rows if not row["is_reference"]]
 
     if max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS:
-        columns, order = _early_columns(choice, of_cohort=of_cohort), EARLY_ORDER
+        columns = _early_columns(choice, of_cohort=of_cohort)
+        order = EARLY_ORDER
         agents.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0.0), row["agent"]))
         unranked = [row for row in agents if row["turns"] and not row["answered"]]
     else:
-        columns, order = (COHORT_COLUMNS, COHORT_ORDER) if of_cohort else (COLUMNS, ORDER)
+        columns = COHORT_COLUMNS if of_cohort else COLUMNS
+        order = COHORT_ORDER if of_cohort else ORDER
         unranked = [row for row in agents if row["why_unranked"]]
 
     ranked = [row for row in agents if row not in unranked]

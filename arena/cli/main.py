@@ -1,4 +1,4 @@
-"""The program `arena`: its commands, and how it ends: with which status, and after which errors."""
+"""The program `arena`: finds a command, runs it, and ends with an exit status that a script can go by."""
 
 import os
 import re
@@ -6,177 +6,54 @@ import select
 import signal
 import sys
 from collections.abc import Iterator, Mapping
-from copy import copy
-from datetime import datetime
 from functools import cache
 from importlib import import_module
-from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from arena.cli.help import help_text
 from arena.cli.options import CONFIG_FILE, DATABASE, Options
-from arena.cli.output import print_error
+from arena.cli.page import print_error
+from arena.cli.surface import COMMANDS, FAMILIES, FORMER, PANELS, Places
 from arena.errors import ArenaError
 
 UsageError: Any = typer.BadParameter.__base__
 """What Typer raises where a command line is wrong."""
-USAGE, INTERRUPTED = 64, 130
-FORMER = {
-    "arena cohorts resume": "arena cohorts pause N --resume",
-    "arena db copy": "arena db backup URL",
-    "arena forecastbench resolve": "arena forecastbench fetch --resolutions",
-    "arena watch": "arena status --incidents, and its test arena status --test-webhook",
-}
-"""What commands that are no more are called now."""
-METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
-"""What help calls the value of an option that has no word of its own for it."""
+USAGE = 64
+INTERRUPTED = 130
+FIRST_LINES = """\
+arena demo          play a whole season offline, without a key, then open the dashboard
+arena try           find a model and ask it real questions: its calibration in two minutes
+arena score FILE    score forecasts that you already have
+"""
+"""What `arena` prints without a command."""
 
 
-FAMILIES = {
-    "agents": """List the agents, add models, and try one before it plays. Nothing here changes the record.
-
-Example: arena agents add anthropic/claude-sonnet-5
-
-Next: arena round plays the next round with all of them.
-""",
-    "cohorts": """List the cohorts, start one by hand, pause or end one, and seal its decisions.
-
-A cohort keeps its settings; a changed config takes effect with the next one.
-
-Example: arena cohorts diff 1 next
-
-Next: arena round plays the next round.
-""",
-    "markets": """Read, list, settle and record a venue's markets. Nothing here calls a model or places a bet.
-
-Example: arena markets sync
-
-Next: arena markets list shows what was read.
-""",
-    "forecastbench": """Play, check and score ForecastBench's rounds.
-
-Question sets, resolution sets and forecasters' files come plain or packed with gzip.
-
-Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
-
-Next: arena forecastbench board
-""",
-    "db": """Maintain the record: back it up, restore, upgrade, move and prune it.
-
-Only old prices that nothing depends on can be pruned.
-
-Example: arena db backup
-
-Next: arena verify
-""",
-}
-"""What the help of each family says."""
-COMMANDS: dict[str, Any] = {
-    "demo": "demo:demo",
-    "try": "try_model:try_model",
-    "init": "init:init",
-    "config": "config:config",
-    "check": "check:check",
-    "run": "run:run",
-    "round": "round:round_command",
-    "status": "status:status",
-    "worker": "run:worker",
-    "prompts": "prompts:prompts",
-    "leaderboard": "leaderboard:leaderboard",
-    "duel": "leaderboard:duel",
-    "score": "score:score",
-    "tournament": "score:tournament",
-    "positions": "positions:positions",
-    "whatif": "whatif:whatif",
-    "schema": "schema:schema",
-    "desk": "desk:desk",
-    "mcp": "desk:mcp",
-    "history": "history:history",
-    "replay": "replay:replay",
-    "verify": "verify:verify",
-    "export": "export:export",
-    "import": "export:import_record",
-    "dashboard": "dashboard:dashboard",
-    "report": "export:report",
-    "publish": "export:publish",
-    "agents": {
-        "list": "agents:list_agents",
-        "show": "agents:show",
-        "add": "agents_add:add",
-        "try": "agents_try:try_agent",
-    },
-    "cohorts": {
-        "list": "cohorts:list_cohorts",
-        "show": "cohorts:show",
-        "start": "cohorts:start",
-        "end": "cohorts:end",
-        "pause": "cohorts:pause",
-        "diff": "cohort_diff:diff",
-        "seal": "cohort_diff:seal",
-    },
-    "markets": {
-        "sync": "market_files:sync",
-        "list": "markets:list_markets",
-        "show": "markets:show",
-        "settle": "market_settle:settle",
-        "record": "market_files:record_markets",
-        "check": "market_files:check_bundle",
-        "rejected": "markets:rejected",
-    },
-    "forecastbench": {
-        "fetch": "forecastbench:fetch",
-        "run": "forecastbench_run:run",
-        "file": "forecastbench:file",
-        "check": "forecastbench:check",
-        "board": "forecastbench:board",
-    },
-    "db": {"backup": "db:backup", "restore": "db:restore", "upgrade": "db:upgrade", "prune": "db:prune"},
-}
-"""The file and the function of each command, loaded where it is asked for."""
-
-
-def flow(command: Any) -> None:
-    """Let the help of a command fill lines however wide the terminal is."""
-    paragraphs = cleandoc(command.help or "").split("\n\n")
-    command.help = "\n\n".join(" ".join(words.split()) for words in paragraphs)
-    for each in command.params:
-        each.metavar = each.metavar or METAVARS.get(each.type_descriptor.annotation)
-
-
-class LiteralHelp(TyperCommand):
-    """A command whose help is shown as it is written: nothing in brackets is taken for markup."""
+class Leaf(TyperCommand):
+    """A command, whose help is plain text."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help; in plain text there is no markup to begin with."""
-        shown = copy(self)
-        if self.rich_markup_mode is not None:
-            from rich.markup import escape
-
-            shown.help = escape(self.help or "")
-            shown.params = [copy(option) for option in self.params]
-            for option in shown.params:
-                if isinstance(option, TyperOption | TyperArgument):
-                    option.help = escape(option.help or "")
-        TyperCommand.format_help(shown, ctx, formatter)
+        """Write the help; nothing in it is taken for markup."""
+        formatter.write(help_text(self, ctx, formatter.width, {}) + "\n")
 
 
 @cache
 def load_command(name: str, place: str) -> Any:
-    """The command of that name in its place."""
+    """Return the command of that name, which is loaded from its place."""
     file, _, function = place.partition(":")
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=LiteralHelp)(getattr(import_module(f"arena.cli.{file}"), function))
-    command = get_command(alone)
-    flow(command)
-    return command
+    alone.command(name, cls=Leaf)(getattr(import_module(f"arena.cli.{file}"), function))
+    return get_command(alone)
 
 
-def first_words(place: str) -> str:
-    """What a command says of itself first, read without loading it: help has to be there at once."""
+def first_words(place: "str | Places", name: str) -> str:
+    """Return what a command says of itself first, read without loading it: help has to be there at once."""
+    if not isinstance(place, str):
+        return FAMILIES[name].partition("\n")[0]
     file, _, function = place.partition(":")
     text = Path(__file__).with_name(f"{file}.py").read_text("utf-8")
     _, _, after = text.partition(f"\ndef {function}(")
@@ -186,7 +63,7 @@ def first_words(place: str) -> str:
 class LoadedCommands(Mapping[str, Any]):
     """Commands and families by name, each loaded when it is asked for."""
 
-    def __init__(self, places: Mapping[str, Any]) -> None:
+    def __init__(self, places: Places) -> None:
         self.places = places
 
     def __iter__(self) -> Iterator[str]:
@@ -199,12 +76,31 @@ class LoadedCommands(Mapping[str, Any]):
         place = self.places[name]
         return load_command(name, place) if isinstance(place, str) else Family(name, place)
 
-    def listed(self) -> dict[str, Any]:
-        """The same with no more of each command than a list of them says."""
-        return {
-            name: TyperCommand(name, help=first_words(place)) if isinstance(place, str) else self[name]
-            for name, place in self.places.items()
+
+class Family(TyperGroup):
+    """Commands that are typed after a word they have in common. Its help loads none of them."""
+
+    def __init__(self, name: str, places: Places, **more: Any) -> None:
+        super().__init__(name=name, **{"help": FAMILIES.get(name), "no_args_is_help": True} | more)
+        self.commands = cast(Any, LoadedCommands(places))
+        self.panels: Mapping[str, Places] = {"Commands:": places}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return their names, which are known without loading them."""
+        return list(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of that name, which may be in the plural: `show agents`."""
+        name = cmd_name if cmd_name in self.commands else cmd_name.removesuffix("s")
+        return super().get_command(ctx, name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, with what each command says of itself first."""
+        panels = {
+            title: {name: first_words(place, name) for name, place in places.items()}
+            for title, places in self.panels.items()
         }
+        formatter.write(help_text(self, ctx, formatter.width, panels) + "\n")
 
 
 EXIT_STATUSES = {
@@ -218,36 +114,19 @@ EXIT_STATUSES = {
 """What a script can go by."""
 
 
-class CommandListing(TyperGroup):
-    """Commands whose help loads none of them."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, which are known without them."""
-        return list(self.commands)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help, with what each command says of itself first."""
-        listed = copy(self)
-        listed.commands = cast(LoadedCommands, self.commands).listed()
-        TyperGroup.format_help(listed, ctx, formatter)
-
-
-class Family(CommandListing):
-    """The commands that have their first word in common."""
-
-    def __init__(self, name: str, places: Mapping[str, str]) -> None:
-        super().__init__(name=name, help=FAMILIES[name], no_args_is_help=True)
-        self.commands = cast(Any, LoadedCommands(places))
-        flow(self)
-
-
-class Commands(CommandListing):
-    """The commands, in the order given here. Expected errors are printed, without a traceback."""
+class Program(Family):
+    """All commands. Expected errors are printed, without a traceback."""
 
     def __init__(self, **more: Any) -> None:
-        super().__init__(**more)
-        self.commands = cast(Any, LoadedCommands(COMMANDS))
-        flow(self)
+        super().__init__(**{"places": COMMANDS} | more)
+        self.panels = {f"{title}:": places for title, places in PANELS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that was typed; of one that is no more, both words of its name are told."""
+        typed = " ".join(args[:2])
+        if args[0] not in self.commands and typed in FORMER:
+            ctx.fail(f"No such command {typed!r}.")
+        return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **named: Any) -> Any:
         """Run the command that was asked for, and exit with one of the statuses."""
@@ -304,7 +183,7 @@ class Commands(CommandListing):
 
 
 def usage_text(message: str) -> str:
-    """What is wrong with a command line, without the words of the library that found it.
+    """Return what is wrong with a command line, without the words of the library that found it.
 
     >>> usage_text("Invalid value for '--limit': Input should be a valid integer, unable to parse string")
     "Invalid value for '--limit': expected a whole number"
@@ -316,37 +195,38 @@ def usage_text(message: str) -> str:
 
 
 def usage_hint(message: str, typed: str) -> str:
-    """Where to look, or what a command that was typed is called now.
+    """Return where to look, or what a command that was typed is called now.
 
-    >>> usage_hint("No such command 'copy'.", "arena db")
-    'it is now arena db backup URL'
+    >>> usage_hint("No such command 'db copy'.", "arena")
+    'it is now arena admin backup URL'
     """
     gone = re.match("No such command '(.+?)'", message)
-    named = FORMER.get(f"{typed} {gone[1]}") if gone else None
-    return f"it is now {named}" if named else f"see {typed} --help"
+    if gone and gone[1] in FORMER:
+        return f"it is now arena {FORMER[gone[1]]}"
+    return f"see {typed} --help"
 
 
 app = typer.Typer(
     name="arena",
-    cls=Commands,
-    no_args_is_help=True,
+    cls=Program,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="New here? arena demo plays a season without a key; arena init DIR starts your own arena.\n\n"
-    "Exit status: " + "; ".join(f"{status} {words}" for status, words in EXIT_STATUSES.items()) + ".",
+    epilog="Exit status: " + "; ".join(f"{status} {words}" for status, words in EXIT_STATUSES.items()) + ".",
 )
 
 
 def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+    """Print the version and end, if it was asked for."""
+    if not wanted:
+        return
+    from importlib.metadata import PackageNotFoundError, version
 
-        try:
-            print(f"arena {version('paper-arena')}")
-        except PackageNotFoundError:
-            print("arena, from a checkout that is not installed")
-        raise typer.Exit
+    try:
+        print(f"arena {version('paper-arena')}")
+    except PackageNotFoundError:
+        print("arena, from a checkout that is not installed")
+    raise typer.Exit
 
 
 @app.callback()
@@ -360,6 +240,8 @@ def arena(
 ) -> None:
     """Paper Arena: LLM agents bet play money on prediction markets, and you learn who forecasts well."""
     context.obj = Options(config, database)
+    if context.invoked_subcommand is None:
+        print(FIRST_LINES, end="")
 
 
 def main() -> None:

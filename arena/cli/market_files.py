@@ -12,7 +12,8 @@ import typer
 
 from arena.cli.options import DAY, Options, argument, command, flag, instant, option
 from arena.cli.output import attributes, prints_aside, program, progress, run_async, typed
-from arena.cli.table import TableColumn, print_table
+from arena.cli.page import print_table
+from arena.cli.table import TableColumn
 from arena.clock import now
 from arena.errors import ArenaError, count_text
 from markets.bundle import BundleReport, WriteCounts, check, write

@@ -3,11 +3,10 @@
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, redirect_stdout
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from arena.cli.output import AGAIN, print_json
+from arena.cli.page import Page, page_lines, print_page
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError
 
@@ -141,15 +141,20 @@ class Options:
             with self.writing() as record:
                 end_incidents(record.engine, kind, now())
 
-    def answer(self, data: object, say: Callable[..., object], *found: object) -> None:
-        """JSON if that is wanted, else words, from the same data or from what was found."""
-        if self.table.columns:
-            with redirect_stdout(StringIO()):
-                say(*found or (data,))  # refuses a column that there isn't, before anything is printed
+    def answer(self, data: object, page: Callable[..., Page], *given: object) -> None:
+        """Print a command's answer: `data` as JSON if that is wanted, else the page made from it.
+
+        The page may be made from what else is given, instead of from the data.
+        """
+        if self.json and not self.table.columns:
+            print_json(data)
+            return
+        blocks = page(*given or (data,)) or ()
         if self.json:
+            list(page_lines(blocks, None))  # refuses a column that there isn't, before anything is printed
             print_json(data)
         else:
-            say(*found or (data,))
+            print_page(blocks)
 
 
 def option(help_text: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:

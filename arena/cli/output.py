@@ -96,16 +96,6 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
         raise KeyboardInterrupt from None
 
 
-def print_error(error: ArenaError, as_json: bool) -> None:
-    """An expected error: as text on standard error, or as an object on standard output."""
-    if as_json:
-        print_json({"error": error.as_dict()})
-        return
-    print(error.message, file=sys.stderr)
-    if error.hint:
-        print(f"→ {error.hint}", file=sys.stderr)
-
-
 def plain(text: str) -> str:
     """A text on one line, without what a terminal would take for a command.
 

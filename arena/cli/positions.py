@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from arena.cli.options import Options, command, flag, option
 from arena.cli.output import duration, exact, minute, one_line, signed_dollars, typed
-from arena.cli.table import TableChoice, TableColumn, exact_at, json_rows, print_table, print_text
+from arena.cli.page import json_rows, print_table, print_text
+from arena.cli.table import TableChoice, TableColumn, exact_at
 from arena.errors import ArenaError
 from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts

@@ -9,7 +9,8 @@ from agents.prompts.template import BadTemplate, compile_template
 from agents.registry import HOME, prompt_template
 from arena.cli.options import DEFAULT, Options, argument, command, flag, option
 from arena.cli.output import plain
-from arena.cli.table import TableColumn, print_table
+from arena.cli.page import print_table
+from arena.cli.table import TableColumn
 from arena.config.code import extension_folders
 from arena.errors import ArenaError
 from markets.registry import ExtensionFolder, UnknownExtension, names

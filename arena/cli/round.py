@@ -23,7 +23,8 @@ from arena.cli.output import (
     run_async,
     typed,
 )
-from arena.cli.table import TableColumn, print_table
+from arena.cli.page import print_table
+from arena.cli.table import TableColumn
 from arena.clock import now
 from arena.cohorts.freeze import check_keys, plan_of, stamp_of
 from arena.cohorts.replacements import unproven_hint

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from arena.cli.options import BASELINES, LEAVE_FAILED, Options, clock_of, command, flag, option
 from arena.cli.output import attributes, interruptible, minute, plain, print_json, prints_aside, typed
-from arena.cli.table import print_table
+from arena.cli.page import print_table
 from arena.clock import Clock
 from arena.cohorts.freeze import check_keys, plan_of, stamp_of
 from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time

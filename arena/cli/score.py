@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import plain
-from arena.cli.table import TableChoice, TableColumn, between, print_table, print_text
+from arena.cli.page import print_table, print_text
+from arena.cli.table import TableChoice, TableColumn, between
 from arena.errors import ArenaError, count_text, times_text
 from arena.scores.files.bench_columns import bench_columns
 from arena.scores.files.csv_columns import cells_of, decode

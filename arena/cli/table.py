@@ -1,9 +1,6 @@
-"""Tables: the columns of a command, said once, give its JSON, its plain lines and what fits a terminal."""
+"""Tables: the columns of a command, named once, give its JSON, its plain lines and what fits a terminal."""
 
-import os
 import re
-import shutil
-import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +17,7 @@ MOST_NAMED = 5
 LEAST = {"cut": 28, "cut middle": 14, "wrap": 16}
 """The characters that a text keeps, by how it is narrowed, before a column gives way to it."""
 UNKNOWN = "–"
+EMPTY = ("", UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +41,20 @@ class TableColumn:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """Return what stands above it."""
         return self.name if self.heading is None else self.heading
 
     @property
     def plain_title(self) -> str:
-        """The same in one line."""
+        """Return the same in one line."""
         return self.title.replace("\n", " ")
 
     def value_of(self, row: Any) -> Any:
-        """What a row has in this column."""
+        """Return what a row has in this column."""
         return self.value(row) if callable(self.value) else value_in(row, self.value or self.name)
 
     def cell(self, row: Any) -> str:
-        """The same as text; a dash where nothing is known."""
+        """Return the same as text; a dash where nothing is known."""
         value = self.value_of(row)
         if value is None:
             return UNKNOWN
@@ -64,7 +62,7 @@ class TableColumn:
 
 
 def value_in(row: Any, path: str) -> Any:
-    """What a row has under a name, or under names with dots between; None where one of them is not there."""
+    """Return what a row has under a name, or under names with dots between; None where one is not there."""
     for name in path.split("."):
         if row is None:
             return None
@@ -73,12 +71,12 @@ def value_in(row: Any, path: str) -> Any:
 
 
 def exact_at(path: str) -> Callable[[Any], float | None]:
-    """The same of millionths, as the number that they are."""
+    """Return what reads millionths of a row as the number that they are."""
     return lambda row: exact(value_in(row, path))
 
 
 def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | None]:
-    """What writes an interval of a row, where it has one."""
+    """Return what writes an interval of a row, where it has one."""
 
     def write(row: Any) -> str | None:
         least = value_in(row, low)
@@ -96,7 +94,7 @@ class TableChoice:
     width: int | None = None
 
     def of(self, every: Sequence[TableColumn]) -> list[TableColumn]:
-        """The columns that are wanted, in their order."""
+        """Return the columns that are wanted, in their order."""
         if not self.columns:
             return list(every)
         known = {name: column for column in every for name in (column.plain_title, column.name) if name}
@@ -110,67 +108,86 @@ class TableChoice:
         return [known[name] for name in wanted]
 
 
-def line_width() -> int | None:
-    """The characters of a line: those of the terminal or of COLUMNS, or None where there is no limit."""
-    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
-        return shutil.get_terminal_size().columns
-    return None
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns, of which those are shown that are wanted and fit.
 
-
-def print_text(text: str, indent: int = 0) -> None:
-    """Paragraphs that fill the lines of the terminal, those after the first of each behind an indent."""
-    width = line_width() or sys.maxsize
-    for words in text.split("\n"):
-        print(textwrap.fill(words, width, subsequent_indent=" " * indent))
-
-
-def json_rows(columns: Sequence[TableColumn], rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """The rows for JSON, with every column by its name."""
-    return [{column.name: column.value_of(row) for column in columns} for row in rows]
-
-
-def print_table(
-    columns: Sequence[TableColumn | str],
-    rows: Sequence[Any],
-    title: str = "",
-    choice: TableChoice | None = None,
-    total: Mapping[str, str] | None = None,
-    *,
-    tells_hidden: bool = True,
-) -> list[str]:
-    """Print a table, and return the names of the columns that are shown.
-
-    A column that is only a heading takes its place from rows that are tuples. Into a pipe go all columns,
-    whole, unless the choice has a width; `total` is one more row, by its columns.
+    A column that is only a heading takes its place from rows that are tuples. `total` is one more row, by its
+    columns. `choice` is what the user wants of it, where the command has `--wide` and `--columns`.
     """
-    every = [_placed(place, column) for place, column in enumerate(columns)]
-    choosing, choice, width = choice is not None, choice or TableChoice(), line_width()
-    width = width or choice.width
-    shown = choice.of(every)
-    texts = {
-        column.name: [*(column.cell(row) for row in rows), *([total.get(column.name, "")] if total else [])]
-        for column in shown
-    }
-    hidden: list[TableColumn] = []
-    if width is not None and not choice.wide:
-        if not choice.columns:
-            shown = [
-                column for column in shown if not all(text in ("", UNKNOWN) for text in texts[column.name])
-            ]
-            narrower = [column for column in shown if column.from_width > width]
-            fitting = [column for column in shown if column not in narrower]
-            hidden = [*narrower, *too_many(fitting, texts, width)]
-        shown = [column for column in shown if column not in hidden]
-        fit_texts(shown, texts, width)
-    if title:
-        print(title)
-    for line in drawn([(column.title, texts[column.name]) for column in shown]):
-        print(line)
-    if hidden and tells_hidden:
-        names = [column.plain_title or column.name for column in every if column in hidden]
-        print_text(hidden_sentence(names, choosing))
-    print()
-    return [column.name for column in shown]
+
+    columns: Sequence[TableColumn | str]
+    rows: Sequence[Any]
+    title: str = ""
+    choice: TableChoice | None = None
+    total: Mapping[str, str] | None = None
+    tells_hidden: bool = True
+
+    def data(self) -> list[dict[str, Any]]:
+        """Return the rows for JSON, with every column by its name."""
+        return [{column.name: column.value_of(row) for column in self.every} for row in self.rows]
+
+    @property
+    def every(self) -> list[TableColumn]:
+        """Return all columns; one that is only a heading is named by its place."""
+        return [_placed(place, column) for place, column in enumerate(self.columns)]
+
+    def fitted(self, width: int | None) -> "FittedTable":
+        """Return the table in lines of so many characters; without a width all columns, whole."""
+        choice = self.choice or TableChoice()
+        width = width or choice.width
+        every = self.every
+        shown = choice.of(every)
+        texts = {column.name: self._texts(column) for column in shown}
+        hidden: list[TableColumn] = []
+
+        if width is not None and not choice.wide:
+            if not choice.columns:
+                shown = [column for column in shown if any(text not in EMPTY for text in texts[column.name])]
+                narrower = [column for column in shown if column.from_width > width]
+                fitting = [column for column in shown if column not in narrower]
+                hidden = [*narrower, *too_many(fitting, texts, width)]
+            shown = [column for column in shown if column not in hidden]
+            fit_texts(shown, texts, width)
+
+        lines = [self.title] if self.title else []
+        lines += drawn([(column.title, texts[column.name]) for column in shown])
+        if hidden and self.tells_hidden:
+            names = [column.plain_title or column.name for column in every if column in hidden]
+            lines += wrapped(hidden_sentence(names, choosing=self.choice is not None), width)
+        return FittedTable(lines, [column.name for column in shown])
+
+    def _texts(self, column: TableColumn) -> list[str]:
+        """Return the cells of a column as text, that of the total last."""
+        texts = [column.cell(row) for row in self.rows]
+        if self.total is not None:
+            texts.append(self.total.get(column.name, ""))
+        return texts
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTable:
+    """The lines of a table, and the names of the columns that are in them."""
+
+    lines: list[str]
+    columns: list[str]
+
+
+def wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
+    """Return a text in lines of at most so many characters, those after the first behind an indent.
+
+    >>> wrapped("Nobody has played yet.", 12, indent=2)
+    ['Nobody has', '  played', '  yet.']
+    """
+    if width is None or cells_of(text) <= width:
+        return [text]
+    most = width
+    while True:
+        lines = textwrap.wrap(text, most, subsequent_indent=" " * indent, break_on_hyphens=False)
+        broadest = max(map(cells_of, lines), default=0)
+        if broadest <= width or most <= indent + 2:
+            return lines
+        most -= broadest - width
 
 
 def _placed(place: int, column: TableColumn | str) -> TableColumn:
@@ -180,7 +197,7 @@ def _placed(place: int, column: TableColumn | str) -> TableColumn:
 
 
 def hidden_sentence(names: Sequence[str], choosing: bool = True) -> str:
-    """What is not shown, and how to see it.
+    """Return what is not shown, and how to see it.
 
     >>> hidden_sentence(["rank", "cost", "value", "price", "bets", "events"])
     '6 columns are hidden; widen the terminal or use --wide.'
@@ -194,7 +211,7 @@ def hidden_sentence(names: Sequence[str], choosing: bool = True) -> str:
 
 
 def too_many(columns: Sequence[TableColumn], texts: Mapping[str, list[str]], width: int) -> list[TableColumn]:
-    """The columns that have to give way, those that matter least first."""
+    """Return the columns that have to give way, those that matter least first."""
     shown, gone = list(columns), list[TableColumn]()
     while sum(least(column, texts) + GAP for column in shown) - GAP > width:
         column = max(reversed(shown), key=lambda one: one.gives_way, default=None)
@@ -206,12 +223,12 @@ def too_many(columns: Sequence[TableColumn], texts: Mapping[str, list[str]], wid
 
 
 def natural(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
-    """The characters of a column that is not narrowed."""
+    """Return the characters of a column that is not narrowed."""
     return max(map(cells_of, [*column.title.split("\n"), *texts[column.name]]))
 
 
 def least(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
-    """The fewest characters that a column can be narrowed to."""
+    """Return the fewest characters that a column can be narrowed to."""
     whole = natural(column, texts)
     if not column.narrow or are_figures(texts[column.name]):
         return whole
@@ -234,7 +251,7 @@ def fit_texts(columns: Sequence[TableColumn], texts: dict[str, list[str]], width
 
 
 def narrowed(text: str, most: int, how: str) -> str:
-    """A text in so many characters: cut at its end or in the middle, or broken between words.
+    """Return a text in so many characters: cut at its end or in the middle, or broken between words.
 
     >>> narrowed("Will it rain in Rome?", 12, "cut"), narrowed("openrouter/qwen-4-max", 13, "cut middle")
     ('Will it rai…', 'openro…-4-max')
@@ -250,7 +267,7 @@ def narrowed(text: str, most: int, how: str) -> str:
 
 
 def drawn(columns: Sequence[tuple[str, list[str]]]) -> list[str]:
-    """The lines of a table; figures stand to the right, and the last lines of headings above the rows."""
+    """Return the lines of a table; figures stand to the right, and headings end just above the rows."""
     parts = []
     tallest = max((title.count("\n") for title, _ in columns), default=0)
     for title, cells in columns:
@@ -270,23 +287,23 @@ def drawn(columns: Sequence[tuple[str, list[str]]]) -> list[str]:
 
 
 def padded(text: str, width: int, to_the_right: bool) -> str:
-    """A text with spaces before or after it."""
+    """Return a text with spaces before or after it."""
     blank = " " * (width - cells_of(text))
     return blank + text if to_the_right else text + blank
 
 
 def are_figures(texts: Sequence[str]) -> bool:
-    """Whether a column holds figures, and blanks or dashes between them.
+    """Return whether a column holds figures, and blanks or dashes between them.
 
     >>> are_figures(["+1,250.00", "–", "-3%"]), are_figures(["2026-01-04"]), are_figures(["0.013–0.27", "9k"])
     (True, False, True)
     """
-    some = [text for text in texts if text not in ("", UNKNOWN)]
+    some = [text for text in texts if text not in EMPTY]
     return bool(some) and all(FIGURE.fullmatch(text) for text in some)
 
 
 def cells_of(text: str) -> int:
-    """The characters of a terminal that a text takes, where some letters take two."""
+    """Return the characters of a terminal that a text takes, where some letters take two."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

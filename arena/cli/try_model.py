@@ -29,16 +29,8 @@ from arena.cli.model_choice import (
     unanswered_ports,
 )
 from arena.cli.options import DAY, Options, argument, command, flag, option
-from arena.cli.output import (
-    interruptible,
-    plain,
-    print_error,
-    prints_aside,
-    program,
-    progress,
-    run_async,
-    shortened,
-)
+from arena.cli.output import interruptible, plain, prints_aside, program, progress, run_async, shortened
+from arena.cli.page import print_error
 from arena.cli.try_report import LONGEST_EXAMPLE, report_lines, trial_data, trial_page
 from arena.clock import timer
 from arena.config.environment import KEYS, environment

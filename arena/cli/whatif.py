@@ -9,7 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from arena.cli.options import Options, command, option
 from arena.cli.output import exact, progress, typed
-from arena.cli.table import TableChoice, TableColumn, print_table, print_text
+from arena.cli.page import print_table, print_text
+from arena.cli.table import TableChoice, TableColumn
 from arena.config.field_types import Stake
 from arena.config.sections import RulesBlock
 from arena.errors import ArenaError

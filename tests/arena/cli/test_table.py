@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from arena.cli.output import progress_lines
-from arena.cli.table import TableChoice, TableColumn, json_rows, print_table
+from arena.cli.page import Fields, Notes, page_lines, print_page
+from arena.cli.table import Table, TableChoice, TableColumn, cells_of
 from tests.program.in_process import invoke
 from tests.program.running import loaded
 
@@ -37,7 +38,7 @@ def shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int, choice: TableChoice
 ) -> list[str]:
     monkeypatch.setenv("COLUMNS", str(width))
-    print_table(COLUMNS, ROWS, choice=choice)
+    print_page([Table(COLUMNS, ROWS, choice=choice)])
     return capsys.readouterr().out.splitlines()
 
 
@@ -63,7 +64,7 @@ def test_what_matters_least_gives_way_first(
 
 
 def test_into_a_pipe_goes_everything(capsys: pytest.CaptureFixture[str]) -> None:
-    print_table(COLUMNS, ROWS)
+    print_page([Table(COLUMNS, ROWS)])
     head, first, second, _ = capsys.readouterr().out.splitlines()
     assert head.split() == ["agent", "question", "P/L", "forecasts", "note", "empty"]
     assert ROWS[0]["question"] in first
@@ -84,7 +85,31 @@ def test_a_user_names_columns_or_wants_all(
 
 
 def test_the_same_columns_are_the_keys_of_json() -> None:
-    assert json_rows(COLUMNS, ROWS) == ROWS
+    assert Table(COLUMNS, ROWS).data() == ROWS
+
+
+LONG_PAGE = [
+    "東京 " * 30,
+    "a" * 200,
+    "  " + "an indented line that goes on " * 5,
+    Fields({"what": "some words " * 20, "a longer label": "東京" * 50}),
+    Table(COLUMNS, ROWS),
+    Notes({"pnl": "P/L: profit or loss. " * 10, "empty": "never told"}, ("In order.",)),
+]
+
+
+@pytest.mark.parametrize("width", [30, 80, 120])
+def test_no_line_of_a_page_is_wider_than_the_terminal_and_no_word_is_lost(width: int) -> None:
+    prose = [*LONG_PAGE[:4], LONG_PAGE[5]]
+    lines = list(page_lines(prose, width))
+    assert max(map(cells_of, lines)) <= width
+    assert "".join("".join(lines).split()) == "".join("".join(page_lines(prose, None)).split())
+
+
+def test_notes_are_of_the_columns_that_are_shown() -> None:
+    told = list(page_lines(LONG_PAGE, 80))
+    assert "In order. P/L: profit or loss." in " ".join(told)
+    assert "never told" not in " ".join(told)
 
 
 @pytest.mark.parametrize("columns", [80, 132])

@@ -1,0 +1,129 @@
+"""The help of a command as plain text: what it does, an example with a sample of its output, its options."""
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from inspect import cleandoc
+from typing import Any, Literal, get_args, get_origin
+
+from arena.cli.options import SHARED
+
+WIDEST = 100
+"""The characters of a line of help, however wide the terminal is."""
+METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
+"""What help calls the value of an option that has no word of its own for it."""
+INDENT = 2
+MOST_OF_NAMES = 24
+"""The characters of the names of options, beside which their meanings stand."""
+
+
+def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the help of a command or a family in lines of at most so many characters.
+
+    `panels` are the commands below it with what each says of itself first, by the panel that lists them.
+    """
+    width = min(width, WIDEST)
+    options = [each for each in command.params if each.param_type_name == "option" and not each.hidden]
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    is_program = context.parent is None
+
+    typed = usage(context.command_path, arguments, bool(options), bool(panels))
+    parts = [filled(f"Usage: {typed}", width, 4)]
+    parts += described(cleandoc(command.help or ""), width)
+    for title, commands in panels.items():
+        parts.append(section(title, list(commands.items()), width))
+
+    if arguments and any(argument.help for argument in arguments):
+        parts.append(section("Arguments:", [(name_of(each), each.help or "") for each in arguments], width))
+    own = [option for option in options if is_program or option.name not in SHARED]
+    shared = [option for option in options if option not in own]
+    if own:
+        parts.append(section("Options:", [option_row(option) for option in own], width))
+    if is_program:
+        rows = [shared_row(name) for name in SHARED if not any(option.name == name for option in options)]
+        parts.append(section("Options of many commands:", rows, width))
+    elif shared:
+        names = ", ".join(option.opts[0] for option in shared)
+        parts.append(filled(f"Also: {names}; see arena --help.", width, INDENT))
+    if command.epilog:
+        parts += described(command.epilog, width)
+
+    return "\n\n".join(parts)
+
+
+def usage(path: str, arguments: Sequence[Any], has_options: bool, has_commands: bool) -> str:
+    """Return how a command is typed: its name, then what follows it."""
+    words = [path]
+    if has_options:
+        words.append("[OPTIONS]")
+    if has_commands:
+        words.append("COMMAND")
+    for argument in arguments:
+        name = name_of(argument)
+        words.append(name if argument.required else f"[{name}]")
+    return " ".join(words)
+
+
+def name_of(argument: Any) -> str:
+    """Return what help calls an argument."""
+    return str(argument.metavar or argument.name.upper())
+
+
+def option_row(option: Any) -> tuple[str, str]:
+    """Return how an option is typed, and what it means, with its default where it has one."""
+    typed = ", ".join([*sorted(option.opts, key=len), *option.secondary_opts])
+    if not option.is_flag:
+        typed += f" {value_name(option)}"
+
+    meaning = option.help or ""
+    if option.required:
+        meaning += " [required]"
+    elif option.default not in (None, "", (), [], False, True) and not callable(option.default):
+        meaning += f" [default: {option.default}]"
+    return typed, meaning
+
+
+def shared_row(name: str) -> tuple[str, str]:
+    """Return how an option that many commands have is typed, and what it means."""
+    _, option = SHARED[name]
+    return f"--{name.replace('_', '-')} {option.metavar or ''}".strip(), option.help
+
+
+def value_name(option: Any) -> str:
+    """Return what help calls the value of an option: its own word for it, its choices, or a number."""
+    annotation = option.type_descriptor.annotation
+    if option.metavar:
+        return str(option.metavar)
+    if get_origin(annotation) is Literal:
+        return "|".join(get_args(annotation))
+    return METAVARS.get(annotation, "TEXT")
+
+
+def section(title: str, rows: Sequence[tuple[str, str]], width: int) -> str:
+    """Return a heading and below it names with their meanings beside them."""
+    broadest = max(len(name) for name, _ in rows)
+    left = min(broadest, MOST_OF_NAMES) + 2 * INDENT
+    lines = [title]
+    for name, meaning in rows:
+        start = f"{' ' * INDENT}{name}"
+        if len(start) + INDENT > left:
+            lines.append(filled(f"{start}  {meaning}", width, left))
+        else:
+            lines.append(filled(f"{start.ljust(left)}{meaning}", width, left))
+    return "\n".join(lines)
+
+
+def described(text: str, width: int) -> Iterator[str]:
+    """Yield the paragraphs of a description; a sample of output keeps its lines."""
+    for paragraph in re.split(r"\n[ ]*\n", text):
+        first, *rest = paragraph.strip("\n").split("\n")
+        if first.startswith(" "):
+            yield textwrap.indent(textwrap.dedent("\n".join([first, *rest])), " " * INDENT)
+        else:
+            yield filled(" ".join([first, *(line.strip() for line in rest)]), width, 0)
+
+
+def filled(text: str, width: int, indent: int) -> str:
+    """Return a text in lines of at most so many characters, those after the first behind an indent."""
+    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_on_hyphens=False)

@@ -1,0 +1,110 @@
+"""A command's page: blocks of prose, fields and tables, which one function turns into lines of a terminal.
+
+A command makes its page from the value that `--json` prints. A block that is a plain text is a paragraph.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from arena.cli.output import print_json
+from arena.cli.table import Table, wrapped
+from arena.errors import ArenaError
+
+GAP = 2
+"""Spaces between a label and its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Texts behind their labels, a field a line; long ones go on below, beside the label."""
+
+    rows: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What is to be known of columns, by their names: printed of those that a table above has shown."""
+
+    texts: Mapping[str, str]
+    first: tuple[str, ...] = ()
+    """Sentences that always stand before them, in the same paragraph."""
+
+
+Block = str | Fields | Notes | Table
+Page = Iterable[Block]
+
+
+def page_lines(page: Page, width: int | None) -> Iterator[str]:
+    """Yield the lines of a page, none longer than the width, if there is one."""
+    shown: set[str] = set()
+    for block in page:
+        if isinstance(block, Table):
+            table = block.fitted(width)
+            shown.update(table.columns)
+            yield from [*table.lines, ""]
+        elif isinstance(block, Fields):
+            yield from _field_lines(block, width)
+        elif isinstance(block, Notes):
+            texts = [*block.first, *(text for name, text in block.texts.items() if name in shown)]
+            yield from wrapped(" ".join(texts), width)
+        else:
+            yield from _paragraph_lines(block, width)
+
+
+def _field_lines(fields: Fields, width: int | None) -> Iterator[str]:
+    """Yield the lines of texts behind their labels."""
+    indent = max(map(len, fields.rows), default=0) + GAP
+    for label, text in fields.rows.items():
+        yield from wrapped(f"{label:{indent}}{text}", width, indent)
+
+
+def _paragraph_lines(text: str, width: int | None) -> Iterator[str]:
+    """Yield the lines of a text; what goes on from a line that is indented stands further in."""
+    for line in text.split("\n"):
+        margin = len(line) - len(line.lstrip())
+        yield from wrapped(line, width, margin + GAP if margin else 0)
+
+
+def line_width() -> int | None:
+    """Return the characters of a line, by the terminal or by COLUMNS; None where nothing limits it."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def print_page(page: Page) -> None:
+    """Print a page, in lines that fit the terminal."""
+    for line in page_lines(page, line_width()):
+        print(line)
+
+
+def print_error(error: ArenaError, as_json: bool) -> None:
+    """Print an expected error: as text on standard error, or as an object on standard output."""
+    if as_json:
+        print_json({"error": error.as_dict()})
+        return
+    width = line_width() if sys.stderr.isatty() or not sys.stdout.isatty() else None
+    hint = wrapped(f"→ {error.hint}", width, GAP) if error.hint else []
+    for line in [*_paragraph_lines(error.message, width), *hint]:
+        print(line, file=sys.stderr)
+
+
+# Until all commands make pages:
+
+
+def print_text(text: str, indent: int = 0) -> None:
+    for line in text.split("\n"):
+        print("\n".join(wrapped(line, line_width(), indent)))
+
+
+def print_table(columns, rows, title="", choice=None, total=None, *, tells_hidden=True):  # type: ignore
+    table = Table(columns, rows, title, choice, total, tells_hidden).fitted(line_width())
+    print("\n".join([*table.lines, ""]))
+    return table.columns
+
+
+def json_rows(columns, rows):  # type: ignore
+    return Table(columns, rows).data()

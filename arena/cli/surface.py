@@ -1,0 +1,155 @@
+"""The commands of `arena`: their names, in which file each is, and what those that are no more are called."""
+
+from collections.abc import Mapping
+
+Places = Mapping[str, "str | Places"]
+"""Commands by name: the file and the function of each, or the commands of a family."""
+
+PANELS: Mapping[str, Places] = {
+    "Start": {
+        "demo": "demo:demo",
+        "try": "try_model:try_model",
+        "init": "init:init",
+        "add": "agents_add:add",
+        "check": "check:check",
+    },
+    "Play": {
+        "run": "run:run",
+        "status": "status:status",
+    },
+    "Results": {
+        "board": "leaderboard:leaderboard",
+        "show": {
+            "agent": "agents:show",
+            "cohort": "cohorts:show",
+            "market": "markets:show",
+            "positions": "positions:positions",
+            "turn": "agents_try:try_agent",
+            "prompt": "prompts:prompts",
+            "config": "config:config",
+        },
+        "dashboard": "dashboard:dashboard",
+        "score": "score:score",
+        "share": {
+            "report": "export:report",
+            "site": "export:publish",
+            "export": "export:export",
+        },
+    },
+    "More": {
+        "admin": {
+            "cohort": "cohorts:start",
+            "settle": "market_settle:settle",
+            "verify": "verify:verify",
+            "backup": "db:backup",
+            "restore": "db:restore",
+            "prune": "db:prune",
+        },
+        "study": {
+            "replay": "replay:replay",
+            "whatif": "whatif:whatif",
+            "bundle": "market_files:record_markets",
+            "forecastbench": {
+                "run": "forecastbench_run:run",
+                "file": "forecastbench:file",
+                "board": "forecastbench:board",
+            },
+        },
+        "outside": {
+            "desk": "desk:desk",
+            "mcp": "desk:mcp",
+        },
+    },
+}
+"""The commands by the panels of help, in the order in which help lists them."""
+
+COMMANDS: Places = {name: place for places in PANELS.values() for name, place in places.items()}
+
+FAMILIES = {
+    "show": """Show agents, cohorts, markets, positions, turns, prompts or the config.
+
+Example: arena show agent sharp
+""",
+    "share": """Write results for others: one page, a web site, or plain files.
+
+Example: arena share report -o report.html
+""",
+    "admin": """Take care of the record: cohorts, settlements, backups, and the check of every figure.
+
+Example: arena admin backup
+""",
+    "study": """Replay recordings, try other rules, and play ForecastBench's rounds.
+
+Example: arena study replay recordings/spring
+""",
+    "forecastbench": """Play, check and score ForecastBench's rounds.
+
+Question sets, resolution sets and forecasters' files come plain or packed with gzip.
+
+Example: arena study forecastbench run --dry
+""",
+    "outside": """Let programs and assistants outside the arena take an agent's turns.
+
+Example: arena outside desk --key ann
+""",
+}
+"""What the help of each family says."""
+
+FORMER = {
+    "agents": "show agents",
+    "agents add": "add MODEL",
+    "agents list": "show agents",
+    "agents show": "show agent NAME",
+    "agents try": "show turn NAME --play",
+    "cohorts": "show cohorts",
+    "cohorts diff": "show cohort N N",
+    "cohorts end": "admin cohort end N",
+    "cohorts list": "show cohorts",
+    "cohorts pause": "admin cohort pause N",
+    "cohorts resume": "admin cohort resume N",
+    "cohorts seal": "show cohort N --head",
+    "cohorts show": "show cohort N",
+    "cohorts start": "admin cohort start",
+    "config": "show config",
+    "db": "admin",
+    "db backup": "admin backup",
+    "db copy": "admin backup URL",
+    "db prune": "admin prune",
+    "db restore": "admin restore FILE",
+    "db upgrade": "admin backup --upgrade",
+    "desk": "outside desk",
+    "duel": "board A B",
+    "export": "share export DIR",
+    "forecastbench": "study forecastbench",
+    "forecastbench board": "study forecastbench board",
+    "forecastbench check": "study forecastbench file --check",
+    "forecastbench fetch": "study forecastbench run, or board --fetch for resolutions",
+    "forecastbench file": "study forecastbench file",
+    "forecastbench resolve": "study forecastbench board --fetch",
+    "forecastbench run": "study forecastbench run",
+    "history": "study bundle DIR VENUE",
+    "import": "admin restore DIR",
+    "leaderboard": "board",
+    "markets": "show markets",
+    "markets check": "check DIR",
+    "markets list": "show markets",
+    "markets record": "study bundle DIR",
+    "markets rejected": "show markets --rejected",
+    "markets settle": "admin settle ID",
+    "markets show": "show market ID",
+    "markets sync": "run --sync",
+    "mcp": "outside mcp",
+    "positions": "show positions",
+    "prompts": "show prompts",
+    "publish": "share site DIR",
+    "replay": "study replay DIR",
+    "report": "share report",
+    "round": "run --round",
+    "schema": "outside desk --schema DOCUMENT",
+    "tournament": "score FILE.yaml",
+    "verify": "admin verify",
+    "watch": "status --incidents, and its test arena status --test-webhook",
+    "whatif": "study whatif",
+    "worker": "run --worker",
+}
+"""What commands that are no more are called now."""
