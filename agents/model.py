@@ -297,7 +297,7 @@ class Unreadable(ValueError):
 class KindSettings(ConfigBlock):
     """The base of each kind's `Settings`: the keys of an agent's block in the config.
 
-    A kind adds its own fields, each with a docstring, which `make docs` and `arena config` show.
+    A kind adds its own fields, each with a docstring, which `make docs` and `arena show config` show.
     """
 
     owner: str = Field(default="", max_length=64, exclude_if=lambda owner: not owner)
@@ -361,7 +361,7 @@ class TokenPrice(ConfigBlock):
 
 
 class Measurement(ConfigBlock):
-    """What `arena agents add` measured by one question to a model."""
+    """What `arena add` measured by one question to a model."""
 
     on: date
     """The day of the question."""

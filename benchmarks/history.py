@@ -62,7 +62,7 @@ def past_of(venue: str, folder: Path, count: int) -> tuple[list[Measurement], st
     """One venue's past, read by the arena, plainly, and killed twice; then replayed and probed."""
     with serving(VenueServer()) as server:
         file = VENUES[venue](folder, server, count)
-        words = ("history", venue, *SPAN, "--top", str(count), "--config", str(file), "--json")
+        words = ("study", "bundle", venue, *SPAN, "--top", str(count), "--config", str(file), "--json")
         calm, ours = cpu_of(lambda: arena(folder, (*words, "calm")))
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         asked = [(each.path, dict(each.query), each.body) for each in server.log]
@@ -75,7 +75,7 @@ def past_of(venue: str, folder: Path, count: int) -> tuple[list[Measurement], st
         assert past[what] == calm[what], (what, past, calm)
     read, resumed = ((folder / name / "prices.csv").read_bytes() for name in ("calm", "past"))
     assert read == resumed, "another bundle"
-    replay = ("replay", "past", "--config", str(file), "--json")
+    replay = ("study", "replay", "past", "--config", str(file), "--json")
     season, leaks = arena(folder, replay), arena(folder, (*replay, "--probe-leaks"))
     assert leaks["ok"], leaks
     facts = sum(sum(each["compared"].values()) for each in leaks["probes"])

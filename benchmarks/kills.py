@@ -106,7 +106,7 @@ class Arena:
         said = f"season {self.seasons}: {asked.total():,} requests, {len(asked):,} questions, {lost} lost"
         say(f"{said}; {sum(self.mishaps.values())} mishaps so far")
         if found["differences"]:
-            raise Broken(f"arena verify: {found['differences'][:5]}")
+            raise Broken(f"arena admin verify: {found['differences'][:5]}")
         if self.whole and found["hash"] != self.whole:
             raise Broken(f"the state is {found['hash']}, and {self.whole} in an unbroken run")
         if again > lost:

@@ -153,7 +153,7 @@ def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     if process.returncode not in (0, 2, 130):
         raise SystemExit((folder / "log").read_text("utf-8")[-2000:])
-    proved = arena_json(folder, "verify", "--draws", "--database", RECORD)
+    proved = arena_json(folder, "admin", "verify", "--draws", "--database", RECORD)
     whole = sum(len(json.dumps(raw)) for raw in venue.raws.values())
     with closing(sqlite3.connect(folder / RECORD)) as base:
         [reads] = base.execute("SELECT count(*) FROM sync").fetchone()

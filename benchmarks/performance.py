@@ -74,7 +74,7 @@ PROMISES = (
     Promise("a turn at the desk, of 200 agents", "30 ms of CPU", "desk", r"^a turn", by_cpu=True),
     Promise("a search among 100,000 texts", "50 ms of CPU", "shelf", r"", by_cpu=True),
     Promise("`arena --help`", "0.3 s over `python -c pass`", "help", ""),
-    Promise("`arena leaderboard`, the demo", "1.2 s of CPU", "leaderboard", ""),
+    Promise("`arena board`, the demo", "1.2 s of CPU", "leaderboard", ""),
     Promise("verify, a tenth of a year", "6 s of CPU", "store", r"^verify", by_cpu=True),
     Promise("import, 3 times the data", "3.3 × the CPU", "import", ""),
 )
@@ -92,7 +92,7 @@ REASONS = {
     "first page in a browser": "1.5 times a page of Streamlit's own in the same run",
     "a search among 100,000 texts": "only for five of the commonest words together",
     "`arena --help`": "loading Typer and the signatures of all commands",
-    "`arena leaderboard`, the demo": "loading SQLModel, pydantic and numpy is two thirds of it",
+    "`arena board`, the demo": "loading SQLModel, pydantic and numpy is two thirds of it",
 }
 """Why a promise is missed, where it is known."""
 
@@ -126,7 +126,7 @@ def of_leaderboard(folder: Path) -> Iterator[tuple[str, float]]:
     record = folder / "demo.db"
     if not record.exists():
         output(*ARENA, "demo", "--headless", "--database", str(record))
-    yield "`arena leaderboard`, the demo", 1.2 / cpu_of(*ARENA, "leaderboard", "--database", str(record))
+    yield "`arena board`, the demo", 1.2 / cpu_of(*ARENA, "board", "--database", str(record))
 
 
 def of_import(folder: Path) -> Iterator[tuple[str, float]]:
@@ -135,10 +135,10 @@ def of_import(folder: Path) -> Iterator[tuple[str, float]]:
         record, export = folder / f"{scale}.db", folder / f"{scale}.zip"
         if not export.exists():
             output(sys.executable, "-m", "benchmarks.year", str(record), "--scale", str(scale))
-            output(*ARENA, "export", str(export), "--database", str(record))
+            output(*ARENA, "share", "export", str(export), "--database", str(record))
         copy = folder / "copy.db"
         copy.unlink(missing_ok=True)
-        took.append(cpu_of(*ARENA, "import", str(export), "--database", str(copy)))
+        took.append(cpu_of(*ARENA, "admin", "restore", str(export), "--database", str(copy)))
     yield "import, 3 times the data", 3.3 / (took[1] / took[0])
 
 

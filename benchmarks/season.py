@@ -39,7 +39,7 @@ def line_up(folder: Path, blocks: Iterable[str]) -> Config:
 def play(config: Config, workers: int = 0, at_once: int = AT_ONCE) -> Timed:
     """Seconds a turn, over all rounds but the first."""
     Record.open(config.database).close()
-    command = [sys.executable, "-m", "arena.cli.main", "worker", "--database", config.database]
+    command = [sys.executable, "-m", "arena.cli.main", "run", "--worker", "--database", config.database]
     command += ["--config", str(config.file), "--at-once", str(at_once)]
     processes = [
         subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

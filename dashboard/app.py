@@ -62,7 +62,7 @@ def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[Co
             "`arena dashboard --database PATH` opens one, `arena demo` makes one.",
         )
     elif page.needs_a_cohort and not cohorts:
-        how = "`arena round` plays the first, `arena demo` a season."
+        how = "`arena run --round` plays the first, `arena demo` a season."
         _say(page, "The record holds no cohort yet.", f"{how} {SOON}")
     else:
         if not page.is_headed:

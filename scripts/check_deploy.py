@@ -246,7 +246,7 @@ def linters(root: Path) -> Iterator[str]:
             for path in (root / "deploy").glob("*.service"):
                 text = re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", path.read_text("utf-8"))
                 (Path(folder) / path.name).write_text(text, "utf-8")
-            yield from complaints([verify, "verify", "--man=no", *sorted(Path(folder).iterdir())])
+            yield from complaints([verify, "admin", "verify", "--man=no", *sorted(Path(folder).iterdir())])
 
 
 def complaints(words: list[Any]) -> Iterator[str]:

@@ -33,7 +33,7 @@ from markets.model import MarketId, Snapshot
 from portfolio.model import Bet, Rejection, Sale
 
 READER_VERSION = 4
-"""The version of the code that turns views and answers into decisions; `arena verify` runs it again.
+"""The version of the code that turns views and answers into decisions; `arena admin verify` runs it again.
 
 It is increased with each change by which an answer is read, or a rule decides, differently than before.
 """

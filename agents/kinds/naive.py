@@ -5,7 +5,7 @@ If `rates` lacks a number of days, the nearest is used; without any, even odds. 
     - kind: naive
       rates: {fred: {7: 0.45, 30: 0.48}}
 
-`arena forecastbench run --baselines` sets the rates by how earlier rounds were resolved.
+`arena study forecastbench run --baselines` sets the rates by how earlier rounds were resolved.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Plays from outside, by a program or an assistant that takes its turns at `arena desk`.
+"""Plays from outside, by a program or an assistant that takes its turns at `arena outside desk`.
 
 Until the answer is in or `wait` is over, anyone with the agent's key can read the view and send a decision:
 [agents from outside](outside.md). A turn without an answer in time is late.
@@ -43,7 +43,9 @@ def ask(_settings: Settings, _given: Given) -> Ask:
     """Return an `ask` that always fails: it is used where no desk is open."""
 
     async def ask_nobody(prompt: Prompt) -> Call:
-        message = "it takes its turns at the desk, and none is open: play a round while arena desk runs"
+        message = (
+            "it takes its turns at the desk, and none is open: play a round while arena outside desk runs"
+        )
         return Call(prompt, None, cost=0, error=CallError("other", message, retry=False))
 
     return ask_nobody

@@ -79,9 +79,9 @@ def list_agents(chosen: Options) -> None:
     Prices are dollars per million tokens. A note says where a provider has changed the model behind a name;
     its scores then mix two models.
 
-    Example: arena agents list
+    Example: arena show agents
 
-    Next: arena agents show NAME
+    Next: arena show agent NAME
     """
     found = read_agents(chosen)
     chosen.answer(found, _say, found, chosen.table)
@@ -131,9 +131,11 @@ def _say(found: Mapping[str, Any], choice: TableChoice) -> None:
         if agent["waiting"]:
             print(f"{agent['name']} is {plain(agent['waiting'])}")
     if any(agent["record"] for agent in found["agents"]) or found["gone"]:
-        print(f"Next: {typed('agents show NAME')}")
+        print(f"Next: {typed('show agent NAME')}")
     else:
-        print(f"No agent has played yet. Next: {typed('agents try NAME')}, or {typed('round')}")
+        print(
+            f"No agent has played yet. Next: {typed('show turn --play NAME')}, or {typed('run', '--round')}"
+        )
 
 
 @command(table=True)
@@ -149,9 +151,9 @@ def show(
     The cohort `next` is the one that the config would start. Scores include miscalibration, incoherence, how
     far the agent moves towards a price it is shown, and where its profit comes from.
 
-    Example: arena agents show sharp --by horizon
+    Example: arena show agent sharp --by horizon
 
-    Next: arena agents try NAME
+    Next: arena show turn --play NAME
     """
     with chosen.planned() as (config, connection):
         found = agent_details(connection, name, config.extensions("kinds") if config else ())

@@ -1,4 +1,4 @@
-"""`arena agents add`: a model becomes an agent of the config, after one real question."""
+"""`arena add`: a model becomes an agent of the config, after one real question."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ KEY_PAGES = {
 UNCHANGED = "the config was not changed"
 
 
-@command("config", "json")
+@command("show", "config", "json")
 def add(
     chosen: Options,
     models: list[str] = argument("MODEL...", "PROVIDER/MODEL, as litellm names it."),
@@ -60,7 +60,7 @@ def add(
     The question shows as many sample markets as a round; its measurements are written next to the model. A
     model without a usable answer is not added; the exit status is then 2, or 1 if none was added.
 
-    Example: arena agents add anthropic/claude-sonnet-5
+    Example: arena add anthropic/claude-sonnet-5
 
     Next: arena check
     """

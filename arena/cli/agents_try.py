@@ -1,4 +1,4 @@
-"""`arena agents try`: one agent's turn as it would be, without a trace in the record."""
+"""`arena show turn --play`: one agent's turn as it would be, without a trace in the record."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -107,9 +107,9 @@ def try_agent(
 
     Calls cost money, within the budget. The exit status is 2 without a usable answer.
 
-    Example: arena agents try sharp --dry
+    Example: arena show turn --play sharp --dry
 
-    Next: arena round plays the next round with all agents.
+    Next: arena run --round plays the next round with all agents.
     """
     settings = chosen.load_to_play()
     wanted = None if at is None else instant(at)
@@ -263,7 +263,7 @@ def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
         print(f"{count_text(calls, 'call')}, {words}.")
     vain = dry or told["decision"]["status"] == "failed"
     again = typed(f"agents try {told['agent']}") + ", or " if vain else ""
-    print(f"Nothing was written to the record. Next: {again}{typed('round')}")
+    print(f"Nothing was written to the record. Next: {again}{typed('run', '--round')}")
 
 
 def _say_setting(told: Mapping[str, Any]) -> None:

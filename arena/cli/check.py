@@ -256,7 +256,7 @@ def check(
 
     Example: arena check --config my-arena/config.yaml
 
-    Next: arena round plays the next round, arena demo a whole season.
+    Next: arena run --round plays the next round, arena demo a whole season.
     """
     if (venue or model) and not live:
         raise ArenaError(

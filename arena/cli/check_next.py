@@ -172,7 +172,7 @@ def say_next(found: Mapping[str, Any]) -> str:
     of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
     when = f"{minute(found['next_start'])} UTC"
     if found["next_start_at_once"]:
-        when = "now, with arena run or arena round"
+        when = "now, with arena run or arena run --round"
     elif found["next_start_missed"]:
         when = f"as soon as you start arena run (its scheduled start, {when}, has passed)"
     return f"{when}: cohort {found['next_cohort']}{of}; then one a week"
@@ -191,7 +191,7 @@ def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Coho
 
     coming = next_cohort(config, begun, now())
     joins = f"{list_names(names)} {'joins' if len(names) == 1 else 'join'} with"
-    command = typed("cohorts start")
+    command = typed("admin cohort start")
     if coming["next_start"] is None:
         return f"{joins} the next cohort, and none is scheduled; {command} begins one now"
 
@@ -204,7 +204,7 @@ def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Coho
 def next_step(config: Config | None) -> str:
     """The command that plays the next round, and works now."""
     if config is None:
-        return typed("round")
+        return typed("run", "--round")
     return typed(next_cohort(config, read_begun(config.database, {}), now())["next_command"])
 
 
@@ -220,7 +220,7 @@ def replacements_data(config: Config, begun: RecordSoFar) -> list[dict[str, Any]
 
 
 MOST = 5
-"""So many changes are told; the rest is for `arena cohorts diff`."""
+"""So many changes are told; the rest is for `arena show cohort`."""
 
 
 def changes_since(config: Config, last: Cohort | None, at: datetime) -> dict[str, Any]:
@@ -243,5 +243,5 @@ def say_changes(found: Mapping[str, Any]) -> str:
     number, lines = found["differs_from"], [plain(line) for line in found["difference_lines"]]
     if not lines:
         return f"none since cohort {number}"
-    more = [f"and {len(lines) - MOST} more: arena cohorts diff {number} next"] if len(lines) > MOST else []
+    more = [f"and {len(lines) - MOST} more: arena show cohort {number} next"] if len(lines) > MOST else []
     return "\n          ".join([f"since cohort {number}:", *lines[:MOST], *more])

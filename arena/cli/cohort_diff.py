@@ -1,4 +1,4 @@
-"""`arena cohorts diff` and `seal`: what changed between cohorts, and one hash of all that was decided."""
+"""`arena show cohort` and `seal`: what changed between cohorts, and one hash of all that was decided."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def numbered(every: Sequence[StoredCohort], number: str) -> StoredCohort:
     if not number.isdecimal():
         known = ", ".join(str(each.cohort.number) for each in every) or "none yet"
         message = f"there is no cohort {number}; cohorts: {known}"
-        raise ArenaError("bad_cohort", message, "arena cohorts list shows them")
+        raise ArenaError("bad_cohort", message, "arena show cohorts shows them")
     (stored,) = select_cohorts(every, int(number))
     return stored
 
@@ -45,7 +45,7 @@ def diff(
     `next` is the cohort that the config would start now. Number, start and seed always differ and are not
     compared. With --json, amounts and prices are frozen millionths.
 
-    Example: arena cohorts diff 1 next --texts
+    Example: arena show cohort 1 next --texts
 
     Next: arena check says who would play in the next cohort, and what that would cost.
     """
@@ -135,9 +135,9 @@ def seal(
     settlements and corrections do not affect it. The head of round 0 covers the frozen settings alone and can
     be published before the first decision.
 
-    Example: arena cohorts seal 1 --round 2
+    Example: arena show cohort --head 1 --round 2
 
-    Next: arena cohorts seal 1 --check HASH
+    Next: arena show cohort --head 1 --check HASH
     """
     if check is not None and round_number is not None:
         raise ArenaError(
@@ -185,7 +185,7 @@ def round_of(connection: Connection, number: str, check: str) -> dict[str, Any]:
     hint = (
         f"it is one of cohort {also}"
         if also
-        else "another record's, or this one was changed: run arena verify"
+        else "another record's, or this one was changed: run arena admin verify"
     )
     message = f"no round of cohort {number} has this head; rounds with a head: {_these(found)}"
     raise ArenaError("no_such_head", message, hint)

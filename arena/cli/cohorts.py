@@ -123,12 +123,12 @@ LEGEND = (
 def list_cohorts(chosen: Options) -> None:
     """List the cohorts: start, state, rounds, next decision, agents, open positions, profit and loss.
 
-    A cohort is playing, paused, stopped (by `arena cohorts end`), tracked (it has no rounds left, or
+    A cohort is playing, paused, stopped (by `arena admin cohort end`), tracked (it has no rounds left, or
     newer ones decide in its place) or ended.
 
-    Example: arena cohorts list
+    Example: arena show cohorts
 
-    Next: arena cohorts show N
+    Next: arena show cohort N
     """
     with chosen.planned() as (config, connection):
         found = overviews(connection, config)
@@ -143,7 +143,7 @@ def overviews(connection: Connection, config: Config | None) -> list[CohortOverv
 
 def _say_list(found: Sequence[CohortOverview], choice: TableChoice) -> None:
     if not found:
-        print(f"No cohort has started yet. Next: {typed('round')}, or {typed('cohorts start')}")
+        print(f"No cohort has started yet. Next: {typed('run', '--round')}, or {typed('admin cohort start')}")
         return
     print_table(LISTED, found, choice=choice)
     print_text(STATES)
@@ -158,9 +158,9 @@ def show(chosen: Options, number: str = NUMBER) -> None:
     frozen, seen and decided up to the last finished round. With --json, frozen amounts and prices are in
     millionths.
 
-    Example: arena cohorts show 1
+    Example: arena show cohort 1
 
-    Next: arena cohorts diff N next
+    Next: arena show cohort N next
     """
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
@@ -284,9 +284,9 @@ def start(
     Without --at it starts now on a live venue, otherwise at the next decision time. It counts among the
     newest cohorts, so an older one may stop deciding. The schedule is unaffected.
 
-    Example: arena cohorts start --at 2026-01-07T00:00Z
+    Example: arena admin cohort start --at 2026-01-07T00:00Z
 
-    Next: arena round
+    Next: arena run --round
     """
     wanted = None if at is None else instant(at)
     with prints_aside():
@@ -315,12 +315,12 @@ def begin(config: Config, wanted: datetime | None, baselines: bool) -> Cohort:
 def end(chosen: Options, number: str = NUMBER, yes: bool = flag("Do not ask for confirmation.")) -> None:
     """End a cohort for good: it makes no more decisions, and is tracked until its last position settles.
 
-    Nothing is sold. Missing turns of a round in progress count as late. arena cohorts pause stops it
+    Nothing is sold. Missing turns of a round in progress count as late. arena admin cohort pause stops it
     temporarily.
 
-    Example: arena cohorts end 3 --yes
+    Example: arena admin cohort end 3 --yes
 
-    Next: arena cohorts list
+    Next: arena show cohorts
     """
     with chosen_cohort(chosen.record(), number, stopped_too=True) as (record, stored):
         fresh = stored.stopped_at is None
@@ -344,9 +344,9 @@ def pause(
 
     Rounds that come due meanwhile are missed, and so are the missing turns of a round in progress.
 
-    Example: arena cohorts pause 3
+    Example: arena admin cohort pause 3
 
-    Next: arena cohorts pause 3 --resume
+    Next: arena admin cohort pause 3 --resume
     """
     with chosen_cohort(chosen.record(), number) as (record, stored):
         fresh = (stored.paused_at is None) != resume
@@ -375,10 +375,10 @@ def chosen_cohort(
         stored = numbered(record.cohorts(), number)
         if stored.ended_at is not None:
             message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
-            raise ArenaError("ended", message, "arena cohorts list shows the others")
+            raise ArenaError("ended", message, "arena show cohorts shows the others")
         if stored.stopped_at is not None and not stopped_too:
             message = f"cohort {number} was ended by hand and makes no more decisions"
-            raise ArenaError("stopped", message, "arena cohorts start starts another")
+            raise ArenaError("stopped", message, "arena admin cohort start starts another")
         yield record, stored
 
 

@@ -1,4 +1,4 @@
-"""`arena config`: the settings in effect, and every key that there is."""
+"""`arena show config`: the settings in effect, and every key that there is."""
 
 from dataclasses import asdict
 
@@ -13,7 +13,7 @@ def config(chosen: Options, every: bool = flag("Every key, with its meaning.", "
 
     Secrets are not shown.
 
-    Example: arena config --all
+    Example: arena show config --all
 
     Next: arena check
     """

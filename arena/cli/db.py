@@ -49,9 +49,9 @@ def backup(
     With a URL the record moves to another database, such as PostgreSQL; the copy must have the same state
     hash. Stop arena run first, then name it as `database` in the config.
 
-    Example: arena db backup postgresql+psycopg://user@host/name
+    Example: arena admin backup postgresql+psycopg://user@host/name
 
-    Next: arena db restore FILE
+    Next: arena admin restore FILE
     """
     from arena.verify.content import verified_content
 
@@ -110,9 +110,9 @@ def restore(
     overwritten: with --force the existing record is renamed, unless a process has it open. On PostgreSQL the
     database must be empty.
 
-    Example: arena db restore backups/arena-20260104T000000Z.db --database restored.db
+    Example: arena admin restore backups/arena-20260104T000000Z.db --database restored.db
 
-    Next: arena verify
+    Next: arena admin verify
     """
     from arena.verify.content import verified_content
 
@@ -125,7 +125,7 @@ def restore(
     if done.schema != done.content.schema:
         words += f"Its schema was {done.schema} and is now {done.content.schema}.\n"
     words += f"{name} is restored from {file} and verified. {_summary(done.content)}\n"
-    words += f"Next: {typed('verify')}"
+    words += f"Next: {typed('admin', 'verify')}"
     chosen.answer(data | _content_data(done.content), print, words)
 
 
@@ -136,9 +136,9 @@ def upgrade(chosen: Options, no_backup: bool = flag("Skip the backup.")) -> None
     A backup comes first, and the upgrade is verified on a copy of it. Commands that play upgrade the record
     themselves; those that only read it ask for this one. Stop arena run first.
 
-    Example: arena db upgrade
+    Example: arena admin backup --upgrade
 
-    Next: arena verify
+    Next: arena admin verify
     """
     from arena.verify.content import verified_content
 
@@ -160,7 +160,7 @@ def upgrade(chosen: Options, no_backup: bool = flag("Skip the backup.")) -> None
     if queue := _upgrade_queue(address):
         words += "\nThe queue's tables were upgraded too."
     data = {"from": version, "to": newest_schema_version(), "backup": saved, "queue": queue}
-    chosen.answer(data, print, f"{words}\nNext: {typed('verify')}")
+    chosen.answer(data, print, f"{words}\nNext: {typed('admin', 'verify')}")
 
 
 def _upgrade_queue(address: str) -> bool:
@@ -199,11 +199,11 @@ def prune(
     """Delete old quotes that no snapshot, and so no turn, fill or mark, depends on.
 
     It says what would be deleted, then asks. Each market's newest quote before that
-    time stays. The record notes how many were deleted and when, for arena verify.
+    time stays. The record notes how many were deleted and when, for arena admin verify.
 
-    Example: arena db prune --older-than 90d --dry-run
+    Example: arena admin prune --older-than 90d --dry-run
 
-    Next: arena verify
+    Next: arena admin verify
     """
     at = now()
     edge = at - age(older_than)
@@ -224,7 +224,9 @@ def prune(
         with chosen.writing() as record:
             plan = record.write(prune_quotes, edge, at)
     if done and not chosen.json:
-        print(f"{plan.goes:,} quotes were deleted; new ones use their space. Next: {typed('verify')}")
+        print(
+            f"{plan.goes:,} quotes were deleted; new ones use their space. Next: {typed('admin', 'verify')}"
+        )
     if chosen.json:
         print_json({"done": done} | asdict(plan))
 

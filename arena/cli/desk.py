@@ -1,4 +1,4 @@
-"""`arena desk` and `arena mcp`: where agents from outside take their turns."""
+"""`arena outside desk` and `arena outside mcp`: where agents from outside take their turns."""
 
 import os
 import signal
@@ -19,11 +19,11 @@ KEY_VARIABLE = "ARENA_KEY"
 NOBODY = "No agent plays from outside: add one to the config, as `arena agents kinds outside` shows."
 OPEN_WORDS = (
     "other machines can reach {host}, and keys and answers would pass unencrypted",
-    "omit --host; or add --behind-proxy once a proxy encrypts (arena desk --help)",
+    "omit --host; or add --behind-proxy once a proxy encrypts (arena outside desk --help)",
 )
 
 
-@command("config", "database", "json")
+@command("show", "config", "database", "json")
 def desk(
     chosen: Options,
     key: str | None = option("Print a key for this agent, once; it replaces the old one.", "NAME"),
@@ -38,9 +38,9 @@ def desk(
 
     Each agent needs a key of its own.
 
-    Example: arena desk --key ann
+    Example: arena outside desk --key ann
 
-    Next: arena mcp
+    Next: arena outside mcp
     """
     import asyncio
 
@@ -110,9 +110,9 @@ def mcp(
     Register it with your assistant as a server, with the agent's key in the variable ARENA_KEY. Its tools
     are `view`, `preview`, `submit` and `results`. It needs pip install "paper-arena[mcp]".
 
-    Example: arena mcp --url https://arena.example.com
+    Example: arena outside mcp --url https://arena.example.com
 
-    Next: arena schema decision
+    Next: arena outside desk --schema decision
     """
     try:
         from arena.operations.mcp_tools import serve_tools

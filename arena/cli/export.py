@@ -1,4 +1,4 @@
-"""`arena export`, `import`, `report`, `publish`: a season as plain files and back, as a page, as a site."""
+"""`arena share export`, `import`, `report`, `publish`: a season as plain files and back, as a page, as a site."""
 
 import os
 from dataclasses import asdict
@@ -31,12 +31,12 @@ def export(
     """Write the record to plain files: forecasts, turns, bets, ledgers, prices, scores.
 
     It has one file per table, a manifest with their hashes, and data.md, which explains every column.
-    arena import turns a complete export back into a record; a partial one (--cohort,
+    arena admin restore turns a complete export back into a record; a partial one (--cohort,
     --no-prompts) can only be read.
 
-    Example: arena export season.zip --format parquet
+    Example: arena share export season.zip --format parquet
 
-    Next: arena import season.zip --database copy.db
+    Next: arena admin restore season.zip --database copy.db
     """
     from arena.cohorts.freeze import code_version
     from arena.exports import ExportRequest, form_of
@@ -57,7 +57,7 @@ def _say(place: Path, manifest: "ExportManifest", rows: int, size: int) -> None:
     print(f"{place}: {much} as {manifest.form}")
     if not (manifest.whole and manifest.prompts):
         print("This is part of the record; only a complete export with prompts can be imported.")
-        print(f"Next: data.md in it explains every column; {typed('leaderboard')}")
+        print(f"Next: data.md in it explains every column; {typed('board')}")
         return
     print(f"State hash {manifest.state_hash}")
     print(f"Next: data.md in it explains every column; {program()} import {place} --database copy.db")
@@ -70,9 +70,9 @@ def import_record(chosen: Options, place: Path = argument("DIR|FILE.zip", "An ex
     Every file must match the manifest, and the new record must have the state hash of the original. It is
     verified; if anything is wrong, nothing is kept.
 
-    Example: arena import season.zip --database copy.db
+    Example: arena admin restore season.zip --database copy.db
 
-    Next: arena leaderboard --database copy.db
+    Next: arena board --database copy.db
     """
     from arena.cli.output import without_password
     from arena.exports.restore import restore, restore_rows
@@ -107,7 +107,7 @@ def report(
     cutoffs, models with release days, prompts by hash, answers, refusals, costs, rules, statistics and their
     limits.
 
-    Example: arena report --cohort 2 -o cohort-2.html
+    Example: arena share report --cohort 2 -o cohort-2.html
 
     Next: arena dashboard shows all of it, down to each decision.
     """
@@ -178,21 +178,23 @@ def publish(
     reasons, but has prompts and answers only with publish: {prompts: true} in the config. Running it again
     writes what has changed and leaves other files alone. With publish: DIR in the config, arena run does it.
 
-    data.json has the figures of arena leaderboard --json. badges/NAME.json is a badge for shields.io:
+    data.json has the figures of arena board --json. badges/NAME.json is a badge for shields.io:
     https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE
 
-    Example: arena publish site
+    Example: arena share site site
 
     Next: open site/index.html
     """
     config = chosen.known()
     folder, address = place or (config.site if config else None), chosen.record()
     if folder is None:
-        hint = "name one: arena publish site, or publish: site in the config"
+        hint = "name one: arena share site site, or publish: site in the config"
         raise ArenaError("no_folder", "the site has no folder", hint, status=64)
     keep_up(address)
     more = ["--prompts"] if config and config.publish.prompts else []
-    stopped = interruptible("publishing was stopped; the site was not changed", "arena publish starts again")
+    stopped = interruptible(
+        "publishing was stopped; the site was not changed", "arena share site starts again"
+    )
     with stopped, progress("Drawing the site") as moved:
         found = draw_pages("publish", address, folder, more, moved)
     chosen.end_trouble("site_unpublished")

@@ -84,9 +84,9 @@ def fetch(
     In a resolution set, open markets have the crowd's probability of the day before; changed outcomes are
     listed. A round's first resolutions appear some ten days after it was due.
 
-    Example: arena forecastbench fetch --due 2026-03-01 --from datasets
+    Example: arena study forecastbench fetch --due 2026-03-01 --from datasets
 
-    Next: arena forecastbench run
+    Next: arena study forecastbench run
     """
     if resolutions:
         if due is not None or folder is not None:
@@ -136,16 +136,16 @@ def file(
     resolution_date (empty for a market), forecast (0 to 1) and optionally reasoning. Nothing is written if an
     answer is invalid, or if less than 95% of the market rows or of the data rows are answered.
 
-    Example: arena forecastbench file --as us --model sharp -o filed
+    Example: arena study forecastbench file --as us --model sharp -o filed
 
-    Next: arena forecastbench check FILE
+    Next: arena study forecastbench file --check FILE
     """
     if not TEAM.fullmatch(organization):
         what = f"{organization!r} can't be part of a file's name"
         raise ArenaError("bad_name", what, "use letters, digits, spaces, - and _", status=64)
     sets = [one for one in question_sets(chosen, questions or ()) if due in (None, one.due)]
     if not sets:
-        hint = "arena forecastbench fetch, or name it with --questions"
+        hint = "arena study forecastbench fetch, or name it with --questions"
         raise ArenaError("no_questions", f"there is no question set{f' due {due}' if due else ''}", hint)
     asked = max(sets, key=lambda one: one.due)
     by = Submitter(organization, model, lab or organization, number)
@@ -184,7 +184,9 @@ def answers_of(chosen: Options, asked: QuestionSet, agent: str, cohort: int | No
     found = [one for one in every if cohort in (None, one.cohort)]
     own = [one for one in found if agent in (one.agent, one.filed.model)]
     if not own:
-        known = ", ".join(dict.fromkeys(one.agent for one in found)) or "none yet: arena forecastbench run"
+        known = (
+            ", ".join(dict.fromkeys(one.agent for one in found)) or "none yet: arena study forecastbench run"
+        )
         words = f"there are no answers of {agent!r} to {asked.name}"
         raise ArenaError("no_answers", words, f"agents with answers: {known}")
     newest = max(own, key=lambda one: one.cohort)
@@ -242,9 +244,9 @@ def check(
     submission with less than 95% of the market rows or of the data rows is dropped. With any error the exit
     status is 1.
 
-    Example: arena forecastbench check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
+    Example: arena study forecastbench file --check 2026-03-01.us.1.json --questions 2026-03-01-llm.json
 
-    Next: arena forecastbench board
+    Next: arena study forecastbench board
     """
     sets = {one.due: one for one in question_sets(chosen, questions or (), combinations)}
     found: list[FileFault] = []
@@ -313,9 +315,9 @@ def board(
     --by, --csv and --html have the parts. As on the site, the tournament and the baseline board leave out
     rounds due less than 50 days ago or with under 50 markets or 225 data rows resolved; a note names them.
 
-    Example: arena forecastbench board --mode paper --questions Q.json --resolutions R.json FORECASTS.json
+    Example: arena study forecastbench board --mode paper --questions Q.json --resolutions R.json FORECASTS.json
 
-    Next: arena forecastbench check FILE says what is wrong with a file.
+    Next: arena study forecastbench file --check FILE says what is wrong with a file.
     """
     from arena.scores.files.forecastbench_board import make_board
 
@@ -368,7 +370,9 @@ def gathered(
     if not filed:
         what = "nothing to score: no agent has answered a round with stored resolutions"
         raise ArenaError(
-            "nothing", what, "arena forecastbench run, then fetch --resolutions; or name files of forecasts"
+            "nothing",
+            what,
+            "arena study forecastbench run, then fetch --resolutions; or name files of forecasts",
         )
     return gather(filed, sets, resolved, mode, median)
 

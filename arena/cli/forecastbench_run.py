@@ -1,4 +1,4 @@
-"""`arena forecastbench run`: the arena's agents answer a question set."""
+"""`arena study forecastbench run`: the arena's agents answer a question set."""
 
 import asyncio
 import os
@@ -97,13 +97,13 @@ def run(
     ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Running it again asks
     what is missing. The exit status is 2 if an agent did not finish, or a model left questions out.
 
-    Example: arena forecastbench run --prompt scratchpad --prices --baselines
+    Example: arena study forecastbench run --prompt scratchpad --prices --baselines
 
-    Next: arena forecastbench file --as ORG --model AGENT -o DIR
+    Next: arena study forecastbench file --as ORG --model AGENT -o DIR
     """
     settings, time = chosen.load_to_play(os.environ), clock_of(clock)()
     method = AskingMethod(prompt, prices, evidence, batch)
-    hint = "arena forecastbench run continues it; a call in progress may still be charged"
+    hint = "arena study forecastbench run continues it; a call in progress may still be charged"
     with (
         prints_aside(),
         closing(Record.open(settings.database)) as record,
@@ -126,7 +126,7 @@ def kept_set(record: Record, due: str | None) -> BenchmarkFile:
     sets = record.read(newest_files, "questions", None if due is None else [due])
     if not sets:
         words = f"the record has no question set{f' due {due}' if due else ''}"
-        raise ArenaError("no_questions", words, "arena forecastbench fetch")
+        raise ArenaError("no_questions", words, "arena study forecastbench fetch")
     return sets[-1]
 
 

@@ -1,4 +1,4 @@
-"""`arena history`: a venue's past as a bundle, for a replay."""
+"""`arena study bundle`: a venue's past as a bundle, for a replay."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from markets.venues.wire.fields import is_name
 Names = list[str] | None
 
 
-@command("config", "json")
+@command("show", "config", "json")
 def history(
     chosen: Options,
     venue: str = argument("VENUE", "polymarket, kalshi or manifold."),
@@ -43,9 +43,9 @@ def history(
     Thousands of markets take hours; if it stops, the same command continues. Market pages have today's text,
     and choosing markets by volume is hindsight.
 
-    Example: arena history polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
+    Example: arena study bundle polymarket recordings/spring --since 2026-01-01 --until 2026-05-01 --top 500
 
-    Next: arena replay recordings/spring
+    Next: arena study replay recordings/spring
     """
     names = [checked(each or []) for each in (slug, event, tag)]
     at = now()

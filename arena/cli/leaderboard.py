@@ -1,4 +1,4 @@
-"""`arena leaderboard` and `arena duel`: who forecasts better than whom, and than the price."""
+"""`arena board` and `arena board`: who forecasts better than whom, and than the price."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -69,9 +69,9 @@ def leaderboard(
     ranked; references, such as the price itself, stand apart. One cohort has figures, but no ranks. A dash
     means there is too little data. Wide terminals, --wide and --columns show more.
 
-    Example: arena leaderboard --by category
+    Example: arena board --by category
 
-    Next: arena duel A B compares two agents; arena dashboard shows the curves.
+    Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
     if (by is not None) + provisional + metaculus > 1:
         what = "--by, --provisional and --metaculus can't be combined"
@@ -291,13 +291,13 @@ def duel(
     are compared by skill. To compare prompts, temperatures or tools, duel two agents that use the same model.
     The gap per extra dollar includes tool steps, but not the fees of paid sources.
 
-    Example: arena duel sharp hasty
+    Example: arena board sharp hasty
 
-    Next: arena leaderboard
+    Next: arena board
     """
     if one == other:
         raise ArenaError(
-            "one_agent", f"{one} can't duel itself", "arena agents list shows the others", status=64
+            "one_agent", f"{one} can't duel itself", "arena show agents shows the others", status=64
         )
     with chosen.reading() as connection:
         found = compute_duel(connection, one, other, cohort)

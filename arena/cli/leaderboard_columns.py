@@ -1,4 +1,4 @@
-"""The columns of `arena leaderboard`: which it has at which width, and what is to be known of them."""
+"""The columns of `arena board`: which it has at which width, and what is to be known of them."""
 
 from collections.abc import Mapping
 from dataclasses import replace

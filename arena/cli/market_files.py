@@ -1,4 +1,4 @@
-"""`arena markets sync`, `record` and `check`: a venue read into the record, and the record as files."""
+"""`arena run --sync`, `record` and `check`: a venue read into the record, and the record as files."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,9 +49,9 @@ def sync(
     Records that can't be used are rejected with a reason; the exit status is then 2. If the venue can't
     be read, or sends fewer than half of the markets known to be open, nothing is kept.
 
-    Example: arena markets sync --config my-arena/config.yaml
+    Example: arena run --sync --config my-arena/config.yaml
 
-    Next: arena markets list
+    Next: arena show markets
     """
     settings = chosen.load_if_trusted()
     with prints_aside():
@@ -110,12 +110,12 @@ def _time_to_read(
         message = (
             f"{wanted:{MINUTE_FORMAT}} is later than the season, which stands at {season_at:{MINUTE_FORMAT}}"
         )
-        raise ArenaError("too_late", message, "leave --at out, or play on first: arena round")
+        raise ArenaError("too_late", message, "leave --at out, or play on first: arena run --round")
     when = season_at if wanted is None else wanted
     last = record.read(last_synced_at, source)
     if last is not None and last >= when:
         message = f"{source.venue} was already read as of {last:{MINUTE_FORMAT}} UTC"
-        hint = f"the season stands at {season_at:{MINUTE_FORMAT}}; arena round plays on"
+        hint = f"the season stands at {season_at:{MINUTE_FORMAT}}; arena run --round plays on"
         raise ArenaError("not_newer", message, hint)
     return when
 
@@ -152,8 +152,8 @@ def _say(venue: str, found: "VenueSync") -> None:
         print(f"  could not read resolutions: {found.trouble.message}")
     if found.quarantined:
         rejected = count_text(len(found.quarantined), "rejected record")
-        print(f"  {rejected}: see {typed('markets rejected')}")
-    print(f"Next: {typed('markets list')}")
+        print(f"  {rejected}: see {typed('show markets --rejected')}")
+    print(f"Next: {typed('show markets')}")
 
 
 def left_out_words(left_out: Mapping[str, int]) -> str:
@@ -175,9 +175,9 @@ def record_markets(
     A bundle is a folder of plain files that anyone can replay. Running it again adds what is new.
     What a bundle can't hold is listed (exit status 2).
 
-    Example: arena markets record recordings/spring --since 2026-03-01
+    Example: arena study bundle recordings/spring --since 2026-03-01
 
-    Next: arena markets check recordings/spring, then arena replay recordings/spring
+    Next: arena check recordings/spring, then arena study replay recordings/spring
     """
     from arena.record.files.recording import read_sightings
     from arena.rounds.settlement import venue_error
@@ -222,9 +222,9 @@ def check_bundle(chosen: Options, folder: Path = argument("DIR", "A recording: a
     no command uses the bundle. An impossible time, such as an end before its market opened, is only a
     warning.
 
-    Example: arena markets check recordings/spring
+    Example: arena check recordings/spring
 
-    Next: arena replay recordings/spring
+    Next: arena study replay recordings/spring
     """
     report = check(folder)
     chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), _say_check, folder, report)

@@ -1,4 +1,4 @@
-"""`arena markets settle`: a person's decision on how a market ended."""
+"""`arena admin settle`: a person's decision on how a market ended."""
 
 import re
 
@@ -24,7 +24,7 @@ _SHARE = re.compile(r"[01](\.[0-9]{1,6})?")
 @command()
 def settle(
     chosen: Options,
-    market: str = argument("ID", "Its id, as arena markets list shows it."),
+    market: str = argument("ID", "Its id, as arena show markets shows it."),
     payout: str | None = option("What a YES share pays: 0 to 1, 50-50, or refund.", "P"),
     because: str = option("Why; shown with the market wherever it is shown.", "REASON", default=""),
     withdraw: bool = flag("Withdraw the decision that was made."),
@@ -35,9 +35,9 @@ def settle(
     Nothing is ever deleted: a later decision, or the venue's own later word, reverses the payment and pays
     anew. --withdraw refunds what shares cost, and the market is not scored, until one of these comes.
 
-    Example: arena markets settle polymarket:501234 --payout 1 --because "both services paid YES"
+    Example: arena admin settle polymarket:501234 --payout 1 --because "both services paid YES"
 
-    Next: arena markets show ID
+    Next: arena show market ID
     """
     reason = check_reason(because)
     if withdraw == (payout is not None):

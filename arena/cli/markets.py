@@ -27,7 +27,7 @@ from markets.millionths import ONE, decimal
 from markets.model import Level, Market, Quote
 from markets.venue import venue_page
 
-LIST_ALL = "arena markets list --status all"
+LIST_ALL = "arena show markets --status all"
 WIDEST = 72
 """The characters of a line of bars."""
 BARS = "▁▂▃▄▅▆▇█"
@@ -101,9 +101,9 @@ def list_markets(
 
     A market is waiting when it has closed, or is no longer quoted, and no resolution is known.
 
-    Example: arena markets list --search "interest rate" --limit 10
+    Example: arena show markets --search "interest rate" --limit 10
 
-    Next: arena markets show ID
+    Next: arena show market ID
     """
     with chosen.reading() as connection:
         when = asked(connection, at)
@@ -129,13 +129,13 @@ def _say(found: Sequence[KnownMarket], limit: int, known: int, choice: TableChoi
         return
     print_table(MARKET, found[:limit], choice=choice)
     more = f" of {len(found):,}" if len(found) > limit else ""
-    print(f"{min(limit, len(found)):,}{more} markets. Next: {typed('markets show ID')}")
+    print(f"{min(limit, len(found)):,}{more} markets. Next: {typed('show market ID')}")
 
 
 @command()
 def show(
     chosen: Options,
-    market: str = argument("ID", "Its id, as arena markets list shows it."),
+    market: str = argument("ID", "Its id, as arena show markets shows it."),
     limit: int = option("At most so many price changes.", default=12, min=1),
     at: str | None = AT,
 ) -> None:
@@ -143,9 +143,9 @@ def show(
 
     Everything is as last seen. An id's venue may be omitted where it is clear.
 
-    Example: arena markets show polymarket:501234
+    Example: arena show market polymarket:501234
 
-    Next: arena markets sync reads the venue again.
+    Next: arena run --sync reads the venue again.
     """
     with chosen.reading() as connection:
         when = asked(connection, at)
@@ -198,7 +198,7 @@ def say_market(seen: KnownMarket, quotes: Sequence[Quote], limit: int, at: datet
         print_table((*ENDS[:2], PAID, ENDS[2]), seen.ends)
     else:
         print("No resolution is known.")
-    print(f"Next: {typed('markets sync')}")
+    print(f"Next: {typed('run --sync')}")
 
 
 def _say_price(seen: KnownMarket, at: datetime) -> None:
@@ -276,9 +276,9 @@ def rejected(
     Some are only pending, such as a market whose outcome is disputed. --json shows each record as sent,
     truncated.
 
-    Example: arena markets rejected --kind resolution
+    Example: arena show markets --rejected --kind resolution
 
-    Next: arena markets sync tries them again.
+    Next: arena run --sync tries them again.
     """
     with chosen.reading() as connection:
         found = read_quarantine(connection, venue, kind, limit)
@@ -287,7 +287,7 @@ def rejected(
 
 def _say_rejected(found: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> None:
     if not found:
-        print(f"Nothing was rejected. Next: {typed('markets list')}")
+        print(f"Nothing was rejected. Next: {typed('show markets')}")
         return
     print_table(REJECTED, found, choice=choice)
     if len(found) == limit:

@@ -1,6 +1,6 @@
 """How a model that somebody names becomes an agent of the config: its provider or server, and its price.
 
-`arena init` and `arena agents add` do it alike: any model can be named, whether or not its price is known.
+`arena init` and `arena add` do it alike: any model can be named, whether or not its price is known.
 """
 
 import re

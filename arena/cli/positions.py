@@ -1,4 +1,4 @@
-"""`arena positions`: what agents hold, what it cost, and what it made."""
+"""`arena show positions`: what agents hold, what it cost, and what it made."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -79,14 +79,16 @@ def positions(
     As of the newest mark. A lot is all shares of one side of a market, at average cost with fees; open lots
     are valued at the mid.
 
-    Example: arena positions --agent sharp --open
+    Example: arena show positions --agent sharp --open
 
-    Next: arena leaderboard
+    Next: arena board
     """
     with chosen.reading() as connection:
         known = read_cohorts(connection)
         if not known:
-            raise ArenaError("no_cohort", "no agent has played yet", "arena round starts the first cohort")
+            raise ArenaError(
+                "no_cohort", "no agent has played yet", "arena run --round starts the first cohort"
+            )
         (stored,) = cohorts_of_agent(select_cohorts(known, cohort)[-1:], agent)
         marked = read_marked_cohort(connection, stored.id, agent)
     every = lots(marked, stored.cohort.rules.quote_age) if marked else []
@@ -112,7 +114,7 @@ def _say(
 ) -> None:
     cohort, agent, by = about["cohort"], about["agent"], about["by"]
     if about["at"] is None:
-        print(f"Cohort {cohort} has not been marked yet. Next: {typed('round')}")
+        print(f"Cohort {cohort} has not been marked yet. Next: {typed('run', '--round')}")
         return
     who = "" if agent is None else f", {agent}"
     print(f"Cohort {cohort}{who}, as marked at {minute(about['at'])} UTC")
@@ -128,4 +130,4 @@ def _say(
     if about["open"]:
         print(f"P/L of open positions: {profit}; closed lots are not included.")
     else:
-        print_text(f"P/L {profit}, realised and unrealised, as in arena leaderboard --cohort {cohort}.")
+        print_text(f"P/L {profit}, realised and unrealised, as in arena board --cohort {cohort}.")

@@ -1,4 +1,4 @@
-"""`arena prompts`: what models can be asked, what one of them is asked, and how two of them differ."""
+"""`arena show prompts`: what models can be asked, what one of them is asked, and how two of them differ."""
 
 from difflib import unified_diff
 from typing import Any
@@ -25,7 +25,7 @@ SHOWS = {"price": "prices", "history": "context", "evidence": "articles"}
 """What a template shows if it has such a name in it, in words."""
 
 
-@command("config", "wide", "columns", "json")
+@command("show", "config", "wide", "columns", "json")
 def prompts(
     chosen: Options,
     name: str | None = argument(
@@ -40,11 +40,11 @@ def prompts(
     purpose listed is the comment on the first line.
 
     NAME is printed as a cohort would freeze it, includes expanded. To compare two prompts, give them to two
-    agents with one model and run arena duel.
+    agents with one model and run arena board.
 
-    Example: arena prompts bet --rendered
+    Example: arena show prompts bet --rendered
 
-    Next: arena agents try NAME --dry shows what an agent of yours is asked on real markets.
+    Next: arena show turn --play NAME --dry shows what an agent of yours is asked on real markets.
     """
     if name is None:
         _list_prompts(chosen, against is not None or rendered)
@@ -61,7 +61,7 @@ def prompts(
 
 def _list_prompts(chosen: Options, one_is_meant: bool) -> None:
     if one_is_meant:
-        raise ArenaError("no_prompt", "no prompt is named", "arena prompts lists them", status=64)
+        raise ArenaError("no_prompt", "no prompt is named", "arena show prompts lists them", status=64)
     found = [_row(chosen, name) for name in names(HOME / "prompts", _folders(chosen), ".md")]
     chosen.answer({"prompts": found}, print_table, COLUMNS, found, "", chosen.table)
 

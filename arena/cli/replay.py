@@ -1,4 +1,4 @@
-"""`arena replay`: a season over a recording."""
+"""`arena study replay`: a season over a recording."""
 
 import sys
 from contextlib import AsyncExitStack, closing
@@ -52,7 +52,7 @@ def replay(
     agents: str = option(
         "Who plays: names from the config, or kinds with their defaults.", "A,B", default=""
     ),
-    workers: bool = flag("Leave the turns to `arena worker`; needs PostgreSQL."),
+    workers: bool = flag("Leave the turns to `arena run --worker`; needs PostgreSQL."),
     tools: Literal["live", "recorded"] = option(
         "Whether `search` and `read` answer live, or from the config's record.", default="live"
     ),
@@ -76,9 +76,9 @@ def replay(
 
     With --tools recorded, a turn fails if it makes a request that the config's record lacks.
 
-    Example: arena replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
+    Example: arena study replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
 
-    Next: arena leaderboard --database replay-spring.db
+    Next: arena board --database replay-spring.db
     """
     chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
     if leaks and (workers or chosen.database):

@@ -1,4 +1,4 @@
-"""`arena round`: play one decision time."""
+"""`arena run --round`: play one decision time."""
 
 import os
 import sys
@@ -73,9 +73,9 @@ def round_command(
     In a simulated or recorded season a round whose model is away (no answer, a server error, a rate limit) is
     played again, and none after it; --leave-failed goes on without those turns.
 
-    Example: arena round --at 2026-01-11T00:00Z
+    Example: arena run --round --at 2026-01-11T00:00Z
 
-    Next: arena leaderboard
+    Next: arena board
     """
     settings = chosen.load_to_play(os.environ)
     wanted = None if at is None else instant(at)
@@ -119,7 +119,7 @@ def play(
         so_far = RecordSoFar(record.begun(), record.read(read_newest_time))
         return joining_text(config, so_far, [stored.cohort for stored in open_cohorts(record)])
 
-    hint = "arena round continues it; a call in progress may still be charged"
+    hint = "arena run --round continues it; a call in progress may still be charged"
     with closing(Record.open(config.database)) as record, interruptible(done, hint):
         before = sum(record.read(count_turns).values())
         if not baselines and not record.cohorts():
@@ -174,7 +174,7 @@ def print_reports(
         print(f"Note: {plain(change_sentence(change))}")
     if joining:
         print(joining)
-    print(f"Next: {typed('leaderboard')}")
+    print(f"Next: {typed('board')}")
 
 
 def print_report(at: datetime, report: RoundReport) -> None:
@@ -186,12 +186,14 @@ def print_report(at: datetime, report: RoundReport) -> None:
         print("  every turn had already been played; nothing changed\n")
     if report.turns:
         print_table(TURNS, _as_dict(report)["turns"])
-    again = f"arena round --at {at:%Y-%m-%dT%H:%MZ}"
+    again = f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}"
     if others := [name for name in report.failed if name not in report.stopped]:
         print(f"  {', '.join(others)} failed; {again} tries again")
     away = [turn.agent for turn in report.unanswered if turn.passing]
     if away:
-        print(f"  arena round waits for {', '.join(away)}: it plays this round again; --leave-failed goes on")
+        print(
+            f"  arena run --round waits for {', '.join(away)}: it plays this round again; --leave-failed goes on"
+        )
     print_settings_hints(report)
     if report.stopped:
         names = ", ".join(report.stopped)
@@ -207,4 +209,4 @@ def print_settings_hints(report: RoundReport) -> None:
     if report.kept:
         names, number = ", ".join(report.kept), report.cohort
         print(f"  {names} had good turns before, so cohort {number} keeps its settings; "
-              f"to use new ones: arena cohorts end {number}, then arena cohorts start")  # fmt: skip
+              f"to use new ones: arena admin cohort end {number}, then arena admin cohort start")  # fmt: skip

@@ -1,4 +1,4 @@
-"""`arena run` and `arena worker`: what is due, when it is due, on one machine or many."""
+"""`arena run` and `arena run --worker`: what is due, when it is due, on one machine or many."""
 
 import asyncio
 import json
@@ -80,7 +80,7 @@ def run(
 
     Example: arena run
 
-    Next: arena leaderboard
+    Next: arena board
     """
     open_clock = clock_of(clock)
     settings = chosen.load() if listing else chosen.load_to_play(os.environ)
@@ -98,7 +98,7 @@ def run(
     if chosen.json:
         print_json(attributes(progress, "rounds", "turns", "jobs", "failed", "left"))
     elif not quiet:
-        print(f"Stopped: {progress.summary()}.\nNext: {typed('leaderboard')}")
+        print(f"Stopped: {progress.summary()}.\nNext: {typed('board')}")
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
     broken_off = once and (progress.failed or progress.left or done.stop.asked.is_set())
@@ -237,7 +237,7 @@ def worker(
     Needs a record on PostgreSQL, `run.workers: true`, the same config folder and the models' keys. Call
     limits and budgets hold across all. If one is killed, another takes over its turns.
 
-    Example: arena worker --database postgresql+psycopg://arena@db/arena --at-once 50
+    Example: arena run --worker --database postgresql+psycopg://arena@db/arena --at-once 50
 
     Next: arena run
     """

@@ -1,4 +1,4 @@
-"""`arena schema`: the form of what passes between the arena and an agent outside."""
+"""`arena outside desk --schema`: the form of what passes between the arena and an agent outside."""
 
 from agents.episode import DOCUMENTS, schema_of
 from arena.cli.options import Options, argument, command
@@ -14,7 +14,7 @@ def schema(
 
     A view is what an agent is shown, a decision is its answer, and a result is how a market ended.
 
-    Example: arena schema decision > decision.schema.json
+    Example: arena outside desk --schema decision > decision.schema.json
 
     Next: arena agents kinds command
     """

@@ -1,4 +1,4 @@
-"""`arena score` and `arena tournament`: anyone's forecasts, scored from a file."""
+"""`arena score` and `arena score`: anyone's forecasts, scored from a file."""
 
 import sys
 from collections.abc import Sequence
@@ -241,7 +241,7 @@ def score(
 
     Example: arena score forecasts.csv --against ann
 
-    Next: arena tournament shares out prizes.
+    Next: arena score shares out prizes.
     """
     bench = BenchSets(tuple(questions or ()), tuple(resolutions or ()), provisional)
     named, wanted = split_columns(chosen.table.columns)
@@ -274,7 +274,7 @@ class BenchSets:
 
 
 def table_of(files: Sequence[Path], named: dict[str, str], bench: BenchSets) -> ForecastTable:
-    """The forecasts of a file, of what `arena export` has written, or of files of ForecastBench."""
+    """The forecasts of a file, of what `arena share export` has written, or of files of ForecastBench."""
     from arena.exports.forecast_columns import forecasts_of_export, is_export_at
 
     if len(files) == 1 and is_export_at(files[0]):
@@ -376,12 +376,12 @@ def tournament(
     and, by the form peer, in scores. With --cohort its agents play for the pool on its markets; by the
     form peer baselines, which ask no model, are outside and win nothing.
 
-    Example: arena tournament cup.yaml
+    Example: arena score cup.yaml
 
     Next: arena score FILE.csv gives everyone's other scores.
     """
     if (file is None) == (cohort is None):
-        hint = "arena tournament cup.yaml, or arena tournament --cohort 1 --pool 1000"
+        hint = "arena score cup.yaml, or arena score --cohort 1 --pool 1000"
         raise ArenaError("no_tournament", "name either a file or a cohort", hint, status=64)
     if cohort is not None:
         played = cohort_tournament(chosen, cohort, form or "peer", pool or 0.0, hidden)

@@ -135,9 +135,9 @@ def _coming(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> s
     if coming is None:
         return "–"
     if not calendar.live:
-        return f"{minute(coming)} UTC, simulated: arena round plays it now"
+        return f"{minute(coming)} UTC, simulated: arena run --round plays it now"
     if not calendar.cohorts and coming <= at:
-        return "now: arena run or arena round starts it"
+        return "now: arena run or arena run --round starts it"
     return when(coming, at)
 
 

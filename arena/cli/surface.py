@@ -50,6 +50,7 @@ PANELS: Mapping[str, Places] = {
             "whatif": "whatif:whatif",
             "bundle": "market_files:record_markets",
             "forecastbench": {
+                "fetch": "forecastbench:fetch",
                 "run": "forecastbench_run:run",
                 "file": "forecastbench:file",
                 "board": "forecastbench:board",

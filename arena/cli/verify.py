@@ -1,4 +1,4 @@
-"""`arena verify`: does the record agree with itself?"""
+"""`arena admin verify`: does the record agree with itself?"""
 
 import sys
 from contextlib import nullcontext
@@ -34,9 +34,9 @@ def verify(
     listed (exit status 1). A record rewritten with all its hashes still agrees with itself, so --heads FILE
     finds the first published head that differs. --draws shows that nobody picked the markets of a live round.
 
-    Example: arena verify --database .demo/demo.db
+    Example: arena admin verify --database .demo/demo.db
 
-    Next: arena leaderboard
+    Next: arena board
     """
     beside = chosen.config or DEFAULT
     out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
@@ -115,4 +115,4 @@ def _older_rows_text(before: VerifiedHead) -> str:
     """Say how many older rows were not read, and when they last were."""
     rows = "The older rows" if before.rows is None else f"The {count_text(before.rows, 'older row')}"
     last = "" if before.whole_at is None else f"; all were last read on {before.whole_at[:10]}"
-    return f"{rows} were not read again{last}: `arena verify --all` reads them."
+    return f"{rows} were not read again{last}: `arena admin verify --all` reads them."

@@ -1,4 +1,4 @@
-"""`arena whatif`: what the same decisions would have come to under other rules or with other stakes."""
+"""`arena study whatif`: what the same decisions would have come to under other rules or with other stakes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,9 +60,9 @@ def whatif(
     Recorded decisions run against the same snapshots and resolutions. Only --sizing quarter-kelly places new
     bets, from the stated probabilities; it never sells.
 
-    Example: arena whatif --fill mid --fee none --cohort 2
+    Example: arena study whatif --fill mid --fee none --cohort 2
 
-    Next: arena leaderboard
+    Next: arena board
     """
     values = {"fill": fill, "fee": fee, "min_bet": min_bet, "max_bet": max_bet, "cap": cap}
     change = read_change(rules, values, sizing, stake)
@@ -140,7 +140,7 @@ def say(found: Mapping[str, Any], by_cohort: bool, choice: TableChoice) -> None:
     """The comparison as tables: a line an agent, or a line a cohort with their total."""
     print_text(found["changed"])
     if not found["agents"]:
-        print(f"Nobody has played yet. Next: {typed('round')}")
+        print(f"Nobody has played yet. Next: {typed('run', '--round')}")
         return
     if by_cohort:
         (agent,) = found["agents"]
@@ -158,4 +158,6 @@ def say(found: Mapping[str, Any], by_cohort: bool, choice: TableChoice) -> None:
     inexact = ", ".join(row["agent"] for row in found["agents"] if not row["exact"])
     if inexact:
         words = "by their own rules gives another ledger than the record's; `as played` is the replayed one"
-        print_text(f"Not exact: replaying the decisions of {inexact} {words}. Next: {typed('verify')}")
+        print_text(
+            f"Not exact: replaying the decisions of {inexact} {words}. Next: {typed('admin', 'verify')}"
+        )

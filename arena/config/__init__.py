@@ -1,7 +1,7 @@
 """config.yaml: read, checked as a whole, and made into what the arena works with.
 
-An arena's only settings file. `arena init DIR` writes a short one; `arena config --all` prints every key,
-`arena config` the settings in effect; `arena check` reports mistakes by file, line and key. Changes take
+An arena's only settings file. `arena init DIR` writes a short one; `arena show config --all` prints every key,
+`arena show config` the settings in effect; `arena check` reports mistakes by file, line and key. Changes take
 effect with the next cohort.
 
 Dollars are written `0.50` or `10000`, up to a billion; dollars a share are from 0 to 1; a duration has a

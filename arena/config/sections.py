@@ -318,7 +318,7 @@ class CallsSection(ConfigSection):
 class BackupSection(ConfigSection):
     """Backups of the record.
 
-    `arena db backup` and `arena run` make them.
+    `arena admin backup` and `arena run` make them.
     """
 
     folder: str = Field(default="backups", min_length=1)
@@ -347,7 +347,7 @@ class HeadsSection(ConfigSection):
 
 
 class PublishSection(ConfigSection):
-    """The season as a static web site, as `arena publish` writes it.
+    """The season as a static web site, as `arena share site` writes it.
 
     `publish: DIR` is short for its directory alone.
     """
@@ -381,7 +381,7 @@ class RunSection(ConfigSection):
     """
 
     catalogue: When = cadence("6h")
-    """Read the venue's whole catalogue (`arena markets sync`)."""
+    """Read the venue's whole catalogue (`arena run --sync`)."""
     quotes: When = cadence("1h")
     """Read prices of unresolved markets that were shown or are held."""
     resolutions: When = cadence("1h")
@@ -399,13 +399,13 @@ class RunSection(ConfigSection):
     digest: When = cadence("mon 08:00")
     """Send what to do and the leaderboard to the webhook."""
     retention: When = Cadence()
-    """Delete old quotes that nothing depends on (`arena db prune`)."""
+    """Delete old quotes that nothing depends on (`arena admin prune`)."""
     keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
     """The minimum age of those."""
     grace: Wait = 30
     """How long running calls may take on shutdown."""
     workers: bool = False
-    """Whether `arena worker`s play the turns; needs PostgreSQL."""
+    """Whether `arena run --worker`s play the turns; needs PostgreSQL."""
 
 
 class WatchSection(ConfigSection):

@@ -121,7 +121,7 @@ class Season:
         return self._nouns(RecordedFill, "fills", cohort)
 
     def score(self, cohort: int | None = None) -> Leaderboard:
-        """The leaderboard: its verdict (not of one cohort), and the lines of `arena leaderboard`."""
+        """The leaderboard: its verdict (not of one cohort), and the lines of `arena board`."""
         return read_leaderboard(self.connection, cohort)
 
     def replay(

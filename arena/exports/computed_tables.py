@@ -67,7 +67,7 @@ POSITION_COLUMNS = (
 
 
 def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
-    """Every lot of every agent at its cohort's newest mark, as `arena positions` has them."""
+    """Every lot of every agent at its cohort's newest mark, as `arena show positions` has them."""
     for stored in cohorts:
         marked = read_marked_cohort(connection, stored.id)
         age = stored.cohort.rules.quote_age
@@ -203,7 +203,7 @@ COMPUTED: tuple[ComputedTable, ...] = (
     ComputedTable(
         ExportTable(
             "positions",
-            "Every lot an agent ever held, at its cohort's newest mark: what `arena positions` shows.",
+            "Every lot an agent ever held, at its cohort's newest mark: what `arena show positions` shows.",
             POSITION_COLUMNS,
             ("cohort", "agent", "market_id", "side"),
         ),
@@ -221,7 +221,7 @@ COMPUTED: tuple[ComputedTable, ...] = (
     ComputedTable(
         ExportTable(
             "leaderboard",
-            "Each agent's figures over all cohorts, and in each: what `arena leaderboard` shows.",
+            "Each agent's figures over all cohorts, and in each: what `arena board` shows.",
             LEADERBOARD_COLUMNS,
             ("cohort", "agent"),
         ),

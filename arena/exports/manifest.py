@@ -33,7 +33,7 @@ KIND = "paper-arena export"
 MARK = f'"{KIND}"'.encode()
 VERSION = 1
 MOST_BYTES = 1_000_000
-NAME_EXPORT = "name what arena export has written: a folder or a .zip"
+NAME_EXPORT = "name what arena share export has written: a folder or a .zip"
 FILE_NAME = re.compile(r"[a-z_]{1,40}\.(?:csv|parquet|jsonl|md)")
 Count = Annotated[int, Field(ge=0, strict=True)]
 
@@ -106,7 +106,7 @@ def read_manifest(data: bytes) -> ExportManifest:
     except (ValueError, RecursionError) as error:
         raise _bad(f"can't be read: {error}") from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise _bad("is not the manifest of an arena export")
+        raise _bad("is not the manifest of an arena share export")
     if content.get("version") != VERSION:
         message = f"{NAME} is of version {content.get('version')!r}; this program knows version {VERSION}"
         raise ArenaError("newer_export", message, "update paper-arena, then try again")
@@ -193,7 +193,7 @@ def _check_zip(archive: zipfile.ZipFile) -> ExportManifest:
         if item.is_dir() or kind not in (0, stat.S_IFREG):
             raise bad_file(item.filename, "not a regular file (links are not followed)")
         if item.compress_type not in METHODS:
-            raise bad_file(item.filename, "it uses a compression that arena export doesn't use")
+            raise bad_file(item.filename, "it uses a compression that arena share export doesn't use")
     return manifest
 
 

@@ -255,7 +255,7 @@ def _data(method: Method) -> Iterator[str]:
     versions = ", ".join(f"`{version}`" for version in method.code_versions) or "unknown"
     yield f"Played by the code {versions}."
     if method.state_hash is not None:
-        yield f"State hash: `{method.state_hash}`; `arena verify` recomputes it and all figures."
+        yield f"State hash: `{method.state_hash}`; `arena admin verify` recomputes it and all figures."
 
 
 def _cutoffs(method: Method) -> Iterator[str]:
@@ -313,7 +313,7 @@ def _prompts(method: Method) -> Iterator[str]:
         return
     yield from _table(("prompt", "SHA-256 of its text", "agents"), rows)
     yield ""
-    yield "`arena prompts` shows the texts; every question and answer is in the record, word for word."
+    yield "`arena show prompts` shows the texts; every question and answer is in the record, word for word."
 
 
 COSTS = ("calls", "tokens in", "tokens out", "cost")
@@ -430,7 +430,7 @@ def _rounds_of_benchmark(method: Method) -> Iterator[str]:
             f"Resolutions of {kept.due}: {kept.name}, version {kept.version} of {kept.at:%Y-%m-%d}, SHA-256 "
             f"`{kept.sha256}`."
         )
-    yield "`arena forecastbench board` ranks the answers. A model may know what resolved before its release."
+    yield "`arena study forecastbench board` ranks the answers. A model may know what resolved before its release."
 
 
 def _called(one: BenchmarkMethod) -> str:

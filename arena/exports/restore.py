@@ -300,7 +300,7 @@ def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
     for first in find(connection, most=1, unpaid=False).listed:
         where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"
         message = f"the record would be inconsistent: {where} ({first.why})"
-        hint = "run arena verify on the exported record; nothing was changed here"
+        hint = "run arena admin verify on the exported record; nothing was changed here"
         raise ArenaError("differs", message, hint)
 
 
@@ -309,5 +309,5 @@ def _refuse_hidden(connection: Connection) -> None:
     hidden = select(ReplacementRow.id).where(col(ReplacementRow.settings).contains(HIDDEN))
     if connection.scalar(hidden) is not None:
         message = "settings that an agent took later are sealed with a credential, which the export hides"
-        hint = "move the record itself, by `arena db backup`; nothing was changed here"
+        hint = "move the record itself, by `arena admin backup`; nothing was changed here"
         raise ArenaError("hidden_credential", message, hint)

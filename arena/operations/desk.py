@@ -2,7 +2,7 @@
 
     GET  /v1/turn                        the turn that is open, with its view and its deadline
     POST /v1/turn?turn=NAME&preview=true what a decision would be filled at, by the prices of the view
-    POST /v1/turn?turn=NAME              the decision: a document as `arena schema decision` has it
+    POST /v1/turn?turn=NAME              the decision: a document as `arena outside desk --schema decision` has it
     GET  /v1/results                     its turns that are over, and its forecasts that have ended
     GET  /openapi.json                   all of this for programs; needs no key
 
@@ -55,8 +55,8 @@ WRONG_KEY_DELAY = 1.0
 """Seconds until a request with a wrong key is answered."""
 MANY_WRONG_KEYS = 20
 """Requests with a wrong key that make an incident: an agent that was forgotten sends a few."""
-KEY_HINT = "send it as 'Authorization: Bearer KEY'; a new one is made by: arena desk --key NAME"
-DECISION_HINT = "send a document as `arena schema decision` has it; the turn is still open"
+KEY_HINT = "send it as 'Authorization: Bearer KEY'; a new one is made by: arena outside desk --key NAME"
+DECISION_HINT = "send a document as `arena outside desk --schema decision` has it; the turn is still open"
 QUERY_HINT = "the parameters are turn=NAME and preview=true or false; nothing was sent"
 PREVIEW_VALUES = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 TURN_HINT = "GET /v1/turn says which turn is open, and until when"
@@ -67,7 +67,7 @@ COMPLAINTS = {
     413: ("too_long", "shorten it: a reason has at most 500 characters"),
     421: (
         "wrong_host",
-        "ask by the address that arena desk prints; behind a proxy start it with --behind-proxy",
+        "ask by the address that arena outside desk prints; behind a proxy start it with --behind-proxy",
     ),
     431: ("too_long", "send fewer headers, and a decision in the body"),
 }
@@ -226,7 +226,7 @@ class Desk:
         cohort = next(stored.cohort for stored in cohorts if stored.id == turn.cohort_id)
         taken = self.record.snapshot(turn.cohort_id, turn.at)
         if taken is None:
-            raise LookupError(f"turn {turn.name} has no snapshot: run `arena verify`")
+            raise LookupError(f"turn {turn.name} has no snapshot: run `arena admin verify`")
 
         snapshot = taken[1]
         holdings = self.record.holdings(turn.cohort_id)[agent]

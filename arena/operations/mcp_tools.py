@@ -28,7 +28,7 @@ DESCRIPTIONS = {
 DECIDING = ("preview", "submit")
 """The tools that take a decision."""
 NO_KEY = (
-    "ARENA_KEY is not set where this server runs, or is no key: make one with `arena desk --key NAME`, "
+    "ARENA_KEY is not set where this server runs, or is no key: make one with `arena outside desk --key NAME`, "
     "and set it there"
 )
 NO_TURN = "no turn is open: call view again later; results tells of turns that are over"
@@ -89,7 +89,7 @@ class DeskClient:
             answer = await self.http.request(method, path, **content)
         except httpx.HTTPError as error:
             reason = f"the desk at {self.http.base_url} can't be reached: {type(error).__name__}"
-            raise ToolFault(f"{reason}. Try again; is arena desk running?") from error
+            raise ToolFault(f"{reason}. Try again; is arena outside desk running?") from error
 
         try:
             document = answer.json()
@@ -103,7 +103,7 @@ class DeskClient:
 
 
 def _input_schema(tool: str) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments. A decision has that of `arena schema decision`."""
+    """Return the JSON schema of a tool's arguments. A decision has that of `arena outside desk --schema decision`."""
     if tool not in DECIDING:
         return {"type": "object", "properties": {}, "additionalProperties": False}
 

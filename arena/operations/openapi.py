@@ -153,7 +153,7 @@ def openapi_text() -> bytes:
 
 
 def openapi_document() -> dict[str, Any]:
-    """Return the desk as OpenAPI 3.1, with the forms that `arena schema` prints."""
+    """Return the desk as OpenAPI 3.1, with the forms that `arena outside desk --schema` prints."""
     modes: list[tuple[type[EpisodeDocument], JsonSchemaMode]] = [
         *((form, "validation") for form in READ),
         *((form, "serialization") for form in WRITTEN),

@@ -74,7 +74,7 @@ SEASON_JOBS = COHORT_JOBS | {"retention"}
 In a simulated or recorded world none is done before an earlier round: it would read that round's future.
 """
 IN_USE = "another arena run is using this record"
-NO_WORKERS = "no worker is running: turns are played here until one starts (`arena worker`)"
+NO_WORKERS = "no worker is running: turns are played here until one starts (`arena run --worker`)"
 MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 
 
@@ -555,5 +555,5 @@ def _report_wait(running: Run, at: datetime, live: bool) -> None:
     """Report once which round is waited for."""
     if running.reported_round != at:
         running.reported_round = at
-        at_once = "" if live else "; `arena round` plays it at once"
+        at_once = "" if live else "; `arena run --round` plays it at once"
         running.report("waiting", f"waiting for the next round, {at:{MINUTE_FORMAT}} UTC{at_once}")

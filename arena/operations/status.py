@@ -263,7 +263,7 @@ def _round_reason(
     if stored.cohort.stamp != "live":
         if state is None or state.missing:
             return HealthReason("waiting", "unfinished", "not finished yet", where=which)
-        message = f"arena round --at {at:%Y-%m-%dT%H:%MZ} tries the failed turns again"
+        message = f"arena run --round --at {at:%Y-%m-%dT%H:%MZ} tries the failed turns again"
         unanswered = status.unanswered.get(state.id, ())
         if unanswered:
             message = f"{unanswered_text(unanswered)}; {message}"

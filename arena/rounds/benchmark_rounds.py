@@ -168,7 +168,7 @@ def resolve_rounds(record: Record, source: FileSource, at: datetime) -> tuple[li
     faults = list[ArenaError]()
     question_files = record.read(newest_files, "questions")
     if not question_files:
-        raise ArenaError("no_questions", "the record has no question set", "arena forecastbench fetch")
+        raise ArenaError("no_questions", "the record has no question set", "arena study forecastbench fetch")
 
     for question_file in question_files:
         try:

@@ -194,7 +194,7 @@ def prompt_of(method: AskingMethod, config: Config) -> str:
     message = f"there is no prompt {method.prompt}"
     if shown:
         message = f"no prompt {method.prompt} shows {' and '.join(shown.values())}"
-    raise ArenaError("no_prompt", message, "arena prompts lists them", status=64)
+    raise ArenaError("no_prompt", message, "arena show prompts lists them", status=64)
 
 
 def baselines(record: Record, question_set: QuestionSet, taken: Iterable[str]) -> list[AgentConfig]:

@@ -272,7 +272,7 @@ def check_models_answered(stored: StoredCohort, stored_round: StoredRound, recor
         return
 
     name = f"cohort {stored.cohort.number}, round {stored_round.number}"
-    hint = f"`arena round --at {stored_round.at:%Y-%m-%dT%H:%MZ}` tries again; {LEAVE_FAILED_HINT}"
+    hint = f"`arena run --round --at {stored_round.at:%Y-%m-%dT%H:%MZ}` tries again; {LEAVE_FAILED_HINT}"
     raise ArenaError("unanswered", f"{name} still waits: {unanswered_text(away)}", hint, status=2)
 
 
@@ -402,7 +402,7 @@ def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:
     """Return a held market as it is; where the venue is silent, as it was last seen, with its old quote."""
     listing = fresh or before
     if listing is None:
-        raise LookupError("a held market is in no snapshot: the record is damaged, run `arena verify`")
+        raise LookupError("a held market is in no snapshot: the record is damaged, run `arena admin verify`")
     return listing.priced(before)
 
 

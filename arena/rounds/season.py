@@ -359,7 +359,7 @@ def next_decision_time(
         following = newest_played + weeks * WEEK if unended else look
 
     if following is None:
-        raise ArenaError("over", "every round has been played", "arena leaderboard shows the results")
+        raise ArenaError("over", "every round has been played", "arena board shows the results")
     return following
 
 
@@ -463,7 +463,7 @@ def check_decision_time(
     late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
     if late and not any(_round_at(at, stored, record) for stored in cohorts):
         message = f"{at:{MINUTE_FORMAT}} was missed: its prices are gone"
-        raise ArenaError("too_late", message, "play the next round: arena round")
+        raise ArenaError("too_late", message, "play the next round: arena run --round")
 
 
 @dataclass(frozen=True, slots=True)

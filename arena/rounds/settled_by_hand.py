@@ -40,7 +40,7 @@ def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetim
     newest = max(ends, key=lambda end: end.version, default=None)
     _check_newest(decision, newest)
     if newest is None and market not in read_closed_since(connection, [market], at):
-        hint = "arena markets sync reads the venue again; a market can be settled once it has closed"
+        hint = "arena run --sync reads the venue again; a market can be settled once it has closed"
         raise ArenaError("not_closed", f"{market} is open", hint)
 
     version = 1
@@ -65,7 +65,7 @@ def _check_world(connection: Connection, market: MarketId) -> None:
     """Raise `ArenaError` for a market whose world alone says how it ends."""
     if market.startswith(f"{FORECASTBENCH}:"):
         message = f"{market} is a question of a benchmark, whose files resolve it"
-        raise ArenaError("not_live", message, "arena forecastbench fetch --resolutions reads them")
+        raise ArenaError("not_live", message, "arena study forecastbench fetch --resolutions reads them")
 
     stamps = read_market_stamps(connection, market)
     if stamps != {"live"}:
@@ -83,7 +83,7 @@ def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
 
     undecided = newest is None or newest.withdrawn
     if decision.withdrawn and undecided:
-        raise ArenaError("no_decision", f"{market} has no decision to withdraw", "arena markets show ID")
+        raise ArenaError("no_decision", f"{market} has no decision to withdraw", "arena show market ID")
 
     if newest is None or undecided or decision.withdrawn:
         return

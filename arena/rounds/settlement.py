@@ -79,7 +79,7 @@ async def venue_answer(
         if decides and stored.cohort.stamp == "live":
             hints = [error.hint]
             if not is_late(stored.cohort, at, world.now()):
-                hints.append(f"`arena round --at {at:%Y-%m-%dT%H:%MZ}` tries again")
+                hints.append(f"`arena run --round --at {at:%Y-%m-%dT%H:%MZ}` tries again")
             hint = "; ".join(filter(None, hints))
             message = f"cohort {stored.cohort.number} was not played: {error.message}"
             raise VenueUnavailable(error.code, message, hint, stored.cohort.venue) from error

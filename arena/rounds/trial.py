@@ -189,7 +189,7 @@ def _snapshot_of(connection: Connection, stored: StoredCohort, stored_round: Sto
     """Return the snapshot of a round; raise `LookupError` if a damaged record has none."""
     taken = read_snapshot(connection, stored.id, stored_round.at)
     if taken is None:
-        raise LookupError(f"the round at {stored_round.at} has no snapshot: run `arena verify`")
+        raise LookupError(f"the round at {stored_round.at} has no snapshot: run `arena admin verify`")
     return taken[1]
 
 
@@ -229,7 +229,7 @@ async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, 
     missing = tuple(name for name in sources if name not in stated)
     if missing and missing == sources:
         message = f"{entrant.name} is made from {', '.join(sources)}, which stated no forecast in this round"
-        raise ArenaError("nothing_stated", message, "play a round with it first: arena round")
+        raise ArenaError("nothing_stated", message, "play a round with it first: arena run --round")
 
     player = _without_model(world.player, setting.snapshot) if dry else world.player
     trial_world = replace(world, player=player, desk=None)
@@ -256,7 +256,7 @@ async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: D
 
     if not snapshot.shown:
         venue = agent.stored.cohort.venue
-        hint = "try another time with --at, or see arena markets list"
+        hint = "try another time with --at, or see arena show markets"
         raise ArenaError("nothing_shown", f"{venue} has no market to show at {at:%Y-%m-%d %H:%M} UTC", hint)
 
     fresh_round = StoredRound(0, 1, at, 0, False)

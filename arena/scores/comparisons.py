@@ -324,7 +324,7 @@ def compare_two(rows: ForecastColumns, one: str, other: str, seed: int = 0) -> D
     season = season_forecasts(rows)
     for name in (one, other):
         if name not in season.agents:
-            hint = f"arena agents show {name} shows how its turns went"
+            hint = f"arena show agent {name} shows how its turns went"
             raise ArenaError("no_answer", f"{name} has no forecasts to compare yet", hint)
     duel = direct_duel(season, one, other, seed)
     return duel if duel.rows else indirect_duel(season, one, other, seed)

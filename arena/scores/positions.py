@@ -92,7 +92,7 @@ def _agent_holdings(agent: str, marked: MarkedCohort) -> Holdings:
         return fold(marked.ledgers[agent])
     except LedgerError as error:
         message = f"{agent}'s ledger is inconsistent: {error}"
-        raise ArenaError("broken_ledger", message, "arena verify lists every error") from error
+        raise ArenaError("broken_ledger", message, "arena admin verify lists every error") from error
 
 
 def _position_order(position: Position) -> tuple[bool, int, str, str]:

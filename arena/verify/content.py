@@ -22,6 +22,6 @@ def verified_content(
     if found.count:
         count, first = "one place" if found.count == 1 else f"{found.count:,} places", found.listed[0]
         message = f"{place} is inconsistent in {count}, first {first.table} {first.key}"
-        raise ArenaError("differs", message, f"arena verify lists them; else {RETAKE_HINT}")
+        raise ArenaError("differs", message, f"arena admin verify lists them; else {RETAKE_HINT}")
     with reporting_progress(connection, "hashing", progress):
         return RecordContent(newest_schema_version(), state_hash(connection), count_facts(connection))

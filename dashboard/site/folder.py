@@ -93,8 +93,8 @@ def check_site_folder(folder: Path) -> None:
         raise ArenaError("not_a_site", f"{folder} is no folder", "name a folder")
     is_ours = (folder / LIST).is_file()
     if not is_ours and any(not one.name.startswith(".") for one in folder.iterdir()):
-        hint = "name a new or empty folder: arena publish replaces and removes only what it wrote"
-        raise ArenaError("not_a_site", f"{folder} holds files that arena publish did not write", hint)
+        hint = "name a new or empty folder: arena share site replaces and removes only what it wrote"
+        raise ArenaError("not_a_site", f"{folder} holds files that arena share site did not write", hint)
 
 
 def _known(folder: Path) -> SiteList:
@@ -174,7 +174,9 @@ def _size(path: Path) -> int | None:
 def _refuse_foreign(folder: Path, path: str, before: dict[str, WrittenFile]) -> None:
     if path not in before and os.path.lexists(folder / path):
         hint = "move it away, or publish to another folder"
-        raise ArenaError("not_a_site", f"{folder / path} is in the way: arena publish did not write it", hint)
+        raise ArenaError(
+            "not_a_site", f"{folder / path} is in the way: arena share site did not write it", hint
+        )
 
 
 def _put(path: Path, data: bytes) -> None:

@@ -81,7 +81,7 @@ class SeasonSite:
 
     @cached_property
     def board(self) -> Leaderboard:
-        """The leaderboard of all, as `arena leaderboard` has it."""
+        """The leaderboard of all, as `arena board` has it."""
         return read_leaderboard(self.connection, None)
 
     @cached_property

@@ -99,7 +99,7 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
 
 def no_cohort() -> ArenaError:
     """Why there is nothing to show."""
-    hint = "arena round plays the first, arena demo a season"
+    hint = "arena run --round plays the first, arena demo a season"
     return ArenaError("no_cohort", "the record holds no cohort yet", hint)
 
 

@@ -1,4 +1,4 @@
-"""What `arena publish` and `arena report` start: how far they are, and errors, go out as lines."""
+"""What `arena share site` and `arena share report` start: how far they are, and errors, go out as lines."""
 
 import json
 import sys

@@ -226,12 +226,16 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
 
     >>> at = datetime(2026, 1, 4)
     >>> next_round(at, datetime(2026, 1, 1), "live"), next_round(at, at, "simulated")
-    ('next in 3 days', '`arena round` plays the next')
+    ('next in 3 days', '`arena run --round` plays the next')
     >>> next_round(at, at, "replay")
-    '`arena replay` plays the rest'
+    '`arena study replay` plays the rest'
     """
     if stamp != "live":
-        return "`arena replay` plays the rest" if stamp == "replay" else "`arena round` plays the next"
+        return (
+            "`arena study replay` plays the rest"
+            if stamp == "replay"
+            else "`arena run --round` plays the next"
+        )
     seconds = (at - now).total_seconds()
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
@@ -271,7 +275,7 @@ def race(
     scale = points[-1].percent / points[-1].dollars if points and points[-1].dollars else 0.0
     band = html.luck_band(pnl_values(points), luck if scale > 0 else None, scale)
     if not drawn:
-        return html.quiet("The race starts when the first round is over: “arena round” plays it.")
+        return html.quiet("The race starts when the first round is over: “arena run --round” plays it.")
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
     luck_note = f"shaded: what luck alone makes of {html.shortened(first, 24)}’s bets, 95 seasons in 100"
     notes = luck_note * bool(band) + dashed_note(drawn)

@@ -362,7 +362,7 @@ def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
 
 
 def _changed(page: CohortPage) -> None:
-    """What differs from the cohort before, as `arena cohorts diff` says it."""
+    """What differs from the cohort before, as `arena show cohort` says it."""
     if page.changed:
         with st.expander(f"What differs from cohort {page.before}"):
             st.markdown("\n".join(f"- {code(line)}" for line in page.changed))

@@ -266,7 +266,7 @@ def market_head(
             html.box(f"Over time, cohort {cohort}" if cohort else "Over time", drawn, _about_chart(found))
         )
     else:
-        said = "Nobody has read a price of this market yet; the next arena round or arena run does."
+        said = "Nobody has read a price of this market yet; the next arena run --round or arena run does."
         left.append(html.box("Over time", below=said))
     if stated:
         title = "What agents said last" if page.ends else "What agents say"
@@ -276,7 +276,7 @@ def market_head(
             _reasons(stated, price, address),
         ]
     else:
-        said = "No agent has stated a probability yet; the next arena round may put it before them."
+        said = "No agent has stated a probability yet; the next arena run --round may put it before them."
         right = [html.box("What agents say", below=said)]
     return html.columns(Markup().join(left), Markup().join(right), look="lead whole")
 

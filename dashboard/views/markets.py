@@ -42,7 +42,7 @@ def show(record: RecordSource) -> None:
     offered = kept(record, read_menu, st.query_params.get("event", ""))
     if offered.is_empty:
         st.info(
-            "No market was put before an agent yet. `arena round` does it, and this page shows it then.",
+            "No market was put before an agent yet. `arena run --round` does it, and this page shows it then.",
             icon=":material/info:",
         )
         return
@@ -97,7 +97,9 @@ def _nothing(asked: MarketFilter) -> str:
     if asked.page > 1:
         return "This page of the list is empty."
     if asked.order == "apart" and not narrowed:
-        return "No two agents have forecast the same market yet. The next `arena round` may change that."
+        return (
+            "No two agents have forecast the same market yet. The next `arena run --round` may change that."
+        )
     if narrowed:
         return "No market matches. Search for fewer words, or choose another category or status."
     return "No market has this status now. Choose another one above."

@@ -94,7 +94,7 @@ def show(record: RecordSource) -> None:
     known = season(record)
     simulated = " (simulated)" if known.cohorts and known.is_simulated else ""
     is_replay = bool(known.cohorts) and known.cohorts[-1].stamp == "replay"
-    starter = "“arena replay” plays a recording" if is_replay else "“arena run” starts one"
+    starter = "“arena study replay” plays a recording" if is_replay else "“arena run” starts one"
     _health(status, starter)
     put(html.tiles(figures(status, page.outcomes, simulated)), "tiles")
     agents = [name for name, _ in known.agents]
@@ -104,7 +104,7 @@ def show(record: RecordSource) -> None:
     show_rounds(status.rounds)
     show_spending(page, status.spend.limits)
     show_jobs(status, is_replay)
-    show_incidents(page.incidents, "arena replay" if is_replay else "arena run")
+    show_incidents(page.incidents, "arena study replay" if is_replay else "arena run")
     show_rejected(record, status)
 
 
@@ -193,7 +193,7 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Sequence[str]) -> Markup:
         if any(one.agent == agent for one in outcomes)
     }
     if not rows:
-        return html.box("Turns", below="No turn has ended yet: “arena round” plays one.")
+        return html.box("Turns", below="No turn has ended yet: “arena run --round” plays one.")
     found = Counter(one.status for one in outcomes)
     said = ", ".join(f"{found[status]:,} {status}" for status in found)
     chart = html.heat_map(
@@ -221,9 +221,9 @@ def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) 
         "Backup": _backup(status.backup, status),
         "Record": f"{page.size / MEGABYTE:,.1f} MB, schema {page.schema}. "
         + (
-            f"{bad[0].incident.text}, since {moment(bad[0].incident.at)}: “arena verify” shows all of it."
+            f"{bad[0].incident.text}, since {moment(bad[0].incident.at)}: “arena admin verify” shows all of it."
             if bad
-            else "Each backup is verified as it is made; “arena verify” recomputes every balance at any time."
+            else "Each backup is verified as it is made; “arena admin verify” recomputes every balance at any time."
         ),
     }
 
@@ -237,7 +237,7 @@ def _lost(status: Status) -> str:
 
 def _backup(job: JobState | None, status: Status) -> str:
     if job is None or job.ended_at is None:
-        return "none by “arena run” yet; “arena db backup” makes one"
+        return "none by “arena run” yet; “arena admin backup” makes one"
     if job.failures:
         return f"failed {count(job.failures, 'time')} in a row: {flat(job.note) or 'see the log'}"
     return f"{moment(job.ended_at)}, {far_text(job.ended_at, status.at)}"
@@ -253,7 +253,7 @@ SCOPES = {
 
 def show_rounds(rounds: Sequence[RoundState]) -> None:
     """The rounds of cohorts that play, each leading to its turns."""
-    nothing = "No round has begun. `arena round` plays the next one, `arena run` each in its time."
+    nothing = "No round has begun. `arena run --round` plays the next one, `arena run` each in its time."
     said = "Rounds of cohorts still playing, and those decided last, newest first."
     if not section("Rounds", rounds, nothing, said):
         return
@@ -355,7 +355,7 @@ def show_jobs(status: Status, is_replay: bool) -> None:
     """How each job of `arena run` went last."""
     nothing = "No job has run yet. `arena run` runs them; `arena run --list` shows which, and when."
     if is_replay:
-        nothing = "None: `arena replay` plays its rounds without jobs."
+        nothing = "None: `arena study replay` plays its rounds without jobs."
     jobs = status.jobs
     if not section("Jobs", jobs, nothing, "What `arena run` does between rounds."):
         return

@@ -235,7 +235,7 @@ def show_list(record: RecordSource) -> None:
 
 def _none_listed(agent: str, status: str) -> str:
     if agent == status == ANY:
-        return "No turn is in yet. `arena round` plays the next round, and this page shows it then."
+        return "No turn is in yet. `arena run --round` plays the next round, and this page shows it then."
     return "No turn matches. Choose another agent or status."
 
 

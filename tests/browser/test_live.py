@@ -46,7 +46,7 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         settled(page)
         page.evaluate(WATCH_TITLE)
         asked = len(watched.requests)
-        said = arena(growing.parent, "round")
+        said = arena(growing.parent, "run", "--round")
         assert said.returncode == 0, said.stderr
         expect(page.get_by_text("2 of 4 rounds decided")).to_be_visible(timeout=PATIENCE)
         settled(page)

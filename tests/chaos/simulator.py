@@ -272,13 +272,13 @@ class Simulation:
         await self.schedule(once=True)
 
     async def work(self) -> None:
-        """`arena worker`."""
+        """`arena run --worker`."""
         door = TurnQueue(self.queue.open, self.queue.work)
         with closing(self.open_record()) as record:
             await serve_turns(self.config, record, 3, 5.0, asyncio.Event(), lambda _: None, door)
 
     async def play(self) -> None:
-        """`arena round`."""
+        """`arena run --round`."""
         with closing(self.open_record()) as record:
             plan = plan_of(self.config, self.time.now(), record.begun())
             at = next_decision_time(plan, record, live=False, now=self.time.now())
@@ -352,7 +352,7 @@ class Simulation:
         self.note(f"the clock of {name} is put {seconds:+} s")
 
     def back_up(self) -> None:
-        """`arena db backup`."""
+        """`arena admin backup`."""
         if self.file.exists() and stored_questions(self.file):
             self.backups += 1
             path = self.folder / f"backup {self.backups}.db"
@@ -361,7 +361,7 @@ class Simulation:
             self.note("a backup is made")
 
     def pause(self) -> None:
-        """`arena cohorts pause`, and `resume` some seconds later."""
+        """`arena admin cohort pause`, and `resume` some seconds later."""
         with closing(Record.open(str(self.file))) as record:
             if stored := [each for each in record.cohorts() if each.ended_at is None]:
                 one = self.chance.choice(stored).id

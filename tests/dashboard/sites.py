@@ -66,7 +66,7 @@ class PublishedSite:
     def publish(
         self, record: Path, prompts: bool = False, told: Told = lambda done, of: None
     ) -> dict[str, Any]:
-        """Bring it up to a record, as the program does that `arena publish` starts."""
+        """Bring it up to a record, as the program does that `arena share site` starts."""
         with open_read_only(str(record)) as engine, reading(engine) as connection:
             return publish_site(connection, self.folder, prompts, told)
 

@@ -48,7 +48,7 @@ def bare(text: str) -> str:
 @pytest.mark.parametrize(("a", "b"), [("oracle", "random"), ("constant", "oracle"), ("market", HOSTILE)])
 def test_it_says_what_the_command_says(season: Path, show: Show, a: str, b: str) -> None:
     page = show("duel", season, a=a, b=b)
-    told = CliRunner().invoke(app, ["duel", a, b, "--database", str(season)])
+    told = CliRunner().invoke(app, ["board", a, b, "--database", str(season)])
     assert told.exit_code == 0, told.output
     found = of(season, a, b)
     about, gap, *rest = told.output.splitlines()
@@ -72,7 +72,7 @@ def test_it_says_what_the_verdict_tells_of_the_pair_as_the_command_does(
     assert verdict.pairs
     for pair in verdict.pairs[:2]:
         page = show("duel", demo, a=pair.better, b=pair.worse)
-        told = CliRunner().invoke(app, ["duel", pair.better, pair.worse, "--database", str(demo)])
+        told = CliRunner().invoke(app, ["board", pair.better, pair.worse, "--database", str(demo)])
         assert pair.sentence == bare(page.title[0].value)
         assert pair.sentence in " ".join(told.output.split())
         assert bare(words(page)).count(pair.sentence) == 1
@@ -89,7 +89,7 @@ def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
 ) -> None:
     demo = shared("demo", tmp_path_factory)
     page = show("duel", demo, a="sharp", b="hasty")
-    told = CliRunner().invoke(app, ["duel", "sharp", "hasty", "--database", str(demo)])
+    told = CliRunner().invoke(app, ["board", "sharp", "hasty", "--database", str(demo)])
     cost, skill = told.output.splitlines()[-2:]
     assert cost.startswith("Cost: sharp $")
     assert skill.startswith("Skill per dollar: sharp ")

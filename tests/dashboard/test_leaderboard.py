@@ -1,4 +1,4 @@
-"""The leaderboard: its figures are those of `arena leaderboard`, in the order and the words asked for."""
+"""The leaderboard: its figures are those of `arena board`, in the order and the words asked for."""
 
 import csv
 import io

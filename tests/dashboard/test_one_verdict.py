@@ -103,7 +103,7 @@ def test_the_same_sentence_stands_wherever_the_verdict_does(
         assert f"Over all cohorts: {verdict.sentence}" in text
 
     data = json.loads(site.files()["data.json"])
-    told = CliRunner().invoke(app, ["leaderboard", "--json", "--database", str(demo)])
+    told = CliRunner().invoke(app, ["board", "--json", "--database", str(demo)])
     assert told.exit_code == 0, told.output
     command = json.loads(told.stdout)
     assert data["sentence"] == command["sentence"] == verdict.sentence

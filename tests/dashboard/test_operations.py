@@ -65,7 +65,7 @@ def test_what_went_wrong_is_listed_as_text(troubled: Path, show: Show) -> None:
 
 def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(troubled: Path, show: Show) -> None:
     page = show("operations", troubled)
-    assert "1 difference, since 18 Jan 2026, 09:30 UTC: “arena verify” shows all of it" in words(page)
+    assert "1 difference, since 18 Jan 2026, 09:30 UTC: “arena admin verify” shows all of it" in words(page)
     assert "Each backup is verified" not in words(page)
 
 
@@ -79,7 +79,7 @@ def test_a_replay_is_started_by_its_own_command(tmp_path: Path, show: Show) -> N
     said = words(show("operations", made("a_replay", tmp_path)))
     found = re.findall("not running; “arena (.+?)”|(by itself)", said)
     assert found == [("replay", "")], "and nothing is said to wait for it, for it is over"
-    assert "None: `arena replay` plays its rounds without jobs." in said
+    assert "None: `arena study replay` plays its rounds without jobs." in said
     assert "arena run" not in said.replace("none by “arena run” yet", "")
 
 

@@ -16,12 +16,12 @@ VIEWS = ("leaderboard", "cohort")
 STATES = [
     ("empty", "how", {}, "What is not claimed"),
     ("empty", "glossary", {}, "What the words mean"),
-    ("empty", "cohort", {}, "`arena round` plays the first"),
-    ("empty", "leaderboard", {}, "`arena round` plays the first"),
+    ("empty", "cohort", {}, "`arena run --round` plays the first"),
+    ("empty", "leaderboard", {}, "`arena run --round` plays the first"),
     ("empty", "operations", {}, "no cohort has started yet"),
     ("empty", "operations", {}, "No scheduler is running, so nothing happens by itself"),
-    ("empty", "operations", {}, "“arena round” plays one"),
-    ("empty", "operations", {}, "“arena db backup” makes one"),
+    ("empty", "operations", {}, "“arena run --round” plays one"),
+    ("empty", "operations", {}, "“arena admin backup” makes one"),
     ("no_bets", "duel", {}, "A duel takes two agents"),
     ("raw", "duel", {"a": "oracle", "b": "random"}, "is being computed"),
     ("season", "turn", {"status": "failed"}, "No turn matches"),
@@ -101,7 +101,7 @@ def test_what_is_no_record_is_a_sentence(place: str, show: Show, tmp_path: Path)
     assert content is None or path.read_bytes() == content
     if place == "none.db":
         assert "there is no record at" in said
-        assert "`arena run`, `arena round` and `arena demo` make one" in said
+        assert "`arena run`, `arena run --round` and `arena demo` make one" in said
 
 
 def test_without_a_record_it_says_how_to_get_one(show: Show) -> None:
@@ -160,7 +160,7 @@ def test_nothing_resolved_is_said_and_not_ranked(first_round: Path, show: Show) 
     assert cohort.title[0].value.startswith("Cohort 1")
     assert "Shaded" not in words(cohort)
     home, agent = (show(view, first_round) for view in ("arena", "agent"))
-    assert "`arena round` plays the next" in words(home)
+    assert "`arena run --round` plays the next" in words(home)
     assert tiles(home) == []
     better = show("agent", first_round, agent="constant")
     assert "no bet has resolved yet" in words(better)

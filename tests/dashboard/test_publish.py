@@ -1,4 +1,4 @@
-"""`arena publish`: a site without a server, whose links all lead somewhere; what is as it was stays so."""
+"""`arena share site`: a site without a server, whose links all lead somewhere; what is as it was stays so."""
 
 import json
 import shutil
@@ -87,7 +87,7 @@ def is_whole(site: PublishedSite) -> None:
 
 
 def test_its_board_is_that_of_the_command(season: Path, site: PublishedSite) -> None:
-    board = json.loads(arena(season.parent, "leaderboard", "--database", str(season), "--json").stdout)
+    board = json.loads(arena(season.parent, "board", "--database", str(season), "--json").stdout)
     data = json.loads(site.files()["data.json"])
     for key in ("leaderboard", "sentence", "guarantee", "leader", "pairs", "noise"):
         assert data[key] == board[key], key
@@ -174,7 +174,7 @@ def test_one_more_round_writes_what_it_changed_and_ends_as_from_nothing(tmp_path
 def test_by_hand_scores_are_brought_up_to_date_before_they_are_published(tmp_path: Path) -> None:
     worked_out(play(tmp_path, PLAYERS, times=3))
     record = play(tmp_path, PLAYERS, times=4)
-    done = arena(tmp_path, "publish", "site", "--database", str(record))
+    done = arena(tmp_path, "share", "site", "site", "--database", str(record))
     assert done.returncode == 0, done.stderr
     said = "".join(page.text for page in PublishedSite(tmp_path / "site").pages().values())
     assert "being computed" not in said
@@ -284,7 +284,7 @@ def test_arena_run_publishes_what_it_played(tmp_path: Path) -> None:
     assert (found["rounds"], found["failed"]) == (1, 0)
     assert site.broken()[1] == []
     assert "ended" in site.pages()["cohorts/1.html"].text
-    told = arena(tmp_path, "publish", "--json")
+    told = arena(tmp_path, "share", "site", "--json")
     assert json.loads(told.stdout)["written"] == 0, (
         "the command goes to the config's folder, and finds it current"
     )
@@ -306,7 +306,7 @@ def test_a_site_that_cannot_be_published_stops_no_round_and_is_an_incident(tmp_p
 def test_prompts_and_answers_are_shown_if_the_config_says_so(asked: Path, tmp_path: Path) -> None:
     config, plain, told = (tmp_path / name for name in ("config.yaml", "plain", "told"))
     config.write_text(CONFIG.format(prompts="true"))
-    chosen = ("publish", str(told), "--database", str(asked), "--config", str(config))
+    chosen = ("share", "site", str(told), "--database", str(asked), "--config", str(config))
     assert arena(tmp_path, *chosen).returncode == 0
     PublishedSite(plain).publish(asked)
     is_whole(PublishedSite(told))

@@ -1,4 +1,4 @@
-"""`arena report`: one file, the figures of the leaderboard, and text that stays text."""
+"""`arena share report`: one file, the figures of the leaderboard, and text that stays text."""
 
 import json
 import re
@@ -29,7 +29,7 @@ MARKUP = "</style></title><script>alert(1)</script><img src=http://203.0.113.9/x
 
 def run(record: Path, *words: str) -> CompletedProcess[str]:
     """The real command."""
-    return arena(record.parent, "report", "--database", str(record), *words)
+    return arena(record.parent, "share", "report", "--database", str(record), *words)
 
 
 def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:

@@ -66,7 +66,7 @@ def cohorts_of(record: Path) -> list[int]:
 
 def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:
     for cohort in cohorts_of(record):
-        rows = told(record, "leaderboard", "--cohort", str(cohort))["leaderboard"]
+        rows = told(record, "board", "--cohort", str(cohort))["leaderboard"]
         found = tables(show("cohort", record, cohort=str(cohort)))
         parts = [
             [row for row in rows if row["is_reference"] == is_reference] for is_reference in (False, True)
@@ -81,9 +81,9 @@ def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:
 
 def test_an_agent(record: Path, show: Show) -> None:
     name = busiest(record)[0]
-    said, page = told(record, "agents", "show", name), show("agent", record, agent=name)
+    said, page = told(record, "show", "agent", name), show("agent", record, agent=name)
     gain = said["scores"]["gain"]
-    rows = told(record, "leaderboard")["leaderboard"]
+    rows = told(record, "board")["leaderboard"]
     (row,) = [row for row in rows if row["agent"] == name]
     if row["rank_low"] is not None:
         ranks = "–".join(map(str, dict.fromkeys((row["rank_low"], row["rank_high"]))))
@@ -108,7 +108,7 @@ def test_the_positions_of_a_market(record: Path, show: Show) -> None:
     known = {
         (cohort, lot["agent"], lot["side"]): lot
         for cohort in cohorts_of(record)
-        for lot in told(record, "positions", "--cohort", str(cohort))["positions"]
+        for lot in told(record, "show", "positions", "--cohort", str(cohort))["positions"]
         if lot["market_id"] == market
     }
     assert set(cells) == set(known) != set()
@@ -126,7 +126,9 @@ def test_what_an_agent_holds(record: Path, show: Show) -> None:
     lots = [
         lot
         for cohort in cohorts_of(record)
-        for lot in told(record, "positions", "--cohort", str(cohort), "--agent", name, "--open")["positions"]
+        for lot in told(record, "show", "positions", "--cohort", str(cohort), "--agent", name, "--open")[
+            "positions"
+        ]
     ]
     page = show("agent", record, agent=name, part="money")
     if not lots:

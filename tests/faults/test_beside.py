@@ -150,7 +150,7 @@ def test_arena_round_plays_first_what_others_went_past(folder: Path) -> None:
 
 
 def next_round(folder: Path, at: datetime | None) -> None:
-    """`arena round`, at a time or at the next."""
+    """`arena run --round`, at a time or at the next."""
     config = load(folder / "config.yaml")
 
     async def go(record: Record) -> None:

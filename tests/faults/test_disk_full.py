@@ -93,13 +93,13 @@ def limit(record: Record, pages: int) -> None:
 
 def test_of_a_backup_nothing_is_left(whole: tuple[Path, str], tmp_path: Path) -> None:
     size = whole[0].stat().st_size // KB
-    status, said = arena(tmp_path, "db", "backup", "--database", str(whole[0]), kilobytes=size // 2)
+    status, said = arena(tmp_path, "admin", "backup", "--database", str(whole[0]), kilobytes=size // 2)
     assert status == 1
     assert said["error"]["code"] in WORDS
     assert str(whole[0]) in said["error"]["message"]
     assert list((tmp_path / "backups").iterdir()) == []
     status, said = arena(
-        tmp_path, "db", "restore", str(whole[0]), "--database", "new.db", kilobytes=size // 2
+        tmp_path, "admin", "restore", str(whole[0]), "--database", "new.db", kilobytes=size // 2
     )
     assert status == 1
     assert said["error"]["code"] in WORDS
@@ -158,7 +158,7 @@ def filled_as_it_answers(
 
 def test_of_a_disk_that_is_full_when_answers_come_no_paid_one_is_lost(tmp_path: Path) -> None:
     with filled_as_it_answers(tmp_path) as (there, database, freed):
-        words = ("round", "--at", "2026-01-04T00:00Z", "--database", str(database), "--json")
+        words = ("run", "--round", "--at", "2026-01-04T00:00Z", "--database", str(database), "--json")
         full = loaded().run(tmp_path, words, environment())
         assert full.returncode in (0, 1), "whether there is room for all else too"
         assert "Traceback" not in full.stderr

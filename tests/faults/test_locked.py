@@ -50,7 +50,15 @@ def held(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_round_says_so_and_is_played_when_the_other_has_let_go(held: Path) -> None:
-    words = ["round", "--config", str(held.parent / "config.yaml"), "--database", str(held), "--json"]
+    words = [
+        "run",
+        "--round",
+        "--config",
+        str(held.parent / "config.yaml"),
+        "--database",
+        str(held),
+        "--json",
+    ]
     answer = CliRunner().invoke(app, words)
     assert answer.exit_code == 1
     assert json.loads(answer.stdout)["error"] == {
@@ -99,7 +107,7 @@ def test_a_season_that_is_shut_out_in_the_midst_of_it_goes_on_later(
 def test_who_only_reads_is_not_shut_out(held: Path) -> None:
     with open_read_only(str(held)) as engine, reading(engine) as connection:
         assert verified_content(connection, held).counts["rounds"] == 0
-    made = CliRunner().invoke(app, ["db", "backup", str(held.parent / "b.db"), "--database", str(held)])
+    made = CliRunner().invoke(app, ["admin", "backup", str(held.parent / "b.db"), "--database", str(held)])
     assert made.exit_code == 0
 
 

@@ -85,7 +85,7 @@ def season(files: Files, place: Path, thorough: bool) -> Any:
 def played(place: Path, files: Files, thorough: bool, **where: Any) -> Any:
     """What the command says of a season."""
     words = ("--start", START[thorough], "--end", "2026-08-16")
-    return arena_json(place, "replay", str(files.folder), *words, **where)
+    return arena_json(place, "study", "replay", str(files.folder), *words, **where)
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def test_it_is_a_whole_season_and_verifies(season: Any, place: Path, thorough: b
     assert season["turns"] == 3 * season["rounds"]
     assert season["settlements"] > (200 if thorough else 80)
     assert set(agents_of(season["leaderboard"])) == {"market", "constant", "random"}
-    assert arena_json(place, "verify", "--database", season["database"]).items() >= AGREES.items()
+    assert arena_json(place, "admin", "verify", "--database", season["database"]).items() >= AGREES.items()
 
 
 def test_what_ended_in_time_is_settled_and_the_rest_has_a_price_or_is_stale(

@@ -41,8 +41,8 @@ def config(thorough: bool) -> str:
 
 def _agrees(folder: Path, name: str) -> dict[str, Any]:
     """The leaderboard, after its money was worked out from an export."""
-    arena_json(folder, "export", name, "--force")
-    board = agents_of(arena_json(folder, "leaderboard")["leaderboard"])
+    arena_json(folder, "share", "export", name, "--force")
+    board = agents_of(arena_json(folder, "board")["leaderboard"])
     made, won = profits(folder / name), win_rates(folder / name)
     assert made.keys() <= board.keys() - {"market"}
     for agent in made:
@@ -60,14 +60,14 @@ def test_a_season_ends_with_everything_paid_by_the_newest_word(
     arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", "--database", "arena.db")
     _agrees(tmp_path, "x")
     assert unpaid(tmp_path / "x") == []
-    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
-    listed = arena_json(tmp_path, "cohorts", "list")["cohorts"]
+    assert arena_json(tmp_path, "admin", "verify").items() >= AGREES.items()
+    listed = arena_json(tmp_path, "show", "cohorts")["cohorts"]
     late = [one for one in listed if one["corrected_at"]]
     assert late
     assert all(one["corrected_at"] > one["ended_at"] for one in late)
     first = late[0]["cohort"]
     assert [row["cohort"] for row in rows(tmp_path / "x", "snapshots")].count(str(first)) > 3
-    done = arena(tmp_path, "round")
+    done = arena(tmp_path, "run", "--round")
     assert "every round has been played" in done.stderr
 
 
@@ -82,18 +82,18 @@ def test_money_and_scores_go_by_one_version_at_every_moment(
     text = text.replace("count: 2,", "count: 2, corrected_within: 20d,")
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     days = list[str]()
-    while (done := arena(tmp_path, "round", "--json")).returncode == 0:
+    while (done := arena(tmp_path, "run", "--round", "--json")).returncode == 0:
         if thorough:
             _agrees(tmp_path, "x")
         [(newest,)] = rows_in(tmp_path / "arena.db", "SELECT substr(max(at), 1, 10) FROM snapshot")
         if newest not in days:
-            arena_json(tmp_path, "markets", "sync")
+            arena_json(tmp_path, "run", "--sync")
             days.append(newest)
             _agrees(tmp_path, "x")
     assert "every round " in done.stdout + done.stderr
     _agrees(tmp_path, "x")
     assert unpaid(tmp_path / "x") == []
-    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify").items() >= AGREES.items()
 
 
 @pytest.mark.parametrize("once", [False, pytest.param(True, marks=pytest.mark.thorough)])
@@ -104,7 +104,7 @@ def test_arena_run_pays_corrections_too(tmp_path: Path, config: str, once: bool)
     for week in (*range(6), *range(6, 24, 3)) if once else (0,):
         clock_at(tmp_path, SUNDAY + timedelta(weeks=week))
         rehearse(tmp_path, once=once)
-    assert any(row["corrected_at"] for row in arena_json(tmp_path, "cohorts", "list")["cohorts"])
+    assert any(row["corrected_at"] for row in arena_json(tmp_path, "show", "cohorts")["cohorts"])
     _agrees(tmp_path, "x")
     assert unpaid(tmp_path / "x") == []
-    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify").items() >= AGREES.items()

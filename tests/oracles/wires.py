@@ -2,7 +2,7 @@
 
     python -m tests.oracles.wires
 
-All agents play one `arena round` over HTTP against the server of `tests/provider/wire_server.py`. What that
+All agents play one `arena run --round` over HTTP against the server of `tests/provider/wire_server.py`. What that
 charges is summed here, from what it answered and from prices by hand. A row passes where the status and the
 number of asks are as expected, the record has every ask, none was charged more than was reserved for it, and
 booked and charged differ by at most 1%. Then two processes play under a budget. Prints the table and
@@ -193,7 +193,7 @@ def rows(agents: Sequence[tuple[str, str]]) -> Iterator[WireRow]:
     with TemporaryDirectory() as name, wires() as server:
         folder = Path(name)
         _write(folder, server, agents)
-        played = arena(folder, "round", "--json")  # its exit status says that some declined
+        played = arena(folder, "run", "--round", "--json")  # its exit status says that some declined
         turns = json.loads(played.stdout)["rounds"][0]["turns"]
         statuses = {turn["agent"]: str(turn["status"]) for turn in turns}
         for wire, mode in agents:
@@ -258,13 +258,15 @@ def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> t
     with TemporaryDirectory() as name, wires() as server:
         folder, begun, both = Path(name), Event(), Event()
         _write(folder, server, agents, "budget: {arena: 0.000001}\n")
-        arena(folder, "round")  # a first round, in which nobody can be asked; then a second cohort is due
+        arena(
+            folder, "run", "--round"
+        )  # a first round, in which nobody can be asked; then a second cohort is due
         _write(folder, server, agents, f"budget: {{arena: {budget}}}\n")
         for wire, mode in agents:
             server.script(f"{wire}-{mode}", *(_held(each, begun, both) for each in MODES[mode].script))
         earlier, processes = _holders(folder), []
         for _ in range(2):
-            processes.append(loaded().start(folder, "round", "--at", "2026-01-11T00:00Z"))
+            processes.append(loaded().start(folder, "run", "--round", "--at", "2026-01-11T00:00Z"))
             while processes[0].runs and not begun.wait(0.01):
                 pass
         while processes[1].runs and len(_holders(folder) - earlier) < 2:

@@ -286,14 +286,14 @@ agents: [{{kind: market}}]
 """
 REHEARSED = ("run", "--clock", "clock", "--database", "rehearsal.db")
 COMMANDS = (
-    ("check",), ("round",), ("status",), ("leaderboard",), ("leaderboard", "--json"), ("positions",),
-    ("agents", "list"), ("agents", "show", "sharp"), ("agents", "try", "sharp"), ("cohorts", "list"),
-    ("cohorts", "show", "1"), ("verify",), ("export", "x"), ("import", "x", "--database", "copy.db"),
-    REHEARSED, ("verify", "--json", "--database", "rehearsal.db"),
+    ("check",), ("round",), ("status",), ("leaderboard",), ("board", "--json"), ("positions",),
+    ("show", "agents"), ("show", "agent", "sharp"), ("show", "turn", "--play", "sharp"), ("show", "cohorts"),
+    ("show", "cohort", "1"), ("verify",), ("export", "x"), ("admin", "restore", "x", "--database", "copy.db"),
+    REHEARSED, ("admin", "verify", "--json", "--database", "rehearsal.db"),
     ("demo", "--headless", "--json", "--config", "config.yaml", "--database", "demo.db"),
-    ("replay", "past", "--agents", "market"), ("markets", "sync", "--config", "watched.yaml"),
-    ("markets", "sync", "--json", "--config", "watched.yaml"),
-    ("markets", "list", "--config", "watched.yaml"),
+    ("study", "replay", "past", "--agents", "market"), ("run", "--sync", "--config", "watched.yaml"),
+    ("run", "--sync", "--json", "--config", "watched.yaml"),
+    ("show", "markets", "--config", "watched.yaml"),
 )  # fmt: skip
 """What is played ahead: models, templates, statements and clients are made at their first use."""
 

@@ -22,7 +22,7 @@ from tests.program.command_line import ROOT, command, environment
 from tests.program.forked import RETRY_WAITS, TIMEOUT, Forks, forks
 
 AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
-"""What `arena verify` says of a record without fault, whatever it went on from and could not prove."""
+"""What `arena admin verify` says of a record without fault, whatever it went on from and could not prove."""
 
 
 @cache

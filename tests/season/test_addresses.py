@@ -97,13 +97,13 @@ def test_a_moved_server_is_followed_by_a_running_cohort_and_no_address_is_in_a_h
     with ExitStack() as stack:
         first, second = (stack.enter_context(faulty()) for _ in range(2))
         moved = write(tmp_path / "moved", ("a", first.url), ("b", first.url))
-        assert arena(moved, "round").returncode == 0
+        assert arena(moved, "run", "--round").returncode == 0
         write(moved, ("a", second.url))  # b is in no config any more, and is asked where it was
-        assert arena(moved, "round").returncode == 0
+        assert arena(moved, "run", "--round").returncode == 0
         first_calls = len(first.log)
         stayed = write(tmp_path / "stayed", ("a", second.url), ("b", second.url))
         for _ in range(2):
-            assert arena(stayed, "round").returncode == 0
+            assert arena(stayed, "run", "--round").returncode == 0
         assert first_calls == 3
         assert {status for _, _, status, _ in rows_in(moved / "arena.db", TURNS)} == {"played"}
         assert rows_in(moved / "arena.db", TURNS) == rows_in(stayed / "arena.db", TURNS)
@@ -111,7 +111,7 @@ def test_a_moved_server_is_followed_by_a_running_cohort_and_no_address_is_in_a_h
         data = (moved / "arena.db").read_bytes()
         assert b'"base_url":"server 1"' in data
     write(moved, ("a", "http://127.0.0.1:9/v1"))
-    assert arena(moved, "round").returncode == 2
+    assert arena(moved, "run", "--round").returncode == 2
     third = [row for row in rows_in(moved / "arena.db", TURNS) if row[0] == 3]
     failed = {name: note for _, name, status, note in third if status == "failed"}
     assert "asked at http://127.0.0.1:9/v1" in failed["a"]
@@ -122,7 +122,7 @@ def test_what_an_older_record_holds_of_a_credential_leaves_it_nowhere(tmp_path: 
     """Told in words or in JSON by turns, and in both with THOROUGH=1."""
     with faulty() as server:
         old = write(tmp_path / "old", ("a", server.url))
-        assert arena(old, "round").returncode == 0
+        assert arena(old, "run", "--round").returncode == 0
         with closing(sqlite3.connect(old / "arena.db")) as record, record:
             dropped = record.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
             for (name,) in dropped:
@@ -136,11 +136,11 @@ def test_what_an_older_record_holds_of_a_credential_leaves_it_nowhere(tmp_path: 
             (frozen,) = record.execute("SELECT frozen FROM cohort").fetchone()
             assert CANARY in frozen == canonical(json.loads(frozen))
             record.execute("UPDATE cohort SET hash = ?", (digest(frozen),))
-        assert arena(old, "round").returncode == 0
+        assert arena(old, "run", "--round").returncode == 0
     doors = (
-        ["agents", "show", "a"], ["cohorts", "show", "1"], ["cohorts", "diff", "1", "next"], ["status"],
+        ["show", "agent", "a"], ["show", "cohort", "1"], ["show", "cohort", "1", "next"], ["status"],
         ["verify"], ["leaderboard"], ["check"], ["report", "-o", "report.html"], ["export", "public"],
-        ["import", "public", "--database", "copy.db"], ["verify", "--database", "copy.db"],
+        ["admin", "restore", "public", "--database", "copy.db"], ["admin", "verify", "--database", "copy.db"],
     )  # fmt: skip
     for place, door in enumerate(doors):
         forms = [[]] if door[0] in ("report", "export", "import") else [["--json"], []]

@@ -1,4 +1,4 @@
-"""`arena agents add`: a model in one line, measured by one question; nothing is lost of the user's file."""
+"""`arena add`: a model in one line, measured by one question; nothing is lost of the user's file."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def there(server: WireServer, mode: str = "forty", wire: str = "openai") -> tupl
 
 def test_one_question_is_asked_and_what_it_took_is_written(folder: Path, server: WireServer) -> None:
     before, asked = (folder / "config.yaml").read_text("utf-8"), len(server.log)
-    found = arena_json(folder, "agents", "add", *there(server), "--yes", **KEY)
+    found = arena_json(folder, "add", *there(server), "--yes", **KEY)
     after = (folder / "config.yaml").read_text("utf-8")
     assert len(server.log) == asked + 1
     assert after.startswith(before), "nothing of the user's file is another"
@@ -78,16 +78,14 @@ def test_one_question_is_asked_and_what_it_took_is_written(folder: Path, server:
     assert measured.usd == added["asked_usd"] == pytest.approx(server.charged("openai", 4, 20), rel=0.01)
     month = added["month_usd"]
     assert month["low"] < month["expected"] < month["high"]
-    assert (
-        arena(folder, "agents", "add", *there(server), "--yes", **KEY).returncode == 1
-    )  # it is there already
+    assert arena(folder, "add", *there(server), "--yes", **KEY).returncode == 1  # it is there already
     assert arena(folder, "check", **KEY).returncode == 0
-    shown = arena_json(folder, "agents", "list", **KEY)["agents"]
+    shown = arena_json(folder, "show", "agents", **KEY)["agents"]
     assert "gpt-5.6" in [one["name"] for one in shown]
 
 
 def test_the_form_that_a_server_takes_is_written(folder: Path, server: WireServer) -> None:
-    found = arena_json(folder, "agents", "add", *there(server, "plain"), "--yes", "--name", "mine", **KEY)
+    found = arena_json(folder, "add", *there(server, "plain"), "--yes", "--name", "mine", **KEY)
     assert "  form: json" in found["added"][0]["lines"]
 
 
@@ -110,7 +108,7 @@ def test_at_a_base_url_a_bare_name_speaks_openai_and_what_is_free_needs_no_yes(
     folder: Path, server: WireServer, model: str, price: tuple[str, ...]
 ) -> None:
     words = (model, *there(server)[1:], "--name", "mine", *price)
-    (added,) = arena_json(folder, "agents", "add", *words, **KEY)["added"]
+    (added,) = arena_json(folder, "add", *words, **KEY)["added"]
     assert added["model"] == f"openai/{model}"
 
 
@@ -137,7 +135,7 @@ def test_what_is_missing_or_mistyped_is_said_and_nothing_is_written(
     path = folder / "config.yaml"
     text = path.read_text("utf-8").replace("name: claude,", "name: claude-sonnet-5,").replace("claude,", "")
     path.write_text(text, "utf-8")
-    done = arena(folder, "agents", "add", *words, **KEY)
+    done = arena(folder, "add", *words, **KEY)
     assert done.returncode == 1
     assert said in " ".join(done.stderr.split())
     assert "Exception" not in done.stderr, "an error of the library's own"
@@ -152,16 +150,14 @@ def test_a_model_that_fails_its_question_is_not_added(
     folder: Path, server: WireServer, mode: str, said: str
 ) -> None:
     before = (folder / "config.yaml").read_bytes()
-    failed = arena(folder, "agents", "add", *there(server, mode), "--yes", **KEY)
+    failed = arena(folder, "add", *there(server, mode), "--yes", **KEY)
     assert failed.returncode == 1
     assert said in failed.stderr
     assert (folder / "config.yaml").read_bytes() == before
 
 
 def test_without_a_question_a_model_may_wait_for_its_key(folder: Path) -> None:
-    found = arena_json(
-        folder, "agents", "add", "xai/grok-4.7", "openai/gpt-5.6", "--no-probe", OPENAI_API_KEY="k"
-    )
+    found = arena_json(folder, "add", "xai/grok-4.7", "openai/gpt-5.6", "--no-probe", OPENAI_API_KEY="k")
     assert [(one["agent"], one["missing_key"], one["measured"]) for one in found["added"]] == [
         ("grok-4.7", "XAI_API_KEY", None),
         ("gpt-5.6", None, None),
@@ -189,7 +185,7 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
     folder: Path, server: WireServer
 ) -> None:
     url = f"{server.url}/forty"
-    terminal = Terminal(folder, "agents", "add", "anthropic/claude-opus-55", **KEY)
+    terminal = Terminal(folder, "add", "anthropic/claude-opus-55", **KEY)
     terminal.until("anthropic/claude-opus-55 is not known. Use anthropic/claude-opus-5-5? [Y/n]: ")
     terminal.type("y\n")
     asked = terminal.until("at most $")
@@ -197,7 +193,7 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
     terminal.type("n\n")
     assert terminal.process.wait() != 0
     assert (folder / "config.yaml").read_bytes() == (ROOT / "config.yaml").read_bytes()
-    terminal = Terminal(folder, "agents", "add", "anthropic/claude-opus-5-5", "--base-url", url, **KEY)
+    terminal = Terminal(folder, "add", "anthropic/claude-opus-5-5", "--base-url", url, **KEY)
     terminal.until("at most $")
     terminal.type("y\n")
     terminal.until("Next: ")
@@ -207,7 +203,7 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
 
 def test_ctrl_c_leaves_the_file_as_it_was(folder: Path, server: WireServer) -> None:
     before, asked = (folder / "config.yaml").read_bytes(), len(server.log)
-    terminal = Terminal(folder, "agents", "add", *there(server, "slow"), "--yes", **KEY)
+    terminal = Terminal(folder, "add", *there(server, "slow"), "--yes", **KEY)
     deadline = timer() + 60
     while len(server.log) == asked and timer() < deadline:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""`arena agents list` and `show`, and what `arena round` says when a model is no longer what it was."""
+"""`arena show agents` and `show`, and what `arena run --round` says when a model is no longer what it was."""
 
 import shutil
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def eve(server: FaultyProvider, more: str = "") -> str:
 
 
 def agents(folder: Path) -> dict[str, Any]:
-    return {agent["name"]: agent for agent in said(folder, "agents", "list")["agents"]}
+    return {agent["name"]: agent for agent in said(folder, "show", "agents")["agents"]}
 
 
 def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
@@ -59,10 +59,10 @@ def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
         "record": None,
     }
     assert (found["kelly"]["of"], found["kelly"]["price"], found["kelly"]["record"]) == ("eve", None, None)
-    shown = said(tmp_path, "agents", "show", "eve")
+    shown = said(tmp_path, "show", "agent", "eve")
     assert (shown["record"], [stay["cohort"] for stay in shown["cohorts"]]) == (None, ["next"])
-    assert "No agent has played yet" in run(tmp_path, "agents", "list").stdout
-    assert "It has not played yet" in run(tmp_path, "agents", "show", "eve").stdout
+    assert "No agent has played yet" in run(tmp_path, "show", "agents").stdout
+    assert "It has not played yet" in run(tmp_path, "show", "agent", "eve").stdout
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 
 
@@ -76,7 +76,7 @@ def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sue = eve(server).replace("eve", "sue")
         for more in ("", ", temperature: 0.5, prompt: ./mine.md, reasoning: low"):
             simulated_config(folder, eve(server, more), sue, "{kind: market}")
-            assert said(folder, "round")["changes"] == []
+            assert said(folder, "run", "--round")["changes"] == []
     (folder / "mine.md").write_text("{% block user %}Say more.{% endblock %}", "utf-8")
     return folder
 
@@ -98,15 +98,15 @@ def test_what_rounds_cost_and_what_answered(season: Path) -> None:
         "flag": None,
         "changes": [],
     }
-    told = said(season, "agents", "show", "eve")["record"]
+    told = said(season, "show", "agent", "eve")["record"]
     assert told["cost_per_forecast_usd"] == pytest.approx(CALLS * COST / told["forecasts"])
     assert (told["statuses"], told["forecasts"], told["calls"]) == ({"played": 3}, 12, CALLS)
     assert (told["tokens_in"], told["tokens_out"], told["errors"]) == (CALLS * 1_001, CALLS * 200, {})
     assert sum(told["rungs"].values()) == CALLS
     ((model, fingerprint, count),) = ((x["model"], x["fingerprint"], x["answers"]) for x in told["reported"])
     assert (model, fingerprint, count) == ("m-1", "fp-1", CALLS)
-    assert "m-1" in run(season, "agents", "show", "eve").stdout
-    market = said(season, "agents", "show", "market")["record"]
+    assert "m-1" in run(season, "show", "agent", "eve").stdout
+    market = said(season, "show", "agent", "market")["record"]
     assert (market["calls"], market["cost_usd"], market["cost_per_forecast_usd"]) == (0, 0, None)
 
 
@@ -114,9 +114,9 @@ def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from
     tmp_path: Path, server: FaultyProvider
 ) -> None:
     simulated_config(tmp_path, eve(server), cohorts="rounds: 3, count: 1")
-    said(tmp_path, "round")
+    said(tmp_path, "run", "--round")
     server.script("plays", answers("m-2\x1b[31m\u202e[red]", "fp-1"))
-    told = run(tmp_path, "round").stdout
+    told = run(tmp_path, "run", "--round").stdout
     assert "Note: eve now reports another model: m-2" in told
     assert "[red], before m-1" in told
     record = agents(tmp_path)["eve"]["record"]
@@ -127,8 +127,8 @@ def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from
         shown = run(tmp_path, "agents", *words).stdout
         assert "[red]" in shown
         assert not CONTROLS & set(told + shown)
-    assert "MODEL CHANGED" in run(tmp_path, "agents", "list").stdout
-    assert said(tmp_path, "round")["changes"] == []  # it has stayed so
+    assert "MODEL CHANGED" in run(tmp_path, "show", "agents").stdout
+    assert said(tmp_path, "run", "--round")["changes"] == []  # it has stayed so
     assert agents(tmp_path)["eve"]["record"]["flag"] == "model changed"
 
 
@@ -136,15 +136,15 @@ def test_errors_are_counted_by_code(tmp_path: Path, server: FaultyProvider) -> N
     simulated_config(tmp_path, eve(server))
     server.script("plays", fails(401, "no"), fails(403, "no"), answers("m-1", "fp-1"))
     for _ in range(2):
-        said(tmp_path, "round", "--at", "2026-01-04", status=2)
-    said(tmp_path, "round", "--at", "2026-01-04")
-    told = said(tmp_path, "agents", "show", "eve")["record"]
+        said(tmp_path, "run", "--round", "--at", "2026-01-04", status=2)
+    said(tmp_path, "run", "--round", "--at", "2026-01-04")
+    told = said(tmp_path, "show", "agent", "eve")["record"]
     assert (told["errors"], told["calls"], told["statuses"]) == ({"auth": 2}, 3, {"played": 1})
-    assert "2 auth" in run(tmp_path, "agents", "show", "eve").stdout
+    assert "2 auth" in run(tmp_path, "show", "agent", "eve").stdout
 
 
 def test_what_was_changed_from_cohort_to_cohort_and_is_to_come(season: Path) -> None:
-    first, second, third = said(season, "agents", "show", "eve")["cohorts"]
+    first, second, third = said(season, "show", "agent", "eve")["cohorts"]
     assert (first["changed"], first["settings"]["temperature"]) == ({}, None)
     changed = second["changed"]
     assert changed.pop("temperature") == {"was": None, "is": 0.5}
@@ -153,7 +153,7 @@ def test_what_was_changed_from_cohort_to_cohort_and_is_to_come(season: Path) -> 
     assert changed.pop("prices") == {"was": "shown", "is": "hidden"}, "it has no place for them"
     assert set(changed) == {"text of bet", "text of ./mine.md", "timeout"}
     assert (third["cohort"], set(third["changed"])) == ("next", {"text of ./mine.md"})
-    told = run(season, "agents", "show", "eve").stdout
+    told = run(season, "show", "agent", "eve").stdout
     assert "changed: temperature: 0.5, was not set" in told
     assert "changed: text of ./mine.md: edited" in told
     assert "changed: text of bet: no longer in use" in told
@@ -164,17 +164,17 @@ def test_who_is_no_longer_in_the_config_is_listed_apart_and_a_record_needs_none(
 ) -> None:
     shutil.copy(season / "arena.db", tmp_path)
     simulated_config(tmp_path, "{kind: market}", "{kind: random, name: sue}")
-    found = said(tmp_path, "agents", "list")
+    found = said(tmp_path, "show", "agents")
     assert [agent["name"] for agent in found["agents"]] == ["market", "sue"]
     (gone,) = found["gone"]
     assert (gone["name"], gone["model"], gone["record"]["turns"]) == ("eve", "openai/plays", 3)
-    assert "No longer in the config" in run(tmp_path, "agents", "list").stdout
-    assert [stay["cohort"] for stay in said(tmp_path, "agents", "show", "eve")["cohorts"]] == [1, 2]
+    assert "No longer in the config" in run(tmp_path, "show", "agents").stdout
+    assert [stay["cohort"] for stay in said(tmp_path, "show", "agent", "eve")["cohorts"]] == [1, 2]
     (tmp_path / "config.yaml").unlink()
     here = ("--database", "arena.db")
-    found = arena_json(tmp_path, "agents", "list", *here)
+    found = arena_json(tmp_path, "show", "agents", *here)
     assert (found["agents"], len(found["gone"])) == ([], 3)
-    assert arena_json(tmp_path, "agents", "show", "eve", *here)["record"]["calls"] == CALLS
+    assert arena_json(tmp_path, "show", "agent", "eve", *here)["record"]["calls"] == CALLS
 
 
 def test_looking_leaves_the_record_as_it_is(season: Path) -> None:
@@ -187,6 +187,6 @@ def test_looking_leaves_the_record_as_it_is(season: Path) -> None:
 def test_how_much_models_think_is_said_before_and_on_the_board(season: Path) -> None:
     words = " ".join(run(season, "check").stdout.split())
     assert "thinking low (eve); provider's default (sue); not alike: `reasoning` under `ask` sets it" in words
-    board = said(season, "leaderboard")["thinking"]
+    board = said(season, "board")["thinking"]
     assert [tuple(each.values()) for each in board] == [("eve", "low"), ("sue", "provider's default")]
-    assert "Thinking: low (eve); provider's default (sue)." in run(season, "leaderboard").stdout
+    assert "Thinking: low (eve); provider's default (sue)." in run(season, "board").stdout

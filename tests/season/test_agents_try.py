@@ -1,4 +1,4 @@
-"""`arena agents try`: what a round would ask, answer, bet and cost, and not a byte of it in the record."""
+"""`arena show turn --play`: what a round would ask, answer, bet and cost, and not a byte of it in the record."""
 
 import json
 import signal
@@ -46,7 +46,7 @@ def asks(model: str, server: FaultyProvider, more: str = "") -> str:
 def tried(folder: Path, *words: str, status: int = 0) -> Any:
     """What a try says, with the folder as it was before."""
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    found = said(folder, "agents", "try", *words, status=status)
+    found = said(folder, "show", "turn", "--play", *words, status=status)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     return found
 
@@ -61,7 +61,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three decision times, in which sharp, random and kelly played all."""
     folder = write(tmp_path_factory.mktemp("played"), *PLAYERS)
     for _ in range(3):
-        said(folder, "round")
+        said(folder, "run", "--round")
     return folder
 
 
@@ -143,7 +143,7 @@ def test_when_dry_no_call_is_made_and_every_question_is_shown(tmp_path: Path, se
         assert 0 < question["tokens"] < sent
     total = sum(question["worst_usd"] for question in found["questions"])
     assert found["worst_usd"] == pytest.approx(total)
-    told = run(tmp_path, "agents", "try", "eve", "--dry").stdout
+    told = run(tmp_path, "show", "turn", "--play", "eve", "--dry").stdout
     assert "Question 2 of 2: final" in told
     assert f"No call was made. These questions would cost at most ${total:,.4f}." in told
     assert '{"forecasts": [], ' not in told
@@ -170,7 +170,7 @@ def test_what_was_changed_in_the_config_since_is_tried_and_told(played: Path, tm
     assert len(tried(tmp_path, "random")["decision"]["bets"]) == 1
     assert tried(tmp_path, "sharp", "--dry")["changed"] == {"max_tokens": {"was": 16_000, "is": 900}}
     assert tried(tmp_path, "kelly")["changed"] == {}  # only in the record
-    told = run(tmp_path, "agents", "try", "random").stdout
+    told = run(tmp_path, "show", "turn", "--play", "random").stdout
     assert "changed since cohort 2: bets: 1, was 3" in told
     assert "goes into the config's agents" in tried(tmp_path, "contrary", status=1)["error"]["mend"]
 
@@ -205,7 +205,7 @@ def test_one_made_from_several_plays_without_those_that_are_missing_and_says_so(
     found = tried(tmp_path, "crowd")
     assert found["missing"] == ["new"]
     assert outcome(found)["forecasts"] == turn_of(tmp_path, "sharp", 2, 2)["forecasts"]
-    assert "new made no forecast in this round" in run(tmp_path, "agents", "try", "crowd").stdout
+    assert "new made no forecast in this round" in run(tmp_path, "show", "turn", "--play", "crowd").stdout
 
 
 NEWS = """\
@@ -243,13 +243,13 @@ def test_evidence_is_that_of_the_round_or_gathered_and_not_kept(tmp_path: Path) 
     config.write_text(config.read_text("utf-8") + "evidence: {from: paper}\n", "utf-8")
 
     def read(*words: str) -> set[float]:
-        found = said(tmp_path, "agents", "try", "reader", *words)
+        found = said(tmp_path, "show", "turn", "--play", "reader", *words)
         return {x["probability"] for x in found["decision"]["forecasts"]}
 
     assert (read(), read("--at", "2026-01-18")) == ({0.5}, {0.500001})
     assert not (tmp_path / "arena.db").exists()
     for _ in range(3):
-        said(tmp_path, "round")
+        said(tmp_path, "run", "--round")
     record = (tmp_path / "arena.db").read_bytes()
     other = NEWS.replace("[FoundArticle(", "[] and [FoundArticle(")  # nothing new: the kept one is shown
     (tmp_path / "extensions" / "research" / "paper.py").write_text(other, "utf-8")
@@ -268,7 +268,10 @@ def test_samples_and_batches_are_all_shown_and_made(tmp_path: Path, server: Faul
         ] == places
         assert server.requests.total() == (0 if words else 4)
         assert words or found["cost_usd"] == pytest.approx(4 * (1_001 * 1 + 200 * 4) / 1e6)
-    assert "The same prompt as question 1, with another seed." in run(tmp_path, "agents", "try", "eve").stdout
+    assert (
+        "The same prompt as question 1, with another seed."
+        in run(tmp_path, "show", "turn", "--play", "eve").stdout
+    )
 
 
 LIVE = """\
@@ -295,7 +298,7 @@ def test_a_live_venue_is_looked_at_now_and_where_it_is_down_that_is_told(tmp_pat
         venue.fail(f"{GAMMA}/markets/keyset", HTML, forever=True)
         error = tried(tmp_path, "random", status=1)["error"]
         assert error["code"] == "not_json"
-        assert "arena round" not in error["mend"]
+        assert "arena run --round" not in error["mend"]
 
 
 def test_a_bad_item_is_refused_and_the_good_ones_are_filled(tmp_path: Path, server: FaultyProvider) -> None:
@@ -319,7 +322,7 @@ def test_a_key_that_is_refused_is_told_and_not_shown(
     assert found["questions"][0]["answers"][0]["error"]["code"] == "auth"
     assert "canary-key-12345" not in json.dumps(found)
     assert "canary-key-12345" in server.key
-    assert "no answer, $0.000000: auth" in run(tmp_path, "agents", "try", "eve").stdout
+    assert "no answer, $0.000000: auth" in run(tmp_path, "show", "turn", "--play", "eve").stdout
 
 
 def test_without_its_key_a_model_is_not_asked_but_can_be_tried_dry(
@@ -336,7 +339,9 @@ def test_the_budget_holds(played: Path, tmp_path: Path, server: FaultyProvider) 
     write(tmp_path, asks("plays", server), budget="{call: 0.001}")
     found = tried(tmp_path, "eve", status=2)
     assert "over the budget of $0.0010 a call" in found["decision"]["note"]
-    assert "over the budget of $0.0010 a call" in run(tmp_path, "agents", "try", "eve", "--dry").stdout
+    assert (
+        "over the budget of $0.0010 a call" in run(tmp_path, "show", "turn", "--play", "eve", "--dry").stdout
+    )
     assert server.requests.total() == 0
 
 
@@ -355,14 +360,14 @@ def test_what_a_model_says_is_shown_as_text(tmp_path: Path, server: FaultyProvid
     shout = '{"forecasts": [{"market": "m1\x1b[2J", "probability": 2}]}'
     evil = f"[red]boo[/red] \x1b]0;owned\x07\x1b[31m \u202e \x9b31m {shout}"
     server.script("plays", says(evil, model="bad\x1b[31m[b]", system_fingerprint="\x9bfp"))
-    told = run(tmp_path, "agents", "try", "eve").stdout
+    told = run(tmp_path, "show", "turn", "--play", "eve").stdout
     assert "[red]boo[/red]" in told
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(told)
 
 
 def test_stopped_while_a_model_hangs_nothing_is_written(tmp_path: Path, server: FaultyProvider) -> None:
     write(tmp_path, asks("hang", server))
-    asking = loaded().start(tmp_path, "agents", "try", "eve", "--json")
+    asking = loaded().start(tmp_path, "show", "turn", "--play", "eve", "--json")
     while not server.requests.total():
         assert asking.runs, asking.said()
         sleep(0.05)

@@ -48,17 +48,17 @@ def calls(folder: Path) -> list[tuple[str, int | None, str | None]]:
 
 def test_past_the_budget_no_model_is_asked_and_the_turn_says_why(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(HEAD.format(budget="call: 0.001") + DEMO, "utf-8")
-    played = arena_json(tmp_path, "round", status=2)["rounds"][0]
+    played = arena_json(tmp_path, "run", "--round", status=2)["rounds"][0]
     turns = {turn["agent"]: turn for turn in played["turns"]}
     assert (turns["market"]["status"], turns["market"]["stopped_by"]) == ("played", None)
     assert (turns["demo/sharp"]["status"], turns["demo/sharp"]["stopped_by"]) == ("failed", "budget")
     assert "over the budget of $0.0010 a call" in turns["demo/sharp"]["note"]
-    assert agents_of(arena_json(tmp_path, "leaderboard")["leaderboard"])["demo/sharp"]["cost_usd"] == 0
+    assert agents_of(arena_json(tmp_path, "board")["leaderboard"])["demo/sharp"]["cost_usd"] == 0
 
 
 def test_within_the_budget_all_play(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(HEAD.format(budget="call: 0.50, day: 20") + DEMO, "utf-8")
-    played = arena_json(tmp_path, "round")["rounds"][0]
+    played = arena_json(tmp_path, "run", "--round")["rounds"][0]
     assert {turn["status"] for turn in played["turns"]} == {"played"}
 
 
@@ -67,7 +67,7 @@ def test_a_budget_for_three_and_a_half_calls_makes_exactly_three(
     tmp_path: Path, provider: FaultyProvider, scope: str
 ) -> None:
     an_arena(tmp_path, f"{scope}: 0.70", *players(provider, 5))
-    played = ways(arena_json(tmp_path, "round", status=2))
+    played = ways(arena_json(tmp_path, "run", "--round", status=2))
     assert provider.requests == {"plays": 3}
     assert sorted(played.values()) == ["budget", "budget", "played", "played", "played"]
     made = calls(tmp_path)
@@ -81,7 +81,7 @@ def test_samples_count_one_by_one_and_those_past_the_budget_are_not_asked_for(
     tmp_path: Path, provider: FaultyProvider
 ) -> None:
     an_arena(tmp_path, "agent: 0.70", *players(provider, 2, ", samples: 5"))
-    turns = arena_json(tmp_path, "round")["rounds"][0]["turns"]
+    turns = arena_json(tmp_path, "run", "--round")["rounds"][0]["turns"]
     assert provider.requests == {"plays": 6}, "three for each agent"
     assert [turn["status"] for turn in turns] == ["played"] * 3
     assert turns[1]["note"].count("budget: a call may cost $0.2000") == 2, "two of five were not made"
@@ -91,7 +91,7 @@ def test_who_was_stopped_is_told_and_plays_once_there_is_money(
     tmp_path: Path, provider: FaultyProvider
 ) -> None:
     an_arena(tmp_path, "round: 0.30", *players(provider, 2))
-    told = arena(tmp_path, "round")
+    told = arena(tmp_path, "run", "--round")
     assert told.returncode == 2
     lines = [line.split() for line in told.stdout.splitlines()]
     assert ["a1", "played"] in [line[:2] for line in lines]
@@ -100,9 +100,9 @@ def test_who_was_stopped_is_told_and_plays_once_there_is_money(
     assert "a2 stopped by the budget" in told.stdout
     assert "failed" not in told.stdout
     an_arena(tmp_path, "round: 0.40", *players(provider, 2))
-    assert ways(arena_json(tmp_path, "round", "--at", "2026-01-04")) == {"a2": "played"}
+    assert ways(arena_json(tmp_path, "run", "--round", "--at", "2026-01-04")) == {"a2": "played"}
     assert provider.requests == {"plays": 2}, "no answer is bought twice"
-    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify").items() >= AGREES.items()
 
 
 def test_a_budget_counts_what_failed_on_the_way_at_its_worst(
@@ -111,7 +111,7 @@ def test_a_budget_counts_what_failed_on_the_way_at_its_worst(
     """A call cut off by the network may have cost its 20 cents, so three and a half calls are three."""
     provider.script("plays", says(GOOD, usage=None))  # answered, but not counted: what it cost is unknown
     an_arena(tmp_path, "day: 0.70", *players(provider, 5))
-    arena_json(tmp_path, "round", status=2)
+    arena_json(tmp_path, "run", "--round", status=2)
     assert provider.requests == {"plays": 3}
     assert [error for _, _, error in calls(tmp_path)].count("budget") == 2
 
@@ -147,9 +147,9 @@ def test_cost_is_usage_times_price_by_hand_with_failures_in_between(
         more = f", {settings}" if settings else ""
         blocks.append(f'name: {name}, model: "openai/{name}", base_url: "{provider.url}"{price}{more}')
     an_arena(tmp_path, "day: 100", *blocks)
-    arena_json(tmp_path, "round", status=2)
+    arena_json(tmp_path, "run", "--round", status=2)
     assert provider.requests == {name: count for name, (_, _, count, _) in TABLE.items()}
-    board = agents_of(arena_json(tmp_path, "leaderboard")["leaderboard"])
+    board = agents_of(arena_json(tmp_path, "board")["leaderboard"])
     for name, (_, _, count, cost) in TABLE.items():
         mine = [(paid, error) for agent, paid, error in calls(tmp_path) if agent == name]
         assert len(mine) == count, name

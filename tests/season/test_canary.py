@@ -118,19 +118,19 @@ def test_no_key_is_in_any_file_or_output_after_a_run_full_of_failures(
 ) -> None:
     """The second round, told in words, is played by a few of the models; by all with THOROUGH=1."""
     an_arena(tmp_path, provider, set(BEHAVIOURS) - SLOW)
-    first = arena(tmp_path, "round", "--json", CANARY_AUTH_KEY=KEY)
+    first = arena(tmp_path, "run", "--round", "--json", CANARY_AUTH_KEY=KEY)
     check(first, 2)
     with closing(sqlite3.connect(tmp_path / "arena.db")) as reader:  # so that the second run leaves its log
         reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not thorough:
             an_arena(tmp_path, provider, {"401", "echo", "echo-everywhere", "plays"})
-        check(arena(tmp_path, "round", CANARY_AUTH_KEY=KEY), 2)
+        check(arena(tmp_path, "run", "--round", CANARY_AUTH_KEY=KEY), 2)
         assert (tmp_path / "arena.db-wal").stat().st_size > 0
         assert tellers(tmp_path) == []
-    check(arena(tmp_path, "leaderboard", "--json"))
-    check(arena(tmp_path, "verify"))
-    check(arena(tmp_path, "export", "public"))
-    check(arena(tmp_path, "import", "public", "--database", "copy.db"))
+    check(arena(tmp_path, "board", "--json"))
+    check(arena(tmp_path, "admin", "verify"))
+    check(arena(tmp_path, "share", "export", "public"))
+    check(arena(tmp_path, "admin", "restore", "public", "--database", "copy.db"))
     assert tellers(tmp_path) == []
     assert {call.key for call in provider.log} == {f"Bearer {KEY}", f"Bearer {HOME_KEY}"}, "they were sent"
     assert b"[hidden]" in (tmp_path / "arena.db").read_bytes(), "and came back"

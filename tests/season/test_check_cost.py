@@ -34,15 +34,15 @@ def test_every_agent_with_a_model_has_its_calls_tokens_and_dollars(tmp_path: Pat
     assert (one["agent"], one["round"]["low"]["calls"], one["round"]["high"]["calls"]) == ("a", 1, 3)
     assert (two["agent"], two["round"]["low"]["calls"], two["round"]["high"]["calls"]) == ("b", 2, 6)
     for bound in ("low", "high"):
-        assert spent(two, "round", bound) == pytest.approx(2 * spent(one, "round", bound))
-        assert spent(one, "cohort", bound) == pytest.approx(2 * spent(one, "round", bound))
-        assert spent(one, "month", bound) == pytest.approx(4 * spent(one, "round", bound))
+        assert spent(two, "run", "--round", bound) == pytest.approx(2 * spent(one, "run", "--round", bound))
+        assert spent(one, "cohort", bound) == pytest.approx(2 * spent(one, "run", "--round", bound))
+        assert spent(one, "month", bound) == pytest.approx(4 * spent(one, "run", "--round", bound))
         for span in MONEY:
             assert spent(cost["total"], span, bound) == pytest.approx(
                 spent(one, span, bound) + spent(two, span, bound)
             )
     tokens = one["round"]["low"]["tokens_in"] + 4 * one["round"]["low"]["tokens_out"]
-    assert spent(one, "round", "low") == pytest.approx(tokens / 1e6)
+    assert spent(one, "run", "--round", "low") == pytest.approx(tokens / 1e6)
     assert cost["warnings"] == []
 
 
@@ -52,7 +52,7 @@ def test_the_estimate_holds_for_a_season_that_is_played(tmp_path: Path) -> None:
     here = ("--database", "arena.db")
     cost = arena_json(tmp_path, "check", *here)["cost"]
     arena_json(tmp_path, "demo", "--headless", "--config", "config.yaml", *here)
-    board = arena_json(tmp_path, "leaderboard", *here)["leaderboard"]
+    board = arena_json(tmp_path, "board", *here)["leaderboard"]
     paid = {row["agent"]: row["cost_usd"] for row in board}
     for one in cost["agents"]:
         assert spent(one, "cohort", "low") / 2 < paid[one["agent"]] < spent(one, "cohort", "high")
@@ -122,7 +122,7 @@ def test_where_a_budget_would_stop_the_line_up_that_is_said_first(tmp_path: Path
     assert "→ set budget.call to $0.18 or more" in done.stdout
     codes = [warning["code"] for warning in arena_json(tmp_path, "check")["cost"]["warnings"]]
     assert codes == ["refused"], "the day is enough for what is expected"
-    played = arena_json(tmp_path, "round", status=2)["rounds"][0]["turns"]
+    played = arena_json(tmp_path, "run", "--round", status=2)["rounds"][0]["turns"]
     assert played[1]["stopped_by"] == "budget", "and so it is"
 
 
@@ -139,7 +139,7 @@ def test_the_next_start_moves_on_with_what_was_played(tmp_path: Path) -> None:
     a_config(tmp_path)
     coming = [arena_json(tmp_path, "check")]
     for _ in range(2):
-        arena_json(tmp_path, "round")
+        arena_json(tmp_path, "run", "--round")
         coming.append(arena_json(tmp_path, "check"))
     assert [(each["next_cohort"], each["next_start"]) for each in coming] == [
         (1, "2026-01-04T00:00:00+00:00"),

@@ -157,12 +157,12 @@ def test_what_makes_no_sense_is_refused_before_anyone_is_asked(
 
 def test_the_record_of_a_season_is_left_as_it_is(tmp_path: Path, provider: FaultyProvider) -> None:
     an_arena(tmp_path, provider, "plays")
-    arena_json(tmp_path, "round")
+    arena_json(tmp_path, "run", "--round")
     before = (tmp_path / "arena.db").read_bytes()
-    cost = agents_of(arena_json(tmp_path, "leaderboard")["leaderboard"])["a-plays"]["cost_usd"]
+    cost = agents_of(arena_json(tmp_path, "board")["leaderboard"])["a-plays"]["cost_usd"]
     tried(tmp_path, "a-plays")
     assert (tmp_path / "arena.db").read_bytes() == before
-    assert agents_of(arena_json(tmp_path, "leaderboard")["leaderboard"])["a-plays"]["cost_usd"] == cost
+    assert agents_of(arena_json(tmp_path, "board")["leaderboard"])["a-plays"]["cost_usd"] == cost
 
 
 def test_the_demos_models_are_asked_by_their_own_provider(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_two_processes_whose_clocks_differ_ask_each_question_once(
     with faulty(latency=4.0) as provider:
         agents = "\n".join(AGENT.format(n=n, url=provider.url) for n in range(4))
         (tmp_path / "config.yaml").write_text(SEASON.format(agents=agents), "utf-8")
-        start = partial(forked.start, tmp_path, "round", "--at", "2026-01-04T00:00Z")
+        start = partial(forked.start, tmp_path, "run", "--round", "--at", "2026-01-04T00:00Z")
         first = start(**({CLOCK_AHEAD: str(-step)} if step < 0 else {}))
         while len(provider.log) < 4:
             assert first.runs, first.said()
@@ -38,4 +38,4 @@ def test_two_processes_whose_clocks_differ_ask_each_question_once(
         assert len(provider.log) == 4
     assert rows(tmp_path, "SELECT status, count(*) FROM turn GROUP BY status") == [("played", 4)]
     assert rows(tmp_path, "SELECT count(*) FROM reservation") == [(0,)]
-    assert arena_json(tmp_path, "verify")["differences"] == []
+    assert arena_json(tmp_path, "admin", "verify")["differences"] == []

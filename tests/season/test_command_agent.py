@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     demo_config(folder, LINE_UP, count=1, show=5)
     (folder / "prog.py").write_text(PROGRAM, "utf-8")
     for _ in range(3):
-        arena(folder, "round")
+        arena(folder, "run", "--round")
     return folder
 
 
@@ -53,18 +53,18 @@ def test_its_turns_are_played_and_say_what_was_wrong(folder: Path) -> None:
 
 
 def test_verify_reads_its_answers_again(folder: Path) -> None:
-    found = arena_json(folder, "verify")
+    found = arena_json(folder, "admin", "verify")
     assert found.items() >= AGREES.items()
     assert not any("command" in words for words in found["unproved"])
 
 
 def test_an_answer_that_is_in_is_not_asked_for_again(folder: Path) -> None:
-    arena(folder, "round", "--at", "2026-01-04T00:00Z")
+    arena(folder, "run", "--round", "--at", "2026-01-04T00:00Z")
     assert (folder / "asked").read_text().split() == ["1", "2", "3"]
 
 
 def test_the_forms_are_printed() -> None:
     for name in ("view", "decision", "result"):
-        assert arena_json(Path.cwd(), "schema", name)["type"] == "object"
-    wrong = arena(Path.cwd(), "schema", "answer")
+        assert arena_json(Path.cwd(), "outside", "desk", "--schema", name)["type"] == "object"
+    wrong = arena(Path.cwd(), "outside", "desk", "--schema", "answer")
     assert (wrong.returncode, "there are view, decision, result" in wrong.stderr) == (1, True)

@@ -69,19 +69,19 @@ def test_models_cost_what_their_tokens_do_and_rules_cost_nothing(season: Any, th
 
 
 def test_the_record_verifies(season: Any, folder: Path) -> None:
-    found = arena_json(folder, "verify", "--database", season["database"])
+    found = arena_json(folder, "admin", "verify", "--database", season["database"])
     assert found.items() >= AGREES.items()
 
 
 def test_the_leaderboard_command_says_the_same(season: Any, folder: Path) -> None:
-    found = arena_json(folder, "leaderboard", "--database", season["database"])
+    found = arena_json(folder, "board", "--database", season["database"])
     assert found["leaderboard"] == season["leaderboard"]
 
 
 def test_one_cohort_can_be_looked_at_alone(season: Any, folder: Path) -> None:
-    found = arena_json(folder, "leaderboard", "--cohort", "2", "--database", season["database"])
+    found = arena_json(folder, "board", "--cohort", "2", "--database", season["database"])
     assert all(row["cohorts"] == 1 for row in found["leaderboard"])
-    missing = arena(folder, "leaderboard", "--cohort", "99", "--database", season["database"])
+    missing = arena(folder, "board", "--cohort", "99", "--database", season["database"])
     assert missing.returncode == 1
     assert "there is no cohort 99" in missing.stderr
 
@@ -123,7 +123,7 @@ def test_without_a_terminal_it_prints_the_board_whose_scores_are_first_null_and_
     assert done.returncode == 0
     assert "oracle-noisy" in done.stdout
     assert "arena dashboard --database" in done.stdout
-    for row in arena_json(tmp_path, "leaderboard", "--database", ".demo/demo.db")["leaderboard"]:
+    for row in arena_json(tmp_path, "board", "--database", ".demo/demo.db")["leaderboard"]:
         assert row["resolved"] == 0
         assert [row[key] for key in ("brier_stated", "brier_market", "skill", "win_rate")] == [None] * 4
         assert row["coverage"] is None

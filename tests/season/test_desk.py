@@ -79,7 +79,7 @@ def bets(view: Mapping[str, Any], share: float) -> dict[str, Any]:
 
 def desk(folder: Path, *words: str) -> tuple[Forked, str]:
     """A desk as a process, and where it is."""
-    process = loaded().start(folder, "desk", "--port", "8650", *words)
+    process = loaded().start(folder, "outside", "desk", "--port", "8650", *words)
     found = until(lambda: re.search(r"http://\S+", process.said()) or not process.runs)
     assert process.runs, process.said()
     return process, found[0]
@@ -97,7 +97,7 @@ async def by_protocol(url: str, key: str, share: float) -> dict[str, Any]:
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.types import TextContent
 
-    program, *words = command("mcp", "--url", url)
+    program, *words = command("outside", "mcp", "--url", url)
     server = StdioServerParameters(command=program, args=words, env=environment(ARENA_KEY=key))
     async with Client(stdio_client(server, sys.stderr)) as client:
 
@@ -133,11 +133,13 @@ def own_program(folder: Path, **there: str) -> "subprocess.Popen[str]":
 def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> None:
     demo_config(tmp_path, LINE_UP + LATE, count=1, show=5)
     (tmp_path / "prog.py").write_text(PROGRAM, "utf-8")
-    keys = {name: arena_json(tmp_path, "desk", "--key", name)["key"] for name in ("ann", "bob", "cat")}
+    keys = {
+        name: arena_json(tmp_path, "outside", "desk", "--key", name)["key"] for name in ("ann", "bob", "cat")
+    }
 
     first, url = desk(tmp_path)
     ann, cat = Guest(url, keys["ann"]), Guest(url, keys["cat"])
-    playing = loaded().start(tmp_path, "round")
+    playing = loaded().start(tmp_path, "run", "--round")
     before, missed = ann.turn(), cat.turn()
     until(lambda: of_agent(tmp_path, "sharp", "reply") and of_agent(tmp_path, "prog", "reply"))
     fills = ann.send(bets(before["view"], 0.5), preview=True)[1]["fills"]
@@ -164,7 +166,7 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     assert "there is no turn '9-9' here" in told["none"]
     assert told["view"]["view"]["seed"] != before["view"]["seed"]
 
-    playing = loaded().start(tmp_path, "round")
+    playing = loaded().start(tmp_path, "run", "--round")
     agent = own_program(tmp_path, ARENA_KEY=keys["ann"], ARENA_DESK=url)
     playing.wait()
     agent.kill()
@@ -192,7 +194,7 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     second.wait()
     assert "Desk ended." in second.said()
 
-    found = arena_json(tmp_path, "verify")
+    found = arena_json(tmp_path, "admin", "verify")
     assert found.items() >= AGREES.items()
     assert not any("outside" in words for words in found["unproved"])
     assert all(key not in (tmp_path / "demo.db").read_bytes().decode("latin-1") for key in keys.values())
@@ -212,7 +214,7 @@ def test_an_assistant_lists_the_tools_of_a_server_without_a_key() -> None:
     from mcp import Client, StdioServerParameters, stdio_client
 
     async def play() -> tuple[str, list[str], str]:
-        program, *words = command("mcp")
+        program, *words = command("outside", "mcp")
         server = StdioServerParameters(command=program, args=words, env=environment())
         async with Client(stdio_client(server, sys.stderr)) as client:
             tools = (await client.list_tools()).tools
@@ -252,15 +254,17 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
     demo_config(tmp_path, LINE_UP, count=1, show=5)
     (tmp_path / "prog.py").write_text(DIES, "utf-8")
     here = ("--database", address)
-    keys = {name: arena_json(tmp_path, "desk", "--key", name, *here)["key"] for name in ("ann", "bob")}
+    keys = {
+        name: arena_json(tmp_path, "outside", "desk", "--key", name, *here)["key"] for name in ("ann", "bob")
+    }
 
     first, url = desk(tmp_path, *here)
-    playing = loaded().start(tmp_path, "round", *here)
+    playing = loaded().start(tmp_path, "run", "--round", *here)
     ann = Guest(url, keys["ann"])
     before = ann.turn()
     there = environment(ARENA_KEY=keys["bob"])
     (tmp_path / "client.py").write_text(CLIENT.replace("ENV", repr(there)), "utf-8")
-    words = [sys.executable, "client.py", *command("mcp", "--url", url)]
+    words = [sys.executable, "client.py", *command("outside", "mcp", "--url", url)]
     client = subprocess.Popen(words, cwd=tmp_path, env=there, stdout=subprocess.PIPE, text=True)
     assert client.stdout is not None
     seen = json.loads(client.stdout.readline())
@@ -271,7 +275,7 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
         process.kill()
 
     second, url = desk(tmp_path, *here)
-    playing = loaded().start(tmp_path, "round", *here)
+    playing = loaded().start(tmp_path, "run", "--round", *here)
     ann, asked = Guest(url, keys["ann"]), len(of_agent(tmp_path, "sharp", "reply", address))
     assert ann.turn() == before
     told = asyncio.run(by_protocol(url, keys["bob"], 0.4))
@@ -286,4 +290,4 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
     assert statuses == [[("played",)]] * 5
     assert len(of_agent(tmp_path, "sharp", "reply", address)) == asked
     second.kill()
-    assert arena_json(tmp_path, "verify", *here).items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify", *here).items() >= AGREES.items()

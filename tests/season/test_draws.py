@@ -78,9 +78,10 @@ def test_every_draw_of_a_live_season_is_made_again_and_a_picked_market_is_seen(
     assert (same, found.count, dict(found.unproved)) == (3, 0, {})
     # three rounds, and twice at noon: where both are due, one reading is enough
     assert rows(tmp_path, "SELECT count(*), min(markets), max(markets) FROM sync") == [(5, 200, 200)]
-    assert arena_json(tmp_path, "verify", "--draws")["draws"] == 3
+    assert arena_json(tmp_path, "admin", "verify", "--draws")["draws"] == 3
     assert (
-        "the same markets were drawn again in 3 live rounds." in arena(tmp_path, "verify", "--draws").stdout
+        "the same markets were drawn again in 3 live rounds."
+        in arena(tmp_path, "admin", "verify", "--draws").stdout
     )
 
     record = Record.open(str(tmp_path / "arena.db"))

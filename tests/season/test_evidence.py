@@ -60,7 +60,7 @@ def played(folder: Path, *days: str) -> Any:
     (folder / "news" / "leak.md").write_text(leak, "utf-8")
     for day in days:
         (folder / "news" / f"{day[:10]}.md").write_text(WORDS.format(day=day, markets=markets), "utf-8")
-    return arena_json(folder, "replay", "spring", "--database", "arena.db")
+    return arena_json(folder, "study", "replay", "spring", "--database", "arena.db")
 
 
 def names(folder: Path) -> list[str]:
@@ -123,8 +123,8 @@ def test_an_article_that_knows_too_much_is_withheld_and_kept(folders: tuple[Path
 
 def test_the_record_verifies_and_says_what_was_set_aside(folders: tuple[Path, Path]) -> None:
     folder = folders[1]
-    assert arena_json(folder, "verify", "--database", "arena.db").items() >= AGREES.items()
-    words = ("markets", "rejected", "--kind", "article", "--database", "arena.db")
+    assert arena_json(folder, "admin", "verify", "--database", "arena.db").items() >= AGREES.items()
+    words = ("show", "markets", "--rejected", "--kind", "article", "--database", "arena.db")
     (aside,) = arena_json(folder, *words)["rejected"]
     assert (aside["venue"], aside["record"], aside["code"]) == ("folder", "README.md", "malformed")
 
@@ -133,7 +133,7 @@ def test_playing_it_again_in_another_process_gathers_nothing(folders: tuple[Path
     folder, gathered = folders[0], "SELECT id, hash FROM gathering ORDER BY id"
     before = rows_in(folder / "arena.db", gathered)
     (folder / "news" / "2026-01-02.md").unlink()
-    assert loaded().start(folder, "replay", "spring", "--database", "arena.db").wait() == 0
+    assert loaded().start(folder, "study", "replay", "spring", "--database", "arena.db").wait() == 0
     assert rows_in(folder / "arena.db", gathered) == before != []
 
 
@@ -157,4 +157,4 @@ def test_the_source_that_the_page_shows_is_one(tmp_path: Path) -> None:
         ("My paper", "Hello")
     ]
     assert min(at for at, _, _ in rows_in(tmp_path / "arena.db", SHOWN))[:10] == "2026-01-11"
-    assert arena_json(tmp_path, "verify", "--database", "arena.db")["ok"]
+    assert arena_json(tmp_path, "admin", "verify", "--database", "arena.db")["ok"]

@@ -81,9 +81,9 @@ def test_everyone_plays_the_first_round(
 def test_a_study_is_replayed(tmp_path: Path, provider: FaultyProvider) -> None:
     simulated(tmp_path / "spring", weeks=4, markets=12, events=6)
     placed(tmp_path, "replay-study", provider)
-    played = arena_json(tmp_path, "replay", "spring")
+    played = arena_json(tmp_path, "study", "replay", "spring")
     assert played["turns"] == 5 * played["rounds"] > 0
-    assert arena_json(tmp_path, "verify", "--database", played["database"]).items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify", "--database", played["database"]).items() >= AGREES.items()
 
 
 def test_workers_play_from_postgresql(
@@ -91,7 +91,7 @@ def test_workers_play_from_postgresql(
 ) -> None:
     placed(tmp_path, "postgresql")
     address = new_server_record()
-    worker = forked.start(tmp_path, "worker", "--database", address)
+    worker = forked.start(tmp_path, "run", "--worker", "--database", address)
     try:
         run = forked.start(tmp_path, "run", "--database", address, "--log", "json")
         assert run.wait() == 0, run.said()[-2000:]

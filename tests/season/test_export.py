@@ -103,42 +103,42 @@ def demo(folder: Path) -> Any:
 
 def test_a_season_goes_out_and_comes_in_by_the_command_line(demo: Any, folder: Path) -> None:
     place, old, new = folder / "season.zip", folder / "demo.db", folder / "copy.db"
-    out = told("export", place, "--format", "parquet", "--database", old)
+    out = told("share", "export", place, "--format", "parquet", "--database", old)
     assert out["state_hash"] == demo["state_hash"]
     assert out["rows"] == sum(file["rows"] for file in out["files"].values()) > 1_000
-    back = told("import", place, "--database", new)
+    back = told("admin", "restore", place, "--database", new)
     assert 1_000 < back.pop("rows") < out["rows"]  # what is worked out is not put back
     same = {"database": str(new), "export": str(place)}
     assert back == same | {"cohorts": demo["cohorts"], "state_hash": demo["state_hash"]}
-    assert told("verify", "--database", new).items() >= AGREES.items()
-    assert told("leaderboard", "--database", new)["leaderboard"] == demo["leaderboard"]
-    assert told("import", place, "--database", new, status=1)["error"]["code"] == "not_empty"
-    there = told("export", place, "--database", old, status=1)["error"]
+    assert told("admin", "verify", "--database", new).items() >= AGREES.items()
+    assert told("board", "--database", new)["leaderboard"] == demo["leaderboard"]
+    assert told("admin", "restore", place, "--database", new, status=1)["error"]["code"] == "not_empty"
+    there = told("share", "export", place, "--database", old, status=1)["error"]
     hint = "name another path, or add --force"
     assert there == {"code": "exists", "message": f"{place} already exists", "mend": hint}
 
 
 def test_in_words_it_says_what_it_did_and_what_comes_next(demo: Any, folder: Path, tmp_path: Path) -> None:
     old = folder / "demo.db"
-    done = run("export", tmp_path / "words", "--cohort", "1", "--no-prompts", "--database", old)
+    done = run("share", "export", tmp_path / "words", "--cohort", "1", "--no-prompts", "--database", old)
     assert "words: 27 tables," in done.stdout
     assert "only a complete export with prompts can be imported" in done.stdout
-    done = run("import", tmp_path / "words", "--database", tmp_path / "no.db")
+    done = run("admin", "restore", tmp_path / "words", "--database", tmp_path / "no.db")
     assert done.exit_code == 1
     assert "has cohorts 1 only: it can be read but not imported" in done.stderr
     assert "→ make a full export" in done.stderr
     assert not (tmp_path / "no.db").exists()
-    done = run("export", tmp_path / "whole", "--database", old)
+    done = run("share", "export", tmp_path / "whole", "--database", old)
     assert f"State hash {demo['state_hash']}" in done.stdout
     assert f"import {tmp_path / 'whole'} --database copy.db" in done.stdout
-    done = run("import", tmp_path / "whole", "--database", tmp_path / "new.db")
+    done = run("admin", "restore", tmp_path / "whole", "--database", tmp_path / "new.db")
     assert f"leaderboard --database {tmp_path / 'new.db'}" in done.stdout
 
 
 def test_the_exported_leaderboard_is_that_of_the_command(demo: Any, folder: Path) -> None:
     exported(folder / "demo.db", folder / "board")
     for cohort, words in (("", ()), ("1", ("--cohort", "1"))):
-        board = told("leaderboard", *words, "--database", folder / "demo.db")["leaderboard"]
+        board = told("board", *words, "--database", folder / "demo.db")["leaderboard"]
         rows = [row for row in lines(folder / "board" / "leaderboard.csv") if row["cohort"] == cohort]
         known = {row["agent"]: row for row in board}
         assert sorted(row["agent"] for row in rows) == sorted(known)
@@ -164,7 +164,7 @@ def test_the_referee_finds_no_difference_where_there_are_refunds_halves_and_corr
     assert refereed(small) == []
     (folder / "wide.yaml").write_text(WIDE, "utf-8")
     arena_json(folder, "demo", "--headless", "--config", "wide.yaml", "--database", "wide.db")
-    assert arena_json(folder, "verify", "--database", "wide.db")["ok"]
+    assert arena_json(folder, "admin", "verify", "--database", "wide.db")["ok"]
     exported(folder / "wide.db", folder / "wide", "json")
     entries = (folder / "wide" / "entries.jsonl").read_text("utf-8").splitlines()
     kinds = {json.loads(line)["kind"] for line in entries}
@@ -237,14 +237,14 @@ def test_a_season_moves_from_one_database_to_the_other_and_back(
 ) -> None:
     there = new_database()
     sent = restore(small, there)
-    assert told("verify", "--database", there).items() >= AGREES.items()
+    assert told("admin", "verify", "--database", there).items() >= AGREES.items()
     for form in ("csv", "parquet", "json"):
         back = exported(there, tmp_path / form, form)
         assert back.state_hash == sent.state_hash
     assert contents(tmp_path / "json") == contents(small)  # to the byte, from another database
     restore(tmp_path / "csv", str(tmp_path / "back.db"))
     assert exported(tmp_path / "back.db", tmp_path / "again", "json").files == sent.files
-    refused = told("import", small, "--database", there, status=1)
+    refused = told("admin", "restore", small, "--database", there, status=1)
     assert "holds a record" in refused["error"]["message"]
 
 
@@ -274,11 +274,11 @@ def test_what_fails_leaves_a_server_as_it_was(
     there = new_database()
     bent = Path(shutil.copytree(small, tmp_path / "bent"))
     (bent / "marks.jsonl").write_text("")
-    refused = told("import", bent, "--database", there, status=1)
+    refused = told("admin", "restore", bent, "--database", there, status=1)
     assert "marks.jsonl" in refused["error"]["message"]
     with psycopg.connect(there.replace("+psycopg", "")) as connection:
         tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         assert tables.fetchall() == []
         connection.execute("CREATE TABLE recipes (name text)")
-    refused = told("import", small, "--database", there, status=1)
+    refused = told("admin", "restore", small, "--database", there, status=1)
     assert "holds something other than a record" in refused["error"]["message"]

@@ -55,7 +55,7 @@ def test_turns_are_told_in_the_order_of_the_line_up_and_no_more_are_asked_at_onc
             f"ask: {{max_tokens: 500}}\nagents:\n{agents}"
         )
         (tmp_path / "config.yaml").write_text(config, "utf-8")
-        played = arena_json(tmp_path, "round")["rounds"][0]
+        played = arena_json(tmp_path, "run", "--round")["rounds"][0]
         assert provider.most_at_once == 3
     assert [turn["agent"] for turn in played["turns"]] == [f"a{n}" for n in range(12)]
     query = "SELECT name FROM turn JOIN entrant ON entrant.id = entrant_id ORDER BY turn.id"
@@ -82,7 +82,7 @@ def test_a_storm_is_waited_out_and_other_providers_are_not_held_up(tmp_path: Pat
             f'  - {{{block}, base_url: "{provider.url}"}}\n' for block in blocks
         )
         (tmp_path / "config.yaml").write_text(text, "utf-8")
-        turns = arena_json(tmp_path, "round")["rounds"][0]["turns"]
+        turns = arena_json(tmp_path, "run", "--round")["rounds"][0]["turns"]
         assert {turn["status"] for turn in turns} == {"played"}
         order = [asked.model for asked in provider.log]
     assert refused["refused"] == 2 * AGENTS

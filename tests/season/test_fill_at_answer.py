@@ -63,13 +63,13 @@ def test_an_order_is_filled_at_the_price_of_when_its_answer_is_in(
     assert rows(tmp_path, "SELECT DISTINCT price FROM fill_level") == [(540_000,)]
     assert content(tmp_path)["differences"] == []
 
-    arena_json(tmp_path, "export", "x")
+    arena_json(tmp_path, "share", "export", "x")
     again = exported(tmp_path / "x", "second_quotes")
     assert [row["agent"] for row in again] == ["eve", "eve"], "the market states what it was shown"
-    arena_json(tmp_path, "import", "x", "--database", "copy.db")
+    arena_json(tmp_path, "admin", "restore", "x", "--database", "copy.db")
     assert content(tmp_path, "copy.db") == content(tmp_path)
 
-    frozen = arena_json(tmp_path, "cohorts", "show", "1")["frozen"]["rules"]
+    frozen = arena_json(tmp_path, "show", "cohort", "1")["frozen"]["rules"]
     assert (frozen["name"], frozen["fill_at"]) == ("realistic, changed", "answer")
 
 

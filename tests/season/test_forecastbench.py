@@ -112,7 +112,7 @@ def resolved(folder: Path, **changes: float) -> None:
     publish(folder, "resolution_sets", name, header | {"resolutions": data + markets})
 
 
-RUN = ("forecastbench", "run", "--baselines", "--prices", "--yes", "--clock", "clock")
+RUN = ("study", "forecastbench", "run", "--baselines", "--prices", "--yes", "--clock", "clock")
 FROM = ("--from", "published", "--clock", "clock")
 
 
@@ -145,7 +145,7 @@ def arena_json(*words: str, status: int = 0) -> Any:
 
 
 def is_clean(folder: Path) -> bool:
-    """Whether `arena verify` finds nothing."""
+    """Whether `arena admin verify` finds nothing."""
     with open_read_only(str(folder / "arena.db")) as engine, reading(engine) as connection:
         return verify(connection) == []
 
@@ -153,7 +153,7 @@ def is_clean(folder: Path) -> bool:
 def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> None:
     """Killed at three calls, nothing is paid twice; what was filed is scored as what is in the record."""
     world(tmp_path, provider)
-    fetched = arena_json("forecastbench", "fetch", *FROM)
+    fetched = arena_json("study", "forecastbench", "fetch", *FROM)
     assert fetched["rows"] == {"market": 10, "dataset": 10}
     told = arena_json(*RUN[:-3], "--dry", "--clock", "clock")
     assert (told["estimate"]["calls"]["low"], told["asked"], provider.log) == (
@@ -184,9 +184,9 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     assert arena_json(*RUN)["agents"] == found["agents"]
     assert len(provider.log) == asked
 
-    arena_json("forecastbench", "file", "--as", "us", "--model", "a8", "-o", "filed")
+    arena_json("study", "forecastbench", "file", "--as", "us", "--model", "a8", "-o", "filed")
     filed = f"filed/{DUE}.us.1.json"
-    assert arena_json("forecastbench", "check", filed)["faults"] == []
+    assert arena_json("study", "forecastbench", "file", "--check", filed)["faults"] == []
     submitted = json.loads((tmp_path / filed).read_text())
     row = next(
         one for one in submitted["forecasts"] if (one["id"], one["resolution_date"]) == ("d3", "2026-03-31")
@@ -196,9 +196,9 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
     for version, changes in enumerate(({}, {"m0": 0.6}, {"d3": 0.0}), 1):
         resolved(tmp_path, **changes)
-        (one,) = arena_json("forecastbench", "fetch", "--resolutions", *FROM)["rounds"]
+        (one,) = arena_json("study", "forecastbench", "fetch", "--resolutions", *FROM)["rounds"]
         assert (one["version"], one["is_new"], len(one["corrected"])) == (version, True, 2 * (version == 3))
-    board = ("forecastbench", "board", "--mode", "paper")
+    board = ("study", "forecastbench", "board", "--mode", "paper")
     rows = {one["forecaster"]: one for one in arena_json(*board, filed, "--agents")["rows"]}
     here = {"Naive Forecaster", "Imputed Forecaster", "Random Uniform"}
     assert {"a8", "a8 (scratchpad with freeze values)", *here} <= set(rows)
@@ -210,7 +210,7 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     assert rows["Imputed Forecaster"]["market"] == pytest.approx((5 * 0.75**2 + 4 * 0.25**2 + 0.15**2) / 10)
 
     assert is_clean(tmp_path)
-    (answers,) = arena_json("report", "--method", "-o", "method.md")["benchmark"]
+    (answers,) = arena_json("share", "report", "--method", "-o", "method.md")["benchmark"]
     costs = {one["agent"]: one["cost"] for one in answers["agents"]}
     assert costs["a1"] == pytest.approx(QUESTION_COUNT * CENTS)
     assert answers["sha256"] == fetched["sha256"]
@@ -218,18 +218,18 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     text = (tmp_path / "method.md").read_text()
     assert all(words in text for words in (fetched["sha256"], "scratchpad with freeze values", "version 3"))
     assert "## Statistics" not in text
-    arena_json("export", "exported")
-    arena_json("import", "exported", "--database", "again.db")
+    arena_json("share", "export", "exported")
+    arena_json("admin", "restore", "exported", "--database", "again.db")
     again = arena_json(*board, filed, "--agents", "--database", "again.db")["rows"]
     assert {one["forecaster"]: one for one in again} == rows
-    assert arena_json("cohorts", "list")["cohorts"] == []
+    assert arena_json("show", "cohorts")["cohorts"] == []
 
 
 def test_several_questions_at_once_and_ctrl_c(tmp_path: Path, provider: FaultyProvider) -> None:
     """Four questions a call: stopped between calls, it goes on with those that were not answered."""
     world(tmp_path, provider)
-    arena_json("forecastbench", "fetch", *FROM)
-    batched = ("forecastbench", "run", "--yes", "--clock", "clock", "--batch", "4")
+    arena_json("study", "forecastbench", "fetch", *FROM)
+    batched = ("study", "forecastbench", "run", "--yes", "--clock", "clock", "--batch", "4")
     calls = AGENTS * -(-QUESTION_COUNT // 4)
     assert arena_json(*batched[:2], "--dry", *batched[3:])["estimate"]["calls"]["low"] == calls
     for count in (5, 17):
@@ -244,7 +244,7 @@ def test_several_questions_at_once_and_ctrl_c(tmp_path: Path, provider: FaultyPr
     assert {one["forecasts"] for one in found["agents"] if one["agent"] != "market"} == {ROWS}
     assert found["total"]["usd_known"] == pytest.approx(calls * CENTS)
     assert is_clean(tmp_path)
-    arena_json("forecastbench", "file", "--as", "us", "--model", "a3", "-o", "filed")
+    arena_json("study", "forecastbench", "file", "--as", "us", "--model", "a3", "-o", "filed")
     rows = json.loads((tmp_path / f"filed/{DUE}.us.1.json").read_text())["forecasts"]
     assert [row["forecast"] for row in rows] == [chance("fake-3", int(row["id"][1:])) for row in rows]
 
@@ -252,7 +252,7 @@ def test_several_questions_at_once_and_ctrl_c(tmp_path: Path, provider: FaultyPr
 def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: FaultyProvider) -> None:
     """Nobody goes past the limit, and what was answered before is not asked for again."""
     world(tmp_path, provider, "{arena: 0.03}")
-    arena_json("forecastbench", "fetch", *FROM)
+    arena_json("study", "forecastbench", "fetch", *FROM)
     only = (*RUN, "--agent", "a1", "--agent", "a2")
     short = arena_json(*only, status=2)
     assert 0.015 < short["total"]["usd"] <= 0.03
@@ -269,7 +269,7 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: Faul
 def test_an_arenas_agents_get_the_sites_adjustment(tmp_path: Path, provider: FaultyProvider) -> None:
     """Named agents play beside the baselines, and those bear the names by which the site adjusts."""
     world(tmp_path, provider)
-    arena_json("forecastbench", "fetch", *FROM)
+    arena_json("study", "forecastbench", "fetch", *FROM)
     found = arena_json(*RUN, "--agent", "a1")
     baselines = {"always-0", "always-0.5", "always-1", "random-uniform", "freeze-value", "naive"}
     assert {one["agent"] for one in found["agents"]} == {"a1", *baselines}
@@ -279,8 +279,8 @@ def test_an_arenas_agents_get_the_sites_adjustment(tmp_path: Path, provider: Fau
 
     resolved(tmp_path)
     (tmp_path / "clock").write_text("2026-04-19T00:00Z\n")
-    arena_json("forecastbench", "fetch", "--resolutions", *FROM)
-    board = ("forecastbench", "board", "--clock", "clock")
+    arena_json("study", "forecastbench", "fetch", "--resolutions", *FROM)
+    board = ("study", "forecastbench", "board", "--clock", "clock")
     waiting = arena_json(*board, status=1)["error"]["message"]
     assert "the round due 2026-03-01: due 49 days ago" in waiting
     made = arena_json(*board, "--every-round")
@@ -331,8 +331,8 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
         for model, prompt in nine
     ] + [f"  - {{kind: crowd, name: {method}, method: {method}, of: [{of}]}}" for method in POOLS]
     (tmp_path / "config.yaml").write_text("\n".join([f"{head}agents:", *lines]))
-    arena_json("forecastbench", "fetch", *FROM)
-    asking = ("forecastbench", "run", "--prompt", "own", "--yes", "--clock", "clock")
+    arena_json("study", "forecastbench", "fetch", *FROM)
+    asking = ("study", "forecastbench", "run", "--prompt", "own", "--yes", "--clock", "clock")
     with pytest.raises(AssertionError, match="no prompt superforecaster_base_rates shows prices"):
         arena_json(*asking, "--prices")
     found = arena_json(*asking)
@@ -342,16 +342,16 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
 
     (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
     resolved(tmp_path)
-    arena_json("forecastbench", "fetch", "--resolutions", *FROM)
+    arena_json("study", "forecastbench", "fetch", "--resolutions", *FROM)
     filed = []
     for number, (method, pool) in enumerate(POOLS.items(), 1):
         naming = ("--as", "us", "--model", method, "--n", str(number), "-o", "filed")
-        filed.append(arena_json("forecastbench", "file", *naming)["file"])
+        filed.append(arena_json("study", "forecastbench", "file", *naming)["file"])
         rows = json.loads(Path(filed[-1]).read_text())["forecasts"]
         expected = [pool([said_by(*one, int(row["id"][1:])) for one in nine]) for row in rows]
         assert [row["forecast"] for row in rows] == pytest.approx(expected, abs=1e-6)
-    assert arena_json("forecastbench", "check", *filed)["faults"] == []
-    board = arena_json("forecastbench", "board", "--mode", "paper", *filed)
+    assert arena_json("study", "forecastbench", "file", "--check", *filed)["faults"] == []
+    board = arena_json("study", "forecastbench", "board", "--mode", "paper", *filed)
     scores = {row["forecaster"]: row["dataset"] for row in board["rows"]}
     for method, pool in POOLS.items():
         misses = [(pool([said_by(*one, i) for one in nine]) - i % 2) ** 2 for i in range(5)]
@@ -373,10 +373,10 @@ CANNOT_BE_ASKED: tuple[tuple[list[str], str], ...] = (
 
 def test_what_cannot_be_asked(tmp_path: Path, provider: FaultyProvider) -> None:
     world(tmp_path, provider)
-    arena_json("forecastbench", "fetch", *FROM)
+    arena_json("study", "forecastbench", "fetch", *FROM)
     for words, said in CANNOT_BE_ASKED:
         yes = ["--yes"] if words else []
-        done = arena(tmp_path, "forecastbench", "run", *yes, *words, "--json")
+        done = arena(tmp_path, "study", "forecastbench", "run", *yes, *words, "--json")
         assert done.returncode in (1, 64)
         assert said in json.loads(done.stdout)["error"]["message"]
     assert provider.log == []

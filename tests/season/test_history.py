@@ -1,4 +1,4 @@
-"""`arena history`: a venue's past over real HTTP, killed and resumed, into a bundle that is replayed."""
+"""`arena study bundle`: a venue's past over real HTTP, killed and resumed, into a bundle that is replayed."""
 
 import csv
 import json
@@ -77,7 +77,7 @@ def at_polymarket(folder: Path, venue: VenueServer, wire: PolymarketWire) -> Pat
 
 def read_past(folder: Path, file: Path, *words: str, status: int = 0) -> Any:
     return arena_json(
-        folder, "history", file.stem, "past", *SPAN, "--config", str(file), *words, status=status
+        folder, "study", "bundle", file.stem, "past", *SPAN, "--config", str(file), *words, status=status
     )
 
 
@@ -116,7 +116,10 @@ def test_killed_twice_it_goes_on_and_nothing_is_asked_twice(tmp_path: Path, venu
 
 def killed_after(folder: Path, file: Path, venue: VenueServer, answers: int) -> int:
     """The status of a run that is killed once so many questions were asked in all."""
-    started, words = list[Forked](), ("history", "polymarket", "past", *SPAN, "--config", str(file), "--json")
+    started, words = (
+        list[Forked](),
+        ("study", "bundle", "polymarket", "past", *SPAN, "--config", str(file), "--json"),
+    )
 
     def kill(_asked: Asked) -> Reply | None:
         if len(venue.log) >= answers and started:
@@ -135,10 +138,10 @@ def test_a_history_is_replayed_at_once(tmp_path: Path, venue: VenueServer) -> No
     found = read_past(tmp_path, file)
     assert (found["markets"], found["resolutions"], found["rejected"]) == (24, 18, [])
     assert check(tmp_path / "past").warnings == ()
-    season = arena_json(tmp_path, "replay", "past", "--config", str(file), "--end", "2026-02-01")
+    season = arena_json(tmp_path, "study", "replay", "past", "--config", str(file), "--end", "2026-02-01")
     assert season["turns"] > 30
     assert season["settlements"] > 0
-    assert arena_json(tmp_path, "verify", "--database", season["database"]).items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify", "--database", season["database"]).items() >= AGREES.items()
 
 
 def test_what_could_be_known_of_a_market_and_when(tmp_path: Path, venue: VenueServer) -> None:
@@ -172,7 +175,7 @@ def test_the_largest_are_chosen_or_those_that_are_named(tmp_path: Path, venue: V
 
     def chosen(name: str, *words: str) -> list[str]:
         span = ("--since", "2026-01-01", "--until", "2026-01-20", "--config", str(file))
-        arena_json(tmp_path, "history", "polymarket", name, *span, *words)
+        arena_json(tmp_path, "study", "bundle", "polymarket", name, *span, *words)
         return sorted(market_id.removeprefix("polymarket:") for market_id in read(tmp_path / name).markets)
 
     assert chosen("top", "--top", "3") == ["1058", "1059", "1060"]
@@ -271,7 +274,7 @@ def test_manifold_tells_prices_by_bets_and_no_close_that_was_moved(
         assert max(Counter((row["id"], row["date"][:10]) for row in csv.DictReader(rows)).values()) <= 5
     for words, ids in ((("--slug", "will-it"), {"manifold:open"}), (("--tag", "rain"), {"manifold:open"})):
         folder = words[0].strip("-")
-        arena_json(tmp_path, "history", "manifold", folder, *SPAN, *words, "--config", str(file))
+        arena_json(tmp_path, "study", "bundle", "manifold", folder, *SPAN, *words, "--config", str(file))
         assert set(read(tmp_path / folder).markets) == ids
 
 
@@ -309,8 +312,11 @@ def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, venue:
     for words, code in (
         (("history", "simulator", "past", *SPAN), "no_history"),
         (("history", "nowhere", "past", *SPAN), "no_venue"),
-        (("history", "polymarket", "past", "--since", "2026-02-01", "--until", "2026-01-01"), "no_time"),
-        (("history", "polymarket", "past", *SPAN, "--slug", "../x"), "bad_name"),
+        (
+            ("study", "bundle", "polymarket", "past", "--since", "2026-02-01", "--until", "2026-01-01"),
+            "no_time",
+        ),
+        (("study", "bundle", "polymarket", "past", *SPAN, "--slug", "../x"), "bad_name"),
     ):
         assert arena_json(tmp_path, *words, "--config", str(file), status=1)["error"]["code"] == code
     assert venue.log == []
@@ -323,7 +329,9 @@ def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, venue:
         assert read_past_error(tmp_path, file)["code"] == "other_history"
     manifest.unlink()
     assert read_past_error(tmp_path, file)["code"] == "not_empty"
-    said = arena(tmp_path, "history", "polymarket", "late", "--since", "2031-01-01", "--config", str(file))
+    said = arena(
+        tmp_path, "study", "bundle", "polymarket", "late", "--since", "2031-01-01", "--config", str(file)
+    )
     assert (said.returncode, "is an empty period" in said.stderr) == (1, True)
 
 

@@ -231,4 +231,4 @@ def test_status_names_the_model_that_a_season_waits_for_and_since_when(
     record.close()
     [reason] = [reason for reason in status.reasons if reason.code == "failed_turns"]
     assert reason.text.startswith("no answer for eve since 2026-11-28 02:10 UTC (overloaded: ")
-    assert "arena round --at 2026-01-04T00:00Z tries the failed turns again" in reason.text
+    assert "arena run --round --at 2026-01-04T00:00Z tries the failed turns again" in reason.text

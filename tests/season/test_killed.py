@@ -91,4 +91,4 @@ def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: in
     again = asked_in(log)[len(asked_by_whole) :]
     most = len(asked_by_whole) + times * at_once
     assert len(again) <= most, "only calls cut off by a kill may be made once more"
-    assert arena_json(folder, "verify", "--database", str(database)).items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify", "--database", str(database)).items() >= AGREES.items()

@@ -40,16 +40,16 @@ def folder(tmp_path: Path, venue: VenueServer) -> Path:
 
 def test_the_first_round_is_played_now_and_the_commands_say_so(folder: Path) -> None:
     checked = arena(folder, "check").stdout
-    assert "Starts    now, with arena run or arena round: cohort 1 of 2" in checked
-    assert checked.endswith("arena round\n")
-    played = arena_json(folder, "round")
+    assert "Starts    now, with arena run or arena run --round: cohort 1 of 2" in checked
+    assert checked.endswith("arena run --round\n")
+    played = arena_json(folder, "run", "--round")
     assert [(one["cohort"], one["round"]) for one in played["rounds"]] == [(1, 1)]
     assert now() - datetime.fromisoformat(played["at"]) < timedelta(minutes=5)
-    assert arena_json(folder, "verify").items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify").items() >= AGREES.items()
 
 
 def test_what_comes_next_after_it_is_the_schedules(folder: Path) -> None:
-    first = datetime.fromisoformat(arena_json(folder, "round")["at"])
+    first = datetime.fromisoformat(arena_json(folder, "run", "--round")["at"])
     coming = arena_json(folder, "check")
     assert (coming["next_cohort"], coming["next_command"]) == (2, "run")
     second = datetime.fromisoformat(coming["next_start"])
@@ -68,15 +68,15 @@ def test_a_run_from_a_wednesday_on_starts_one_then_and_the_others_on_sundays(fol
         *[(1, f"01-{at}") for at in ("07T14:37", "08T12:00", "09T12:00")],
         *[(2, f"01-{at}") for at in ("11T00:00", "11T12:00", "12T12:00")],
     ]
-    assert arena_json(folder, "verify").items() >= AGREES.items()
-    assert "; decide daily at 12:00\n" in arena(folder, "cohorts", "show", "1").stdout
+    assert arena_json(folder, "admin", "verify").items() >= AGREES.items()
+    assert "; decide daily at 12:00\n" in arena(folder, "show", "cohort", "1").stdout
 
 
 def test_a_day_that_is_still_to_come_is_waited_for(folder: Path) -> None:
     text = (folder / "config.yaml").read_text("utf-8").replace("rounds: 1,", "rounds: 1, first: 2999-01-06,")
     (folder / "config.yaml").write_text(text, "utf-8")
     assert arena(folder, "check").stdout.endswith("arena run\n")
-    refused = arena(folder, "round")
+    refused = arena(folder, "run", "--round")
     assert refused.returncode == 1
     assert "no decision is due; the next is on 2999-01-06" in refused.stderr
 

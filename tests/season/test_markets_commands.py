@@ -1,4 +1,4 @@
-"""`arena markets`, `arena db prune` and `arena check --live` as a user runs them, on a venue at home."""
+"""`arena markets`, `arena admin prune` and `arena check --live` as a user runs them, on a venue at home."""
 
 from pathlib import Path
 from time import sleep
@@ -48,7 +48,7 @@ def an_open(name: str, bid: float = 0.4, **changes: Any) -> Raw:
 
 
 def synced(folder: Path, *words: str, status: int = 0) -> dict[str, Any]:
-    found = arena_json(folder, "markets", "sync", *words, status=status)
+    found = arena_json(folder, "run", "--sync", *words, status=status)
     assert isinstance(found, dict)
     return found
 
@@ -63,20 +63,20 @@ def test_what_a_venue_shows_is_synced_listed_and_shown(folder: Path, wire: Polym
     wire.markets[1] = an_open("1002", bid=0.5, question="Will it snow here?")
     assert counts(synced(folder)) == (3, 0, 1, 1, 2)
 
-    listed = arena_json(folder, "markets", "list", "--search", "SNOW")
+    listed = arena_json(folder, "show", "markets", "--search", "SNOW")
     assert [market["id"] for market in listed["markets"]] == ["polymarket:1002"]
     assert (listed["known"], listed["found"]) == (3, 1)
     assert listed["markets"][0]["mid"] == 0.51
     assert listed["markets"][0]["status"] == "open"
-    before = arena_json(folder, "markets", "list", "--at", "2026-01-01")
+    before = arena_json(folder, "show", "markets", "--at", "2026-01-01")
     assert before["markets"] == []
 
-    shown = arena_json(folder, "markets", "show", "1002")
+    shown = arena_json(folder, "show", "market", "1002")
     assert shown["question"] == "Will it snow here?"
     assert [change["mid"] for change in shown["history"]] == [0.41, 0.51]
     assert shown["resolutions"] == []
     assert shown["venue_url"] == "https://gamma-api.polymarket.com/markets/1002"
-    told = arena(folder, "markets", "show", "polymarket:1002").stdout
+    told = arena(folder, "show", "market", "polymarket:1002").stdout
     for words in (
         "Will it snow here?",
         "resolves to Yes if it rains",
@@ -86,9 +86,9 @@ def test_what_a_venue_shows_is_synced_listed_and_shown(folder: Path, wire: Polym
         "No resolution is known",
     ):
         assert words in told
-    table = arena(folder, "markets", "list", "--category", "Weather", "--limit", "2").stdout
+    table = arena(folder, "show", "markets", "--category", "Weather", "--limit", "2").stdout
     assert "2 of 3 markets" in table
-    assert arena_json(folder, "verify").items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify").items() >= AGREES.items()
 
 
 def test_a_bad_record_is_set_aside_and_the_others_are_kept(folder: Path, wire: PolymarketWire) -> None:
@@ -96,22 +96,22 @@ def test_a_bad_record_is_set_aside_and_the_others_are_kept(folder: Path, wire: P
     found = synced(folder, status=2)
     assert (found["markets"], found["set_aside"], found["whole"]) == (3, {"malformed": 1}, False)
     assert found["quotes"] == 2
-    (rejected,) = arena_json(folder, "markets", "rejected")["rejected"]
+    (rejected,) = arena_json(folder, "show", "markets", "--rejected")["rejected"]
     assert (rejected["record"], rejected["kind"], rejected["times"]) == ("1001", "quote", 1)
     assert rejected["raw"].startswith('{"id": "1001"')
-    done = arena(folder, "markets", "sync")
+    done = arena(folder, "run", "--sync")
     assert (done.returncode, "1 rejected record:" in done.stdout) == (2, True)
-    again = arena(folder, "markets", "rejected", "--kind", "quote").stdout
+    again = arena(folder, "show", "markets", "--rejected", "--kind", "quote").stdout
     assert "a lot" in again
-    assert arena_json(folder, "markets", "rejected", "--venue", "kalshi") == {"rejected": []}
+    assert arena_json(folder, "show", "markets", "--rejected", "--venue", "kalshi") == {"rejected": []}
 
 
 def test_a_venue_that_cannot_be_read_changes_nothing(folder: Path, venue: VenueServer) -> None:
     synced(folder)
     venue.fail(LISTS, HTML, forever=True)
-    error = arena_json(folder, "markets", "sync", status=1)["error"]
+    error = arena_json(folder, "run", "--sync", status=1)["error"]
     assert error["code"] == "not_json"
-    assert arena_json(folder, "markets", "list")["found"] == 3
+    assert arena_json(folder, "show", "markets")["found"] == 3
     venue.mend()
     assert counts(synced(folder)) == (3, 0, 0, 0, 3)
 
@@ -122,17 +122,17 @@ def test_a_market_that_is_gone_waits_until_it_has_ended(folder: Path, wire: Poly
     wire.markets = [snow, hail]
     found = synced(folder, status=2)
     assert (found["gone"], found["set_aside"]) == (["polymarket:1001"], {"missing": 1})
-    waiting = arena_json(folder, "markets", "list", "--status", "waiting")["markets"]
+    waiting = arena_json(folder, "show", "markets", "--status", "waiting")["markets"]
     assert [market["id"] for market in waiting] == ["polymarket:1001"]
 
     wire.markets, wire.ends = [an_end("1001"), snow, hail], [a_book_end("1001")]
     assert synced(folder)["resolutions"] == 1
     assert synced(folder)["resolutions"] == 0
-    ended = arena_json(folder, "markets", "list", "--status", "ended")["markets"]
+    ended = arena_json(folder, "show", "markets", "--status", "ended")["markets"]
     assert [market["id"] for market in ended] == ["polymarket:1001"]
-    shown = arena_json(folder, "markets", "show", "1001")
+    shown = arena_json(folder, "show", "market", "1001")
     assert [(end["version"], end["payout"]) for end in shown["resolutions"]] == [(1, 1.0)]
-    assert "paid $1" in arena(folder, "markets", "show", "1001").stdout
+    assert "paid $1" in arena(folder, "show", "market", "1001").stdout
 
 
 def test_ends_are_asked_for_only_if_wanted(folder: Path, wire: PolymarketWire, venue: VenueServer) -> None:
@@ -158,16 +158,16 @@ def test_ends_that_cannot_be_read_leave_the_prices(
 def test_what_was_seen_is_recorded_and_is_a_bundle(folder: Path, wire: PolymarketWire) -> None:
     synced(folder)
     wire.markets[0] = an_open("1001", bid=0.7, description="Other rules.")
-    found = arena_json(folder, "markets", "record", "seen", "--fresh")
+    found = arena_json(folder, "study", "bundle", "seen", "--fresh")
     assert (found["pages"], found["prices"], found["left_out"]) == (4, 6, [])
-    again = arena_json(folder, "markets", "record", "seen")
+    again = arena_json(folder, "study", "bundle", "seen")
     assert (again["pages"], again["prices"], again["resolutions"]) == (0, 0, 0)
-    checked = arena_json(folder, "markets", "check", "seen")
+    checked = arena_json(folder, "check", "seen")
     assert (checked["ok"], checked["markets"], checked["prices"]) == (True, 3, 6)
     today = f"{now():%Y-%m-%d}"
-    none = arena_json(folder, "markets", "record", "none", "--until", today)
+    none = arena_json(folder, "study", "bundle", "none", "--until", today)
     assert none["prices"] == 0
-    assert arena_json(folder, "markets", "record", "config.yaml", status=1)["error"]["code"] == "not_writable"
+    assert arena_json(folder, "study", "bundle", "config.yaml", status=1)["error"]["code"] == "not_writable"
 
 
 def test_pruning_says_first_what_it_would_do(folder: Path, wire: PolymarketWire) -> None:
@@ -176,17 +176,17 @@ def test_pruning_says_first_what_it_would_do(folder: Path, wire: PolymarketWire)
         synced(folder)
     sleep(1)  # or the newest are not a second old
     plan = {"goes": 2, "used": 0, "last": 3, "later": 0}
-    asked = arena_json(folder, "db", "prune", "--older-than", "1s", "--dry-run")
+    asked = arena_json(folder, "admin", "prune", "--older-than", "1s", "--dry-run")
     assert {name: asked[name] for name in plan} == plan
     assert asked["done"] is False
-    refused = arena(folder, "db", "prune", "--older-than", "1s")
+    refused = arena(folder, "admin", "prune", "--older-than", "1s")
     assert (refused.returncode, "2 can be deleted" in refused.stdout) == (1, True)
     assert "--yes" in refused.stderr
-    done = arena_json(folder, "db", "prune", "--older-than", "1s", "--yes")
+    done = arena_json(folder, "admin", "prune", "--older-than", "1s", "--yes")
     assert (done["done"], done["goes"]) == (True, 2)
-    assert arena_json(folder, "db", "prune", "--older-than", "1s", "--yes")["done"] is False
-    assert len(arena_json(folder, "markets", "show", "1001")["history"]) == 1
-    assert arena_json(folder, "verify").items() >= AGREES.items()
+    assert arena_json(folder, "admin", "prune", "--older-than", "1s", "--yes")["done"] is False
+    assert len(arena_json(folder, "show", "market", "1001")["history"]) == 1
+    assert arena_json(folder, "admin", "verify").items() >= AGREES.items()
 
 
 def test_one_page_of_a_venue_is_read_to_check_it(
@@ -220,13 +220,13 @@ def test_a_venue_that_cannot_be_checked_is_named(folder: Path, venue: VenueServe
 
 
 CANNOT_BE_DONE = (
-    (("markets", "list"), "no_record"),
-    (("markets", "rejected"), "no_record"),
-    (("markets", "show", "x"), "no_record"),
-    (("markets", "record", "seen"), "no_record"),
-    (("db", "prune", "--older-than", "9d"), "no_record"),
-    (("db", "prune", "--older-than", "soon"), "bad_duration"),
-    (("markets", "sync", "--at", "2026-01-01"), "live_venue"),
+    (("show", "markets"), "no_record"),
+    (("show", "markets", "--rejected"), "no_record"),
+    (("show", "market", "x"), "no_record"),
+    (("study", "bundle", "seen"), "no_record"),
+    (("admin", "prune", "--older-than", "9d"), "no_record"),
+    (("admin", "prune", "--older-than", "soon"), "bad_duration"),
+    (("run", "--sync", "--at", "2026-01-01"), "live_venue"),
 )
 
 
@@ -235,6 +235,6 @@ def test_what_cannot_be_done_is_said_in_a_line(folder: Path) -> None:
         assert arena_json(folder, *words, status=1)["error"]["code"] == code
     assert not (folder / "arena.db").exists()
     synced(folder)
-    error = arena_json(folder, "markets", "show", "100", status=1)["error"]
+    error = arena_json(folder, "show", "market", "100", status=1)["error"]
     assert error["code"] == "unknown_market"
     assert "did you mean polymarket:1001, polymarket:1002, polymarket:1003?" in error["mend"]

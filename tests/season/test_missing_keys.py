@@ -39,7 +39,7 @@ def test_a_config_without_keys_is_valid_and_warned_of(folder: Path) -> None:
 
 STARTS = [
     ("run", "--once"),
-    *(pytest.param(x, marks=pytest.mark.thorough) for x in (("round",), ("cohorts", "start"))),
+    *(pytest.param(x, marks=pytest.mark.thorough) for x in (("round",), ("admin", "cohort", "start"))),
 ]
 
 
@@ -56,25 +56,25 @@ def test_where_no_model_has_a_key_a_cohort_starts_only_if_asked_for(
     assert arena_json(folder, "check")["next_command"] == "round --baselines"
     assert arena_json(folder, "status", "--incidents")["incidents"] == []
     assert arena(folder, *words, "--baselines").returncode == 0
-    assert [one["cohort"] for one in arena_json(folder, "cohorts", "list")["cohorts"]] == [1]
+    assert [one["cohort"] for one in arena_json(folder, "show", "cohorts")["cohorts"]] == [1]
 
 
 def test_an_agent_waits_and_enters_once_its_key_is_there(folder: Path) -> None:
-    first = arena_json(folder, "round", **BOB)
+    first = arena_json(folder, "run", "--round", **BOB)
     assert statuses(first) == {"market": "played", "ann": "waiting", "bob": "played", "kelly": "waiting"}
-    assert arena_json(folder, "cohorts", "show", "1")["waiting"] == {
+    assert arena_json(folder, "show", "cohort", "1")["waiting"] == {
         "ann": "waiting for ANN_KEY",
         "kelly": "waiting for ann",
     }
-    assert "ann is waiting for ANN_KEY" in arena(folder, "agents", "list").stdout
+    assert "ann is waiting for ANN_KEY" in arena(folder, "show", "agents").stdout
     status = arena_json(folder, "status")
     assert [reason["text"] for reason in status["reasons"]] == [
         "kelly is waiting for ann",
         "ann is waiting for ANN_KEY",
     ]
-    assert statuses(arena_json(folder, "round", **BOB))["ann"] == "waiting"
+    assert statuses(arena_json(folder, "run", "--round", **BOB))["ann"] == "waiting"
     (folder / ".env").write_text("ANN_KEY=ann-key\n", "utf-8")
-    third = arena_json(folder, "round", **BOB)
+    third = arena_json(folder, "run", "--round", **BOB)
     assert set(statuses(third).values()) == {"played"}
     incidents = arena_json(folder, "status", "--incidents")["incidents"]
     told = [(x["kind"], x["data"]["agent"]) for x in incidents if x["kind"] != "cost_unknown"]
@@ -82,9 +82,9 @@ def test_an_agent_waits_and_enters_once_its_key_is_there(folder: Path) -> None:
         (kind, name) for kind in ("agent_entered", "agent_waiting") for name in ("ann", "kelly")
     ]
     assert arena_json(folder, "status")["reasons"] == []
-    rows = {row["agent"]: row["failed"] for row in arena_json(folder, "leaderboard")["leaderboard"]}
+    rows = {row["agent"]: row["failed"] for row in arena_json(folder, "board")["leaderboard"]}
     assert set(rows.values()) == {0}
-    assert arena_json(folder, "verify").items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify").items() >= AGREES.items()
 
 
 def test_models_of_the_demo_are_refused_at_a_live_venue(folder: Path) -> None:

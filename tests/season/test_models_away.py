@@ -17,8 +17,8 @@ agents:
   - {{name: eve, model: openai/eve, base_url: "{url}"}}
   - {{kind: market}}
 """
-FIRST = ("round", "--at", "2026-01-04T00:00Z")
-NEXT = ("round", "--at", "2026-01-11T00:00Z")
+FIRST = ("run", "--round", "--at", "2026-01-04T00:00Z")
+NEXT = ("run", "--round", "--at", "2026-01-11T00:00Z")
 
 
 @pytest.fixture
@@ -42,34 +42,34 @@ def test_a_round_is_played_again_until_its_model_has_answered(
     fault: str, folder: Path, provider: FaultyProvider
 ) -> None:
     provider.script("eve", BEHAVIOURS[fault])
-    assert ("2026-01-04", "eve", "failed") in statuses(folder, "round", status=2)
-    assert statuses(folder, "round", status=2) == [("2026-01-04", "eve", "failed")]
+    assert ("2026-01-04", "eve", "failed") in statuses(folder, "run", "--round", status=2)
+    assert statuses(folder, "run", "--round", status=2) == [("2026-01-04", "eve", "failed")]
     refused = arena(folder, *NEXT)
     assert refused.returncode == 2
     assert "cohort 1, round 1 still waits: no answer for eve since" in refused.stderr
     assert "--leave-failed goes on without these turns" in refused.stderr
 
     provider.script("eve", BEHAVIOURS["plays"])
-    assert statuses(folder, "round", status=0) == [("2026-01-04", "eve", "played")]
-    assert {at for at, _, _ in statuses(folder, "round", status=0)} == {"2026-01-11"}
-    assert arena_json(folder, "verify").items() >= AGREES.items()
+    assert statuses(folder, "run", "--round", status=0) == [("2026-01-04", "eve", "played")]
+    assert {at for at, _, _ in statuses(folder, "run", "--round", status=0)} == {"2026-01-11"}
+    assert arena_json(folder, "admin", "verify").items() >= AGREES.items()
 
 
-@pytest.mark.parametrize("words", [("round", "--leave-failed"), (*NEXT, "--leave-failed")])
+@pytest.mark.parametrize("words", [("run", "--round", "--leave-failed"), (*NEXT, "--leave-failed")])
 def test_who_says_so_goes_on_without_the_model(
     words: tuple[str, ...], folder: Path, provider: FaultyProvider
 ) -> None:
     provider.script("eve", fails(503))
-    arena(folder, "round")
+    arena(folder, "run", "--round")
     provider.script("eve", BEHAVIOURS["plays"])
     assert {at for at, _, _ in statuses(folder, *words, status=0)} == {"2026-01-11"}
-    assert arena_json(folder, "verify").items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify").items() >= AGREES.items()
 
 
 def test_a_round_says_how_the_next_one_comes(folder: Path, provider: FaultyProvider) -> None:
     provider.script("eve", fails(503))
-    assert "arena round waits for eve: it plays this round again; --leave-failed goes on" in (
-        arena(folder, "round").stdout
+    assert "arena run --round waits for eve: it plays this round again; --leave-failed goes on" in (
+        arena(folder, "run", "--round").stdout
     )
 
 
@@ -89,7 +89,7 @@ def test_a_season_stops_with_status_2_where_a_key_is_wrong_and_goes_on_once_it_i
     resumed = ("--resume",) if command[0] == "demo" else ()
     again = arena(folder, *words, *resumed)
     assert again.returncode == 0, again.stderr
-    exported = arena_json(folder, "leaderboard", "--database", "season.db")["leaderboard"]
+    exported = arena_json(folder, "board", "--database", "season.db")["leaderboard"]
     assert {row["agent"]: row["failed"] for row in exported} == {"eve": 0, "market": 0}
 
 
@@ -104,7 +104,7 @@ def test_a_season_waits_for_a_model_and_says_for_whom(
     assert done.returncode == 0, done.stderr
     assert "no answer for eve since" in done.stderr
     assert "Ctrl-C keeps what was played" in done.stderr
-    board = arena_json(folder, "leaderboard", "--database", "season.db")["leaderboard"]
+    board = arena_json(folder, "board", "--database", "season.db")["leaderboard"]
     assert {row["failed"] for row in board} == {0}
 
 

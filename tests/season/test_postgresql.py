@@ -62,7 +62,7 @@ def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
     assert there["state_hash"] == here["state_hash"]
     assert there["leaderboard"] == here["leaderboard"]
     assert there["settlements"] > 0
-    assert arena_json(tmp_path, "verify", "--database", address).items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify", "--database", address).items() >= AGREES.items()
     again = arena_json(tmp_path, *words, "--resume", "--database", address)
     assert again["state_hash"] == here["state_hash"]
     told = [agents_told(tmp_path, place) for place in ("here.db", address)]
@@ -83,9 +83,9 @@ def driven(address: str) -> str:
 
 def agents_told(folder: Path, database: str) -> list[Any]:
     """What is said of an agent, and what it does when it is tried; without what a clock says."""
-    shown = arena_json(folder, "agents", "show", "sharp", "--database", database)["record"]
-    listed = arena_json(folder, "agents", "list", "--database", database)
-    tried = arena_json(folder, "agents", "try", "sharp", "--database", database)
+    shown = arena_json(folder, "show", "agent", "sharp", "--database", database)["record"]
+    listed = arena_json(folder, "show", "agents", "--database", database)
+    tried = arena_json(folder, "show", "turn", "--play", "sharp", "--database", database)
     counted = {key: value for key, value in shown.items() if not key.endswith("_ms") and key != "reported"}
     served = [(each["model"], each["fingerprint"], each["answers"]) for each in shown["reported"]]
     return [counted, served, listed, tried["cash"], tried["decision"], tried["fills"], tried["cost_usd"]]

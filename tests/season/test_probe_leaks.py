@@ -1,4 +1,4 @@
-"""`arena replay --probe-leaks`: clean where nobody looks ahead, and every planted leak is found."""
+"""`arena study replay --probe-leaks`: clean where nobody looks ahead, and every planted leak is found."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -75,7 +75,9 @@ def config(folder: Path, agents: str, how: str = "") -> None:
 
 
 def probe(folder: Path, *words: str, status: int = 0) -> Any:
-    return arena_json(folder, "replay", "past", "--probe-leaks", "--probes", "2", *words, status=status)
+    return arena_json(
+        folder, "study", "replay", "past", "--probe-leaks", "--probes", "2", *words, status=status
+    )
 
 
 def test_a_replay_is_clean_and_nothing_is_kept(folder: Path) -> None:
@@ -108,7 +110,7 @@ def test_agents_with_models_are_left_out_with_who_needs_them(folder: Path) -> No
     config(folder, f"{{kind: market}}, {model}, {{kind: kelly, of: one, name: two}}")
     found = probe(folder)
     assert (found["agents"], found["left_out"]) == (["market"], ["one", "two"])
-    done = arena(folder, "replay", "past", "--probe-leaks", "--agents", "one")
+    done = arena(folder, "study", "replay", "past", "--probe-leaks", "--agents", "one")
     assert done.returncode == 1
     assert "every agent asks a model" in done.stderr
 
@@ -154,6 +156,6 @@ def test_another_future_is_the_same_until_its_instant_and_another_after_it(folde
 
 
 def test_probes_need_no_record(folder: Path) -> None:
-    done = arena(folder, "replay", "past", "--probe-leaks", "--database", "some.db")
+    done = arena(folder, "study", "replay", "past", "--probe-leaks", "--database", "some.db")
     assert done.returncode == 1
     assert "keeps no record" in done.stderr

@@ -1,4 +1,4 @@
-"""`arena round` beside a model that is limited: the others of its provider play, and nobody is kept waiting
+"""`arena run --round` beside a model that is limited: the others of its provider play, and nobody is kept waiting
 in silence."""
 
 import json
@@ -79,7 +79,7 @@ def test_a_quota_that_is_used_up_fails_one_turn_at_once_and_delays_no_other(
     write(tmp_path, server, capped="", good="")
     by_model(server, capped=refused)
     for passes in (1, 2):
-        played = json.loads(arena(tmp_path, "round", "--at", "2026-01-04T00:00Z", "--json").stdout)
+        played = json.loads(arena(tmp_path, "run", "--round", "--at", "2026-01-04T00:00Z", "--json").stdout)
         turns = {turn["agent"]: turn["status"] for turn in played["rounds"][0]["turns"]}
         assert turns == ({"capped": "failed", "good": "played"} if passes == 1 else {"capped": "failed"})
         assert asked_of(server, "good") == [200] * PARTS
@@ -95,7 +95,7 @@ def test_while_a_model_is_waited_for_the_others_turns_are_in_and_round_and_statu
 ) -> None:
     write(tmp_path, server, capped="", good="", other="")
     by_model(server, capped=limited(900))
-    playing = loaded().start(tmp_path, "round", "--at", "2026-01-04T00:00Z")
+    playing = loaded().start(tmp_path, "run", "--round", "--at", "2026-01-04T00:00Z")
     database = tmp_path / "arena.db"
     for _ in range(POLLS):
         if not playing.runs or turns_in(database) >= {"good", "other"}:
@@ -115,10 +115,10 @@ def test_while_a_model_is_waited_for_the_others_turns_are_in_and_round_and_statu
     with closing(sqlite3.connect(database)) as record:
         record.execute("UPDATE model_limit SET paused_until = '2000-01-01T00:00:00.000000Z'")
         record.commit()
-    assert arena(tmp_path, "round", "--at", "2026-01-04T00:00Z").returncode == 0
+    assert arena(tmp_path, "run", "--round", "--at", "2026-01-04T00:00Z").returncode == 0
     assert asked_of(server, "good") == asked_of(server, "other") == [200] * PARTS, "nothing is paid twice"
     assert turns_in(database) == {"capped", "good", "other"}
-    assert arena_json(tmp_path, "verify")["ok"]
+    assert arena_json(tmp_path, "admin", "verify")["ok"]
 
 
 def turns_in(database: Path) -> set[str]:

@@ -43,48 +43,48 @@ def write(folder: Path, url: str, ann: str = AWAY, tokens: int = 16_000, prompt:
 
 def test_an_agent_without_a_good_turn_takes_its_corrected_block(tmp_path: Path, url: str) -> None:
     write(tmp_path, url)
-    said = arena(tmp_path, "round", **KEY)
+    said = arena(tmp_path, "run", "--round", **KEY)
     assert said.returncode == 2
     hint = "ann has no good turn yet: check its server, or correct its block in config.yaml, before the next"
     hint = f"{hint} round"
     assert f"  {hint}\n" in said.stdout
-    assert "arena cohorts end" not in said.stdout
+    assert "arena admin cohort end" not in said.stdout
     assert f"{hint} (cohort 1)" in [x["text"] for x in arena_json(tmp_path, "status", **KEY)["reasons"]]
     assert f"{hint} (cohort 1)." in arena(tmp_path, "check", **KEY).stdout
     write(tmp_path, url, ann=url, tokens=9_000, prompt="superforecaster_odds")
     assert arena_json(tmp_path, "check", **KEY)["unproven"] == [
         {"cohort": 1, "changed": ["ann"], "unchanged": []}
     ]
-    (second,) = arena_json(tmp_path, "round", "--leave-failed", **KEY)["rounds"]
+    (second,) = arena_json(tmp_path, "run", "--round", "--leave-failed", **KEY)["rounds"]
     assert {turn["agent"]: turn["status"] for turn in second["turns"]} == dict.fromkeys(
         ("market", "ann", "bob", "kelly"), "played"
     )
     (line,) = second["replaced"]
     assert line.startswith("ann takes its block from config.yaml: settings ")
     assert line.endswith(" from round 2 on")
-    cohort = arena_json(tmp_path, "cohorts", "show", "1", **KEY)
+    cohort = arena_json(tmp_path, "show", "cohort", "1", **KEY)
     frozen = [one["settings"].get("base_url") for one in cohort["frozen"]["entrants"]]
     assert frozen == [None, "server 1", "server 2", None]
     assert [(x["name"], x["since"], x["settings"]["base_url"]) for x in cohort["replaced"]] == [
         ("ann", 2, "server 1")
     ]
     write(tmp_path, url, ann=url, tokens=8_000)  # both have had good turns by now
-    (third,) = arena_json(tmp_path, "round", **KEY)["rounds"]
+    (third,) = arena_json(tmp_path, "run", "--round", **KEY)["rounds"]
     assert third["replaced"] == []
     assert {turn["status"] for turn in third["turns"]} == {"played"}
-    assert arena_json(tmp_path, "verify").items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify").items() >= AGREES.items()
 
 
 def test_a_record_with_a_replacement_comes_back_whole_and_a_forged_one_is_seen(
     tmp_path: Path, url: str
 ) -> None:
     write(tmp_path, url)
-    assert arena(tmp_path, "round", **KEY).returncode == 2
+    assert arena(tmp_path, "run", "--round", **KEY).returncode == 2
     write(tmp_path, url, ann=url, prompt="superforecaster_odds")
-    assert arena(tmp_path, "round", "--leave-failed", **KEY).returncode == 0
-    assert arena(tmp_path, "export", "out").returncode == 0
-    assert arena(tmp_path, "import", "out", "--database", "back.db").returncode == 0
-    assert arena_json(tmp_path, "verify", "--database", "back.db").items() >= AGREES.items()
+    assert arena(tmp_path, "run", "--round", "--leave-failed", **KEY).returncode == 0
+    assert arena(tmp_path, "share", "export", "out").returncode == 0
+    assert arena(tmp_path, "admin", "restore", "out", "--database", "back.db").returncode == 0
+    assert arena_json(tmp_path, "admin", "verify", "--database", "back.db").items() >= AGREES.items()
     for statement, column in (
         ("DELETE FROM replacement", ("turn", "hash")),
         ("UPDATE turn SET status = 'played' WHERE status = 'failed'", ("replacement", "round")),
@@ -97,15 +97,15 @@ def test_a_record_with_a_replacement_comes_back_whole_and_a_forged_one_is_seen(
         """UPDATE replacement SET settings = replace(settings, '"server 1"', '"http://ann:canary@host/v1"')"""
     )
     tamper(tmp_path / "back.db", older)
-    assert arena(tmp_path, "export", "hidden", "--database", "back.db").returncode == 0
-    refused = arena(tmp_path, "import", "hidden", "--database", "new.db")
+    assert arena(tmp_path, "share", "export", "hidden", "--database", "back.db").returncode == 0
+    refused = arena(tmp_path, "admin", "restore", "hidden", "--database", "new.db")
     assert (refused.returncode, (tmp_path / "new.db").exists()) == (1, False)
     assert "sealed with a credential, which the export hides" in refused.stderr
 
 
 def test_a_world_that_is_open_reads_an_edited_config(tmp_path: Path, url: str) -> None:
     write(tmp_path, url, prompt="./own.md")
-    assert arena(tmp_path, "round", **KEY).returncode == 2
+    assert arena(tmp_path, "run", "--round", **KEY).returncode == 2
     config = load(tmp_path / "config.yaml")
 
     async def changed() -> list[list[str]]:

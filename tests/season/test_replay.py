@@ -1,4 +1,4 @@
-"""`arena replay`: a season over a recording, by the command line."""
+"""`arena study replay`: a season over a recording, by the command line."""
 
 import csv
 import json
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def season(folder: Path) -> Any:
     """The recording played as it comes, once for this file."""
-    return arena_json(folder, "replay", "spring")
+    return arena_json(folder, "study", "replay", "spring")
 
 
 def test_a_column_that_there_is_not_is_refused_before_anything_is_played(
@@ -98,7 +98,7 @@ def test_the_null_agents_play_weekly_cohorts_and_everything_is_settled(season: A
 
 
 def test_the_record_verifies_and_its_cohorts_are_stamped(season: Any, folder: Path) -> None:
-    assert arena_json(folder, "verify", "--database", season["database"]).items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify", "--database", season["database"]).items() >= AGREES.items()
     with closing(sqlite3.connect(folder / season["database"])) as connection:
         frozen = [json.loads(text) for (text,) in connection.execute("SELECT frozen FROM cohort")]
     assert {cohort["stamp"] for cohort in frozen} == {"replay"}
@@ -114,15 +114,15 @@ def test_the_same_hash_in_another_place_hash_seed_and_time_zone(
     for file in (folder / "spring").iterdir():
         (tmp_path / "elsewhere" / file.name).write_bytes(file.read_bytes())
     where: dict[str, Any] = {"TZ": "Pacific/Auckland"} | ({"PYTHONHASHSEED": "5"} if thorough else {})
-    again = arena_json(tmp_path, "replay", "elsewhere", **where)
+    again = arena_json(tmp_path, "study", "replay", "elsewhere", **where)
     assert lasting(again) == lasting(season)
 
 
 def test_playing_it_again_says_that_it_is_done(season: Any, folder: Path) -> None:
-    again = arena_json(folder, "replay", "spring")
+    again = arena_json(folder, "study", "replay", "spring")
     assert lasting(again) == lasting(season)
     assert again["new_turns"] == 0
-    said = arena(folder, "replay", "spring")
+    said = arena(folder, "study", "replay", "spring")
     assert "It was already complete; nothing was played again." in said.stdout
     assert "replay: not evidence of skill" in said.stdout
     assert f"State hash {season['state_hash']}" in said.stdout
@@ -132,7 +132,7 @@ def test_killed_or_stopped_in_the_middle_it_goes_on_to_the_same_end(
     season: Any, folder: Path, tmp_path: Path, thorough: bool
 ) -> None:
     chance, database = Random("when to stop"), tmp_path / "stopped.db"
-    words = ["replay", str(folder / "spring"), "--database", str(database)]
+    words = ["study", "replay", str(folder / "spring"), "--database", str(database)]
     signals = [signal.SIGINT, signal.SIGKILL] * (5 if thorough else 1)
     statuses = []
     for how in signals:
@@ -156,7 +156,7 @@ def _written(database: Path) -> int:
 def test_the_days_bound_what_is_played_and_more_of_it_can_be_played_later(
     folder: Path, tmp_path: Path
 ) -> None:
-    words = ["replay", str(folder / "spring"), "--database", "part.db", "--start", "2026-01-14"]
+    words = ["study", "replay", str(folder / "spring"), "--database", "part.db", "--start", "2026-01-14"]
     part = arena_json(tmp_path, *words, "--end", "2026-02-01", "--agents", "random,market")
     assert (part["cohorts"], part["decision_times"]) == (3, 3)
     assert part["start"] == "2026-01-18T00:00:00+00:00"
@@ -168,19 +168,19 @@ def test_the_days_bound_what_is_played_and_more_of_it_can_be_played_later(
     more = arena_json(tmp_path, *words, "--end", "2026-02-15", "--agents", "random,market")
     assert more["turns"] > more["new_turns"] > 0
     assert decided(tmp_path / "part.db", "2026-02-01") == before
-    assert arena_json(tmp_path, "verify", "--database", "part.db")["ok"]
+    assert arena_json(tmp_path, "admin", "verify", "--database", "part.db")["ok"]
 
 
 def test_the_cohorts_rules_and_agents_of_a_config_play(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
-    found = arena_json(tmp_path, "replay", str(folder / "spring"), "--end", "2026-01-20")
+    found = arena_json(tmp_path, "study", "replay", str(folder / "spring"), "--end", "2026-01-20")
     assert found["seed"] == 7
     assert entrants(tmp_path / "replay-spring.db") == ["third", "kelly", "random"]
     cohort = json.loads(rows_in(tmp_path / "replay-spring.db", "SELECT frozen FROM cohort")[0][0])
     assert (cohort["rounds"], cohort["bankroll"], cohort["venue"]) == (3, 5_000_000_000, "recorded")
     assert (cohort["rules"]["fill"], cohort["rules"]["min_bet"]) == ("spread", 20_000_000)
     mixed = ["--end", "2026-01-12", "--agents", "market,third,constant", "--database", "mixed.db"]
-    arena_json(tmp_path, "replay", str(folder / "spring"), *mixed)
+    arena_json(tmp_path, "study", "replay", str(folder / "spring"), *mixed)
     assert entrants(tmp_path / "mixed.db") == ["market", "third", "constant"]
 
 
@@ -189,7 +189,7 @@ def test_prices_after_a_day_change_nothing_that_was_decided_up_to_it(folder: Pat
     day, found = "2026-02-01", []
     for name in ("one", "two"):
         _with_prices_thrown_from(day, folder / "spring", tmp_path / name)
-        arena_json(tmp_path, "replay", name, "--end", "2026-02-09")
+        arena_json(tmp_path, "study", "replay", name, "--end", "2026-02-09")
         found.append(tmp_path / f"replay-{name}.db")
     until = [decided(database, day) for database in found]
     assert len(until[0]) >= 30

@@ -55,12 +55,12 @@ def test_each_role_does_its_own_work_and_no_more(
     owner, worker, reader = addresses.values()
     (tmp_path / "config.yaml").write_text(WORLD, "utf-8")
     Record.open(owner).close()
-    with process(forked, tmp_path, "worker", "--database", worker) as hand:
+    with process(forked, tmp_path, "run", "--worker", "--database", worker) as hand:
         arena_json(tmp_path, "run", "--once", "--database", owner)
         assert ": played" in hand.said()
         assert "Traceback" not in hand.said()
-    assert arena_json(tmp_path, "verify", "--database", reader)["ok"]
-    assert arena_json(tmp_path, "leaderboard", "--database", reader)["leaderboard"]
+    assert arena_json(tmp_path, "admin", "verify", "--database", reader)["ok"]
+    assert arena_json(tmp_path, "board", "--database", reader)["leaderboard"]
     keep_up(owner)
     for role in (worker, reader):
         engine = connect(role)

@@ -227,8 +227,8 @@ def test_with_all_jobs_killed_before_any_write_it_ends_as_if_unbroken(tmp_path: 
 
 
 def leaderboard(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """The rows of `arena leaderboard --json`, by agent."""
-    return agents_of(arena_json(folder, "leaderboard")["leaderboard"])
+    """The rows of `arena board --json`, by agent."""
+    return agents_of(arena_json(folder, "board")["leaderboard"])
 
 
 @pytest.mark.parametrize("all_fail", [False, True])

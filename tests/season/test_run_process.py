@@ -224,7 +224,7 @@ def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> Non
     assert set(more) - set(told) == {"marks", "boards"}
 
 
-ENDS = [("round", 130, "stopped; 1 turn done, and kept\n→ arena round continues it"),
+ENDS = [("round", 130, "stopped; 1 turn done, and kept\n→ arena run --round continues it"),
         ("run --clock clock", 0, "Stopped: 0 rounds, 1 turn, 0 jobs done.\nNext: ")]  # fmt: skip
 
 
@@ -251,14 +251,14 @@ def test_ctrl_c_twice_at_once_ends_without_a_traceback(
     tmp_path: Path, provider: FaultyProvider, forked: Forks, pause: float
 ) -> None:
     folder = an_arena_with(provider, tmp_path / "arena", 60.0, "0s")
-    run = forked.start(folder, "round", "--database", "arena.db")
+    run = forked.start(folder, "run", "--round", "--database", "arena.db")
     while not (provider.log and rows(folder, "SELECT 1 FROM turn")):
         assert run.runs, run.said()
         sleep(0.02)
     for _ in range(2):
         run.signal(signal.SIGINT)
         sleep(pause)
-    hint = "→ arena round continues it; a call in progress may still be charged"
+    hint = "→ arena run --round continues it; a call in progress may still be charged"
     assert (run.wait(), run.said()) == (130, f"stopped; 1 turn done, and kept\n{hint}\n")
     assert content(folder)["differences"] == []
 
@@ -289,10 +289,10 @@ def test_the_status_of_a_rehearsal_says_whose_clock_it_goes_by(tmp_path: Path) -
     here = ("--database", "rehearsal.db")
     with provider(tmp_path / "requests") as url:
         ran = arena(folder, "run", "--once", "--clock", "clock", *here, ARENA_DEMO_PROVIDER=url)
-    assert ran.stdout.endswith("arena leaderboard --database rehearsal.db\n")
+    assert ran.stdout.endswith("arena board --database rehearsal.db\n")
     assert arena_json(folder, "status", *here)["clock"] == "mixed"
     assert "use --clock FILE" in arena(folder, "status", *here).stdout
     found = arena_json(folder, "status", "--clock", "clock", *here)
     assert (found["clock"], found["at"]) == ("pretended", "2026-01-04T00:00:00+00:00")
-    arena_json(folder, "round", "--database", "real.db", ARENA_DEMO_PROVIDER=url, status=2)
+    arena_json(folder, "run", "--round", "--database", "real.db", ARENA_DEMO_PROVIDER=url, status=2)
     assert arena_json(folder, "status", "--database", "real.db")["clock"] == "real"

@@ -97,8 +97,8 @@ def test_a_round_played_by_itself_tells_what_happened_too(tmp_path: Path) -> Non
         file = tmp_path / "config.yaml"
         eve = f"- {{name: eve, model: openai/nobody, base_url: '{models.url}'}}"
         file.write_text(file.read_text("utf-8").replace("- kind: market", eve), "utf-8")
-        played = arena(tmp_path, "round", ARENA_WEBHOOK=f"{hears.url}/canary-of-the-webhook")
-        again = arena(tmp_path, "round", "--at", "2026-01-04", ARENA_WEBHOOK=f"{hears.url}/canary")
+        played = arena(tmp_path, "run", "--round", ARENA_WEBHOOK=f"{hears.url}/canary-of-the-webhook")
+        again = arena(tmp_path, "run", "--round", "--at", "2026-01-04", ARENA_WEBHOOK=f"{hears.url}/canary")
     assert (played.returncode, again.returncode) == (2, 2), played.stderr
     assert [told["event"] for told in hears.told] == ["all_agents_failed"], "once"
     assert hears.told[0]["data"]["agents"] == ["eve"]
@@ -107,7 +107,7 @@ def test_a_round_played_by_itself_tells_what_happened_too(tmp_path: Path) -> Non
 
 def test_a_round_whose_webhook_is_away_is_played_all_the_same_and_says_so(tmp_path: Path) -> None:
     an_arena(tmp_path)
-    played = arena(tmp_path, "round", ARENA_WEBHOOK="http://127.0.0.1:9/canary-of-the-webhook")
+    played = arena(tmp_path, "run", "--round", ARENA_WEBHOOK="http://127.0.0.1:9/canary-of-the-webhook")
     assert played.returncode == 0
     assert played.stderr.startswith("the message cohort_finished was not delivered: ")
     assert "canary" not in played.stderr

@@ -32,12 +32,12 @@ def asked(season: Path, *words: str) -> Any:
 
 @pytest.fixture(scope="module")
 def board(season: Path) -> Any:
-    return asked(season, "leaderboard")
+    return asked(season, "board")
 
 
 def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
     """The same verdict, Brier scores, skills, intervals and peer scores as on the leaderboard."""
-    asked(season, "export", str(season / "out"))
+    asked(season, "share", "export", str(season / "out"))
     found = asked(season, "score", str(season / "out"))
     assert (found["leader"], found["pairs"]) == (board["leader"], board["pairs"])
     rows = {row["forecaster"]: row for row in found["rows"]}
@@ -48,9 +48,9 @@ def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
             for name in ("skill", "skill_low", "skill_high", "events_effective", "evidence"):
                 assert row[name] == pytest.approx(line[name], abs=1e-9), name
 
-    asked(season, "export", "--cohort", "1", str(season / "first"))
+    asked(season, "share", "export", "--cohort", "1", str(season / "first"))
     first = {row["forecaster"]: row for row in asked(season, "score", str(season / "first"))["rows"]}
-    for told in asked(season, "leaderboard", "--metaculus", "--cohort", "1")["metaculus"]:
+    for told in asked(season, "board", "--metaculus", "--cohort", "1")["metaculus"]:
         for name in ("peer", "baseline", "relative"):
             if told["agent"] in first:
                 assert first[told["agent"]][name] == pytest.approx(told[name], abs=1e-6), name
@@ -58,10 +58,8 @@ def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
 
 def test_a_cohort_is_a_tournament(season: Path) -> None:
     """Sums of peer scores are the leaderboard's means times the questions; who has no model wins nothing."""
-    means = {
-        row["agent"]: row for row in asked(season, "leaderboard", "--metaculus", "--cohort", "1")["metaculus"]
-    }
-    found = asked(season, "tournament", "--cohort", "1", "--pool", "1000")
+    means = {row["agent"]: row for row in asked(season, "board", "--metaculus", "--cohort", "1")["metaculus"]}
+    found = asked(season, "score", "--cohort", "1", "--pool", "1000")
     assert found["rows"]
     for row in found["rows"]:
         told = means[row["forecaster"]]
@@ -71,9 +69,7 @@ def test_a_cohort_is_a_tournament(season: Path) -> None:
     assert sum(row["prize"] for row in found["rows"]) == pytest.approx(1000)
     community = means["community"]
     assert (community["outside"], community["questions"]) == (True, found["asked"])
-    old = asked(
-        season, "tournament", "--cohort", "1", "--pool", "9", "--form", "2022", "--hidden", "1", "--sweep"
-    )
+    old = asked(season, "score", "--cohort", "1", "--pool", "9", "--form", "2022", "--hidden", "1", "--sweep")
     first = old["rows"][0]
     by_weight = next(row for row in old["sweep"] if row["forecaster"] == first["forecaster"])
     assert by_weight["prizes"]["1"] == pytest.approx(first["prize"])
@@ -93,25 +89,25 @@ def test_programs_read_one_verdict_everywhere(season: Path, board: Any) -> None:
     assert all(ranks)
     assert {row["rank_low"] for row in board["leaderboard"] if row["is_reference"]} == {None}
 
-    cohort = asked(season, "leaderboard", "--cohort", "1")
+    cohort = asked(season, "board", "--cohort", "1")
     assert [cohort[key] for key in ("sentence", "leader", "pairs")] == [None, None, []]
     assert cohort["over_all_cohorts"] == board["sentence"]
     assert {row["rank_low"] for row in cohort["leaderboard"]} == {None}
 
-    whole, part = (asked(season, "duel", "sharp", "hasty", *more) for more in ((), ("--cohort", "1")))
+    whole, part = (asked(season, "board", "sharp", "hasty", *more) for more in ((), ("--cohort", "1")))
     assert whole["pair"] == part["pair"]
     assert {*whole["pair"]} >= {"told", "never", "since", "weeks_more", "better", "worse", "by"}
     assert part["rows"] < whole["rows"]
-    words = arena(season, "--database", "demo.db", "duel", "sharp", "hasty", "--cohort", "1").stdout
+    words = arena(season, "--database", "demo.db", "board", "sharp", "hasty", "--cohort", "1").stdout
     assert f"\nOver all cohorts: {whole['sentence']}\n" in words
     assert "p =" not in words
 
 
 def test_an_agent_is_shown_with_what_is_told_of_it(season: Path, board: Any) -> None:
     told = {row["agent"]: row for row in board["leaderboard"]}["sharp"]
-    found = asked(season, "agents", "show", "sharp")
+    found = asked(season, "show", "agent", "sharp")
     assert (found["verdict"], found["price_verdict"]) == (told["verdict"], told["price_verdict"])
-    words = arena(season, "--database", "demo.db", "agents", "show", "sharp").stdout
+    words = arena(season, "--database", "demo.db", "show", "agent", "sharp").stdout
     assert f"{told['verdict']} {told['price_verdict']}" in words
 
 
@@ -144,7 +140,7 @@ def peers_by_loops(columns: ForecastColumns, outside: set[str], rounds: int) -> 
 def test_metaculus_scores_are_columns_of_the_leaderboard(season: Path, board: Any) -> None:
     """Where they are asked for by name, beside skill."""
     wanted = "agent,skill,peer,baseline,spot_peer,relative,coverage_in_time"
-    asking = ("--database", "demo.db", "leaderboard", "--columns", wanted)
+    asking = ("--database", "demo.db", "board", "--columns", wanted)
     lines = arena(season, *asking).stdout.splitlines()
     scores = {row["agent"]: row for row in board["metaculus"]}
     names = [row["agent"] for row in board["leaderboard"] if row["rank_low"] is not None]
@@ -159,7 +155,7 @@ def test_metaculus_scores_are_columns_of_the_leaderboard(season: Path, board: An
 @pytest.mark.parametrize("hidden", [1, 2, 99])
 def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> None:
     """As plain loops over the record have it; a period longer than the season hides all of it."""
-    asking = ("tournament", "--cohort", "1", "--pool", "1000")
+    asking = ("score", "--cohort", "1", "--pool", "1000")
     found = asked(season, *asking, "--form", "peer", "--hidden", str(hidden), "--sweep")
     outside = {row["forecaster"] for row in found["rows"] if row["excluded"]}
     with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
@@ -179,11 +175,11 @@ def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> 
     ("words", "code"),
     [
         (("tournament",), "no_tournament"),
-        (("tournament", "cup.yaml", "--pool", "5"), "two_rules"),
-        (("tournament", "--cohort", "1", "--sweep"), "no_hidden"),
-        (("tournament", "--cohort", "1", "--form", "2022", "--sweep"), "no_hidden"),
-        (("tournament", "--cohort", "99"), "no_cohort"),
-        (("leaderboard", "--metaculus", "--provisional"), "two_views"),
+        (("score", "cup.yaml", "--pool", "5"), "two_rules"),
+        (("score", "--cohort", "1", "--sweep"), "no_hidden"),
+        (("score", "--cohort", "1", "--form", "2022", "--sweep"), "no_hidden"),
+        (("score", "--cohort", "99"), "no_cohort"),
+        (("board", "--metaculus", "--provisional"), "two_views"),
         (("score", "a.csv", "b.csv"), "no_file"),
     ],
 )
@@ -195,7 +191,7 @@ def test_what_makes_no_sense_is_refused(season: Path, words: tuple[str, ...], co
 
 def test_the_method_of_a_season(season: Path, board: Any) -> None:
     """Cohorts, models, prompts by hash, calls and costs, and the sentence, as the record has them."""
-    found = asked(season, "report", "--method", "-o", str(season / "method.md"))
+    found = asked(season, "share", "report", "--method", "-o", str(season / "method.md"))
     text = (season / "method.md").read_text("utf-8")
     assert board["sentence"] in text
     assert found["state_hash"] in text

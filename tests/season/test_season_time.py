@@ -30,27 +30,27 @@ BETS = "SELECT at, kind, market_id, cash FROM entry ORDER BY id"
 
 def season(folder: Path, record: str, *between: tuple[str, ...]) -> list[Any]:
     """Play a season, with commands between its rounds that may fail: what was bet, and learnt of bets."""
-    while arena(folder, "round", "--database", record).returncode == 0:
+    while arena(folder, "run", "--round", "--database", record).returncode == 0:
         for words in between:
             arena(folder, *words, "--database", record)
-    assert arena_json(folder, "verify", "--database", record).items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify", "--database", record).items() >= AGREES.items()
     return [rows(folder, query, record) for query in (LEARNT, BETS)]
 
 
 def test_a_venue_that_is_read_between_rounds_changes_nothing(folder: Path) -> None:
-    assert season(folder, "read.db", ("markets", "sync")) == season(folder, "left.db")
+    assert season(folder, "read.db", ("run", "--sync")) == season(folder, "left.db")
 
 
 def test_it_is_read_at_the_first_start_then_at_the_newest_round_and_never_later(folder: Path) -> None:
-    assert arena_json(folder, "markets", "sync")["at"] == "2026-01-04T00:00:00+00:00"
-    again = arena(folder, "markets", "sync")
+    assert arena_json(folder, "run", "--sync")["at"] == "2026-01-04T00:00:00+00:00"
+    again = arena(folder, "run", "--sync")
     assert again.returncode == 1
     assert "simulator was already read as of 2026-01-04 00:00 UTC" in again.stderr
-    assert "the season stands at 2026-01-04 00:00; arena round plays on" in again.stderr
+    assert "the season stands at 2026-01-04 00:00; arena run --round plays on" in again.stderr
 
     for _ in range(2):
-        arena_json(folder, "round")
-    later = arena(folder, "markets", "sync", "--at", "2026-01-20")
+        arena_json(folder, "run", "--round")
+    later = arena(folder, "run", "--sync", "--at", "2026-01-20")
     assert later.returncode == 1
     assert "2026-01-20 00:00 is later than the season, which stands at 2026-01-11 00:00" in later.stderr
-    assert arena_json(folder, "markets", "sync")["at"] == "2026-01-11T00:00:00+00:00"
+    assert arena_json(folder, "run", "--sync")["at"] == "2026-01-11T00:00:00+00:00"

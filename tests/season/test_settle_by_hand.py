@@ -67,7 +67,7 @@ def look(folder: Path, at: datetime, venue: LittleVenue | None = None) -> dict[s
 def settle(
     folder: Path, *words: str, status: int = 0, because: str = WHY, market: str = RAIN
 ) -> dict[str, object]:
-    asked = ("--database", "arena.db", "markets", "settle", market, *words, "--because", because)
+    asked = ("--database", "arena.db", "admin", "settle", market, *words, "--because", because)
     told: dict[str, object] = arena_json(folder, *asked, status=status)
     return told
 
@@ -175,8 +175,8 @@ def test_a_decision_is_kept_paid_and_verified(folder: Path, payout: str, share: 
         paid = lot.cost if share is None else lot.shares * usd(share) // usd(1)
         assert cash[name] == usd(10_000) - spent + paid
 
-    assert arena_json(folder, "--database", "arena.db", "verify").items() >= AGREES.items()
-    shown = arena_json(folder, "--database", "arena.db", "markets", "show", RAIN)
+    assert arena_json(folder, "--database", "arena.db", "admin", "verify").items() >= AGREES.items()
+    shown = arena_json(folder, "--database", "arena.db", "show", "market", RAIN)
     assert [end["source"] for end in shown["resolutions"]] == [f"by hand: {WHY}"]
     assert shown["status"] == "ended"
 
@@ -196,7 +196,7 @@ def test_a_later_decision_and_the_venues_own_word_reverse_it(folder: Path) -> No
     venue = LittleVenue(endings=[Resolution(MarketId(RAIN), 1, start + 2 * DAY, usd("0.5"), "little: half")])
     assert all(cash > bare[name] for name, cash in look(folder, start + 3 * DAY, venue).items())
     assert error_code(settle(folder, "--payout", "1", status=1)) == "settled"
-    shown = arena_json(folder, "--database", "arena.db", "markets", "show", RAIN)
+    shown = arena_json(folder, "--database", "arena.db", "show", "market", RAIN)
     assert [end["payout"] for end in shown["resolutions"]] == [1, 0, 0.5]
     with closing(opened(folder)) as record:
         assert RAIN not in record.read(read_unresolved_markets, start + 999 * DAY)
@@ -216,7 +216,7 @@ def test_a_venue_that_says_the_same_as_a_person_has_the_last_word(folder: Path, 
         venue = LittleVenue(endings=[Resolution(MarketId(RAIN), 1, at, paid, "little: told")])
         assert look(folder, at + days * DAY, venue) == cash
 
-    shown = arena_json(folder, "--database", "arena.db", "markets", "show", RAIN)
+    shown = arena_json(folder, "--database", "arena.db", "show", "market", RAIN)
     newest = shown["resolutions"][-1]
     assert (newest["source"], len(shown["resolutions"])) == ("little: told", int(str(told["version"])) + 1)
     assert error_code(settle(folder, "--payout", "0.5", status=1)) == "settled"
@@ -258,13 +258,13 @@ def test_it_goes_through_an_export_and_its_incident_is_over(folder: Path) -> Non
     settle(folder, "--payout", "1")
     with closing(opened(folder)) as record:
         assert noted(record)[0][1] is not None
-    arena_json(folder, "--database", "arena.db", "export", "out")
-    arena_json(folder, "--database", "copy.db", "import", "out")
+    arena_json(folder, "--database", "arena.db", "share", "export", "out")
+    arena_json(folder, "--database", "copy.db", "admin", "restore", "out")
     shown = [
-        arena_json(folder, "--database", name, "markets", "show", RAIN) for name in ("arena.db", "copy.db")
+        arena_json(folder, "--database", name, "show", "market", RAIN) for name in ("arena.db", "copy.db")
     ]
     assert shown[0] == shown[1]
-    assert arena_json(folder, "--database", "copy.db", "verify").items() >= AGREES.items()
+    assert arena_json(folder, "--database", "copy.db", "admin", "verify").items() >= AGREES.items()
 
 
 REFUSED = [
@@ -288,7 +288,7 @@ def test_what_cannot_be_decided_is_refused_and_nothing_is_written(folder: Path) 
     for words, because, market, status, code in REFUSED:
         told = settle(folder, *words, because=because, market=market, status=status)
         assert error_code(told) == code, words
-    shown = arena_json(folder, "--database", "arena.db", "markets", "show", RAIN)
+    shown = arena_json(folder, "--database", "arena.db", "show", "market", RAIN)
     assert shown["resolutions"] == []
 
 

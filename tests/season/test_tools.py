@@ -100,7 +100,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -
     planted = ARTICLE.format(title="Peace", day="2026-01-01", text=PLANTED).replace("01\n\n", "01/peace\n\n")
     (folder / "news" / "planted.md").write_text(planted, "utf-8")
     configured(folder, provider)
-    arena_json(folder, "replay", "spring", "--database", "first.db")
+    arena_json(folder, "study", "replay", "spring", "--database", "first.db")
     return folder
 
 
@@ -124,7 +124,7 @@ def test_a_model_searches_reads_notes_and_bets_and_the_record_agrees(folder: Pat
     rounds = rows_in(record, "SELECT count(*) FROM round WHERE done = 1")[0][0]
     assert rounds == 2
     assert counts == {"search": 2, "read": 2, "price_history": 2, "book": 2, "notes": 8, "nonsense": 4}
-    assert arena_json(folder, "verify", "--all", "--database", "first.db").items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify", "--all", "--database", "first.db").items() >= AGREES.items()
 
 
 def test_what_came_later_and_what_tells_odds_is_withheld(folder: Path) -> None:
@@ -149,12 +149,12 @@ def test_what_came_later_and_what_tells_odds_is_withheld(folder: Path) -> None:
 
 def test_a_cohort_tells_the_share_of_suspects(folder: Path) -> None:
     words = "suspect (2 dated later, 2 odds); 0 were shown."
-    audit = arena_json(folder, "cohorts", "show", "1", "--database", "first.db")["audit"]
+    audit = arena_json(folder, "show", "cohort", "1", "--database", "first.db")["audit"]
     assert (audit["suspects"], audit["shown"], audit["verdicts"]) == (4, 0, {"dated later": 2, "odds": 2})
     assert audit["share"] == 4 / audit["texts"]
     assert words in audit["words"]
-    assert words in " ".join(arena(folder, "cohorts", "show", "1", "--database", "first.db").stdout.split())
-    arena(folder, "report", "--method", "-o", "method.md", "--database", "first.db")
+    assert words in " ".join(arena(folder, "show", "cohort", "1", "--database", "first.db").stdout.split())
+    arena(folder, "share", "report", "--method", "-o", "method.md", "--database", "first.db")
     assert words in (folder / "method.md").read_text("utf-8")
     with open_read_only(str(folder / "first.db")) as engine, engine.connect() as connection:
         page = read_cohort_page(connection, 1)
@@ -174,7 +174,7 @@ def test_a_cohort_tells_the_share_of_suspects(folder: Path) -> None:
 def test_verify_judges_again(folder: Path, tmp_path: Path, change: str, words: str) -> None:
     database = copied(folder, tmp_path)
     changed(database, f"UPDATE tool_result SET withheld = {change} WHERE tool = 'search'")
-    found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
+    found = arena_json(tmp_path, "admin", "verify", "--all", "--database", "arena.db", status=1)
     told = {each["expected"] for each in found["differences"] if each["field"] == "withheld"}
     assert words in told
 
@@ -189,7 +189,7 @@ def test_verify_finds_a_suspect_that_was_shown(folder: Path, tmp_path: Path) -> 
         f"UPDATE tool_result SET text = replace(text, '{day}', '{late}'),"
         f" sources = replace(sources, '{known}', '{article_hash}') WHERE tool = 'search'",
     )
-    found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
+    found = arena_json(tmp_path, "admin", "verify", "--all", "--database", "arena.db", status=1)
     told = {each["expected"] for each in found["differences"] if each["field"] == "withheld"}
     assert told == {f"a suspect, dated later by the words {late!r}"}
 
@@ -221,20 +221,20 @@ def test_notes_are_memory_over_rounds_and_each_agents_own(folder: Path) -> None:
 def test_replayed_with_recorded_tools_it_has_the_same_hash(folder: Path, provider: FaultyProvider) -> None:
     (folder / "news").rename(folder / "gone")
     (folder / "news").mkdir()
-    again = arena_json(folder, "replay", "spring", "--database", "again.db", "--tools", "recorded")
-    first = arena_json(folder, "replay", "spring", "--database", "first.db")
+    again = arena_json(folder, "study", "replay", "spring", "--database", "again.db", "--tools", "recorded")
+    first = arena_json(folder, "study", "replay", "spring", "--database", "first.db")
     assert again["state_hash"] == first["state_hash"]
     assert first["new_turns"] == 0
-    assert arena_json(folder, "verify", "--all", "--database", "again.db").items() >= AGREES.items()
-    asked_anew = arena_json(folder, "replay", "spring", "--database", "live.db")
+    assert arena_json(folder, "admin", "verify", "--all", "--database", "again.db").items() >= AGREES.items()
+    asked_anew = arena_json(folder, "study", "replay", "spring", "--database", "live.db")
     assert asked_anew["state_hash"] != first["state_hash"], "there is no news any more"
     (folder / "news").rmdir()
     (folder / "gone").rename(folder / "news")
 
 
 def test_an_export_has_it_all(folder: Path) -> None:
-    arena_json(folder, "export", "all.zip", "--database", "first.db")
-    arena_json(folder, "import", "all.zip", "--database", "copy.db")
+    arena_json(folder, "share", "export", "all.zip", "--database", "first.db")
+    arena_json(folder, "admin", "restore", "all.zip", "--database", "copy.db")
     query = "SELECT agent, tool, request, text, hash FROM tool_result ORDER BY id"
     assert rows_in(folder / "copy.db", query) == rows_in(folder / "first.db", query)
 
@@ -259,18 +259,18 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     text = text.partition("  - {name: two")[0].replace("rounds: 2", "rounds: 3")
     text += f"  - {{name: two, {model}}}\n"
     (tmp_path / "config.yaml").write_text(text, "utf-8")
-    arena_json(tmp_path, "replay", "spring", "--database", "arena.db")
+    arena_json(tmp_path, "study", "replay", "spring", "--database", "arena.db")
 
-    rows = {row["agent"]: row for row in arena_json(tmp_path, "leaderboard")["leaderboard"]}
+    rows = {row["agent"]: row for row in arena_json(tmp_path, "board")["leaderboard"]}
     assert [rows[name]["tools"][:2] for name in ("one", "two", "market")] == [["search", "read"], [], []]
-    board = " ".join(arena(tmp_path, "leaderboard").stdout.split())
+    board = " ".join(arena(tmp_path, "board").stdout.split())
     assert "Tools: search, read, price_history, book, notes (one)." in board
     with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
         publish_site(connection, tmp_path / "site", False, lambda _done, _of: None)
     assert (tmp_path / "site" / "index.html").read_text("utf-8").count("openai/guesses · tools") == 1
     published = json.loads((tmp_path / "site" / "data.json").read_text("utf-8"))["leaderboard"]
     assert {row["agent"]: row["tools"] for row in published} == {name: rows[name]["tools"] for name in rows}
-    data = arena_json(tmp_path, "duel", "two", "one")
+    data = arena_json(tmp_path, "board", "two", "one")
     found = data["spending"]
     dollars = ("requests", "steps_usd", "sources_usd", "answers_usd", "usd")
     assert [found["b"][name] for name in dollars] == pytest.approx([3, 0.6, 0, 0.6, 1.2])
@@ -281,7 +281,7 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     assert found["gain_per_dollar"] == pytest.approx(-data["gap"] / 0.6)
     gain, each = f"{found['gain']:+.4f}", f"{found['gain_per_dollar']:+.4f}"
     tools = "search, read, price_history, book, notes"
-    assert arena(tmp_path, "duel", "one", "two").stdout.splitlines()[-3:] == [
+    assert arena(tmp_path, "board", "one", "two").stdout.splitlines()[-3:] == [
         "Cost: one $1.20 (3 requests for tools $0.60, answers $0.60); two $0.60.",
         f"Skill per dollar: one {rows['one']['skill'] / 1.2:+.4f}; two {rows['two']['skill'] / 0.6:+.4f}.",
         f"They differ in tools alone: one has {tools}; its skill is {gain} for $0.60 more: {each} a dollar.",
@@ -298,7 +298,7 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
 )
 def test_verify_finds_what_tools_did_not_tell(folder: Path, tmp_path: Path, change: str, table: str) -> None:
     changed(copied(folder, tmp_path), change)
-    found = arena_json(tmp_path, "verify", "--all", "--database", "arena.db", status=1)
+    found = arena_json(tmp_path, "admin", "verify", "--all", "--database", "arena.db", status=1)
     assert table in {each["table"] for each in found["differences"]}
 
 
@@ -309,7 +309,7 @@ def test_budgets_hold_to_the_cent_and_what_was_paid_is_not_paid_again(
         (tmp_path / name).symlink_to(folder / name)
     configured(tmp_path, provider, round_budget="1.70")
     before = provider.requests["curious"]
-    arena(tmp_path, "replay", "spring", "--database", "arena.db")
+    arena(tmp_path, "study", "replay", "spring", "--database", "arena.db")
     spent = "SELECT round_id, sum(cost) FROM call GROUP BY round_id ORDER BY round_id"
     assert [cost for _, cost in rows_in(tmp_path / "arena.db", spent)] == [1_600_000, 1_600_000]
     assert provider.requests["curious"] - before == 16
@@ -337,8 +337,8 @@ def conversations(database: Path) -> set[str]:
 
 def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: FaultyProvider) -> None:
     """In the middle of conversations, once a step later each time; what was answered is asked no more."""
-    database, words = folder / "killed.db", ("replay", "spring", "--database", "killed.db")
-    whole, hung = arena_json(folder, "replay", "spring", "--database", "first.db"), list[Asked]()
+    database, words = folder / "killed.db", ("study", "replay", "spring", "--database", "killed.db")
+    whole, hung = arena_json(folder, "study", "replay", "spring", "--database", "first.db"), list[Asked]()
     kills, first = (1, 3, 4, 6, 7), len(provider.log)
     for step in kills:
         known, begun = conversations(database) if database.exists() else set(), len(provider.log)
@@ -369,7 +369,7 @@ def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: Fa
     assert charged <= spent <= 200_000 * (answered + 2 * len(kills)), (
         "what was lost counts, and nothing twice"
     )
-    assert arena_json(folder, "verify", "--all", "--database", "killed.db").items() >= AGREES.items()
+    assert arena_json(folder, "admin", "verify", "--all", "--database", "killed.db").items() >= AGREES.items()
 
 
 TOLD = (
@@ -396,11 +396,11 @@ def test_in_two_processes_at_once_budgets_hold_to_the_cent(
         file.write_text(text.replace("{round: 100}", f"{{arena: {dollars}}}"), "utf-8")
 
     configure("0.10")
-    arena(tmp_path, "round")
+    arena(tmp_path, "run", "--round")
     assert len(provider.log) == begun, "nobody could be asked"
     configure("1.70")
     provider.script("curious", lambda asked: replace(curious(asked), after=0.3))
-    processes = [loaded().start(tmp_path, "round", "--at", "2026-01-11T00:00Z") for _ in range(2)]
+    processes = [loaded().start(tmp_path, "run", "--round", "--at", "2026-01-11T00:00Z") for _ in range(2)]
     assert {process.wait() for process in processes} == {2}, "budgets stop somebody"
     provider.script("curious", curious)
     assert len(provider.log) - begun == 8
@@ -409,4 +409,4 @@ def test_in_two_processes_at_once_budgets_hold_to_the_cent(
     assert (answered, int(cost), int(lost)) == (8, 1_600_000, 0)
     [(holders,)] = record_rows(tmp_path, "SELECT count(DISTINCT holder) FROM claim", database)
     assert holders >= 2
-    assert arena_json(tmp_path, "verify", "--all").items() >= AGREES.items()
+    assert arena_json(tmp_path, "admin", "verify", "--all").items() >= AGREES.items()

@@ -32,16 +32,16 @@ def test_failing_until_the_news_is_out_is_seen_and_gains_nothing(tmp_path: Path)
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
     (tmp_path / "mine.py").write_text(MINE, "utf-8")
     for _ in range(2):
-        assert arena(tmp_path, "round", "--at", "2026-01-04T00:00Z").returncode == 2
-    before = agents_of(arena_json(tmp_path, "leaderboard")["leaderboard"])["waits"]
+        assert arena(tmp_path, "run", "--round", "--at", "2026-01-04T00:00Z").returncode == 2
+    before = agents_of(arena_json(tmp_path, "board")["leaderboard"])["waits"]
     assert (before["failed"], before["retried"]) == (1, 1)
     (tmp_path / "news_is_out").touch()
-    assert arena(tmp_path, "round", "--at", "2026-01-04T00:00Z").returncode == 0
-    board = arena(tmp_path, "leaderboard").stdout
+    assert arena(tmp_path, "run", "--round", "--at", "2026-01-04T00:00Z").returncode == 0
+    board = arena(tmp_path, "board").stdout
     assert "Turns retried after a failure: waits 1." in board
-    while arena(tmp_path, "round").returncode == 0:
+    while arena(tmp_path, "run", "--round").returncode == 0:
         pass  # until all has ended
-    arena_json(tmp_path, "export", "x")
+    arena_json(tmp_path, "share", "export", "x")
     assert [
         (row["agent"], row["attempt"], "not yet" in row["note"]) for row in rows(tmp_path / "x", "attempts")
     ] == [
@@ -52,12 +52,12 @@ def test_failing_until_the_news_is_out_is_seen_and_gains_nothing(tmp_path: Path)
         [f for f in rows(tmp_path / "x", "fills") if f["agent"] == name] for name in ("waits", "python")
     )
     assert [int(fill["shares"]) for fill in late] <= [int(fill["shares"]) for fill in prompt]
-    assert arena_json(tmp_path, "verify")["ok"]
-    arena_json(tmp_path, "import", "x", "--database", "copy.db")
-    assert arena_json(tmp_path, "verify", "--database", "copy.db")["ok"]
+    assert arena_json(tmp_path, "admin", "verify")["ok"]
+    arena_json(tmp_path, "admin", "restore", "x", "--database", "copy.db")
+    assert arena_json(tmp_path, "admin", "verify", "--database", "copy.db")["ok"]
     shutil.copy(tmp_path / "copy.db", tmp_path / "forged.db")
     for number in (1, 2):
         with sqlite3.connect(tmp_path / "forged.db") as record:
             record.execute("DROP TRIGGER IF EXISTS attempt_no_delete")
             record.execute("DELETE FROM attempt WHERE number = ?", (number,))
-        assert not arena_json(tmp_path, "verify", "--database", "forged.db", status=1)["ok"]
+        assert not arena_json(tmp_path, "admin", "verify", "--database", "forged.db", status=1)["ok"]

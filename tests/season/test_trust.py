@@ -90,7 +90,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the record of one round."""
     path = tmp_path_factory.mktemp("played")
     (path / "config.yaml").write_text(PLAYED, "utf-8")
-    done = CliRunner().invoke(app, ["round", "--config", str(path / "config.yaml")])
+    done = CliRunner().invoke(app, ["run", "--round", "--config", str(path / "config.yaml")])
     assert done.exit_code == 0, done.output
     return path
 
@@ -124,7 +124,7 @@ def test_a_command_that_only_reads_runs_nothing(
 
 
 @pytest.mark.parametrize(
-    "words", [["verify"], ["status"], ["agents", "list"], ["leaderboard"], ["cohorts", "diff", "1", "next"]]
+    "words", [["verify"], ["status"], ["show", "agents"], ["leaderboard"], ["show", "cohort", "1", "next"]]
 )
 def test_what_is_read_is_read_all_the_same(folder: Path, words: list[str]) -> None:
     done = CliRunner().invoke(app, words)
@@ -193,7 +193,7 @@ def begun(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("begun")
     copytree(played, path, dirs_exist_ok=True)
     add_loud_code(path)
-    done = CliRunner().invoke(app, ["cohorts", "start", "--config", str(path / "config.yaml")])
+    done = CliRunner().invoke(app, ["admin", "cohort", "start", "--config", str(path / "config.yaml")])
     assert done.exit_code == 0, done.output
     return path
 
@@ -229,7 +229,7 @@ def test_reading_in_a_trusted_folder_runs_nothing_either(
 
 def compared() -> tuple[dict[str, Any], str]:
     """How the second cohort differs from the next, as JSON and in words."""
-    command = ["cohorts", "diff", "2", "next"]
+    command = ["show", "cohort", "2", "next"]
     data = CliRunner().invoke(app, [*command, "--json"])
     text = CliRunner().invoke(app, command)
     assert (data.exit_code, text.exit_code) == (0, 0)

@@ -43,7 +43,7 @@ def test_nonsense_is_booked_at_the_worst_case_and_told_and_the_others_play(
             agents.append(f"{{name: {name}, {where}, {price}}}")
         simulated_config(tmp_path, *agents, cohorts="rounds: 2, count: 1", more="budget: {day: 20}\n")
         for _ in range(2):
-            [played] = arena_json(tmp_path, "round")["rounds"]
+            [played] = arena_json(tmp_path, "run", "--round")["rounds"]
             assert {turn["agent"]: turn["status"] for turn in played["turns"]} == dict.fromkeys(
                 ("liar", "good"), "played"
             )
@@ -58,4 +58,4 @@ def test_nonsense_is_booked_at_the_worst_case_and_told_and_the_others_play(
     assert "usage not believed: liar (" in told[0]["text"]
     assert told[0]["data"]["usage"] in told[0]["text"]
     assert "usage not believed" in arena(tmp_path, "status").stdout
-    assert arena_json(tmp_path, "verify")["ok"]
+    assert arena_json(tmp_path, "admin", "verify")["ok"]

@@ -119,10 +119,10 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
         start = partial(process, forked, tmp_path)
         here = ("--database", address)
         with (
-            start("worker", *here) as stopped,
-            start("worker", *here) as killed,
-            start("worker", *here),
-            start("worker", *here),
+            start("run", "--worker", *here) as stopped,
+            start("run", "--worker", *here) as killed,
+            start("run", "--worker", *here),
+            start("run", "--worker", *here),
             start("run", *here, "--log", "json") as run,
         ):
             suspend(stopped, plain, lambda: there.at_once == PER_PROVIDER)
@@ -188,10 +188,13 @@ def test_a_replay_by_workers_is_the_replay(
     """The workers need not have the recording."""
     folder, there = simulated(tmp_path / "recorded", weeks=4, markets=20, events=8), new_server_record()
     (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
-    words = ("replay", str(folder), "--agents", "market,random")
+    words = ("study", "replay", str(folder), "--agents", "market,random")
     here = arena_json(tmp_path, *words, "--database", "here.db")
     start = partial(process, forked, tmp_path)
-    with start("worker", "--database", there) as one, start("worker", "--database", there) as other:
+    with (
+        start("run", "--worker", "--database", there) as one,
+        start("run", "--worker", "--database", there) as other,
+    ):
         found = arena_json(tmp_path, *words, "--database", there, "--workers")
     assert found["state_hash"] == here["state_hash"]
     assert found["turns"] == here["turns"] > 0
@@ -214,7 +217,7 @@ def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_say
     board, events = rehearse(tmp_path, address)
     assert content(tmp_path, address) == content(itself)
     assert [event.words for event in events if event.kind == "alone"] == [
-        "no worker is running: turns are played here until one starts (`arena worker`)"
+        "no worker is running: turns are played here until one starts (`arena run --worker`)"
     ]
     assert (board.alone, board.rounds, board.failed) == (True, 2, 0)
 

@@ -146,4 +146,4 @@ def bad_file(file: str, why: str) -> ArenaError:
 def bad_text(file: str, row: int) -> ArenaError:
     """A text that no file can hold."""
     message = f"{file}, row {row}: a text is not valid UTF-8"
-    return ArenaError("bad_text", message, "arena verify names what can't be read")
+    return ArenaError("bad_text", message, "arena admin verify names what can't be read")

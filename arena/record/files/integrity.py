@@ -27,7 +27,7 @@ from arena.record.schema.database_errors import translated_file_errors
 MAGIC, HEAD = b"SQLite format 3\0", 100
 STEPS_BETWEEN_CALLS = 100_000
 """Steps of SQLite's machine between two looks up from work: some milliseconds."""
-RETAKE_HINT = "take another backup: arena db restore FILE"
+RETAKE_HINT = "take another backup: arena admin restore FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _check_upgraded(
 def _check_size(path: Path) -> None:
     """That it is a SQLite file, and as long as its first page says; unless its newest pages are in a log."""
     if not path.is_file():
-        raise ArenaError("no_file", f"there is no file {path}", "arena db backup makes one")
+        raise ArenaError("no_file", f"there is no file {path}", "arena admin backup makes one")
     with translated_file_errors(path), closing(path.open("rb")) as file:
         head = file.read(HEAD)
     if not head or not MAGIC.startswith(head[: len(MAGIC)]):
@@ -144,4 +144,4 @@ def _check_size(path: Path) -> None:
 
 
 def _not_a_record(path: Path) -> ArenaError:
-    return ArenaError("not_a_record", f"{path} is not a record", "name a file made by arena db backup")
+    return ArenaError("not_a_record", f"{path} is not a record", "name a file made by arena admin backup")

@@ -144,7 +144,9 @@ def _into_server(file: Path, database: str, check: ContentCheck, progress: Progr
     version = check_pages(file, progress)
     if version != newest_schema_version():
         message = f"{file} was written by an older arena (schema {version})"
-        hint = f"arena db restore {file} --database NEW.db upgrades it; then arena db backup URL moves it"
+        hint = (
+            f"arena admin restore {file} --database NEW.db upgrades it; then arena admin backup URL moves it"
+        )
         raise ArenaError("older_record", message, hint)
     with open_read_only(str(file)) as source:
         return RestoreResult(move_record(source, database, check, progress), version)

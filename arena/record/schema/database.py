@@ -79,7 +79,7 @@ class NoRecord(ArenaError):
     """There is no record at that address to be read."""
 
     def __init__(self, place: str):
-        hint = "`arena run`, `arena round` and `arena demo` make one; --database names another"
+        hint = "`arena run`, `arena run --round` and `arena demo` make one; --database names another"
         super().__init__("no_record", f"there is no record at {place}", hint)
 
 
@@ -96,7 +96,7 @@ class OlderRecord(ArenaError):
 
     def __init__(self, version: str):
         message = f"the record was written by an older arena (schema {version})"
-        super().__init__("older_record", message, "`arena db upgrade` brings it up to date")
+        super().__init__("older_record", message, "`arena admin backup --upgrade` brings it up to date")
 
 
 class FormerRecord(ArenaError):
@@ -104,7 +104,7 @@ class FormerRecord(ArenaError):
 
     def __init__(self, schema: str, whose: str = "an earlier arena"):
         message = f"the record was written by {whose} (schema {schema}) and can't be read"
-        hint = "`arena export FILE.zip` with its own version, then `arena import FILE.zip` with this one"
+        hint = "`arena share export FILE.zip` with its own version, then `arena admin restore FILE.zip` with this one"
         super().__init__("former_record", message, hint)
 
 

@@ -55,7 +55,7 @@ class EntryRow(TableRow, table=True):
 class MarkRow(TableRow, table=True):
     """What each agent had at each snapshot of its cohort, valued at its prices.
 
-    Kept for the curves, and computed again by `arena verify`.
+    Kept for the curves, and computed again by `arena admin verify`.
     """
 
     __table_args__ = (Index("ix_mark_at", "at"), STRICT)

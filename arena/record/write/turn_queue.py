@@ -93,7 +93,7 @@ def queue_address(database: str) -> str:
     if url.get_backend_name() != "postgresql":
         words = "workers take their turns from PostgreSQL, and this record is a file"
         hint = (
-            "`arena db backup URL` moves a record there; with `run.workers: false` "
+            "`arena admin backup URL` moves a record there; with `run.workers: false` "
             "`arena run` plays every turn itself"
         )
         raise ArenaError("no_queue", words, hint)

@@ -80,15 +80,15 @@ def test_a_restore_says_where_the_former_record_is(here: Path) -> None:
 def test_an_upgrade_makes_a_backup_first(week: Path, here: Path, older_version: str) -> None:
     (here / "season.db").unlink()
     of_version(week, "season.db", older_version)
-    asked = invoke("verify", "--json")
-    assert json.loads(asked.stdout)["error"]["mend"] == "`arena db upgrade` brings it up to date"
+    asked = invoke("admin", "verify", "--json")
+    assert json.loads(asked.stdout)["error"]["mend"] == "`arena admin backup --upgrade` brings it up to date"
     done = told("upgrade")
     assert (done["from"], done["to"] > older_version) == (older_version, True)
     assert told("backup", "new.db")["schema"] == done["to"]
     assert told("restore", done["backup"], "--database", "again.db")["from_schema"] == older_version
     nothing, following = run("upgrade").output.splitlines()
     assert nothing == f"Nothing to do: the schema is {done['to']}, the newest."
-    assert following.endswith("arena verify")
+    assert following.endswith("arena admin verify")
     assert told("upgrade") == {"from": done["to"], "to": done["to"], "backup": None, "queue": False}
 
 

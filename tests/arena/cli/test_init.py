@@ -76,9 +76,16 @@ def test_a_simulated_arena_plays_at_once_in_the_folder_one_is_in(tmp_path: Path)
     assert "cd " not in made.stdout
     checked = arena("check", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
-    for word in ("demo/sharp", "realistic", "40 of simulator", "$10,000", "arena round\n", "models are free"):
+    for word in (
+        "demo/sharp",
+        "realistic",
+        "40 of simulator",
+        "$10,000",
+        "arena run --round\n",
+        "models are free",
+    ):
         assert word in checked.stdout
-    played = arena("round", "--json", cwd=tmp_path)
+    played = arena("run", "--round", "--json", cwd=tmp_path)
     assert played.returncode == 0, played.stdout
 
 

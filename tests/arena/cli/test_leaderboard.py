@@ -1,4 +1,4 @@
-"""`arena leaderboard` and `arena duel` in words and in JSON: the verdict, the board, and references."""
+"""`arena board` and `arena board` in words and in JSON: the verdict, the board, and references."""
 
 import json
 from collections.abc import Mapping

@@ -47,7 +47,7 @@ def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() 
     program = get_command(app)
     assert isinstance(program, TyperGroup)
     known = dict(commands(program))
-    assert {"arena init", "arena check", "arena markets sync"} <= set(known)
+    assert {"arena init", "arena check", "arena run --sync"} <= set(known)
     families = {f"arena {name}": places for name, places in COMMANDS.items() if isinstance(places, dict)}
     for family, places in {"arena": COMMANDS, **families}.items():
         for name, listed in LoadedCommands(places).listed().items():
@@ -74,7 +74,7 @@ def test_what_is_in_brackets_is_part_of_the_help() -> None:
         ]
         for name, command in commands(program)
     }
-    assert bracketed["arena mcp"] == ['"paper-arena[mcp]".']
+    assert bracketed["arena outside mcp"] == ['"paper-arena[mcp]".']
     for name, found in bracketed.items():
         told = arena(*name.split()[1:], "--help").stdout if found else ""
         assert [words for words in found if words not in told] == [], name
@@ -88,7 +88,7 @@ def test_no_command_needs_what_is_optional_before_it_is_asked_for_it() -> None:
     assert not {"mcp", "procrastinate", "prometheus_client", "psycopg"} & {*done.stdout.split()}
 
 
-@pytest.mark.parametrize("words", [("run",), ("db", "upgrade")])
+@pytest.mark.parametrize("words", [("run",), ("admin", "backup", "--upgrade")])
 def test_help_fills_its_lines_in_a_narrow_terminal(words: tuple[str, ...]) -> None:
     told = arena(*words, "--help", env={"COLUMNS": "80"}).stdout.partition("╭")[0]
     lines = [line.strip() for line in told.splitlines()]
@@ -123,12 +123,12 @@ def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tm
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("leaderboard", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
+        (("board", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
         (("leaderbord",), "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
         (("duel", "sharp"), "Missing argument 'B'."),
-        (("leaderboard", "--columns", "skull"), "there is no column 'skull'; did you mean skill?"),
+        (("board", "--columns", "skull"), "there is no column 'skull'; did you mean skill?"),
         (
-            ("leaderboard", "--by", "price", "--provisional"),
+            ("board", "--by", "price", "--provisional"),
             "--by, --provisional and --metaculus can't be combined",
         ),
     ],
@@ -146,7 +146,7 @@ def test_a_wrong_command_line_is_told_in_text_or_json_with_a_status_of_its_own(
 def test_a_reader_that_stops_reading_ends_the_program_quietly(built: Path) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
-    line = [sys.executable, "-m", "arena.cli.main", "leaderboard", "--database", str(built)]
+    line = [sys.executable, "-m", "arena.cli.main", "board", "--database", str(built)]
     done = subprocess.run(line, cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=60)
     os.close(theirs)
     assert (done.returncode, done.stderr) == (141, "")

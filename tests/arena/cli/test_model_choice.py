@@ -241,5 +241,5 @@ def test_no_cost_is_beyond_the_stop(tmp_path: Path, often: str) -> None:
         for end in ("low", "expected", "high"):
             assert costs["month"][end]["usd"] <= most
             assert costs["round"][end]["usd"] <= 4.60
-    added = arena_json(folder, "agents", "add", "xai/grok-4.7", "--no-probe")
+    added = arena_json(folder, "add", "xai/grok-4.7", "--no-probe")
     assert added["month_usd"]["high"] <= most

@@ -1,4 +1,4 @@
-"""`arena positions`: what it says of a record whose figures are worked by hand, and what it adds up to."""
+"""`arena show positions`: what it says of a record whose figures are worked by hand, and what it adds up to."""
 
 import json
 import sqlite3
@@ -138,7 +138,7 @@ def test_the_table(weeks: Weeks) -> None:
         "Will sim:sun happen? YES 0.00 – – – -151.48 +0.00",
         "all -151.48 -6.24",
     ]
-    assert lines[-1] == "P/L -$157.72, realised and unrealised, as in arena leaderboard --cohort 1."
+    assert lines[-1] == "P/L -$157.72, realised and unrealised, as in arena board --cohort 1."
 
 
 def test_an_agent_or_a_cohort_that_is_not_there(weeks: Weeks) -> None:
@@ -146,7 +146,7 @@ def test_an_agent_or_a_cohort_that_is_not_there(weeks: Weeks) -> None:
         (("--cohort", "3"), "no_cohort", "there is no cohort 3 here", "cohorts: 1, 2"),
         (("--agent", "bob"), "no_agent", "there is no agent 'bob' in cohort 2", "agents: ann, zoe"),
     ):
-        error = answered("positions", "--database", weeks(5), *words, status=1)["error"]
+        error = answered("show", "positions", "--database", weeks(5), *words, status=1)["error"]
         assert list(error.values()) == told
 
 

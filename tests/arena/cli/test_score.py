@@ -1,4 +1,4 @@
-"""`arena score` and `arena tournament`: files in, boards out."""
+"""`arena score` and `arena score`: files in, boards out."""
 
 import json
 import math
@@ -188,10 +188,10 @@ def test_both_leaderboards_of_2022(here: Path, weight: str, prizes: list[int]) -
             lines += [f"{number},{name},{x},{d},{d + 1},{life}" for d, x in enumerate(days) if x is not None]
     (here / "days.csv").write_text("\n".join(lines))
     (here / "cup.yaml").write_text(f"form: 2022\nforecasts: days.csv\npool: 1000\n{weight}\n")
-    found = json.loads(invoke("tournament", "cup.yaml", "--json").stdout)
+    found = json.loads(invoke("score", "cup.yaml", "--json").stdout)
     won = {row["forecaster"]: round(row["prize"]) for row in found["rows"]}
     assert (found["form"], found["mode"], [won[name] for name in FORECASTERS]) == ("2022", "exact", prizes)
-    shown = invoke("tournament", "cup.yaml").stdout
+    shown = invoke("score", "cup.yaml").stdout
     assert "Form 2022, mode exact" in shown
 
 
@@ -201,7 +201,7 @@ PEERS = f"{HEAD}\na,ann,0.8,1\na,bob,0.4,1\na,bot,0.4,1\nb,ann,0.5,0\nb,bob,0.5,
 def cup(here: Path, text: str, forecasts: str = PEERS) -> Any:
     (here / "cup.csv").write_text(forecasts)
     (here / "cup.yaml").write_text(f"forecasts: cup.csv\n{text}\n")
-    return json.loads(invoke("tournament", "cup.yaml", "--json").stdout)
+    return json.loads(invoke("score", "cup.yaml", "--json").stdout)
 
 
 def test_a_tournament_by_peer_scores(here: Path) -> None:
@@ -257,11 +257,11 @@ def test_a_peer_tournament_with_a_hidden_period(here: Path, weight: float) -> No
     covered = {"ann": 1.5 * weight + 1 - weight, "cho": (1 - weight) * 5 / 6}
     for name, share in covered.items():
         assert rows[name]["coverage"] == pytest.approx(share / 2)
-    assert f"counts {weight:.0%} of scores and coverage" in invoke("tournament", "cup.yaml").stdout
-    swept = json.loads(invoke("tournament", "cup.yaml", "--sweep", "--json").stdout)["sweep"]
+    assert f"counts {weight:.0%} of scores and coverage" in invoke("score", "cup.yaml").stdout
+    swept = json.loads(invoke("score", "cup.yaml", "--sweep", "--json").stdout)["sweep"]
     prizes = {row["forecaster"]: row["prizes"][f"{weight:g}"] for row in swept}
     assert prizes == {name: row["prize"] for name, row in rows.items()}
-    by_site = json.loads(invoke("tournament", "cup.yaml", "--mode", "metaculus", "--json").stdout)
+    by_site = json.loads(invoke("score", "cup.yaml", "--mode", "metaculus", "--json").stdout)
     assert [row["forecaster"] for row in by_site["rows"]] == [row["forecaster"] for row in found["rows"]]
 
 
@@ -298,5 +298,5 @@ def test_rules_that_make_no_sense(here: Path, text: str, code: str, said: str) -
 
 def test_the_form_of_2022_has_one_mode(here: Path) -> None:
     cup(here, "form: 2022")
-    answer = invoke("tournament", "cup.yaml", "--mode", "metaculus", "--json")
+    answer = invoke("score", "cup.yaml", "--mode", "metaculus", "--json")
     assert (answer.exit_code, json.loads(answer.stdout)["error"]["code"]) == (1, "no_mode")

@@ -202,7 +202,7 @@ def test_prizes_by_command(cases: list[Found], tmp_path: Path) -> None:
             "outside": [*chances], "exclude": ["even", *(f"f{k}" for k in given["excluded_indices"])],
         }  # fmt: skip
         (tmp_path / "cup.yaml").write_text(json.dumps(rules))
-        found = json.loads(invoke("tournament", str(tmp_path / "cup.yaml"), "--json").stdout)
+        found = json.loads(invoke("score", str(tmp_path / "cup.yaml"), "--json").stdout)
         rows = {row["forecaster"]: row for row in found["rows"]}
         for name, take, share in zip(chances, told["take"], told["percent"], strict=True):
             assert rows[name]["take"] == pytest.approx(take, abs=1e-6), case["id"]

@@ -234,7 +234,7 @@ def test_no_line_is_wider_than_the_terminal(folder: Path, columns: int) -> None:
         + "budget: {day: 20}\n",
     )
     happens(folder, "venue_down", "simulator", message="connection refused " * 12)
-    for words in (("status",), ("cohorts", "show", "1"), ("check",)):
+    for words in (("status",), ("show", "cohort", "1"), ("check",)):
         shown = arena(folder, *words, COLUMNS=str(columns))
         assert shown.returncode == 0, shown.stderr
         too_long = [line for line in shown.stdout.splitlines() if len(line) > columns]

@@ -115,7 +115,7 @@ def test_notes_are_of_the_columns_that_are_shown() -> None:
 @pytest.mark.parametrize("columns", [80, 132])
 def test_a_leaderboard_in_a_terminal(columns: int, built: Path, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    words, width = ("leaderboard", "--database", str(built)), {"COLUMNS": str(columns), "TERM": "xterm"}
+    words, width = ("board", "--database", str(built)), {"COLUMNS": str(columns), "TERM": "xterm"}
     status = loaded().in_terminal(tmp_path, Path(os.ttyname(theirs)), *words, **width).wait()
     os.close(theirs)
     text = os.read(ours, 10_000).decode()
@@ -138,7 +138,7 @@ def test_prose_fits_too_and_suggests_commands_for_the_same_record(
     texts = [invoke(*words.split(), "--database", built.name).stdout for words in commands]
     assert [line for text in texts for line in text.splitlines() if len(line) > 80] == []
     assert "P/L $" in texts[2].splitlines()[1], "the sum stays where its parts are hidden"
-    assert texts[-1].endswith("3 markets. Next: arena markets show ID --database record.db\n"), texts
+    assert texts[-1].endswith("3 markets. Next: arena show market ID --database record.db\n"), texts
 
 
 def test_long_work_tells_how_far_it_is_also_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

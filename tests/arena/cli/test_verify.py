@@ -1,4 +1,4 @@
-"""`arena verify`: what it prints, and how it ends."""
+"""`arena admin verify`: what it prints, and how it ends."""
 
 import json
 import sqlite3
@@ -30,7 +30,7 @@ UNPROVED = {"cached figures of other pages, or out of date": 1, "turns that an o
 
 
 def test_a_good_record(record: Path) -> None:
-    answer = invoke("verify", "--database", str(record), "--json")
+    answer = invoke("admin", "verify", "--database", str(record), "--json")
     nothing: dict[str, object] = {
         "from_head": 0,
         "older_rows": 0,
@@ -43,16 +43,16 @@ def test_a_good_record(record: Path) -> None:
         "draws": None,
     }
     assert (answer.exit_code, json.loads(answer.stdout)) == (0, nothing)
-    answer = invoke("verify", "--database", str(record))
+    answer = invoke("admin", "verify", "--database", str(record))
     assert answer.exit_code == 0
     assert "What is new" in answer.stdout
-    answer = invoke("verify", "--all", "--database", str(record))
+    answer = invoke("admin", "verify", "--all", "--database", str(record))
     assert "agrees with itself: every hash, balance, fill, settlement and mark is right." in answer.stdout
 
 
 def test_what_was_not_read_again_is_counted_and_nothing_is_claimed_of_it(record: Path) -> None:
     """An answer of before that rots is only found by reading all of it again."""
-    words = ("verify", "--database", str(record))
+    words = ("admin", "verify", "--database", str(record))
     invoke(*words)
     with closing(sqlite3.connect(record)) as database, unguarded(database):
         assert database.execute("UPDATE call SET reply = reply || '!'").rowcount
@@ -62,13 +62,13 @@ def test_what_was_not_read_again_is_counted_and_nothing_is_claimed_of_it(record:
     said = invoke(*words).stdout
     older = f"The {partial['older_rows']:,} older rows were not read again; all were last read on {read_on}"
     assert older in said
-    assert "`arena verify --all` reads them" in said
+    assert "`arena admin verify --all` reads them" in said
     assert "every hash" not in said
     assert invoke(*words, "--all").exit_code == 1
 
 
 def test_a_note_of_an_earlier_version_does_not_know_what_was_read_when(record: Path) -> None:
-    words = ("verify", "--database", str(record))
+    words = ("admin", "verify", "--database", str(record))
     invoke(*words)
     note = Path(f"{record}.verified")
     known = json.loads(note.read_text("utf-8"))
@@ -81,7 +81,7 @@ def test_a_note_of_an_earlier_version_does_not_know_what_was_read_when(record: P
 
 def test_a_bad_record(record: Path) -> None:
     corrupt(record)
-    answer = invoke("verify", "--database", str(record), "--json")
+    answer = invoke("admin", "verify", "--database", str(record), "--json")
     assert answer.exit_code == 1
     key, why = "cohort 1, bob, 2026-01-04T12:00:00.000000Z", "by the ledger and the snapshot"
     difference = {
@@ -96,7 +96,7 @@ def test_a_bad_record(record: Path) -> None:
     found = {"ok": False, "count": 1, "differences": [difference], "left_out": {}}
     found |= {"from_head": 0, "older_rows": 0, "older_read_at": None, "unproved": UNPROVED, "draws": None}
     assert json.loads(answer.stdout) == found
-    answer = invoke("verify", "--database", str(record))
+    answer = invoke("admin", "verify", "--database", str(record))
     assert answer.exit_code == 1
     assert "194445293" in answer.stdout
     assert "1 difference" in answer.stdout
@@ -114,13 +114,13 @@ def test_more_differences_than_anybody_reads_are_counted(record: Path) -> None:
     database.commit()
     database.close()
     corrupt(record)
-    answer = invoke("verify", "--database", str(record), "--json")
+    answer = invoke("admin", "verify", "--database", str(record), "--json")
     said = json.loads(answer.stdout)
     assert (answer.exit_code, said["ok"], said["count"], len(said["differences"])) == (1, False, 1_202, 1_000)
     assert said["left_out"] == {"mark": 1, "quote": 201}
-    whole = json.loads(invoke("verify", "--database", str(record), "--json", "--all").stdout)
+    whole = json.loads(invoke("admin", "verify", "--database", str(record), "--json", "--all").stdout)
     assert (whole["count"], len(whole["differences"]), whole["left_out"]) == (1_202, 1_202, {})
-    answer = invoke("verify", "--database", str(record))
+    answer = invoke("admin", "verify", "--database", str(record))
     assert answer.exit_code == 1
     assert answer.stdout.endswith(
         "mark: 1 more\nquote: 201 more\n1,202 differences. --all lists them all.\n"

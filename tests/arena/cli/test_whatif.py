@@ -1,4 +1,4 @@
-"""`arena whatif`: what it prints and answers, and that the record stays as it was."""
+"""`arena study whatif`: what it prints and answers, and that the record stays as it was."""
 
 import json
 from hashlib import sha256
@@ -25,7 +25,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(record: Path, *arguments: str) -> Any:
     """What the command line answers; the record is the same before and after."""
     before = sha256(record.read_bytes()).hexdigest()
-    answer = invoke("whatif", "--database", record, *arguments)
+    answer = invoke("study", "whatif", "--database", record, *arguments)
     assert sha256(record.read_bytes()).hexdigest() == before
     return answer
 

@@ -1,4 +1,4 @@
-"""`arena worker` where there is nothing to work on."""
+"""`arena run --worker` where there is nothing to work on."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_on_a_file_it_says_so_at_once_and_makes_none(
     Path("config.yaml").write_text(CONFIG, "utf-8")
     if there:
         build(tmp_path / "arena.db", 1).close()
-    answer = invoke("worker")
+    answer = invoke("run", "--worker")
     assert (answer.exit_code, answer.stdout) == (1, "")
     assert "workers take their turns from PostgreSQL, and this record is a file" in answer.stderr
     assert "run.workers: false" in answer.stderr

@@ -166,7 +166,7 @@ def test_a_record_of_an_older_schema_is_backed_up_as_it_is(
     assert names(tmp_path / "to") == [made.path.name]
     with pytest.raises(ArenaError, match="an older arena") as caught:
         connect(made.path, read_only=True)
-    assert caught.value.hint == "`arena db upgrade` brings it up to date"
+    assert caught.value.hint == "`arena admin backup --upgrade` brings it up to date"
 
 
 def test_it_is_written_to_the_disk_before_it_has_its_name(

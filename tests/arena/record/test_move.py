@@ -175,7 +175,7 @@ def test_an_older_backup_is_not_restored_into_a_server(
     older = of_version(built, str(tmp_path / "older.db"), older_version)
     with pytest.raises(ArenaError, match="an older arena") as caught:
         restore(Path(older), there, force=False, at=NOW, check=verified_content)
-    assert "--database NEW.db upgrades it; then arena db backup URL" in caught.value.hint
+    assert "--database NEW.db upgrades it; then arena admin backup URL" in caught.value.hint
 
 
 def shape(engine: Engine) -> dict[str, object]:

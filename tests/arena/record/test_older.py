@@ -56,8 +56,8 @@ def test_a_record_of_a_former_arena_is_refused_and_left_as_it_is(version: str, c
         with pytest.raises(ArenaError, match=f"schema {version}") as caught:
             opened()
         assert caught.value.code == "former_record"
-        assert "arena export" in caught.value.hint
-        assert "arena import" in caught.value.hint
+        assert "arena share export" in caught.value.hint
+        assert "arena admin restore" in caught.value.hint
     assert copy.read_bytes() == before
 
 

@@ -11,8 +11,8 @@ def test_what_is_written_of_a_record_is_readable_by_its_owner_alone(tmp_path: Pa
     before = os.umask(0o022)
     try:
         build_anew(tmp_path / "arena.db", weeks=1).close()
-        arena_json(tmp_path, "db", "backup", "backup.db", "--database", "arena.db")
-        arena_json(tmp_path, "export", "season.zip", "--database", "arena.db")
+        arena_json(tmp_path, "admin", "backup", "backup.db", "--database", "arena.db")
+        arena_json(tmp_path, "share", "export", "season.zip", "--database", "arena.db")
     finally:
         os.umask(before)
     modes = {

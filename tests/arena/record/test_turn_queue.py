@@ -99,6 +99,6 @@ def test_the_command_upgrades_the_queue_beside_the_record(
     address = new_database()
     Record.open(address).close()
     made_until(address, "03.02.00_50")
-    done = arena_json(tmp_path, "db", "upgrade", "--database", address)
+    done = arena_json(tmp_path, "admin", "backup", "--upgrade", "--database", address)
     assert (done["from"] == done["to"], done["queue"]) == (True, True)
-    assert not arena_json(tmp_path, "db", "upgrade", "--database", address)["queue"]
+    assert not arena_json(tmp_path, "admin", "backup", "--upgrade", "--database", address)["queue"]

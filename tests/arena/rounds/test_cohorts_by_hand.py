@@ -37,7 +37,7 @@ def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
 
 
 def play_next(plan: Plan, world: World, record: Record, times: int = 1) -> list[datetime]:
-    """So many decision times, one after another as `arena round` finds them."""
+    """So many decision times, one after another as `arena run --round` finds them."""
     played = []
     for _ in range(times):
         played.append(next_decision_time(plan, record, live=False, now=NOW))

@@ -600,14 +600,14 @@ def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Re
     ) as caught:
         play(stored, 2, a_world(venue, {"ann": BUYER}, now=at), record)
     assert caught.value.code == "unreachable"
-    assert caught.value.hint == "try later; `arena round --at 2026-01-11T12:00Z` tries again"
+    assert caught.value.hint == "try later; `arena run --round --at 2026-01-11T12:00Z` tries again"
     assert hash_of(record) == before
     better = a_world(LittleVenue(), {"ann": BUYER}, now=at + timedelta(hours=1))
     assert play(stored, 2, better, record).done
     again = a_world(venue, {"ann": BUYER}, now=at + WEEK + timedelta(hours=7))
     with pytest.raises(ArenaError, match="cohort 1 was not played") as caught:
         play(stored, 3, again, record)
-    assert caught.value.hint == "try later", "it is too late for `arena round`"
+    assert caught.value.hint == "try later", "it is too late for `arena run --round`"
     assert len(record.read(read_rounds, stored.id)) == 2
 
 

@@ -238,7 +238,7 @@ def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(cop
 def test_the_command_says_parts_as_a_table_and_as_json(record: Record) -> None:
     def said(*more: str) -> Result:
         database = str(record.engine.url.database)
-        return CliRunner().invoke(app, ["agents", "show", "oracle", "--database", database, *more])
+        return CliRunner().invoke(app, ["show", "agent", "oracle", "--database", database, *more])
 
     table, found = said("--by", "horizon"), json.loads(said("--by", "horizon", "--json").output)["parts"]
     expected = record.read(agent_slices, "oracle", "horizon")

@@ -1,6 +1,6 @@
 """What somebody with the file in hand may try: every attack is found, and what harms nothing is none.
 
-An attack that only hashes give away is tried again with those written back that `arena verify` expects, and
+An attack that only hashes give away is tried again with those written back that `arena admin verify` expects, and
 with the chain made anew over it: then the heads that had left the machine give it away.
 """
 
@@ -565,8 +565,8 @@ def test_a_copy_a_dump_a_backup_and_an_import_are_the_same(season: Path, tmp_pat
     with closing(sqlite3.connect(season)) as old, closing(sqlite3.connect(tmp_path / "online.db")) as new:
         old.backup(new)
     files = str(tmp_path / "season.zip")
-    arena_json(tmp_path, "export", files, "--database", str(season))
-    arena_json(tmp_path, "import", files, "--database", "import.db")
-    arena_json(tmp_path, "db", "backup", "sqlite:///copy.db", "--database", str(season))
+    arena_json(tmp_path, "share", "export", files, "--database", str(season))
+    arena_json(tmp_path, "admin", "restore", files, "--database", "import.db")
+    arena_json(tmp_path, "admin", "backup", "sqlite:///copy.db", "--database", str(season))
     for name in ("dump", "online", "import", "copy"):
         assert found_in(tmp_path / f"{name}.db").listed == [], name

@@ -22,7 +22,7 @@ AGENTS = ("{kind: random}", "{kind: market}", "{name: sharp, model: demo/sharp}"
 
 def verified(path: Path, *words: str, status: int = 0) -> int:
     """The head after which the command began, by how it ended."""
-    told = arena_json(path.parent, "verify", "--database", str(path), *words, status=status)
+    told = arena_json(path.parent, "admin", "verify", "--database", str(path), *words, status=status)
     assert told["ok"] == (status == 0)
     return int(told["from_head"])
 
@@ -126,7 +126,7 @@ def test_of_a_server_the_note_lies_beside_the_config(record: Path, new_database:
         move_record(engine, there, verified_content)
 
     def from_head(status: int = 0) -> int:
-        told = arena_json(record.parent, "verify", "--database", there, status=status)
+        told = arena_json(record.parent, "admin", "verify", "--database", there, status=status)
         return int(told["from_head"])
 
     assert (from_head(), from_head()) == (0, last_head(record))

@@ -1,4 +1,4 @@
-"""Whatever is changed in a record, `arena verify` names it."""
+"""Whatever is changed in a record, `arena admin verify` names it."""
 
 import ast
 import sqlite3
@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Integer, Table
 
-from arena import verify as package
+from arena admin restore verify as package
 from arena.errors import ArenaError
 from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.dialects import UtcTime
