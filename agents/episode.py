@@ -1,6 +1,7 @@
 """An episode as data: what an agent is shown, what it decides and how its forecasts ended, as JSON.
 
-`arena outside desk --schema view`, `decision` and `result` print the JSON Schemas of these documents; each document says
+`arena outside desk --schema view`, `decision` and `result` print the JSON Schemas of these documents; each
+document says
 in `version` which one it follows. Probabilities, prices and dollars are plain numbers. A forecast is over
 the `options` of a market; a yes/no market has the two options `yes` and `no`. The key `range` is reserved
 for markets whose answer is a number.

@@ -1,6 +1,7 @@
 """A referee who knows the rules and has nothing but an export: `python tests/referee.py DIR`.
 
-DIR is from `arena share export DIR --format json`; docs/data.md has its columns. Every entry, mark, position, score
+DIR is from `arena share export DIR --format json`; docs/data.md has its columns. Every entry, mark,
+position, score
 and line of the leaderboard is worked out again by docs/money.md and docs/scoring.md; differences are told.
 """
 

@@ -1,7 +1,8 @@
 """Plays by your own program, in any language.
 
 `command` is the program with its arguments, run without a shell in the config's folder, once a turn. It reads
-a view, one JSON document, from standard input and writes a decision to standard output; `arena outside desk --schema view`
+a view, one JSON document, from standard input and writes a decision to standard output; `arena outside
+desk --schema view`
 and `arena outside desk --schema decision` print their forms.
 
     - kind: command

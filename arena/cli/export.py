@@ -1,4 +1,4 @@
-"""`arena share export`, `import`, `report`, `publish`: a season as plain files and back, as a page, as a site."""
+"""`arena share`: a season as one page, as a web site or as plain files, and a record made from them."""
 
 import os
 from dataclasses import asdict

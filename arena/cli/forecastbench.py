@@ -315,7 +315,8 @@ def board(
     --by, --csv and --html have the parts. As on the site, the tournament and the baseline board leave out
     rounds due less than 50 days ago or with under 50 markets or 225 data rows resolved; a note names them.
 
-    Example: arena study forecastbench board --mode paper --questions Q.json --resolutions R.json FORECASTS.json
+    Example: arena study forecastbench board --mode paper --questions Q.json --resolutions R.json
+    FORECASTS.json
 
     Next: arena study forecastbench file --check FILE says what is wrong with a file.
     """

@@ -191,9 +191,7 @@ def print_report(at: datetime, report: RoundReport) -> None:
         print(f"  {', '.join(others)} failed; {again} tries again")
     away = [turn.agent for turn in report.unanswered if turn.passing]
     if away:
-        print(
-            f"  arena run --round waits for {', '.join(away)}: it plays this round again; --leave-failed goes on"
-        )
+        print(f"  it waits for {', '.join(away)}: it plays this round again; --leave-failed goes on")
     print_settings_hints(report)
     if report.stopped:
         names = ", ".join(report.stopped)

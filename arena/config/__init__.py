@@ -1,6 +1,7 @@
 """config.yaml: read, checked as a whole, and made into what the arena works with.
 
-An arena's only settings file. `arena init DIR` writes a short one; `arena show config --all` prints every key,
+An arena's only settings file. `arena init DIR` writes a short one; `arena show config --all` prints every
+key,
 `arena show config` the settings in effect; `arena check` reports mistakes by file, line and key. Changes take
 effect with the next cohort.
 

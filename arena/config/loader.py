@@ -277,7 +277,8 @@ def check_places(document: Document, sections: FixedSections, folder: Path, data
         meant = "false, or a record on PostgreSQL"
         message = (
             "workers need a record on PostgreSQL, and this one is a file. Name another under "
-            "`database` or by --database (`arena admin backup URL` moves a record there), or remove `workers`: "
+            "`database` or by --database (`arena admin backup URL` moves a record there), "
+            "or remove `workers`: "
             "`arena run` then plays every turn itself"
         )
         document.add(("run", "workers"), "true", meant, message)

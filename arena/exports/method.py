@@ -430,7 +430,8 @@ def _rounds_of_benchmark(method: Method) -> Iterator[str]:
             f"Resolutions of {kept.due}: {kept.name}, version {kept.version} of {kept.at:%Y-%m-%d}, SHA-256 "
             f"`{kept.sha256}`."
         )
-    yield "`arena study forecastbench board` ranks the answers. A model may know what resolved before its release."
+    yield "`arena study forecastbench board` ranks the answers. "
+    yield "A model may know what resolved before its release."
 
 
 def _called(one: BenchmarkMethod) -> str:

@@ -2,7 +2,8 @@
 
     GET  /v1/turn                        the turn that is open, with its view and its deadline
     POST /v1/turn?turn=NAME&preview=true what a decision would be filled at, by the prices of the view
-    POST /v1/turn?turn=NAME              the decision: a document as `arena outside desk --schema decision` has it
+    POST /v1/turn?turn=NAME              the decision: a document as `arena outside desk --schema decision`
+    has it
     GET  /v1/results                     its turns that are over, and its forecasts that have ended
     GET  /openapi.json                   all of this for programs; needs no key
 

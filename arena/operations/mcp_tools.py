@@ -28,7 +28,8 @@ DESCRIPTIONS = {
 DECIDING = ("preview", "submit")
 """The tools that take a decision."""
 NO_KEY = (
-    "ARENA_KEY is not set where this server runs, or is no key: make one with `arena outside desk --key NAME`, "
+    "ARENA_KEY is not set where this server runs, or is no key: make one with "
+    "`arena outside desk --key NAME`, "
     "and set it there"
 )
 NO_TURN = "no turn is open: call view again later; results tells of turns that are over"
@@ -103,7 +104,7 @@ class DeskClient:
 
 
 def _input_schema(tool: str) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments. A decision has that of `arena outside desk --schema decision`."""
+    """Return the JSON schema of a tool's arguments. A decision has the schema that the desk shows."""
     if tool not in DECIDING:
         return {"type": "object", "properties": {}, "additionalProperties": False}
 

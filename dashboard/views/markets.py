@@ -42,7 +42,7 @@ def show(record: RecordSource) -> None:
     offered = kept(record, read_menu, st.query_params.get("event", ""))
     if offered.is_empty:
         st.info(
-            "No market was put before an agent yet. `arena run --round` does it, and this page shows it then.",
+            "No market was put before an agent yet. `arena run --round` does that.",
             icon=":material/info:",
         )
         return

@@ -221,9 +221,9 @@ def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) 
         "Backup": _backup(status.backup, status),
         "Record": f"{page.size / MEGABYTE:,.1f} MB, schema {page.schema}. "
         + (
-            f"{bad[0].incident.text}, since {moment(bad[0].incident.at)}: “arena admin verify” shows all of it."
+            f"{bad[0].incident.text}, since {moment(bad[0].incident.at)}: “arena admin verify” shows all."
             if bad
-            else "Each backup is verified as it is made; “arena admin verify” recomputes every balance at any time."
+            else "Each backup is verified as it is made; “arena admin verify” recomputes every balance."
         ),
     }
 

@@ -2,7 +2,8 @@
 
     python -m tests.oracles.wires
 
-All agents play one `arena run --round` over HTTP against the server of `tests/provider/wire_server.py`. What that
+All agents play one `arena run --round` over HTTP against the server of `tests/provider/wire_server.py`.
+What that
 charges is summed here, from what it answered and from prices by hand. A row passes where the status and the
 number of asks are as expected, the record has every ask, none was charged more than was reserved for it, and
 booked and charged differ by at most 1%. Then two processes play under a budget. Prints the table and

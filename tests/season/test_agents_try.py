@@ -1,4 +1,4 @@
-"""`arena show turn --play`: what a round would ask, answer, bet and cost, and not a byte of it in the record."""
+"""`arena show turn --play`: what a round would ask, answer, bet and cost, with no trace in the record."""
 
 import json
 import signal

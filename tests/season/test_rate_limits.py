@@ -1,4 +1,5 @@
-"""`arena run --round` beside a model that is limited: the others of its provider play, and nobody is kept waiting
+"""`arena run --round` beside a model that is limited: the others of its provider play, and nobody is kept
+waiting
 in silence."""
 
 import json

@@ -1,7 +1,8 @@
 """A record a year old, made up: 1,000,000 marks and 5,000,000 quotes at --scale 1, under the real schema.
 
 52 weekly cohorts are started by the arena itself; all that they would have done since is worked out here and
-put in as rows, with true hashes and under the database's triggers and keys: `arena admin verify` finds nothing.
+put in as rows, with true hashes and under the database's triggers and keys: `arena admin verify` finds
+nothing.
 
 The same scale and seed make the same rows; `python -m benchmarks.year` writes one.
 """

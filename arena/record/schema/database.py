@@ -104,7 +104,9 @@ class FormerRecord(ArenaError):
 
     def __init__(self, schema: str, whose: str = "an earlier arena"):
         message = f"the record was written by {whose} (schema {schema}) and can't be read"
-        hint = "`arena share export FILE.zip` with its own version, then `arena admin restore FILE.zip` with this one"
+        hint = (
+            "`arena share export X.zip` with its own version, then `arena admin restore X.zip` with this one"
+        )
         super().__init__("former_record", message, hint)
 
 

@@ -1,6 +1,7 @@
 """The chain of heads: whatever is added to the facts is covered by a head in the same transaction.
 
-A round is covered once it is over; `arena admin verify` takes it all again by code of its own. Facts are covered
+A round is covered once it is over; `arena admin verify` takes it all again by code of its own. Facts are
+covered
 by the hashes of their rows, under names that outlive ids, so a copy has the same chain. One transaction at
 a time adds to it, so that none falls between two heads.
 

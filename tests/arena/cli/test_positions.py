@@ -1,4 +1,4 @@
-"""`arena show positions`: what it says of a record whose figures are worked by hand, and what it adds up to."""
+"""`arena show positions`: what it says of a record whose figures are worked by hand, and its sums."""
 
 import json
 import sqlite3

@@ -1,6 +1,7 @@
 """What somebody with the file in hand may try: every attack is found, and what harms nothing is none.
 
-An attack that only hashes give away is tried again with those written back that `arena admin verify` expects, and
+An attack that only hashes give away is tried again with those written back that `arena admin verify`
+expects, and
 with the chain made anew over it: then the heads that had left the machine give it away.
 """
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Integer, Table
 
-from arena admin restore verify as package
+from arena import verify as package
 from arena.errors import ArenaError
 from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.dialects import UtcTime
