@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 import typer
 
-from arena.cli.demo import outcome
-from arena.cli.demo import say as say_season
+from arena.cli.demo import outcome, season_page
 from arena.cli.leaderboard_columns import COLUMNS
 from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, minute, prints_aside, program, progress, run_async, shortened
@@ -201,7 +200,7 @@ def _alone(alone: bool) -> None:
 
 def say(found: dict[str, Any], choice: TableChoice) -> None:
     """The same as after a demo, and how good the prices were."""
-    say_season(found, choice)
+    print_page(season_page(found, choice))
     if not found["new_turns"]:
         print("It was already complete; nothing was played again.")
     held = found["open"]

@@ -28,7 +28,7 @@ from arena.cli.model_choice import (
     servers_here,
     unanswered_ports,
 )
-from arena.cli.options import DAY, Options, argument, command, flag, option
+from arena.cli.options import Options
 from arena.cli.output import interruptible, plain, prints_aside, program, progress, run_async, shortened
 from arena.cli.page import print_error
 from arena.cli.try_report import LONGEST_EXAMPLE, report_lines, trial_data, trial_page
@@ -48,36 +48,17 @@ NO_FILE_NAME = r"[^\w.-]+"
 INTERRUPTED = "interrupted by Ctrl-C"
 
 
-@command("json")
-def try_model(
+def try_one(
     chosen: Options,
-    model: str | None = argument("[MODEL]", "Its name at its server, or PROVIDER/MODEL.", default=None),
-    base_url: str | None = option("Its server, if not a usual one.", "URL"),
-    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
-    price: tuple[float, float] | None = option(
-        "Dollars per million tokens in and out, if unknown.", "IN OUT"
-    ),
-    released: datetime | None = option("The day of the model's release.", formats=DAY),
-    minutes: float = option("How long to ask.", default=2.0, min=0.001, max=60.0),
-    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
+    model: str | None,
+    base_url: str | None,
+    key_env: str | None,
+    price: tuple[float, float] | None,
+    released: datetime | None,
+    minutes: float,
+    yes: bool,
 ) -> None:
-    """Try a model on 20 to 120 resolved questions: its calibration and Brier score, in two minutes.
-
-    Without MODEL it looks for Ollama, LM Studio, vLLM and llama.cpp on this machine, and for keys. Ctrl-C
-    reports on what was answered.
-
-    It may remember how questions ended. With --released, only those asked later are compared with the price.
-
-    Example: arena try qwen3:8b
-
-    qwen3:8b answered 120 of 120 questions in 16 s.
-
-    says 34%, happened 20%, 10 questions ········●─────○····
-
-    Brier score 0.100, the price on the day of the question 0.066.
-
-    Next: arena init my-arena
-    """
+    """Ask a model, and show what came of it."""
     environ = environment(Path(), os.environ)
     os.environ.update(environ)
     asking = not chosen.json and sys.stdin.isatty()
@@ -98,7 +79,7 @@ def try_model(
 
     told = trial_data(plain(name), trial, day, next_step(name, options))
     told["page"] = write_page(name, told)
-    chosen.answer(told, print, "\n".join(report_lines(told)))
+    chosen.answer(told, report_lines)
     if trial.ended == INTERRUPTED:
         raise typer.Exit(130)
     if trial.ended or told["page"] is None:
