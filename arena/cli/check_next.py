@@ -204,7 +204,7 @@ def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Coho
 def next_step(config: Config | None) -> str:
     """The command that plays the next round, and works now."""
     if config is None:
-        return typed("run", "--round")
+        return typed("run --round")
     return typed(next_cohort(config, read_begun(config.database, {}), now())["next_command"])
 
 

@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena.cli.dashboard import ListenAddress, free_port, serve
+from arena.cli.addresses import ListenAddress, free_port
+from arena.cli.dashboard import serve
 from arena.cli.init import template
 from arena.cli.leaderboard import print_leaderboard, read_leaderboard
 from arena.cli.leaderboard_columns import COLUMNS
