@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from arena.cli.dashboard import PORT
+from arena.cli.addresses import DASHBOARD_PORT as PORT
 from arena.cli.init import ENV_EXAMPLE
 from arena.cli.main import app
 from arena.cli.options import Options

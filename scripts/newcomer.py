@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from arena.cli.dashboard import PORT
+from arena.cli.addresses import DASHBOARD_PORT as PORT
 from arena.clock import now, timer
 from tests.provider.replies import GOOD, says
 from tests.provider.server import faulty

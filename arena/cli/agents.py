@@ -133,9 +133,7 @@ def _say(found: Mapping[str, Any], choice: TableChoice) -> None:
     if any(agent["record"] for agent in found["agents"]) or found["gone"]:
         print(f"Next: {typed('show agent NAME')}")
     else:
-        print(
-            f"No agent has played yet. Next: {typed('show turn --play NAME')}, or {typed('run', '--round')}"
-        )
+        print(f"No agent has played yet. Next: {typed('show turn --play NAME')}, or {typed('run --round')}")
 
 
 @command(table=True)

@@ -263,7 +263,7 @@ def say_trial(told: Mapping[str, Any], asked: Mapping[str, str]) -> None:
         print(f"{count_text(calls, 'call')}, {words}.")
     vain = dry or told["decision"]["status"] == "failed"
     again = typed(f"agents try {told['agent']}") + ", or " if vain else ""
-    print(f"Nothing was written to the record. Next: {again}{typed('run', '--round')}")
+    print(f"Nothing was written to the record. Next: {again}{typed('run --round')}")
 
 
 def _say_setting(told: Mapping[str, Any]) -> None:

@@ -143,7 +143,7 @@ def overviews(connection: Connection, config: Config | None) -> list[CohortOverv
 
 def _say_list(found: Sequence[CohortOverview], choice: TableChoice) -> None:
     if not found:
-        print(f"No cohort has started yet. Next: {typed('run', '--round')}, or {typed('admin cohort start')}")
+        print(f"No cohort has started yet. Next: {typed('run --round')}, or {typed('admin cohort start')}")
         return
     print_table(LISTED, found, choice=choice)
     print_text(STATES)

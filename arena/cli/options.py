@@ -4,7 +4,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -102,6 +102,10 @@ class Options:
         from arena.config import load
 
         return load(self.config or DEFAULT).database
+
+    def own_record(self) -> str:
+        """Return the address of the config's own record, whatever `--database` says."""
+        return replace(self, database=None).record()
 
     @contextmanager
     def reading(self) -> "Iterator[Connection]":

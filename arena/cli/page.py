@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TextIO
 
 from arena.cli.output import print_json
 from arena.cli.table import Table, wrapped
@@ -75,10 +76,10 @@ def line_width() -> int | None:
     return None
 
 
-def print_page(page: Page) -> None:
-    """Print a page, in lines that fit the terminal."""
+def print_page(page: Page, file: TextIO | None = None) -> None:
+    """Print a page in lines that fit the terminal, each as soon as it is known."""
     for line in page_lines(page, line_width()):
-        print(line)
+        print(line, file=file, flush=True)
 
 
 def print_error(error: ArenaError, as_json: bool) -> None:

@@ -114,7 +114,7 @@ def _say(
 ) -> None:
     cohort, agent, by = about["cohort"], about["agent"], about["by"]
     if about["at"] is None:
-        print(f"Cohort {cohort} has not been marked yet. Next: {typed('run', '--round')}")
+        print(f"Cohort {cohort} has not been marked yet. Next: {typed('run --round')}")
         return
     who = "" if agent is None else f", {agent}"
     print(f"Cohort {cohort}{who}, as marked at {minute(about['at'])} UTC")

@@ -1,24 +1,24 @@
-"""`arena study replay`: a season over a recording."""
+"""What `arena study replay` does: a season over a recording, or the search for leaks in it."""
 
 import sys
 from contextlib import AsyncExitStack, closing
-from dataclasses import asdict, replace
-from datetime import date, datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
 from arena.cli.demo import outcome, season_page
-from arena.cli.leaderboard_columns import COLUMNS
-from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
+from arena.cli.options import Options
 from arena.cli.output import interruptible, minute, prints_aside, program, progress, run_async, shortened
+from arena.cli.page import Page
 from arena.cli.table import TableChoice
 from arena.clock import timer
 from arena.config import Config
-from arena.errors import ArenaError, count_text
+from arena.errors import count_text
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
@@ -28,78 +28,90 @@ from arena.rounds.open_world import open_dispatch, open_world
 from arena.rounds.replay import (
     NOTICE,
     Replay,
-    arrange_replay,
     check_same_replay,
     count_open_positions,
     market_brier,
     open_recording,
     play_replay,
 )
-from arena.rounds.settlement import venue_error
 from markets.bundle import Bundle
-from markets.venue import VenueError
 
 LONGEST_FACT = 200
 
 
-@command(table=True, plays=True)
-def replay(
-    chosen: Options,
-    folder: Path = argument("DIR", "The recording: a bundle's folder."),
-    start: datetime | None = option("No cohort starts before this day.", formats=DAY),
-    end: datetime | None = option("The season ends at 00:00 UTC on this day.", formats=DAY),
-    agents: str = option(
-        "Who plays: names from the config, or kinds with their defaults.", "A,B", default=""
-    ),
-    workers: bool = flag("Leave the turns to `arena run --worker`; needs PostgreSQL."),
-    tools: Literal["live", "recorded"] = option(
-        "Whether `search` and `read` answer live, or from the config's record.", default="live"
-    ),
-    leaks: bool = flag("Look for information that leaks from the future.", "--probe-leaks"),
-    probes: int = option("With --probe-leaks: how many decision times.", default=3, min=1),
-    leave_failed: bool = LEAVE_FAILED,
-) -> None:
-    """Play a season over a recording, at its own times: agents see only what was known then.
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """Where a season over a recording is kept, and how its turns are played.
 
-    Cohorts and agents come from the config; without one, cohorts start weekly and the agents are market,
-    constant and random. The season gets its own record, by default replay-NAME.db, and continues where it
-    stopped. It is no evidence of skill, since the outcomes are known; models released later are named
-    (`later_models` in JSON).
-
-    --probe-leaks keeps no record. It plays up to several decision times, twice with different futures: all
-    before must be the same, and only the venue may open the recording's files. Differences are listed (exit
-    status 1). Agents that call models are left out.
-
-    While a model gives no answer, the season waits as with arena run; --leave-failed goes on without those
-    turns.
-
-    With --tools recorded, a turn fails if it makes a request that the config's record lacks.
-
-    Example: arena study replay recordings/spring --start 2026-03-01 --end 2026-06-01 --agents market,random
-
-    Next: arena board --database replay-spring.db
+    `recorded` is the record from which `search` and `read` answer; None where they answer live.
     """
-    chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
-    if leaks and (workers or chosen.database):
-        message = "--probe-leaks keeps no record and needs no workers"
-        raise ArenaError("no_record", message, "leave out --database and --workers")
-    address = chosen.database or f"replay-{folder.resolve().name}.db"
-    names = [name.strip() for name in agents.split(",") if name.strip()]
-    days = (start and start.date(), end and end.date())
-    try:
-        base = chosen.load_to_play() if chosen.config is not None or DEFAULT.exists() else None
-        bundle = open_recording(folder)
-        if leaks:
-            probe(chosen, folder, bundle, base, names, days, probes)
-            return
-        recorded = replace(chosen, database=None).record() if tools == "recorded" else None
-        season = arrange_replay(folder, bundle, base, names, *days)
-        hint = "the same command continues it"
-        with prints_aside(), interruptible("stopped; what was played is kept", hint):
-            found = play(season, bundle, address, workers, recorded, leave_failed)
-    except VenueError as error:
-        raise venue_error(error) from error
-    chosen.answer(found, say, found, chosen.table)
+
+    address: str
+    workers: bool = False
+    recorded: str | None = None
+    leave_failed: bool = False
+
+
+def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, Any]:
+    """Play the season into its record, and return what it came to."""
+    started = timer()
+    season.times()  # nothing is made where there is nothing to play
+    with closing(Record.open(request.address)) as record:
+        check_same_replay(record, season, request.address)
+        before = record.read(count_facts)["turns"]
+        run_async(_play(season, record, request))
+        figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
+
+    later_models = later_models_words(figures["later_models"])
+    return {
+        "stamp": "replay",
+        "notice": f"{NOTICE}; {later_models}" if later_models else NOTICE,
+        "database": request.address,
+        "bundle": bundle.content,
+        "start": season.plan.first,
+        "end": season.ends_at,
+        "seed": season.config.seed,
+        "seconds": round(timer() - started, 2),
+        "new_turns": figures["turns"] - before,
+        **figures,
+    }
+
+
+async def _play(season: Replay, record: Record, request: ReplayRequest) -> None:
+    """Play the season in a world as it is asked for."""
+    tell = partial(print, file=sys.stderr, flush=True)
+    async with AsyncExitStack() as stack:
+        world = await stack.enter_async_context(open_world(season.config, record))
+        world = replace(world, leaves_failed=request.leave_failed)
+        if request.recorded is not None:
+            world = replace(world, recorded=stack.enter_context(recorded_lookups(request.recorded)))
+        if request.workers:
+            dispatch = open_dispatch(replace(season.config, database=request.address), _tell_alone)
+            world = replace(world, dispatch=await stack.enter_async_context(dispatch))
+        with progress("Playing the recording") as moved:
+            await play_replay(season, world, record, moved, tell)
+
+
+def _tell_alone(alone: bool) -> None:
+    """Print whether workers play the turns."""
+    message = "no worker is running: turns are played here until one starts"
+    print(message if alone else "workers are running", file=sys.stderr)
+
+
+def replay_page(data: dict[str, Any], choice: TableChoice) -> Page:
+    """Yield the same as after a demo, and how good the prices were."""
+    yield from season_page(data, choice)
+    if not data["new_turns"]:
+        yield "It was already complete; nothing was played again."
+    still_open = data["open"]
+    stale = f"{still_open['stale']:,} of them without a fresh price"
+    yield f"Still open at the end: {still_open['positions']:,} positions, {stale}."
+    if data["brier_market"] is not None:
+        markets = f"{data['brier_market_markets']:,} markets"
+        yield f"The prices' own Brier, eight days ahead: {data['brier_market']:.4f} over {markets}."
+    yield ""
+    yield NOTICE
+    yield f"Next: {program()} board --database {data['database']}"
 
 
 def probe(
@@ -113,15 +125,15 @@ def probe(
 ) -> None:
     """Play with other futures, and say what changed before them."""
     probed = probed_replay(folder, base, names, days)
-    hint = "run it again; nothing was kept"
     with (
         TemporaryDirectory(prefix="arena-leaks-") as scratch,
         prints_aside(),
-        interruptible("stopped", hint),
+        interruptible("stopped", "run it again; nothing was kept"),
         progress("Playing with other futures") as moved,
     ):
         task = probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved)
         found = run_async(task)
+
     data = {
         "ok": found.clean,
         "bundle": bundle.content,
@@ -134,79 +146,26 @@ def probe(
         "differences": [asdict(difference) for difference in found.differences],
         "opened": list(found.opened),
     }
-    chosen.answer(data, say_leaks, found)
+    chosen.answer(data, leaks_page, found)
     if not found.clean:
         raise typer.Exit(1)
 
 
-def say_leaks(found: LeakProbe) -> None:
-    """How much was compared up to each instant, and what changed."""
+def leaks_page(found: LeakProbe) -> Page:
+    """Yield how much was compared up to each instant, and what changed."""
     for at, compared in found.compared.items():
-        changed = ", ".join(count_text(n, kind) for kind, n in found.counts[at].items() if n) or "nothing"
+        counts = [count_text(count, kind) for kind, count in found.counts[at].items() if count]
         same = f"{sum(compared.values()):,} facts until {minute(at)}"
-        print(f"{same}, played again with another future: {changed} changed.")
-    for kind, first in {each.kind: each for each in reversed(found.differences)}.items():
-        facts = " became ".join(shortened(str(fact), LONGEST_FACT) for fact in (first.known, first.changed))
-        print(f"First {kind} that changed before {minute(first.at)}: {facts}")
+        yield f"{same}, played again with another future: {', '.join(counts) or 'nothing'} changed."
+
+    first = {difference.kind: difference for difference in reversed(found.differences)}
+    for kind, difference in first.items():
+        known = shortened(str(difference.known), LONGEST_FACT)
+        changed = shortened(str(difference.changed), LONGEST_FACT)
+        yield f"First {kind} that changed before {minute(difference.at)}: {known} became {changed}"
+
     for file in found.opened:
-        print(f"Opened during play: {file}")
+        yield f"Opened during play: {file}"
     if found.left_out:
-        print(f"Not played, because models do not repeat their answers: {', '.join(found.left_out)}.")
-    print("No leaks found." if found.clean else "Something here depends on the future.")
-
-
-def play(
-    season: Replay,
-    bundle: Bundle,
-    address: str,
-    workers: bool = False,
-    recorded: str | None = None,
-    leave_failed: bool = False,
-) -> dict[str, Any]:
-    """Play the season into the record; what it came to."""
-    tell = partial(print, file=sys.stderr, flush=True)
-
-    async def played() -> None:
-        async with AsyncExitStack() as stack:
-            world = await stack.enter_async_context(open_world(season.config, record))
-            world = replace(world, leaves_failed=leave_failed)
-            if recorded is not None:
-                world = replace(world, recorded=stack.enter_context(recorded_lookups(recorded)))
-            if workers:
-                dispatch = open_dispatch(replace(season.config, database=address), _alone)
-                world = replace(world, dispatch=await stack.enter_async_context(dispatch))
-            with progress("Playing the recording", None) as moved:
-                await play_replay(season, world, record, moved, tell)
-
-    started = timer()
-    season.times()  # nothing is made where there is nothing to play
-    with closing(Record.open(address)) as record:
-        check_same_replay(record, season, address)
-        before = record.read(count_facts)["turns"]
-        run_async(played())
-        figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
-        figures["new_turns"] = figures["turns"] - before
-    words = later_models_words(figures["later_models"])
-    notice = f"{NOTICE}; {words}" if words else NOTICE
-    about = {"stamp": "replay", "notice": notice, "database": address, "bundle": bundle.content}
-    days = {"start": season.plan.first, "end": season.ends_at}
-    return about | days | {"seed": season.config.seed, "seconds": round(timer() - started, 2)} | figures
-
-
-def _alone(alone: bool) -> None:
-    words = "no worker is running: turns are played here until one starts" if alone else "workers are running"
-    print(words, file=sys.stderr)
-
-
-def say(found: dict[str, Any], choice: TableChoice) -> None:
-    """The same as after a demo, and how good the prices were."""
-    print_page(season_page(found, choice))
-    if not found["new_turns"]:
-        print("It was already complete; nothing was played again.")
-    held = found["open"]
-    stale = f"{held['stale']:,} of them without a fresh price"
-    print(f"Still open at the end: {held['positions']:,} positions, {stale}.")
-    if found["brier_market"] is not None:
-        markets = f"{found['brier_market_markets']:,} markets"
-        print(f"The prices' own Brier, eight days ahead: {found['brier_market']:.4f} over {markets}.")
-    print(f"\n{NOTICE}\nNext: {program()} leaderboard --database {found['database']}")
+        yield f"Not played, because models do not repeat their answers: {', '.join(found.left_out)}."
+    yield "No leaks found." if found.clean else "Something here depends on the future."

@@ -28,26 +28,26 @@ PANELS: Mapping[str, Places] = {
             "prompt": "prompts:prompts",
             "config": "config:config",
         },
-        "dashboard": "dashboard:dashboard",
+        "dashboard": "commands/dashboard:dashboard",
         "score": "score:score",
         "share": {
-            "report": "export:report",
-            "site": "export:publish",
-            "export": "export:export",
+            "report": "commands/share:report",
+            "site": "commands/share:site",
+            "export": "commands/share:export",
         },
     },
     "More": {
         "admin": {
             "cohort": "cohorts:start",
             "settle": "market_settle:settle",
-            "verify": "verify:verify",
-            "backup": "db:backup",
-            "restore": "db:restore",
-            "prune": "db:prune",
+            "verify": "commands/admin:verify",
+            "backup": "commands/admin:backup",
+            "restore": "commands/admin:restore",
+            "prune": "commands/admin:prune",
         },
         "study": {
-            "replay": "replay:replay",
-            "whatif": "whatif:whatif",
+            "replay": "commands/study:replay",
+            "whatif": "commands/study:whatif",
             "bundle": "market_files:record_markets",
             "forecastbench": {
                 "fetch": "forecastbench:fetch",
@@ -57,8 +57,8 @@ PANELS: Mapping[str, Places] = {
             },
         },
         "outside": {
-            "desk": "desk:desk",
-            "mcp": "desk:mcp",
+            "desk": "commands/outside:desk",
+            "mcp": "commands/outside:mcp",
         },
     },
 }

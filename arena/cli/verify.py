@@ -1,70 +1,29 @@
-"""`arena admin verify`: does the record agree with itself?"""
+"""What `arena admin verify` found: whether the record agrees with itself."""
 
-import sys
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-import typer
-
-from arena.cli.options import DEFAULT, Options, command, flag, option
-from arena.cli.output import interruptible, progress
-from arena.clock import now
+from arena.cli.page import Page
 from arena.errors import ArenaError, count_text
-from arena.verify import Difference, Differences, find
-from arena.verify.draws import check_draws
-from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
-from arena.verify.verified import keep_verified, read_verified
+from arena.verify import Differences
+from arena.verify.reader import VerifiedHead
 
 LISTED = 1_000
 """So many differences are listed unless all are wanted."""
 
 
-@command()
-def verify(
-    chosen: Options,
-    everything: bool = flag("Verify everything, and list all differences.", "--all"),
-    heads: Path | None = option("Also compare published heads, a line of JSON each.", "FILE"),
-    draws: bool = flag("Also draw every live round's markets again from its catalogue."),
-) -> None:
-    """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
+def open_heads(file: Path) -> TextIO:
+    """Return a file of published heads, opened."""
+    try:
+        return file.open(encoding="utf-8", errors="replace")
+    except OSError as error:
+        message = f"{file} can't be read: {error.strerror}"
+        raise ArenaError("no_heads", message, "name a file of heads") from error
 
-    Later runs verify only what is new, by a note next to the record (FILE.verified; for a database server,
-    next to the config), and say how many older rows they did not read. The first thousand differences are
-    listed (exit status 1). A record rewritten with all its hashes still agrees with itself, so --heads FILE
-    finds the first published head that differs. --draws shows that nobody picked the markets of a live round.
 
-    Example: arena admin verify --database .demo/demo.db
-
-    Next: arena board
-    """
-    beside = chosen.config or DEFAULT
-    out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
-
-    def tell(difference: Difference) -> None:
-        if not chosen.json:  # which is printed when all is known
-            print(difference.message, file=out, flush=True)
-
-    with (
-        chosen.reading() as connection,
-        nullcontext() if heads is None else _opened(heads) as published,
-        interruptible("verifying was interrupted", "nothing was changed; start it again"),
-        progress("Verifying") as told,
-    ):
-        before = NOTHING_VERIFIED if everything else read_verified(connection, beside)
-        found = find(
-            connection,
-            None if everything else LISTED,
-            tell,
-            before,
-            published=published,
-            address=chosen.record(),
-            progress=told,
-        )
-        if not found.count:
-            keep_verified(connection, beside, now(), before)
-        same = check_draws(connection, found, told) if draws else None
-    data = {
+def verify_data(found: Differences, before: VerifiedHead, drawn: int | None) -> dict[str, Any]:
+    """Return what was verified and what differs, for JSON."""
+    return {
         "from_head": before.number,
         "older_rows": before.rows if before.number else 0,
         "older_read_at": before.whole_at,
@@ -73,42 +32,37 @@ def verify(
         "differences": [difference.as_dict() for difference in found.listed],
         "left_out": dict(sorted(found.left_out.items())),
         "unproved": dict(sorted(found.unproved.items())),
-        "draws": same,
+        "draws": drawn,
     }
-    chosen.answer(data, say, found, chosen.record(), before, same)
-    if found.count:
-        raise typer.Exit(1)
 
 
-def _opened(file: Path) -> TextIO:
-    try:
-        return file.open(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise ArenaError(
-            "no_heads", f"{file} can't be read: {error.strerror}", "name a file of heads"
-        ) from error
-
-
-def say(found: Differences, address: str, before: VerifiedHead, draws: int | None) -> None:
-    """Print how many differences there are, what was not read, and how many draws came out the same."""
+def verify_page(found: Differences, address: str, before: VerifiedHead, drawn: int | None) -> Page:
+    """Yield how many differences there are, what was not read, and how many draws came out the same."""
     if before.number:
-        print(f"Verified what is new since head {before.number:,}. {_older_rows_text(before)}")
-    if unproved := [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]:
-        print(f"Not proved: {'; '.join(unproved)}.")
-    if draws is not None:
-        same = f"the same markets were drawn again in {count_text(draws, 'live round')}"
-        print(f"Draws: {same if draws else 'no live round could be drawn again'}.")
+        yield f"Verified what is new since head {before.number:,}. {_older_rows_text(before)}"
+    unproved = [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]
+    if unproved:
+        yield f"Not proved: {'; '.join(unproved)}."
+    if drawn:
+        yield f"Draws: the same markets were drawn again in {count_text(drawn, 'live round')}."
+    elif drawn is not None:
+        yield "Draws: no live round could be drawn again."
+
     if not found.count and before.number:
-        print(f"What is new in {address} agrees with itself and with what came before.")
-        return
-    if not found.count:
-        print(f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right.")
-        return
-    for table, more in sorted(found.left_out.items()):
-        print(f"{table}: {more:,} more")
+        yield f"What is new in {address} agrees with itself and with what came before."
+    elif not found.count:
+        yield f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right."
+    else:
+        yield from _differences_page(found)
+
+
+def _differences_page(found: Differences) -> Page:
+    """Yield how many differences there are; those that are listed have been printed."""
+    for table, count in sorted(found.left_out.items()):
+        yield f"{table}: {count:,} more"
     rest = " --all lists them all." if found.left_out else ""
-    print(f"{count_text(found.count, 'difference')}.{rest}")
-    print("Next: find out what changed the record, and restore a backup.")
+    yield f"{count_text(found.count, 'difference')}.{rest}"
+    yield "Next: find out what changed the record, and restore a backup."
 
 
 def _older_rows_text(before: VerifiedHead) -> str:

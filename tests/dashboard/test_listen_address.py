@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.dashboard import (
+from arena.cli.addresses import (
+    OPEN_DASHBOARD,
     ListenAddress,
     PublicAddress,
     answers,
     listen_address,
-    listening,
     published,
 )
+from arena.cli.dashboard import listening
 from arena.errors import ArenaError
 from arena.operations.page_programs import NOWHERE, page_environment
 from tests.dashboard.serving import a_free_port, knock, serving
@@ -57,7 +58,7 @@ def test_what_cannot_be_listened_at_is_refused(
     host: str, behind_proxy: bool, public: str | None, why: str
 ) -> None:
     with pytest.raises(ArenaError, match=why) as refused:
-        listen_address(host, a_free_port(), behind_proxy, public)
+        listen_address(host, a_free_port(), behind_proxy, public, OPEN_DASHBOARD)
     if "other machines" in why:
         assert refused.value.status == 2
         assert "--behind-proxy" in refused.value.hint
@@ -73,7 +74,7 @@ def test_the_command_refuses_and_says_how_it_can_be_done(tmp_path: Path) -> None
 
 def test_a_machine_knows_itself_by_several_names() -> None:
     known = ("127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.0.0.2")
-    found = [listen_address(host, a_free_port(), False, None).address for host in known]
+    found = [listen_address(host, a_free_port(), False, None, OPEN_DASHBOARD).address for host in known]
     assert found == ["127.0.0.1"] * 4 + ["127.0.0.2"]
 
 
@@ -83,7 +84,7 @@ def test_behind_a_proxy_no_other_port_is_taken() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ArenaError, match=f"port {port} is not free"):
-            listen_address("127.0.0.1", port, behind_proxy=True, public=None)
+            listen_address("127.0.0.1", port, True, None, OPEN_DASHBOARD)
 
 
 def test_an_address_says_its_port_where_it_is_not_the_usual_one() -> None:

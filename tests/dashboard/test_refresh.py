@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.dashboard import keep_up
+from arena.cli.dashboard import refresh_scores
 from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
@@ -53,7 +53,7 @@ def test_an_open_dashboard_works_out_what_is_stale_or_says_once_why_scores_are_o
     with sqlite3.connect(shut) as base:
         base.execute(f"CREATE TRIGGER shut BEFORE INSERT ON rollup BEGIN SELECT RAISE(ABORT, '{SHUT}'); END")
     base.close()
-    keep_up(str(record))
+    refresh_scores(str(record))
     assert not stale(record)
     with serving(shut) as dashboard:
         said = heard(dashboard, "only shown as last cached")
@@ -67,12 +67,12 @@ def test_an_open_dashboard_works_out_what_is_stale_or_says_once_why_scores_are_o
 
 def test_where_there_is_no_record_none_is_made(tmp_path: Path) -> None:
     with pytest.raises(ArenaError, match="there is no record"):
-        keep_up(str(tmp_path / "none.db"))
+        refresh_scores(str(tmp_path / "none.db"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_record_without_a_cohort_is_left_as_it_is(tmp_path: Path) -> None:
     Record.open(str(tmp_path / "empty.db")).close()
     before = (tmp_path / "empty.db").read_bytes()
-    keep_up(str(tmp_path / "empty.db"))
+    refresh_scores(str(tmp_path / "empty.db"))
     assert (tmp_path / "empty.db").read_bytes() == before

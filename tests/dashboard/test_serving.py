@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.dashboard import FLAGS, HOST, end_with, free_port
+from arena.cli.addresses import HOST, free_port
+from arena.cli.dashboard import FLAGS, end_with
 from tests.dashboard.serving import Served, a_free_port, knock, serving
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from arena.cli.dashboard import keep_up
+from arena.cli.dashboard import refresh_scores
 from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema.database import connect
@@ -61,7 +61,7 @@ def test_each_role_does_its_own_work_and_no_more(
         assert "Traceback" not in hand.said()
     assert arena_json(tmp_path, "admin", "verify", "--database", reader)["ok"]
     assert arena_json(tmp_path, "board", "--database", reader)["leaderboard"]
-    keep_up(owner)
+    refresh_scores(owner)
     for role in (worker, reader):
         engine = connect(role)
         with pytest.raises(ArenaError, match="can't be changed by this user"), engine.begin() as connection:

@@ -1,0 +1,175 @@
+"""`arena admin`: care for the record: check it, back it up, restore it, prune it."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import typer
+
+from arena.cli.options import DEFAULT, Options, argument, command, flag, option
+from arena.cli.output import interruptible, progress
+from arena.cli.page import print_page
+from arena.errors import ArenaError
+
+
+@command()
+def verify(
+    chosen: Options,
+    everything: bool = flag("Verify everything, and list all differences.", "--all"),
+    heads: Path | None = option("Also compare published heads, a line of JSON each.", "FILE"),
+    draws: bool = flag("Also draw every live round's markets again from its catalogue."),
+) -> None:
+    """Check every hash, ledger, fill, settlement and mark.
+
+    Later runs verify only what is new, by a note next to the record (FILE.verified; for a database server,
+    next to the config), and say how many older rows they did not read. The first thousand differences are
+    listed (exit status 1). A record rewritten with all its hashes still agrees with itself, so --heads FILE
+    finds the first published head that differs. --draws shows that nobody picked the markets of a live round.
+
+    Example: arena admin verify --database .demo/demo.db
+
+        .demo/demo.db agrees with itself: every hash, balance, fill, settlement and
+        mark is right.
+
+    Next: arena board
+    """
+    from arena.cli.verify import LISTED, open_heads, verify_data, verify_page
+    from arena.clock import now
+    from arena.verify import Difference, find
+    from arena.verify.draws import check_draws
+    from arena.verify.reader import NOTHING_VERIFIED
+    from arena.verify.verified import keep_verified, read_verified
+
+    note = chosen.config or DEFAULT
+    out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
+
+    def tell(difference: Difference) -> None:
+        """Print a difference as soon as it is found; JSON is printed when all are known."""
+        if not chosen.json:
+            print_page([difference.message], out)
+
+    with (
+        chosen.reading() as connection,
+        nullcontext() if heads is None else open_heads(heads) as published,
+        interruptible("verifying was interrupted", "nothing was changed; start it again"),
+        progress("Verifying") as told,
+    ):
+        before = NOTHING_VERIFIED if everything else read_verified(connection, note)
+        most = None if everything else LISTED
+        address = chosen.record()
+        found = find(connection, most, tell, before, published=published, address=address, progress=told)
+        if not found.count:
+            keep_verified(connection, note, now(), before)
+        drawn = check_draws(connection, found, told) if draws else None
+
+    chosen.answer(verify_data(found, before, drawn), verify_page, found, address, before, drawn)
+    if found.count:
+        raise typer.Exit(1)
+
+
+@command()
+def backup(
+    chosen: Options,
+    place: str | None = argument("FILE|URL", "A new file, or an empty database.", default=None),
+    upgrade: bool = flag("Then upgrade the record to this version's schema."),
+) -> None:
+    """Copy the record, even while it is in use, and verify the copy.
+
+    By default the copy goes to backup.folder, named by the time in UTC; the newest backup.keep are kept. A
+    backup is one SQLite file, even of a PostgreSQL record, and gets its name once verified.
+
+    With a URL the record moves to another database, such as PostgreSQL; the copy must have the same state
+    hash. Stop arena run first, then name it as `database` in the config.
+
+    --upgrade changes no fact: commands that play upgrade the record themselves, those that only read ask for
+    it. Stop arena run first.
+
+    Example: arena admin backup before-upgrade.db --database .demo/demo.db
+
+        before-upgrade.db: … bytes, verified. 17 cohorts, …
+        State hash …
+
+    Next: arena admin restore FILE
+    """
+    from arena.cli.backups import back_up, backup_page, bring_up, move, move_page, upgrade_page
+
+    if upgrade and place is not None:
+        message = "--upgrade backs up into the folder of backups, not into a file that is named"
+        raise ArenaError("usage", message, "leave one of the two out", status=64)
+    if upgrade:
+        chosen.answer(bring_up(chosen), upgrade_page)
+    elif place is not None and "://" in place:
+        chosen.answer(move(chosen, place), move_page)
+    else:
+        chosen.answer(back_up(chosen, Path(place) if place else None), backup_page)
+
+
+@command()
+def restore(
+    chosen: Options,
+    source: Path = argument("FILE|DIR", "A backup, or an export: its folder or .zip file."),
+    force: bool = flag("Move an existing record aside (not with an export)."),
+) -> None:
+    """Put a backup or an export in place of the record.
+
+    A backup is checked, copied, upgraded and verified before anything else is touched. Nothing is
+    overwritten: with --force the existing record is renamed, unless a process has it open. On PostgreSQL the
+    database must be empty.
+
+    An export has to be complete. Every file must match its manifest, and the new record must have the state
+    hash of the original; if anything is wrong, nothing is kept.
+
+    Example: arena admin restore season.zip --database copy.db
+
+        season.zip is now the record copy.db: 17 cohorts, … rows
+        State hash …
+
+    Next: arena admin verify
+    """
+    if source.is_dir() or source.suffix == ".zip":
+        from arena.cli.exports import restore_export, restored_export_page
+
+        if force:
+            message = "--force moves a record aside for a backup, not for an export"
+            raise ArenaError("usage", message, "name a new file: --database copy.db", status=64)
+        chosen.answer(restore_export(source, chosen.record()), restored_export_page)
+    else:
+        from arena.cli.backups import put_back, restored_page
+
+        chosen.answer(put_back(chosen, source, force), restored_page)
+
+
+@command()
+def prune(
+    chosen: Options,
+    older_than: str = option("How old: 90d, 12w.", "AGE", default=...),
+    dry_run: bool = flag("Only show what would be pruned."),
+    yes: bool = flag("Do not ask for confirmation."),
+) -> None:
+    """Delete old quotes that no snapshot depends on.
+
+    No turn, fill or mark depends on them either. It says what would be deleted, then asks. Each market's
+    newest quote before that time stays. The record notes how many were deleted and when, for arena admin
+    verify.
+
+    Example: arena admin prune --older-than 90d --dry-run
+
+        Of … quotes, as of … UTC:
+          … can be deleted: older, and nothing depends on them
+
+    Next: arena admin verify
+    """
+    from arena.cli.backups import age, confirm_pruning, pruned_data, pruned_page
+    from arena.clock import now
+    from arena.record.write.listings import plan_pruning, prune_quotes
+
+    at = now()
+    before = at - age(older_than)
+    with chosen.reading() as connection:
+        plan = plan_pruning(connection, before)
+
+    goes = confirm_pruning(chosen, plan, yes or dry_run) and not dry_run
+    if goes:
+        with chosen.writing() as record:
+            plan = record.write(prune_quotes, before, at)
+    chosen.answer(pruned_data(plan, done=goes), pruned_page)

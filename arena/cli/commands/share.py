@@ -1,0 +1,118 @@
+"""`arena share`: results for others, as one page, as a web site, or as plain files."""
+
+from pathlib import Path
+from typing import Literal
+
+from arena.cli.options import Options, argument, command, flag, option
+from arena.cli.output import interruptible, progress
+from arena.errors import ArenaError
+
+
+@command()
+def report(
+    chosen: Options,
+    output: Path = option("The file to write.", "FILE", "--output", "-o", default=...),
+    cohort: int | None = option("Only this cohort, by number.", min=1),
+    force: bool = flag("Replace an existing file."),
+    method: bool = flag("How it was played and judged, as Markdown."),
+) -> None:
+    """Write a season's verdict, leaderboard and charts to one page.
+
+    It opens from disk, without scripts or external resources. Curves cover the newest six cohorts,
+    calibration the first twelve agents. --method writes what readers of a paper need to judge a season: data,
+    cutoffs, models with release days, prompts by hash, answers, refusals, costs, rules, statistics and their
+    limits.
+
+    Example: arena share report --cohort 2 -o cohort-2.html
+
+        cohort-2.html: 9 agents, 1 cohort, …
+
+    Next: arena share site
+    """
+    from arena.cli.reports import check_output, report_page, write_method, write_report
+
+    check_output(output, force)
+    if method:
+        written = write_method(chosen, output, cohort)
+    else:
+        written = write_report(chosen.record(), output, cohort)
+    data = {"report": output, "cohort": cohort, "bytes": output.stat().st_size} | written
+    chosen.answer(data, report_page)
+
+
+@command()
+def site(
+    chosen: Options,
+    folder: Path | None = argument("DIR", "Its folder, new or existing; else the config's.", default=None),
+) -> None:
+    """Write a season as a static web site, with badges and data.
+
+    Open DIR/index.html, or put DIR behind any web server. It contains no keys or paths. It quotes the agents'
+    reasons, but has prompts and answers only with publish: {prompts: true} in the config. Running it again
+    writes what has changed and leaves other files alone. With publish: DIR in the config, arena run does it.
+
+    data.json has the figures of arena board --json. badges/NAME.json is a badge for shields.io:
+    https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE
+
+    Example: arena share site site
+
+        site: … files, … bytes; … written, 0 removed
+
+    Next: open site/index.html
+    """
+    from arena.cli.dashboard import refresh_scores
+    from arena.cli.reports import site_page
+    from arena.operations.page_programs import draw_pages
+
+    config = chosen.known()
+    address = chosen.record()
+    if folder is None and config is not None:
+        folder = config.site
+    if folder is None:
+        hint = "name one: arena share site DIR, or publish: DIR in the config"
+        raise ArenaError("no_folder", "the site has no folder", hint, status=64)
+
+    refresh_scores(address)
+    more = ["--prompts"] if config and config.publish.prompts else []
+    hint = "arena share site starts again"
+    with interruptible("stopped; the site was not changed", hint), progress("Drawing the site") as moved:
+        drawn = draw_pages("publish", address, folder, more, moved)
+    chosen.end_trouble("site_unpublished")
+    chosen.answer({"site": folder} | drawn, site_page)
+
+
+@command()
+def export(
+    chosen: Options,
+    place: Path = argument("DIR|FILE.zip", "A new folder, or one file."),
+    cohort: list[int] | None = option("Only this cohort, by number; repeatable.", min=1),
+    form: Literal["csv", "parquet", "json"] = option(
+        "The form of the tables.", "", "--format", default="csv"
+    ),
+    no_prompts: bool = flag("Leave out prompts and answers."),
+    force: bool = flag("Replace an existing export."),
+) -> None:
+    """Write the record to plain files, a table each.
+
+    It has one file per table, a manifest with their hashes, and data.md, which explains every column. arena
+    admin restore turns a complete export back into a record; a partial one (--cohort, --no-prompts) can only
+    be read.
+
+    Example: arena share export season.zip --format parquet
+
+        season.zip: … tables, … rows, … bytes as parquet
+        State hash …
+
+    Next: arena admin restore season.zip --database copy.db
+    """
+    from arena.cli.exports import export_data, export_page
+    from arena.clock import now
+    from arena.cohorts.freeze import code_version
+    from arena.exports import ExportRequest, form_of
+    from arena.exports import export as write_export
+    from arena.record.schema.database import open_read_only
+
+    wanted = ExportRequest(form_of(form), tuple(sorted(set(cohort or []))), not no_prompts)
+    with open_read_only(chosen.record()) as engine, progress("Writing the export") as moved:
+        manifest = write_export(engine, place, wanted, now(), code_version(), force=force, progress=moved)
+    chosen.answer(export_data(place, manifest), export_page)
