@@ -61,7 +61,7 @@ def free_name(model: str, taken: Mapping[str, str | None]) -> str:
 
 
 def check_keys(config: Config, blocks: Sequence[Block]) -> None:
-    """Raise `ArenaError` if a model can't be asked: say which variable is missing, where it goes, and who gives it out."""
+    """Raise `ArenaError` if a model can't be asked because its key is missing."""
     environ = environment(config.folder, os.environ)
     for block in blocks:
         settings = ModelSettings(
@@ -85,7 +85,7 @@ def require_key(settings: ModelSettings, environ: Mapping[str, str], file: Path,
 def probe_all(
     config: Config, blocks: Sequence[Block], asking: bool, yes: bool
 ) -> tuple[dict[str, ProbeAnswer], list[dict[str, str]]]:
-    """Ask each model its question, if whoever pays agrees; return good answers by agent, and others' faults."""
+    """Ask each model, if whoever pays agrees; return good answers by agent, and the faults of the others."""
     names = {block["name"] for block in blocks}
     models = {}
     for agent in config.agents:
@@ -126,7 +126,7 @@ async def probe_answers(config: Config, probes: Mapping[str, Probe]) -> dict[str
 
 
 def confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool) -> None:
-    """Ask whether the questions may cost what they do. Raise `ArenaError` without a yes; free ones need none."""
+    """Ask whether the questions may cost what they do; raise `ArenaError` without a yes."""
     if yes or all(probe.worst == 0 for probe in probes.values()):
         return
 
@@ -204,9 +204,8 @@ def month_dollars(month: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def added_page(data: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was measured, what was written, what it costs, and what is wrong."""
     added = data["added"]
-    for agent in added:
-        if agent["measured"]:
-            yield f"{agent['agent']} {measured_text(agent['measured'])}."
+    measured = [agent for agent in added if agent["measured"]]
+    yield from (f"{agent['agent']} {measured_text(agent['measured'])}." for agent in measured)
     yield f"Added to {data['config']}:"
     for agent in added:
         yield from (f"  {line}" for line in agent["lines"])
@@ -214,18 +213,20 @@ def added_page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"{agent['agent']} a month: {month_text(agent['month_usd'])}."
     if data["month_usd"] and data["models"] > len(added):
         yield f"All models a month: {month_text(data['month_usd'])}."
-    for sentence in (*data["unpriced"], data["joins"]):
-        if sentence:
-            yield f"{sentence}."
+    yield from (f"{sentence}." for sentence in (*data["unpriced"], data["joins"]) if sentence)
+    yield from troubles(data)
+    yield f"Next: {typed('check')}            # who plays from the next cohort on"
 
+
+def troubles(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was not added, what a budget has against it, and which keys are missing."""
     for failure in data["failed"]:
         yield f"Not added, {failure['model']}: {plain(failure['message'])}\n→ {failure['mend']}"
     for warning in data["warnings"]:
         yield f"Warning: {warning['message']}\n→ {warning['mend']}"
-    for agent in added:
+    for agent in data["added"]:
         if agent["missing_key"]:
             yield f"{agent['agent']} waits for {agent['missing_key']}: set it here or in .env."
-    yield f"Next: {typed('check')}            # who plays from the next cohort on"
 
 
 def measured_text(measured: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """What `arena check` shows: is the config valid, who would play, what would it cost, and what is wrong?"""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from shlex import quote
 from typing import Any
@@ -107,7 +107,7 @@ def thinking_of(settings: KindSettings) -> str | None:
 
 
 def untold_keys(config: Config) -> list[str]:
-    """Return the keys of the rule that leave out every market, or none, because of what the venue reports."""
+    """Return the keys of the rule that leave out all markets, or none, because of what the venue reports."""
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
     rule = config.markets.universe
     keys = sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
@@ -137,7 +137,8 @@ def cannot_answer(data: Mapping[str, Any]) -> bool:
 
 def check_page(data: Mapping[str, Any], choice: TableChoice) -> Page:
     """Yield what matters first: valid, when, for how much; then what is wrong, who plays, and the rules."""
-    yield f"{data['config']} is {'read, but a model in it cannot answer' if cannot_answer(data) else 'valid'}."
+    state = "read, but a model in it cannot answer" if cannot_answer(data) else "valid"
+    yield f"{data['config']} is {state}."
     yield Fields({"Starts": start_text(data), "Costs": costs_text(data)})
     yield from warnings(data)
     yield from replacements(data)
@@ -170,14 +171,7 @@ def warnings(data: Mapping[str, Any]) -> Iterator[str]:
             message = capitalized(message)
         yield f"{label}: {message}.\n  → {warning['mend']}"
 
-    for agent in data["cost"]["agents"]:
-        name = agent["agent"]
-        if agent["trouble"]:
-            yield f"Warning: {name} failed on a sample round, so its cost is unknown: {agent['trouble']}"
-        elif agent["round"]["low"]["usd"] is None:
-            hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
-            yield f"Warning: No price is known for {name}.\n  → {hint}"
-
+    yield from unknown_costs(data["cost"]["agents"])
     if data["missing_keys"]:
         keys = ", ".join(f"{name} needs {variable}" for name, variable in data["missing_keys"].items())
         hint = "set it here or in .env; the agent joins at the next round"
@@ -192,6 +186,17 @@ def warnings(data: Mapping[str, Any]) -> Iterator[str]:
     if path:
         hint = f"chmod 600 {quote(path)}"
         yield f"Warning: Others on this machine can read the keys in {path}.\n  → {hint}"
+
+
+def unknown_costs(agents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield of which agents it is not known what they cost."""
+    for agent in agents:
+        name = agent["agent"]
+        if agent["trouble"]:
+            yield f"Warning: {name} failed on a sample round, so its cost is unknown: {agent['trouble']}"
+        elif agent["round"]["low"]["usd"] is None:
+            hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
+            yield f"Warning: No price is known for {name}.\n  → {hint}"
 
 
 def untold_text(data: Mapping[str, Any], key: str) -> str:

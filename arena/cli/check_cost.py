@@ -26,7 +26,7 @@ NEAR = 0.75
 
 
 def cost_of(config: Config, number: int, usage: "Mapping[str, RecentUsage]") -> dict[str, Any]:
-    """Return what cohort `number` would use, agent by agent and in all, and where the budget would stop it."""
+    """Return what cohort `number` would use, agent by agent and in all, and what a budget would stop."""
     with prints_aside():
         fresh = run_async(estimate_lineup(config, kind_inputs(config, config.prompts)))
     estimates = [estimate.as_played(usage.get(estimate.agent)) for estimate in fresh]

@@ -78,8 +78,8 @@ VENUES = (
 def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], quiet: bool) -> dict[str, Any]:
     """Try these venues and the models of these agents; where none are named, those of the config.
 
-    Whoever names only venues asks no model, and whoever names only agents reads no venue. What asking may
-    cost is said first, unless `quiet` is set.
+    Whoever names only venues asks no model, and whoever names only agents reads no venue. Unless `quiet` is
+    set, what asking may cost is said first, and what came of it is printed.
     """
     targets = models_of(config, agents) if agents or not venues else []
     names = venues
@@ -94,7 +94,10 @@ def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], qui
         return {"live": live, "models": await check_models(config, targets) if targets else []}
 
     with prints_aside():
-        return run_async(tried())
+        data = run_async(tried())
+    if not quiet:
+        print_page(live_page(data))
+    return data
 
 
 def live_status(data: Mapping[str, Any]) -> int:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -183,7 +183,7 @@ def played_page(played: PlayedTime) -> Page:
 
 
 def report_page(at: datetime, report: RoundReport) -> Page:
-    """Yield the turns of a cohort's round, and how agents without a good turn get one."""
+    """Yield the turns of a cohort's round, and what is missing in it."""
     yield f"Cohort {report.cohort}, round {report.number}, {minute(at)} UTC"
     for note in (*report.replaced, *report.trouble):
         yield f"  {note}"
@@ -192,6 +192,13 @@ def report_page(at: datetime, report: RoundReport) -> Page:
     elif not report.waiting:
         yield "  every turn had already been played; nothing changed\n"
 
+    yield from missing_turns(at, report)
+    if report.waiting:
+        yield f"  another process is playing {', '.join(report.waiting)}"
+
+
+def missing_turns(at: datetime, report: RoundReport) -> Iterator[str]:
+    """Yield who has no good turn in a round, and what gives them one."""
     again = f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}"
     failed = [name for name in report.failed if name not in report.stopped]
     if failed:
@@ -210,5 +217,3 @@ def report_page(at: datetime, report: RoundReport) -> Page:
     if report.stopped:
         names = ", ".join(report.stopped)
         yield f"  {names} stopped by the budget; arena check shows which, {again} tries again"
-    if report.waiting:
-        yield f"  another process is playing {', '.join(report.waiting)}"

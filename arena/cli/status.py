@@ -8,9 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from arena.cli.options import Options
-from arena.cli.output import minute, plain, typed
+from arena.cli.output import left_out_words, minute, plain, typed
 from arena.cli.page import Fields, Page
-from arena.cli.sync import left_out_words
 from arena.cli.table import Table
 from arena.clock import PretendedClock, SystemClock, now
 from arena.config import Config, environment

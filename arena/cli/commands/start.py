@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
-from arena.cli.output import interruptible, print_json, prints_aside, program, typed, without_password
+from arena.cli.output import interruptible, prints_aside, program, typed, without_password
 from arena.cli.page import print_page
 from arena.errors import ArenaError
 
@@ -139,13 +139,10 @@ def init(
     if not chosen.json:
         print_page(made_page(data))
     if live or (asking and not data["missing"] and typer.confirm("Ask each model one tiny question?", True)):
-        from arena.cli.check_live import check_live, live_page
+        from arena.cli.check_live import check_live
 
         names = [agent.name for agent in config.agents if agent.model is not None]
-        tried = check_live(load(path, os.environ), [], names, quiet=chosen.json)
-        data |= tried
-        if not chosen.json:
-            print_page(live_page(tried))
+        data |= check_live(load(path, os.environ), [], names, quiet=chosen.json)
     chosen.answer(data, next_steps)
 
 
@@ -173,7 +170,7 @@ def add(
 
     Next: arena check
     """
-    from arena.calls.probe import measured_keys
+    from arena.calls.probe import ProbeAnswer, measured_keys
     from arena.cli.agents_add import added_data, added_page, check_keys, new_blocks, probe_all
     from arena.cli.model_choice import ModelOptions
     from arena.clock import now
@@ -188,8 +185,8 @@ def add(
 
     with interruptible(f"stopped; {UNCHANGED}", "a question in progress may still be charged"):
         blocks = new_blocks(config, models, name, options)
-        answers = {}
-        failed = []
+        answers = dict[str, ProbeAnswer]()
+        failed = list[dict[str, str]]()
         if not no_probe:
             check_keys(config, blocks)
             with edited(path, blocks) as planned:
@@ -244,7 +241,7 @@ def check(
         raise ArenaError("not_live", "--venue and --model need --live", hint, status=64)
 
     from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page
-    from arena.cli.check_live import check_live, live_page, live_status
+    from arena.cli.check_live import check_live, live_status
 
     config = chosen.load_to_play(os.environ, beside=True)
     with prints_aside():
@@ -258,15 +255,10 @@ def check(
         tried = check_live(config, venue or [], model or [], quiet=chosen.json)
         status = live_status(tried)
         data |= tried
-        if not chosen.json:
-            print_page(live_page(tried))
     if cannot_answer(data):
         status = 1
 
-    if chosen.json:
-        print_json({"ok": not status} | data)
-    else:
-        print_page(["", f"Next: {typed(data['next_command'])}"])
+    chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])
     if status:
         raise typer.Exit(status)
 
