@@ -48,7 +48,7 @@ PANELS: Mapping[str, Places] = {
         "study": {
             "replay": "commands/study:replay",
             "whatif": "commands/study:whatif",
-            "bundle": "market_files:record_markets",
+            "bundle": "commands/bundle:bundle",
             "forecastbench": {
                 "fetch": "forecastbench:fetch",
                 "run": "forecastbench_run:run",
