@@ -136,8 +136,13 @@ def status(
     from arena.cli.status import list_incidents, send_test, show_status
 
     if incidents and test_webhook:
-        words = "--incidents and --test-webhook can't be combined"
-        raise ArenaError("two_questions", words, "leave out one", status=64)
+        message = "--incidents and --test-webhook can't be combined"
+        raise ArenaError("two_questions", message, "leave out one", status=64)
+    if limit is not None and not incidents:
+        raise ArenaError("wrong_option", "--limit needs --incidents", "add it, or leave out --limit", 64)
+    if clock is not None and (incidents or test_webhook):
+        mode = "--incidents" if incidents else "--test-webhook"
+        raise ArenaError("wrong_option", f"--clock and {mode} can't be combined", "leave out one", 64)
 
     if test_webhook:
         send_test(chosen)
