@@ -14,7 +14,7 @@ for script in distribution("paper-arena").entry_points.select(group="console_scr
     print(script.name)
 """
 QUESTIONS = """
-from arena.cli.try_report import PAGE
+from arena.cli.try_model import PAGE
 from arena.rounds.quick_trial import past_questions
 assert PAGE.is_file()
 print(len(past_questions()))

@@ -22,7 +22,7 @@ from arena.cli.model_choice import (
     is_free,
     model_blocks,
     price_words,
-    servers_here,
+    servers_at,
     with_stops,
 )
 from arena.cli.page import print_page
@@ -150,7 +150,7 @@ def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions)
     """
     keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
     print_page([f"Keys found: {', '.join(keys) or 'none; add them to .env later'}"])
-    servers = servers_here()
+    servers = servers_at()
     print_page(f"{server.name} at {server.base_url}: {', '.join(server.models)}" for server in servers)
 
     usual = " ".join(DEMO_MODELS if venue == "simulator" else keyed_models(environ))

@@ -88,9 +88,43 @@ def try_model(
 
     Next: arena init my-arena
     """
-    from arena.cli.try_model import try_one
+    from agents.llm import make_ask
+    from arena.cli.agents_add import require_key
+    from arena.cli.model_choice import ModelOptions
+    from arena.cli.try_model import (
+        INTERRUPTED,
+        agree_on_cost,
+        ask_questions,
+        model_to_try,
+        report,
+        trial_data,
+        write_page,
+    )
+    from arena.clock import timer
+    from arena.config import environment
+    from arena.rounds.quick_trial import QuickTrial, asking_cost, asking_settings, questions_to_ask
 
-    try_one(chosen, model, base_url, key_env, price, released, minutes, yes)
+    environ = environment(Path(), os.environ)
+    os.environ.update(environ)
+    asking = not chosen.json and sys.stdin.isatty()
+    options = ModelOptions(base_url, key_env, price=price, asking=asking)
+    settings = asking_settings(model_to_try(model, options, environ))
+    require_key(settings, environ, Path(".env"))
+    name = settings.model if settings.base_url is None else settings.model.removeprefix("openai/")
+
+    day = None if released is None else released.date()
+    questions = questions_to_ask(day)
+    most = agree_on_cost(name, asking_cost(settings, questions), asking, yes)
+    trial = QuickTrial(settings, make_ask(settings, timer, environ), questions, most, 60 * minutes, timer)
+    ask_questions(name, trial)
+
+    data = trial_data(name, trial, day, options)
+    data["page"] = write_page(data)
+    chosen.answer(data, report)
+    if trial.ended:
+        raise typer.Exit(130 if trial.ended == INTERRUPTED else 2)
+    if data["page"] is None:
+        raise typer.Exit(2)
 
 
 @command(record=False)
