@@ -199,10 +199,8 @@ def patient(words: list[str], allowed: float) -> Iterator[str]:
         _, inner = parsed(words)
     except TyperException:
         return
-    grace = inner.params.get("grace")
-    if inner.info_name == "run":
-        grace = RunSection().grace
-    if grace is not None and allowed <= grace:
+    grace = RunSection().grace
+    if inner.info_name == "run" and allowed <= grace:
         yield f"it is killed after {allowed:g} s, and takes up to {grace:g} s to end"
 
 

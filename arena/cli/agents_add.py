@@ -215,7 +215,7 @@ def added_page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"All models a month: {month_text(data['month_usd'])}."
     yield from (f"{sentence}." for sentence in (*data["unpriced"], data["joins"]) if sentence)
     yield from troubles(data)
-    yield f"Next: {typed('check')}            # who plays from the next cohort on"
+    yield f"Next: {typed('check')}"
 
 
 def troubles(data: Mapping[str, Any]) -> Iterator[str]:
