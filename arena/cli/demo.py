@@ -14,7 +14,7 @@ from arena.cli.leaderboard import print_leaderboard, read_leaderboard
 from arena.cli.leaderboard_columns import COLUMNS
 from arena.cli.options import LEAVE_FAILED, Options, command, flag, option
 from arena.cli.output import interruptible, prints_aside, program, progress, run_async, without_password
-from arena.cli.page import print_text
+from arena.cli.page import Page
 from arena.cli.table import TableChoice
 from arena.clock import timer
 from arena.cohorts.freeze import plan_of
@@ -57,7 +57,7 @@ def demo(
     prepare(address, resume, default=chosen.database is None)
     with prints_aside():
         found = play(settings, address, rounds, leave_failed)
-    chosen.answer(found, say, found, replace(chosen.table, width=80))
+    chosen.answer(found, season_page, found, replace(chosen.table, width=80))
     if chosen.json:
         return
     if headless or not sys.stdout.isatty():
@@ -115,10 +115,10 @@ def outcome(record: Record) -> dict[str, Any]:
         )
 
 
-def say(found: dict[str, Any], choice: TableChoice) -> None:
-    """The leaderboard, and what was played."""
-    print_leaderboard(found, choice)
+def season_page(data: dict[str, Any], choice: TableChoice) -> Page:
+    """Yield the leaderboard, and what was played."""
+    print_leaderboard(data, choice)
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
-    played = ", ".join(count_text(found[f"{part}s"], part) for part in parts)
-    print_text(f"Played: {played}, in {found['seconds']} s.")
-    print(f"State hash {found['state_hash']}")
+    played = ", ".join(count_text(data[f"{part}s"], part) for part in parts)
+    yield f"Played: {played}, in {data['seconds']} s."
+    yield f"State hash {data['state_hash']}"

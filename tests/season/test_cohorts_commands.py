@@ -69,7 +69,7 @@ def test_the_list_says_what_each_cohort_is_doing(season: Path) -> None:
     held = said(season, "show", "positions", "--cohort", "1", "--open")["total"]["held"]
     assert first["open_positions"] == held > 0
     words = run(season, "show", "cohorts").stdout
-    assert all(word in words for word in ("2026-01-25 00:00", "tracked", "3 of 3", "cohorts show 2"))
+    assert all(word in words for word in ("2026-01-25 00:00", "tracked", "3 of 3", "show cohort 2"))
 
 
 def test_before_the_first_start_the_list_says_how_to_begin(tmp_path: Path) -> None:

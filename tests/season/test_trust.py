@@ -37,7 +37,7 @@ def agent(settings, given):
     return decide
 """
 PLAYING = {
-    "demo", "check", "run", "round", "worker", "replay", "agents try", "cohorts start", "forecastbench run"
+    "demo", "check", "run", "round", "worker", "replay", "show turn --play", "admin cohort start", "study forecastbench run"
 }  # fmt: skip
 """The commands that may run extensions: they need a trusted folder."""
 WORDS = {
@@ -55,19 +55,19 @@ WORDS = {
     "import": ["exported"],
     "publish": ["site"],
     "report": ["-o", "season.html"],
-    "agents show": ["evil"],
-    "agents add": ["demo/sharp", "--no-probe"],
-    "agents try": ["evil"],
-    "cohorts show": ["1"],
-    "cohorts end": ["1"],
-    "cohorts pause": ["1"],
-    "cohorts diff": ["1", "next"],
-    "cohorts seal": ["1"],
-    "markets show": ["none"],
-    "markets record": ["recorded"],
-    "markets check": ["recorded"],
-    "forecastbench check": ["none.json"],
-    "db restore": ["none.db"],
+    "show agent": ["evil"],
+    "add": ["demo/sharp", "--no-probe"],
+    "show turn --play": ["evil"],
+    "show cohort": ["1"],
+    "admin cohort end": ["1"],
+    "admin cohort pause": ["1"],
+    "show cohort": ["1", "next"],
+    "show cohort --head": ["1"],
+    "show market": ["none"],
+    "study bundle": ["recorded"],
+    "check": ["recorded"],
+    "study forecastbench file --check": ["none.json"],
+    "admin restore": ["none.db"],
     "dashboard": ["--port", "1", "--behind-proxy"],
     "mcp": [],
 }
@@ -132,7 +132,7 @@ def test_what_is_read_is_read_all_the_same(folder: Path, words: list[str]) -> No
     assert ("evil" in done.output) == (words[0] in ("agents", "cohorts"))
 
 
-@pytest.mark.parametrize("name", sorted(PLAYING - {"demo", "replay", "worker", "forecastbench run"}))
+@pytest.mark.parametrize("name", sorted(PLAYING - {"demo", "replay", "worker", "study forecastbench run"}))
 def test_a_command_that_plays_needs_a_trusted_folder(folder: Path, name: str) -> None:
     done = CliRunner().invoke(app, [*name.split(), *WORDS.get(name, [])])
     assert done.exit_code == 64, done.output
@@ -181,9 +181,9 @@ def test_trust_is_kept_by_path_and_content(folder: Path) -> None:
 LOUD = (
     f"from pathlib import Path\nPath({{canary!r}}).write_text('it ran')\n{GOOD}\ndef decide(view, ask): ...\n"
 )
-VENUE_READERS = {"history", "markets sync", "markets record"}
+VENUE_READERS = {"history", "run --sync", "study bundle"}
 """The commands that ask a venue, which may be an extension of a trusted folder."""
-SLOW = {"forecastbench fetch", "publish", "report"}
+SLOW = {"study forecastbench fetch", "publish", "report"}
 """Commands that wait for a server, or draw pages in a process of their own that reads no config."""
 
 
@@ -221,7 +221,7 @@ def test_reading_in_a_trusted_folder_runs_nothing_either(
     loud: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.cli.dashboard.serve", lambda *_: None)  # it serves until it is stopped
-    words = ["1", "2"] if name == "cohorts diff" else WORDS.get(name, [])
+    words = ["1", "2"] if name == "show cohort" else WORDS.get(name, [])
     done = CliRunner().invoke(app, [*name.split(), *words])
     assert not (loud / "canary").exists(), done.output
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
