@@ -153,7 +153,7 @@ def from_a_clone(guest: Newcomer, venue: str, model: str) -> None:
     guest.type(f"{here}make setup")
     edit(guest.folder / "paper arena" / "config.yaml", venue, model)
     guest.steps.append(Step("(edit config.yaml: one line for a model)", 0, 0, ""))
-    played(guest, guest.type(f"{here}.venv/bin/arena round --json"))
+    played(guest, guest.type(f"{here}.venv/bin/arena run --round --json"))
     guest.open(f"{here}.venv/bin/arena dashboard")
     guest.type(f"{here}make demo")
 
@@ -175,7 +175,7 @@ def from_the_wheel(guest: Newcomer, venue: str, model: str) -> None:
     guest.type("env/bin/arena init mine --yes --venue polymarket --model openai/gpt-4o")
     edit(guest.folder / "mine" / "config.yaml", venue, model)
     guest.steps.append(Step("(edit config.yaml: one line for a model)", 0, 0, ""))
-    played(guest, guest.type("cd mine && ../env/bin/arena round --json"))
+    played(guest, guest.type("cd mine && ../env/bin/arena run --round --json"))
     guest.open("cd mine && ../env/bin/arena dashboard")
     guest.type("env/bin/arena demo --headless --json")
 

@@ -67,7 +67,7 @@ def usage(path: str, arguments: Sequence[Any], has_options: bool, has_commands: 
 
 def name_of(argument: Any) -> str:
     """Return what help calls an argument."""
-    return str(argument.metavar or argument.name.upper())
+    return str(argument.metavar or argument.name.upper()).strip("[]")
 
 
 def option_row(option: Any) -> tuple[str, str]:

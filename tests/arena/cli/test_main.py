@@ -103,6 +103,32 @@ def test_a_list_of_commands_says_what_they_say_themselves() -> None:
                 assert f"{name} {first}" in text
 
 
+TEXTS = ("*.md", "*.py", "*.yaml", "*.html", "*.sh", "*.service", "Makefile")
+OLD = re.compile(rf"(?<!from )(?<![\w.-])arena ({'|'.join(FORMER)})(?=[`”'\" ]|$)(?! *=)", re.MULTILINE)
+TYPED = re.compile(r"\barena((?: [a-z]+)+)((?: [^\s`”\"'|)]+)*)")
+
+
+def written() -> dict[str, str]:
+    """The texts of the project in which commands are named, but for those on former times."""
+    listed = subprocess.run(["git", "ls-files", *TEXTS], cwd=ROOT, capture_output=True, text=True, check=True)
+    left_out = ("CHANGELOG.md", "arena/cli/surface.py", "tests/arena/cli/test_main.py")
+    return {name: (ROOT / name).read_text("utf-8") for name in listed.stdout.split() if name not in left_out}
+
+
+def test_no_text_names_a_command_of_before_or_an_option_that_is_not_there() -> None:
+    wrong = []
+    for name, text in written().items():
+        wrong += [f"{name}: arena {old}" for old in OLD.findall(text)]
+        for words, more in TYPED.findall(text):
+            path = "arena" + words
+            while path not in ALL and " " in path:
+                path = path.rpartition(" ")[0]
+            known = {word for option in ALL[path].params for word in option.opts} if path in ALL else set()
+            options = [word for word in more.split() if re.fullmatch("--[a-z-]+", word)]
+            wrong += [f"{name}: {path} {word}" for word in options if path in ALL and word not in known]
+    assert wrong == []
+
+
 def test_what_is_in_brackets_is_part_of_the_help() -> None:
     assert '"paper-arena[mcp]"' in help_of("arena outside mcp")
 
