@@ -1,7 +1,6 @@
 """`arena dashboard` as a process, on a port of its own."""
 
 import http.client
-import os
 import re
 import signal
 import socket
@@ -14,7 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from tests.program.command_line import command
-from tests.program.forked import SHARED, stand_in
+from tests.program.forked import quick_command
 
 
 @dataclass
@@ -49,7 +48,7 @@ def serving(database: Path | str, *more: str) -> AbstractContextManager[Served]:
 
 def quickly_serving(database: Path | str) -> AbstractContextManager[Served]:
     """The same, forked from processes that have loaded all of it if this run has some."""
-    return _serving(stand_in("arena") if SHARED in os.environ else command(), database)
+    return _serving(quick_command(), database)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from tempfile import TemporaryDirectory
 from typing import TextIO
 from unittest.mock import patch
 
-from tests.program.command_line import ROOT, environment
+from tests.program.command_line import ROOT, command, environment
 
 TIMEOUT = 300
 """Seconds that a command is waited for."""
@@ -187,6 +187,16 @@ def forks() -> Iterator[Forks]:
 def stand_in(program: str, *words: str) -> list[str]:
     """Return the command of a process that stands for a forked one, where all of this run's share one."""
     return [sys.executable, "-S", f"{ROOT}/tests/program/worker.py", os.environ[SHARED], program, *words]
+
+
+def quick_command(*words: str) -> list[str]:
+    """Return a command line of `arena` that is forked where all of this run's processes share one."""
+    return stand_in("arena", *words) if SHARED in os.environ else command(*words)
+
+
+def quick_program(module: str) -> list[str]:
+    """Return the command that runs the `main` of a module, forked likewise."""
+    return stand_in(CALL, f"{module}:main") if SHARED in os.environ else [sys.executable, "-m", module]
 
 
 def page_command(name: str) -> list[str]:
