@@ -69,7 +69,9 @@ def witnessed(record: Record, committing: Callable[[str], None]) -> None:
             committing(state_hash(connection))
 
 
-def _main(folder: Path, log: Path) -> None:
+def main() -> None:
+    """Play in the folder that the first argument names; the second one names the log."""
+    folder, log = (Path(argument) for argument in sys.argv[1:])
     left = 0
 
     def committing(state: str) -> None:
@@ -86,4 +88,4 @@ def _main(folder: Path, log: Path) -> None:
 
 
 if __name__ == "__main__":
-    _main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main()
