@@ -100,7 +100,7 @@ def _remedy(key: Key, name: str) -> str:
     if key[0] == "agents" or key[0] == "ask":
         return "Remove it, and name the environment variable that holds the key under api_key_env"
     if name == "webhook":
-        return "Name the environment variable that holds the address in webhook_env"
+        return "Write `$` and the name of the environment variable that holds the address"
     if key == ("database",):
         return "Remove it, and put the password into PGPASSWORD or ~/.pgpass"
     return "Remove it; an extension can read a key from an environment variable"

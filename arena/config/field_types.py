@@ -120,6 +120,15 @@ def decisions(text: object) -> Cadence:
     return _cadence(text, 1, EVERY)
 
 
+def kept(text: object) -> int | None:
+    """Return for how many seconds something is kept; None, for good, where that is `off`.
+
+    >>> kept("90d"), kept("off")
+    (7776000, None)
+    """
+    return None if text in ("off", None) else seconds(text)
+
+
 def _cadence(text: object, least: int, meant: str) -> Cadence:
     short = short_cadence(text)
     daily = re.fullmatch(r"(?:daily|day) at ([01]\d|2[0-3]):([0-5]\d)", str(short))
@@ -195,6 +204,7 @@ Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE, "m
 Part = Annotated[int, PlainValidator(amount(1, ONE, _PART)), _meant(_PART, "millionths")]
 Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION, "seconds")]
 Wait = Annotated[int, PlainValidator(partial(seconds, least=0)), _meant(DURATION, "seconds")]
+Kept = Annotated[int | None, PlainValidator(kept), _meant(f'{DURATION}, or "off"', "seconds")]
 Decisions = Annotated[Cadence, PlainValidator(decisions), _meant(EVERY)]
 Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
 When = Annotated[Cadence, PlainValidator(cadence), _meant(CADENCE)]
@@ -266,22 +276,33 @@ def is_address(text: str) -> bool:
         return False
 
 
-def _address(text: str) -> str:
-    if not is_address(text):
-        hint = "If it is secret, name the variable that holds it in webhook_env"
-        raise not_meant(WEB, words=f"this is not {WEB}. {hint}", found="other text")
+def _webhook(text: str) -> str:
+    """Return the address of a webhook, or `$` and the variable that holds it. No message repeats the text."""
+    if not is_address(text) and not re.fullmatch(rf"\${VARIABLE}", text):
+        hint = "If it is secret, write `$` and the name of the environment variable that holds it"
+        raise not_meant(WEBHOOK, words=f"this is not {WEB}. {hint}", found="other text")
     return text
 
 
-def _variable(text: str) -> str:
-    if not re.fullmatch(VARIABLE, text):
-        meant = "the name of an environment variable (not the address itself)"
-        raise not_meant(meant, words=f"found other text, expected {meant}", found="other text")
-    return text
+def _heads(value: object) -> str | list[str] | None:
+    """Return where heads are published: a file, or a program with its arguments."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return value
+
+    for old in ("file", "command"):
+        if isinstance(value, dict) and old in value:
+            words = f"`heads` takes the value of `{old}` itself: write `heads: {HEADS_EXAMPLES[old]}`"
+            raise not_meant(HEADS, words=words, at=old)
+    raise not_meant(HEADS)
 
 
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 WEB = "an address that begins with https:// or http://"
-WebAddress = Annotated[str, AfterValidator(_address), _meant(WEB)]
-Variable = Annotated[str, AfterValidator(_variable), _meant("the name of an environment variable")]
+WEBHOOK = f"{WEB}, or $NAME"
+WebhookAddress = Annotated[str, AfterValidator(_webhook), _meant(WEBHOOK)]
+HEADS = "a file, or a list of a program and its arguments"
+HEADS_EXAMPLES = {"file": "mounted/heads.jsonl", "command": "[./publish.sh, origin]"}
+Heads = Annotated[str | list[str] | None, PlainValidator(_heads), _meant(HEADS)]
 Listen = Annotated[Endpoint, PlainValidator(endpoint), _meant(ENDPOINT)]

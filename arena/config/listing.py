@@ -133,6 +133,8 @@ def effective(config: Config) -> dict[str, Any]:
     start = config.cohorts.rules_block.start_from
     rules = RulesBlock.model_construct(**{"start_from": start, **config.cohorts.rules.model_dump()})
     found["cohorts"]["rules"] = settings_data(rules)
+    if config.heads is not None:
+        found["heads"] = config.heads
     found["agents"] = [
         {"name": agent.name, "kind": agent.kind, **settings_data(agent.settings)} for agent in config.agents
     ]

@@ -17,7 +17,6 @@ from arena.config.sections import (
     CallsSection,
     CohortsSection,
     EvidenceSection,
-    HeadsSection,
     MarketsSection,
     PublishSection,
     RunSection,
@@ -68,7 +67,7 @@ class Config:
     hash: str = ""
     season: str | None = None
     scores: ScoresSection = field(default_factory=ScoresSection)
-    heads: HeadsSection = field(default_factory=HeadsSection)
+    heads: str | list[str] | None = None
     publish: PublishSection = field(default_factory=PublishSection)
     run: RunSection = field(default_factory=RunSection)
     watch: WatchSection = field(default_factory=WatchSection)

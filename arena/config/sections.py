@@ -15,6 +15,8 @@ from arena.config.field_types import (
     Decisions,
     Dollars,
     Endpoint,
+    Heads,
+    Kept,
     Listen,
     Name,
     Part,
@@ -24,9 +26,8 @@ from arena.config.field_types import (
     Share,
     Stake,
     Start,
-    Variable,
     Wait,
-    WebAddress,
+    WebhookAddress,
     Weekly,
     When,
     cadence,
@@ -327,25 +328,6 @@ class BackupSection(ConfigSection):
     """How many of the newest are kept. Only the arena's own are ever deleted."""
 
 
-class HeadsSection(ConfigSection):
-    """Where the record's heads are published, so that nobody has to trust its keeper.
-
-    [One chain of heads](cohorts.md#one-chain-of-heads) says what they are. Set one.
-    """
-
-    file: str | None = Field(default=None, min_length=1)
-    """A file to append each to, as a line of JSON; best on another machine's disk."""
-    command: list[str] | None = Field(default=None, min_length=1)
-    """A program and its arguments that publishes the lines on its standard input; no shell."""
-
-    @model_validator(mode="after")
-    def _one_place(self) -> Self:
-        if self.file is not None and self.command is not None:
-            words = "file already says where heads go. Remove one of them"
-            raise not_meant("one of the two", words=words, found="command too", at="command")
-        return self
-
-
 class PublishSection(ConfigSection):
     """The season as a static web site, as `arena publish` writes it.
 
@@ -388,24 +370,26 @@ class RunSection(ConfigSection):
     """Read resolutions."""
     marks: When = cadence("1d")
     """Settle resolved markets, and mark all positions."""
-    boards: When = cadence("6h")
-    """Update the leaderboards."""
-    scores: When = cadence("1d")
-    """Update what the dashboard shows of agents in depth."""
+    scores: When = cadence("6h")
+    """Update the leaderboards, and what the dashboard shows of agents in depth."""
     backup: When = cadence("1d")
     """Make a backup, and delete the oldest."""
     publish: When = cadence("1h")
     """Update the web site of `publish`."""
     digest: When = cadence("mon 08:00")
     """Send what to do and the leaderboard to the webhook."""
-    retention: When = Cadence()
-    """Delete old quotes that nothing depends on (`arena db prune`)."""
-    keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
-    """The minimum age of those."""
+    keep_quotes: Kept = None
+    """How long to keep quotes that nothing depends on: older ones are deleted daily (`arena db prune`). By
+    default all are kept."""
     grace: Wait = 30
     """How long running calls may take on shutdown."""
     workers: bool = False
     """Whether `arena worker`s play the turns; needs PostgreSQL."""
+
+    @property
+    def retention(self) -> Cadence:
+        """Return when old quotes are deleted: daily, unless all are kept."""
+        return Cadence() if self.keep_quotes is None else Cadence(timedelta(days=1))
 
 
 class WatchSection(ConfigSection):
@@ -414,19 +398,17 @@ class WatchSection(ConfigSection):
     [Watching](watching.md) has both.
     """
 
-    webhook: WebAddress | None = Field(default=None, repr=False)
-    """The address that messages are sent to: JSON by POST."""
-    webhook_env: Variable | None = None
-    """The environment variable that holds the address, if it is secret."""
+    webhook: WebhookAddress | None = Field(default=None, repr=False)
+    """The address that messages are sent to, as JSON by POST; or `$NAME`, the variable that holds it."""
     health: Listen = Endpoint()
     """Where `arena run` serves `/health` and `/metrics`; `127.0.0.1` is this machine only."""
 
-    @model_validator(mode="after")
-    def _one_address(self) -> Self:
-        if self.webhook is not None and self.webhook_env is not None:
-            words = "webhook already gives the address. Remove one of them"
-            raise not_meant("one of the two", words=words, found="webhook too", at="webhook_env")
-        return self
+    @property
+    def webhook_variable(self) -> str | None:
+        """Return the environment variable that holds the webhook's address; None without one."""
+        if self.webhook is None or not self.webhook.startswith("$"):
+            return None
+        return self.webhook[1:]
 
 
 SEASONS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
@@ -451,6 +433,9 @@ class FixedSections(ConfigSection):
     """
     seed: Seed = 1
     """The source of all randomness: the draw of markets, random agents, the simulated world."""
+    heads: Heads = None
+    """Where the record's [heads](cohorts.md#one-chain-of-heads) go: a file, best on another machine's disk,
+    or a program and its arguments as a list, which reads them on standard input."""
     markets: MarketsSection
     """Where the markets come from and which of them are played."""
     cohorts: CohortsSection = Field(default_factory=CohortsSection)
@@ -465,8 +450,6 @@ class FixedSections(ConfigSection):
     """How agents are scored."""
     backup: BackupSection = BackupSection()
     """Where backups of the record go, and how many of them are kept."""
-    heads: HeadsSection = HeadsSection()
-    """Where the heads of the record are published."""
     publish: PublishSection = PublishSection()
     """The season as a web site of plain files."""
     run: RunSection = Field(default_factory=RunSection)

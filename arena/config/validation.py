@@ -17,6 +17,16 @@ from markets.registry import PYTHON_ONLY
 Model = TypeVar("Model", bound=BaseModel)
 Schema = dict[str, Any]
 
+OLD_KEYS = {
+    "run.boards": ("run.scores", "`scores` updates the leaderboards too. Remove `boards`"),
+    "run.retention": (
+        "run.keep_quotes",
+        "`keep_quotes` alone deletes old ones daily. Remove `retention`",
+    ),
+    "watch.webhook_env": ("watch.webhook", "write `$` and the name of the variable under `webhook`"),
+    "markets.simulator.seed": ("seed", "the world has the arena's. Set `seed` outside of all blocks"),
+}
+"""The keys that there were once: the key that takes their place, and what to do."""
 NO_BLOCKS: Mapping[Key, Collection[str]] = MappingProxyType({})
 NUMBER_FOR_PEOPLE = re.compile(r"\s*[$€£]?\s*(\d[\d,_]*(?:\.\d+)?)\s*(?:[$€£]|USD)?\s*")
 """A number as people write it: with a currency's sign, or with commas between thousands."""
@@ -45,7 +55,8 @@ def validate(
     Values are taken as strictly as JSON's: "5" is text and no number. `also` are further keys that
     are known at this place. `blocks` has the keys of blocks that the model does not know, by theirs.
     """
-    no_keys = python_only(model) & (data.keys() if isinstance(data, dict) else set())
+    written = document.get(*at)
+    no_keys = python_only(model) & (written.keys() if isinstance(written, dict) else set())
     for name in no_keys:
         _note_unknown(_schema_of(model), (name,), document, at, also, blocks)
     try:
@@ -118,6 +129,12 @@ def _note_unknown(
     blocks: Mapping[Key, Collection[str]],
 ) -> None:
     """Note a key that there is not, and which is meant: one like it beside it, or one level below."""
+    key = (*at, *inner)
+    if dotted_key(key) in OLD_KEYS:
+        meant, remedy = OLD_KEYS[dotted_key(key)]
+        document.add(key, str(inner[-1]), meant, f"this key is gone: {remedy}")
+        return
+
     places = _walk(schema, inner[:-1])
     known = [name for place in places for name in place.get("properties", {})]
     known += also if len(inner) == 1 else ()
@@ -129,7 +146,7 @@ def _note_unknown(
             meant = below
             words = f'Did you mean "{below}"?'
 
-    document.add((*at, *inner), word, meant, f"unknown key. {words}")
+    document.add(key, word, meant, f"unknown key. {words}")
 
 
 def _key_below(
