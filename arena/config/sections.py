@@ -1,4 +1,4 @@
-"""What config.yaml may say, section by section: each key, what it takes, what it means, its default."""
+"""The sections of config.yaml: each key with what it takes, what it means, and its default."""
 
 from collections.abc import Mapping
 from datetime import date, time, timedelta
@@ -35,9 +35,10 @@ from arena.config.field_types import (
     seconds,
     short_cadence,
 )
-from arena.record.model.calendar import WEEK, Cadence
+from arena.record.model.calendar import UNITS, WEEK, Cadence
 from arena.record.model.cohort import MIN_COVERAGE
 from markets.millionths import ONE, decimal
+from markets.registry import names
 from markets.universe import Order, Stratum, Universe
 from portfolio.fills import __path__ as fill_folders
 from portfolio.rules import NAMED, Rules, changed_rules
@@ -107,24 +108,30 @@ class MarketsSection(ConfigSection):
 
     @model_validator(mode="after")
     def _some_market_fits(self) -> Self:
-        low, high = decimal(self.min_price), decimal(self.max_price)
-        if low > high:
+        if self.min_price > self.max_price:
+            low = decimal(self.min_price)
+            high = decimal(self.max_price)
             words = f"no price is at least {low} and at most {high}. Lower min_price or raise max_price"
             raise not_meant(f"at most max_price, which is {high}", words=words, at="min_price")
-        soonest, latest = (f"{length / 86_400:g}d" for length in (self.closes_after, self.closes_within))
+
         if self.closes_after > self.closes_within:
+            soonest = f"{self.closes_after / UNITS['d']:g}d"
+            latest = f"{self.closes_within / UNITS['d']:g}d"
             words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter"
             raise not_meant(f"at most closes_within, which is {latest}", words=words, at="closes_after")
+
         for key in ("categories", "slugs", "events", "tags"):
-            unwanted = {name.casefold() for name in getattr(self, f"not_{key}")}
-            for name in (name for name in getattr(self, key) if name.casefold() in unwanted):
-                words = f"{quoted_value(name)} is also under not_{key}. Remove it from one of them"
-                raise not_meant(f"{key} that are not excluded", words=words, at=key)
+            excluded = set(map(str.casefold, getattr(self, f"not_{key}")))
+            for name in getattr(self, key):
+                if name.casefold() in excluded:
+                    words = f"{quoted_value(name)} is also under not_{key}. Remove it from one of them"
+                    raise not_meant(f"{key} that are not excluded", words=words, at=key)
+
         return self
 
     @property
     def universe(self) -> Universe:
-        """The rule by which a round's markets are drawn."""
+        """Return the rule by which a round's markets are drawn."""
         return Universe(**self.model_dump(exclude={"venue"}))
 
 
@@ -168,16 +175,18 @@ class RulesBlock(ConfigSection):
     @field_validator("fill")
     @classmethod
     def _known(cls, fill: str | None) -> str | None:
-        known = sorted(path.stem for folder in fill_folders for path in Path(folder).glob("[!_]*.py"))
+        known = names(Path(fill_folders[0]))
         if fill is not None and fill not in known:
             raise not_meant(f"one of {', '.join(known)}")
         return fill
 
     @property
     def rules(self) -> Rules:
-        """The rules whole. Changed ones are called so unless the block names them."""
+        """Return all rules. If some are changed, their name says so, unless the block has a name."""
         changes = self.model_dump(exclude_none=True, exclude={"start_from", "name"})
-        name = self.name or (f"{self.start_from}, changed" if changes else self.start_from)
+        name = self.name or self.start_from
+        if changes and not self.name:
+            name += ", changed"
         return changed_rules(NAMED[self.start_from], changes | {"name": name})
 
 
@@ -219,6 +228,7 @@ class CohortsSection(ConfigSection):
     def _of_a_duration(cls, value: object, info: ValidationInfo) -> object:
         if not isinstance(value, str) or value.isdecimal() or "decide" not in info.data:
             return value
+
         try:
             length = timedelta(seconds=seconds(short_cadence(f"every {value}")))
             return length // info.data["decide"].every
@@ -242,18 +252,19 @@ class CohortsSection(ConfigSection):
     def _somebody_can_bet(self) -> Self:
         rules = self.rules
         needed = -(-rules.min_bet * ONE // rules.max_bet)
-        if self.bankroll < needed:
-            meant = f"at least {decimal(needed)} dollars"
-            words = (
-                f"no bet is possible: the smallest is {decimal(rules.min_bet)} dollars, and the largest is"
-            )
-            words += f" {decimal(rules.max_bet)} of {decimal(self.bankroll)}. Make it {meant}"
-            raise not_meant(meant, words=words, at="bankroll")
-        return self
+        if self.bankroll >= needed:
+            return self
+
+        meant = f"at least {decimal(needed)} dollars"
+        words = (
+            f"no bet is possible: the smallest is {decimal(rules.min_bet)} dollars, and the largest is "
+            f"{decimal(rules.max_bet)} of {decimal(self.bankroll)}. Make it {meant}"
+        )
+        raise not_meant(meant, words=words, at="bankroll")
 
     @property
     def rules(self) -> Rules:
-        """The rules that a cohort started by this config plays by."""
+        """Return the rules that a cohort started by this config plays by."""
         return self.rules_block.rules
 
 
@@ -276,7 +287,7 @@ class EvidenceSection(ConfigSection):
 
     @property
     def guard(self) -> Guard:
-        """The rule over which articles are shown."""
+        """Return the rule that decides which articles are shown."""
         return Guard(**self.model_dump(exclude={"source"}))
 
 
@@ -299,8 +310,8 @@ class BudgetSection(ConfigSection):
 
     @property
     def limits(self) -> dict[str, int]:
-        """The limits that are set, by what they are for."""
-        return {scope: limit for scope, limit in self.model_dump().items() if limit is not None}
+        """Return the limits that are set, by what they are for."""
+        return self.model_dump(exclude_none=True)
 
 
 class CallsSection(ConfigSection):
