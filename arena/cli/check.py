@@ -341,7 +341,7 @@ def summary(config: Config, at: datetime) -> dict[str, Any]:
         "rules": cohorts.rules.model_dump(),
         "depth": UNLIMITED if cohorts.rules.unlimited else None,
         "budget": config.budget.model_dump(),
-        "heads": config.heads.model_dump(),
+        "heads": config.heads,
         "agents": [
             attributes(agent, "name", "kind", "model", "of")
             | {"settings": agent.settings.model_dump(mode="json"), "thinking": _thinking(agent.settings)}
@@ -398,10 +398,10 @@ def say(found: Mapping[str, Any], choice: TableChoice) -> None:
         _say("", f"it can't be read: {found['record_trouble']}")
 
 
-def _heads(heads: Mapping[str, Any]) -> str:
+def _heads(heads: str | list[str] | None) -> str:
     """Where the heads of the record go; what it means when they go nowhere."""
-    if place := heads["file"] or heads["command"]:
-        return f"appended to {place}" if heads["file"] else f"published by {place[0]}"
+    if heads is not None:
+        return f"appended to {heads}" if isinstance(heads, str) else f"published by {heads[0]}"
     return "not published: whoever runs this machine could rewrite the record unseen (config: heads)"
 
 

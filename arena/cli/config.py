@@ -27,6 +27,6 @@ def config(chosen: Options, every: bool = flag("Every key, with its meaning.", "
         return
     settings = effective(chosen.load())
     settings["database"] = without_password(settings["database"])
-    if "webhook" in settings.get("watch", {}):
+    if not settings.get("watch", {}).get("webhook", "$").startswith("$"):
         settings["watch"]["webhook"] = "***"
     print_json(settings) if chosen.json else print(yaml_text(settings), end="")

@@ -145,7 +145,7 @@ def _heads(status: Status) -> str:
     """Return how much of the chain has left the machine, and how long ago."""
     heads = status.heads
     if heads.at is None and heads.failing_since is None:
-        return f"{heads.newest:,}, none published (set heads.file or heads.command)"
+        return f"{heads.newest:,}, none published (set `heads` in the config)"
     count = f"{heads.published:,} of {heads.newest:,} published, the last {when(heads.at, status.at)}"
     since = "" if heads.failing_since is None else f"; failing since {when(heads.failing_since, status.at)}"
     return f"{count}{since}{f': {plain(heads.error)}' if heads.error else ''}"
@@ -294,7 +294,7 @@ def send_test(chosen: Options) -> None:
     settings = chosen.load()
     webhook = webhook_of(settings.watch, environment(settings.folder, os.environ))
     if webhook is None:
-        hint = "set watch.webhook, or watch.webhook_env to the variable that holds its address"
+        hint = "set watch.webhook to its address, or to $ and the variable that holds it"
         raise ArenaError("no_webhook", f"{settings.file} has no webhook", hint)
     reply = asyncio.run(send(webhook, test_message(now())))
     if not reply.ok:

@@ -25,7 +25,7 @@ database: season.db
 markets:
   venue: simulator
   show: 12
-  simulator: {{start: 2026-01-04, weeks: {weeks}, markets: 16, events: 6, seed: 1}}
+  simulator: {{start: 2026-01-04, weeks: {weeks}, markets: 16, events: 6}}
 cohorts: {{rounds: 3, count: {cohorts}, bankroll: 1000, corrected_within: 8d}}
 agents:
   - kind: market

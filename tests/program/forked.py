@@ -308,7 +308,7 @@ PACKAGES = ("markets", "portfolio", "agents", "arena", "dashboard")
 WARMED = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}
 cohorts: {{rounds: 1, count: 1}}
-run: {{marks: 1w, boards: 1w, scores: 1w, quotes: off, catalogue: off, resolutions: 1w, backup: off}}
+run: {{marks: 1w, scores: 1w, quotes: off, catalogue: off, resolutions: 1w, backup: off}}
 agents:
   - kind: market
   - {{name: sharp, model: demo/sharp, price: {{input: 1, output: 4}}}}
