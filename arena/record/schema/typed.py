@@ -26,7 +26,6 @@ from sqlalchemy import (
     bindparam,
     func,
 )
-from sqlalchemy.util import immutabledict
 from sqlmodel.sql.expression import Select
 
 from arena.record.schema.dialects import BigInt
@@ -42,14 +41,7 @@ IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 """Whatever is asked for by `{"ids": [...]}`: `col(TurnRow.id).in_(IDS)`."""
 
 
-class CoreStatement:
-    """Made into SQL of tables, without the work by which an ORM turns rows into objects: there are none."""
-
-    # Columns of a mapped class ask for that work by setting this, and nothing may.
-    _propagate_attrs: Any = property(lambda _: immutabledict(), lambda _, __: None)
-
-
-class TypedSelect(CoreStatement, Select[*Ts]):
+class TypedSelect(Select[*Ts]):
     """A question in which columns of row classes may stand wherever SQLAlchemy takes its own."""
 
     inherit_cache = True
@@ -80,7 +72,7 @@ AnySelect = TypedSelect[*tuple[Any, ...]]
 """One whose columns are chosen while the program runs."""
 
 
-class Update(CoreStatement, sqlalchemy.Update):
+class Update(sqlalchemy.Update):
     """A change of rows, with conditions as `TypedSelect` has them."""
 
     inherit_cache = True
@@ -89,7 +81,7 @@ class Update(CoreStatement, sqlalchemy.Update):
         return super().where(*map(clause, whereclause))
 
 
-class Delete(CoreStatement, sqlalchemy.Delete):
+class Delete(sqlalchemy.Delete):
     """Rows that go, with conditions as `TypedSelect` has them."""
 
     inherit_cache = True
