@@ -14,6 +14,7 @@ from functools import cache, reduce
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
+import sqlmodel
 from sqlalchemy import (
     BindParameter,
     Column,
@@ -24,7 +25,7 @@ from sqlalchemy import (
     Result,
     Table,
     bindparam,
-    func,
+    orm,
 )
 from sqlmodel.sql.expression import Select
 
@@ -36,6 +37,14 @@ Condition = ColumnExpressionArgument[bool] | bool
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
+
+and_ = sqlmodel.and_
+or_ = sqlmodel.or_
+case = sqlmodel.case
+exists = sqlalchemy.exists
+func = sqlalchemy.func
+aliased = orm.aliased
+"""What else questions are made of, for who asks them outside of this room."""
 
 IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 """Whatever is asked for by `{"ids": [...]}`: `col(TurnRow.id).in_(IDS)`."""
