@@ -29,14 +29,11 @@ from arena.record.model.columns import (
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import read_cohorts, read_min_coverage, read_newest_time, select_cohorts
-from arena.record.queries.forecasts import (
-    read_bet_columns,
-    read_forecast_columns,
-    read_line_ups,
-    read_newest_mids,
-)
+from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns, read_line_ups
 from arena.record.queries.progress import accounts_basis, is_cohort_over
 from arena.record.schema.database import Connection
+from arena.record.schema.typed import col, select
+from arena.record.schema.world import MarketRow, QuoteRow
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import (
@@ -571,5 +568,18 @@ def compute_provisional(connection: Connection, cohort: int | None = None) -> li
     """Return each agent's scores if the latest prices are right, best first."""
     select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     stated = read_forecast_columns(connection, cohort)
-    scores = provisional_scores(stated, read_newest_mids(connection, stated.markets))
+    scores = provisional_scores(stated, _read_newest_mids(connection, stated.markets))
     return sorted(scores, key=lambda score: (score.skill is None, -(score.skill or 0), score.agent))
+
+
+def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
+    """Return the newest mid of each of these markets, from 0 to 1; NaN where its newest quote has none."""
+    newest = (
+        select(QuoteRow.mid)
+        .where(QuoteRow.market_id == MarketRow.id)
+        .order_by(col(QuoteRow.at).desc())
+        .limit(1)
+    )
+    rows = connection.execute(select(MarketRow.id, newest.scalar_subquery())).all()
+    mids: dict[str, int | None] = dict(rows)
+    return np.array([mids.get(market) for market in markets], dtype=np.float64) / ONE

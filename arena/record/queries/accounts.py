@@ -149,7 +149,7 @@ FILLED_AT_UNKNOWN_VOLUME = (
 
 
 def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
-    """Return what has to be said of money, by cohort and agent: that fills had no limit, or an unknown one."""
+    """Return what has to be said of money, by cohort and agent: how deep its markets were."""
     capped = []
     unlimited = []
     for number, rules in read_frozen_rules(connection).items():
