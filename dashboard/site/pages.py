@@ -9,7 +9,6 @@ from functools import cached_property
 from markupsafe import Markup
 
 from arena.record.queries.cohorts import read_cohorts, read_prompts, read_rounds
-from arena.record.queries.market_history import MarketState, read_market_states
 from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest_instant
 from arena.record.queries.turns import find_turn, read_attempts, read_call_texts, read_newest_turns
 from arena.record.schema.database import Connection
@@ -52,6 +51,7 @@ from dashboard.record import (
     read_season,
     read_summed_curves,
 )
+from dashboard.site.market_states import MarketState, read_market_states
 from dashboard.site.standings import gather, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.agent import Holding, holdings_table, read_all_holdings

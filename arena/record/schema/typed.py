@@ -44,6 +44,9 @@ case = sqlmodel.case
 exists = sqlalchemy.exists
 func = sqlalchemy.func
 aliased = orm.aliased
+sql_cast = sqlalchemy.cast
+Double = sqlalchemy.Double
+Text = sqlalchemy.Text
 """What else questions are made of, for who asks them outside of this room."""
 
 IDS: BindParameter[Any] = bindparam("ids", expanding=True)
