@@ -163,10 +163,9 @@ def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
         for number, agent in connection.execute(FILLED_AT_UNKNOWN_VOLUME, {"ids": capped}):
             depths[number, agent] = DEPTH_UNKNOWN
 
-    if unlimited:
-        line_ups = select(CohortRow.number, EntrantRow.name).select_from(joined(EntrantRow, CohortRow))
-        for number, agent in connection.execute(line_ups.where(col(CohortRow.number).in_(unlimited))):
-            depths[number, agent] = UNLIMITED
+    line_ups = select(CohortRow.number, EntrantRow.name).select_from(joined(EntrantRow, CohortRow))
+    for number, agent in connection.execute(line_ups.where(col(CohortRow.number).in_(unlimited))):
+        depths[number, agent] = UNLIMITED
     return depths
 
 

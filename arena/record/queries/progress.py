@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, func
 from agents.secrets import without_credentials
 from arena.record.queries import cohorts
 from arena.record.queries.cohorts import LineUps, StoredCohort
-from arena.record.queries.operations import LAST_SNAPSHOT_TIMES
+from arena.record.queries.operations import IS_LAST_SNAPSHOT, LAST_SNAPSHOT_TIMES
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.scores import RollupRow
@@ -72,8 +72,7 @@ BEGUN_ROUNDS = (
 )
 HAS_MARKS = select(MarkRow.at).where(MarkRow.at == SnapshotRow.at, MarkRow.snapshot_id == SnapshotRow.id)
 NEWEST_SNAPSHOTS = select(SnapshotRow.cohort_id, SnapshotRow.at, HAS_MARKS.exists().label("marked")).join(
-    LAST_SNAPSHOT_TIMES,
-    (SnapshotRow.cohort_id == LAST_SNAPSHOT_TIMES.c.cohort_id) & (SnapshotRow.at == LAST_SNAPSHOT_TIMES.c.at),
+    LAST_SNAPSHOT_TIMES, IS_LAST_SNAPSHOT
 )
 
 

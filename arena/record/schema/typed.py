@@ -43,6 +43,7 @@ or_ = sqlmodel.or_
 case = sqlmodel.case
 exists = sqlalchemy.exists
 func = sqlalchemy.func
+literal = sqlalchemy.literal
 aliased = orm.aliased
 sql_cast = sqlalchemy.cast
 Double = sqlalchemy.Double
