@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from arena.record.queries.cohorts import read_cohorts, read_prompts, read_rounds
 from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest_instant
-from arena.record.queries.turns import find_turn, read_attempts, read_call_texts, read_newest_turns
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import COMPARISONS, Comparisons
@@ -56,6 +55,7 @@ from dashboard.site.standings import gather, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.agent import Holding, holdings_table, read_all_holdings
 from dashboard.views.markets import PILLS
+from dashboard.views.turn import find_turn, read_attempts, read_call_texts, read_newest_turns
 from dashboard.words import count, day, filled, moment, rules, with_true_minus
 from markets.model import MarketId
 

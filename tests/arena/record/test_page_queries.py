@@ -16,12 +16,6 @@ from arena.record.queries.markets import (
     read_last_shown,
     read_listed_markets,
 )
-from arena.record.queries.turns import (
-    find_turn,
-    read_forecasts,
-    read_newest_turns,
-    read_seen_markets,
-)
 from arena.record.schema.database import Connection, reading
 from arena.record.schema.database import open_read_only as opened
 from arena.scores.slices import count_shown_rounds, read_categories
@@ -35,6 +29,12 @@ from dashboard.views.market import (
     read_market_trades,
     read_price_history,
     read_resolution_versions,
+)
+from dashboard.views.turn import (
+    find_turn,
+    read_forecasts,
+    read_newest_turns,
+    read_seen_markets,
 )
 from markets.hashes import timestamp_text
 from markets.model import MarketId
