@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from arena.cohorts.cohort import (
     CohortState,
@@ -33,11 +35,11 @@ from arena.record.queries.cohorts import (
     read_turn_statuses,
     read_unanswered_turns,
 )
-from arena.record.queries.progress import count_open_positions, read_newest_snapshot_times
 from arena.record.queries.settlements import read_unpaid_markets
 from arena.record.record import Record
-from arena.record.schema.cohort import CohortRow, SnapshotRow
+from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
 from arena.record.schema.database import Connection
+from arena.record.schema.ledger import EntryRow
 from arena.record.schema.typed import col, column_of, func, joined, or_, select
 from arena.record.write.cohorts import add_cohort, end_cohort
 from arena.rounds.round import LEAVE_FAILED_HINT, busy_error, play_round, track_cohort
@@ -547,6 +549,25 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
             )
         )
     return overviews
+
+
+def read_newest_snapshot_times(connection: Connection) -> dict[int, datetime]:
+    """Return the time of each cohort's newest snapshot, by the cohort's id."""
+    query = select(SnapshotRow.cohort_id, func.max(SnapshotRow.at)).group_by(SnapshotRow.cohort_id)
+    return dict(connection.execute(query).all())
+
+
+def count_open_positions(connection: Connection) -> Counter[int]:
+    """Return how many positions are open in each cohort that has not ended, by its id."""
+    lot: tuple[Any, ...] = (EntrantRow.cohort_id, EntryRow.entrant_id, EntryRow.market_id, EntryRow.side)
+    query = (
+        select(*lot)
+        .select_from(joined(EntryRow, EntrantRow, CohortRow))
+        .where(col(CohortRow.ended_at).is_(None))
+        .group_by(*lot)
+        .having(func.sum(EntryRow.shares) > 0)
+    )
+    return Counter(row.cohort_id for row in connection.execute(query))
 
 
 def manual_start_time(

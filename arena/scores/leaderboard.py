@@ -30,9 +30,11 @@ from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import read_cohorts, read_min_coverage, read_newest_time, select_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns, read_line_ups
-from arena.record.queries.progress import accounts_basis, is_cohort_over
+from arena.record.schema.cohort import CohortRow
 from arena.record.schema.database import Connection
-from arena.record.schema.typed import col, select
+from arena.record.schema.ledger import MarkRow
+from arena.record.schema.turn import AttemptRow, CallRow, TurnRow
+from arena.record.schema.typed import col, func, select
 from arena.record.schema.world import MarketRow, QuoteRow
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
@@ -477,11 +479,35 @@ def _descending(value: float | None) -> float:
     return float("inf") if value is None else -value
 
 
+def _is_over(connection: Connection, cohort: int) -> bool:
+    """Return whether a cohort has ended, so that its accounts stay as they are."""
+    return connection.scalar(select(CohortRow.ended_at).where(CohortRow.number == cohort)) is not None
+
+
+NEWEST_MARK = select(func.max(MarkRow.at)).scalar_subquery()
+ACCOUNTS_BASIS = select(
+    select(func.count()).select_from(CohortRow).scalar_subquery(),
+    select(func.max(TurnRow.id)).scalar_subquery(),
+    select(func.count()).where(TurnRow.status == "failed").scalar_subquery(),
+    select(func.max(AttemptRow.id)).scalar_subquery(),
+    select(func.max(CallRow.id)).scalar_subquery(),
+    select(func.count()).where(MarkRow.at == NEWEST_MARK).scalar_subquery(),
+    NEWEST_MARK,
+)
+
+
+def _accounts_basis(connection: Connection) -> str:
+    """Return how far cohorts, turns, calls and marks are: it changes with what accounts come to and cost."""
+    cohorts, turn, failed, attempt, call, marks, at = connection.execute(ACCOUNTS_BASIS).one()
+    tries = f", attempt {attempt}" if attempt else ""
+    return f"{cohorts} cohorts, turn {turn}, {failed} failed{tries}, call {call}, {marks} marked {at}"
+
+
 def _board_state(connection: Connection, cohort: int | None) -> str:
     """Return what the leaderboard depends on: what has resolved and, until the end, the state of accounts."""
-    if cohort is not None and is_cohort_over(connection, cohort):
+    if cohort is not None and _is_over(connection, cohort):
         return scores_basis(connection)
-    return f"{scores_basis(connection)}; {accounts_basis(connection)}"
+    return f"{scores_basis(connection)}; {_accounts_basis(connection)}"
 
 
 LEADERBOARD = CacheKind("board", "board 10", TypeAdapter(Leaderboard), _board_state)
