@@ -233,10 +233,8 @@ def _with_decision(
     closes = {listing.market.id: listing.market.closes_at for listing in scene.snapshot}
     decided_at = max((closes[market] for market in decision.late & closes.keys()), default=scene.snapshot.at)
 
-    beliefs = {}
-    for market, probability in decision.beliefs.items():
-        if market in closes and closes[market] > decided_at:
-            beliefs[market] = probability
+    still_open = {market for market, closes_at in closes.items() if closes_at > decided_at}
+    beliefs = {market: belief for market, belief in decision.beliefs.items() if market in still_open}
     held_before = {}
     for sale in decision.sales:
         held_before[sale.market_id, sale.side] = held.get((sale.market_id, sale.side), 0)

@@ -217,5 +217,5 @@ SEASON_VERSION = select(*(select(part).scalar_subquery() for part in SEASON_PART
 
 
 def season_version(connection: Connection) -> str:
-    """Return a hash that changes with all that pages show, but for jobs, incidents and quarantined records."""
+    """Return a hash of all that pages show, without jobs, incidents and quarantined records."""
     return digest([str(part) for part in connection.execute(SEASON_VERSION).one()])
