@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
-from arena.record.queries.markets import ForecastSpread, ListedMarket
+from arena.record.queries.markets import ListedMarket
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
@@ -22,6 +22,7 @@ from dashboard import html
 from dashboard.pages import Address, in_app, put, way
 from dashboard.record import (
     CohortLine,
+    ForecastSpread,
     LeaderboardLine,
     MarketLine,
     MarketStatus,

@@ -11,35 +11,57 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from statistics import median
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
+from agents.model import USABLE_STATUSES
 from arena.clock import now
 from arena.errors import ArenaError
 from arena.operations.status import Status, read_status_by_config
 from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths
-from arena.record.queries.agents import AccountSpan, EntrantEquity, read_account_spans, read_equity_at
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
-from arena.record.queries.market_history import read_event_questions, read_price_lines
 from arena.record.queries.markets import (
     BEGINNING,
-    ForecastSpread,
     ListedMarket,
-    MarketInterest,
     ShowingRound,
-    read_forecast_spreads,
     read_last_shown,
     read_listed_markets,
-    read_market_interest,
     read_newest_instant,
-    was_any_shown,
 )
-from arena.record.queries.progress import read_record_version
+from arena.record.queries.progress import SEASON_PARTS
+from arena.record.schema.cohort import EntrantRow, SnapshotItemRow
 from arena.record.schema.database import Connection, cached_engine, check_schema, reading, record_file
-from arena.record.schema.newest import newest_rows
-from arena.record.schema.world import QuoteRow
+from arena.record.schema.dialects import BigInt
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.newest import (
+    is_in_markets,
+    keyed_instants,
+    keyed_instants_parameter,
+    markets_parameter,
+    newest_rows,
+)
+from arena.record.schema.statements import batches
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import (
+    Text,
+    aliased,
+    case,
+    clause,
+    col,
+    count,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_as,
+    select_noun,
+    total,
+)
+from arena.record.schema.work import IncidentRow, JobRow
+from arena.record.schema.world import MarketRow, MarketVersionRow, QuarantineRow, QuoteRow
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET, REFERENCES
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
@@ -77,7 +99,23 @@ class RecordSource:
 def source(address: str) -> RecordSource:
     """The record at an address, as it is now; an error that says what to do where it can't be read."""
     check_schema(cached_engine(address, _file(address)))
-    return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), read_record_version)))
+    return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), _read_version)))
+
+
+OPERATIONS_PARTS = (
+    func.max(JobRow.started_at),
+    func.max(JobRow.ended_at),
+    func.max(IncidentRow.id),
+    count(IncidentRow.ended_at),
+    count(IncidentRow.told_at),
+    func.max(QuarantineRow.last_seen_at),
+)
+RECORD_VERSION = select(*(select(part).scalar_subquery() for part in (*SEASON_PARTS, *OPERATIONS_PARTS)))
+
+
+def _read_version(connection: Connection) -> tuple[str, ...]:
+    """Return what changes with everything that a reader of the record would want to see."""
+    return tuple(map(str, connection.execute(RECORD_VERSION).one()))
 
 
 def _file(address: str) -> str:
@@ -397,6 +435,54 @@ def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys([*ranked, *kinds]), key=lambda name: kinds[name] != "llm"))
 
 
+@dataclass(frozen=True, slots=True)
+class AccountSpan:
+    """From when to when an entrant's account was valued."""
+
+    entrant_id: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantEquity:
+    """What an entrant's account was worth at a mark, in millionths: cash with open positions at mid."""
+
+    entrant_id: int
+    at: datetime
+    total: int
+
+
+OWN_MARK = aliased(MarkRow, name="own")
+
+
+def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> list[AccountSpan]:
+    """Return from when to when each of these accounts was valued; those never valued are left out."""
+    is_own = OWN_MARK.entrant_id == EntrantRow.id
+    first_at = select(func.min(OWN_MARK.at)).where(is_own).scalar_subquery()
+    last_at = select(func.max(OWN_MARK.at)).where(is_own).scalar_subquery()
+    query = (
+        select_as(entrant_id=EntrantRow.id, first_at=first_at, last_at=last_at)
+        .where(col(EntrantRow.id).in_(entrant_ids), first_at.is_not(None))
+        .order_by(EntrantRow.id)
+    )
+    return read_nouns(AccountSpan, connection.execute(query))
+
+
+def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[EntrantEquity]:
+    """Return for each entrant and instant what the account was worth at its newest mark by then, if any."""
+    asked = keyed_instants(connection.dialect.name, BigInt)
+    newest = select(func.max(OWN_MARK.at)).where(
+        OWN_MARK.entrant_id == asked.c.key, OWN_MARK.at <= asked.c.at
+    )
+    is_newest = MarkRow.at == newest.correlate(asked).scalar_subquery()
+    query = select_noun(EntrantEquity, MarkRow, total=MarkRow.cash + MarkRow.value).select_from(
+        asked.join(MarkRow, clause(MarkRow.entrant_id == asked.c.key) & clause(is_newest))
+    )
+    rows = connection.execute(query, keyed_instants_parameter(connection, wanted))
+    return read_nouns(EntrantEquity, rows)
+
+
 INSTANTS = 200
 """How many instants of its whole life an agent's curve is asked for at most."""
 MARKED_AT = attrgetter("at")
@@ -474,6 +560,114 @@ agents disagree most."""
 
 PRICES_DRAWN, PRICES_BACK = 20, timedelta(days=30)
 """At so many instants a sparkline looks at the price, over so long a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastSpread:
+    """The lowest, the median and the highest of so many agents' probabilities for a market, in millionths."""
+
+    agents: int
+    low: int
+    median: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarketInterest:
+    """How often a market was traded, and how many lots of it are held now, an agent's in each cohort."""
+
+    trades: int
+    held: int
+
+
+def was_any_shown(connection: Connection) -> bool:
+    """Return whether a round has put any market before agents."""
+    shown = select(SnapshotItemRow.market_id).where(SnapshotItemRow.shown == 1)
+    return connection.scalar(shown.limit(1)) is not None
+
+
+def read_forecast_spreads(
+    connection: Connection, shown: Mapping[MarketId, ShowingRound], but: Collection[str]
+) -> dict[MarketId, ForecastSpread]:
+    """Return how far apart the agents were in the newest round of each market, without some kinds."""
+    rounds = {last.round_id for last in shown.values()}
+    query = (
+        select(ForecastRow.market_id, TurnRow.round_id, ForecastRow.probability)
+        .select_from(joined(TurnRow, EntrantRow, ForecastRow))
+        .where(col(TurnRow.round_id).in_(rounds), col(TurnRow.status).in_(USABLE_STATUSES))
+        .where(col(ForecastRow.market_id).in_(shown), ForecastRow.stage == "final")
+        .where(col(EntrantRow.kind).not_in(sorted(but)))
+    )
+    stated: dict[MarketId, list[int]] = defaultdict(list)
+    for market, round_id, probability in connection.execute(query):
+        last = shown.get(MarketId(market))
+        if last is not None and last.round_id == round_id:
+            stated[MarketId(market)].append(probability)
+
+    spreads = {}
+    for market_id, all_stated in stated.items():
+        middle = round(median(all_stated))
+        spreads[market_id] = ForecastSpread(len(all_stated), min(all_stated), middle, max(all_stated))
+    return spreads
+
+
+def read_market_interest(connection: Connection, ids: Sequence[str]) -> dict[MarketId, MarketInterest]:
+    """Return how often these markets were traded, and how many lots of them are held."""
+    is_trade = case((col(EntryRow.kind).in_(("buy", "sell")), 1), else_=0)
+    lots = (
+        select(
+            EntryRow.market_id,
+            func.sum(EntryRow.shares).label("shares"),
+            func.sum(is_trade).label("trades"),
+        )
+        .join_from(MarketRow, EntryRow, EntryRow.market_id == MarketRow.id)
+        .where(is_in_markets(connection.dialect.name))
+        .group_by(EntryRow.market_id, EntryRow.entrant_id, EntryRow.side)
+        .subquery()
+    )
+    held = total(case((lots.c.shares > 0, 1), else_=0))
+    query = select(lots.c.market_id, total(lots.c.trades), held).group_by(lots.c.market_id)
+
+    interest = {}
+    for market, trades, lots_held in connection.execute(query, markets_parameter(connection, ids)):
+        interest[MarketId(market)] = MarketInterest(trades, lots_held)
+    return interest
+
+
+def read_price_lines(
+    connection: Connection, ends: Mapping[MarketId, datetime], back: timedelta, most: int
+) -> dict[MarketId, list[int]]:
+    """Return what each market cost at so many instants before its end, oldest first, where that is known."""
+    pairs = []
+    for market, end in ends.items():
+        pairs += [(market, end - back * place / (most - 1)) for place in range(most)]
+
+    asked = keyed_instants(connection.dialect.name, Text)
+    quote = aliased(QuoteRow, name="one")
+    newest = (
+        select(func.coalesce(quote.mid, quote.last))
+        .where(quote.market_id == asked.c.key, quote.at <= asked.c.at)
+        .order_by(col(quote.at).desc(), col(quote.id).desc())
+        .limit(1)
+    )
+    query = select(asked.c.key, asked.c.at, newest.correlate(asked).scalar_subquery())
+    prices: dict[MarketId, dict[datetime, int]] = defaultdict(dict)
+    for key, at, price in connection.execute(query, keyed_instants_parameter(connection, pairs)):
+        if price is not None:
+            prices[MarketId(key)][at] = price
+    return {market: [line[at] for at in sorted(line)] for market, line in prices.items()}
+
+
+def read_event_questions(connection: Connection, event_ids: Sequence[str]) -> dict[str, str]:
+    """Return the question of the first market that was seen of each event: what the event is about."""
+    query = select(MarketVersionRow.event_id, MarketVersionRow.question).order_by(
+        col(MarketVersionRow.id).desc()
+    )
+    questions: dict[str, str] = {}
+    for batch in batches(event_ids):
+        rows = connection.execute(query.where(col(MarketVersionRow.event_id).in_(batch)))
+        questions.update(dict(rows.all()))
+    return questions
 
 
 @dataclass(frozen=True, slots=True)

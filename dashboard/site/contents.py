@@ -10,7 +10,6 @@ from typing import Any
 
 from markupsafe import escape
 
-from arena.record.queries.market_history import read_valued_snapshots
 from arena.record.queries.progress import season_version
 from arena.record.write.rollups import read_rollup_text
 from arena.scores.comparisons import MARKET
@@ -21,6 +20,7 @@ from dashboard.html import badge
 from dashboard.record import PAGE_ROWS, LeaderboardLine
 from dashboard.site import pages
 from dashboard.site.addresses import FIXED, address_from, file_name
+from dashboard.site.market_states import read_valued_snapshots
 from dashboard.site.pages import SeasonSite
 from dashboard.site.shell import drawn_by, look_files, site_page
 from dashboard.site.standings import no_cohort

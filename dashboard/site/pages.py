@@ -9,9 +9,7 @@ from functools import cached_property
 from markupsafe import Markup
 
 from arena.record.queries.cohorts import read_cohorts, read_prompts, read_rounds
-from arena.record.queries.market_history import MarketState, read_market_states
 from arena.record.queries.markets import BEGINNING, read_last_shown, read_newest_instant
-from arena.record.queries.turns import find_turn, read_attempts, read_call_texts, read_newest_turns
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import COMPARISONS, Comparisons
@@ -52,10 +50,12 @@ from dashboard.record import (
     read_season,
     read_summed_curves,
 )
+from dashboard.site.market_states import MarketState, read_market_states
 from dashboard.site.standings import gather, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.agent import Holding, holdings_table, read_all_holdings
 from dashboard.views.markets import PILLS
+from dashboard.views.turn import find_turn, read_attempts, read_call_texts, read_newest_turns
 from dashboard.words import count, day, filled, moment, rules, with_true_minus
 from markets.model import MarketId
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from math import isnan, log10
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 from markupsafe import Markup
@@ -14,16 +14,15 @@ from markupsafe import Markup
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
 from arena.errors import times_text
 from arena.record.queries.accounts import read_marked_cohort
-from arena.record.queries.agents import (
-    CallSums,
-    read_account_spans,
-    read_call_sums,
-    read_counts,
-    read_equity_at,
-)
+from arena.record.queries.calls import CALL_TOTALS
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts
-from arena.record.queries.market_history import read_event_questions, read_questions
+from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.database import Connection
+from arena.record.schema.newest import newest_rows
+from arena.record.schema.statements import batches
+from arena.record.schema.turn import CallRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import case, clause, col, func, read_nouns, select, select_noun
+from arena.record.schema.world import MarketVersionRow
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import COMPARISONS, Comparisons
 from arena.scores.positions import Position, positions
@@ -56,6 +55,9 @@ from dashboard.record import (
     SeasonOverview,
     by_leaderboard,
     kept,
+    read_account_spans,
+    read_equity_at,
+    read_event_questions,
     read_leaderboard_page,
     read_summed_curves,
     season,
@@ -75,6 +77,87 @@ from dashboard.words import (
 )
 from markets.millionths import ONE
 from markets.venue import venue_page
+
+
+@dataclass(frozen=True, slots=True)
+class CallSums:
+    """Calls of an entrant that one model answered, or that ended in one error; costs in millionths.
+
+    The cost is of those calls whose cost is known; of `unknown` calls it isn't.
+    """
+
+    entrant_id: int
+    model: str
+    fingerprint: str
+    error: str | None
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: int
+    unknown: int
+    first_at: datetime
+    last_at: datetime
+
+
+def read_call_sums(connection: Connection, entrant_ids: Collection[int]) -> list[CallSums]:
+    """Return the calls of these entrants by what answered or failed, oldest first within an entrant."""
+    is_answered = col(CallRow.error_code).is_(None)
+    model = case((is_answered, CallRow.model), else_="")
+    fingerprint = case((is_answered, CallRow.fingerprint), else_="")
+    first_at = func.min(CallRow.made_at)
+    named = {"model": model, "fingerprint": fingerprint, "error": CallRow.error_code}
+    times = {"first_at": first_at, "last_at": func.max(CallRow.made_at)}
+    query = (
+        select_noun(CallSums, CallRow, **named, **CALL_TOTALS, **times)
+        .where(col(CallRow.entrant_id).in_(entrant_ids))
+        .group_by(CallRow.entrant_id, model, fingerprint, CallRow.error_code)
+        .order_by(CallRow.entrant_id, first_at)
+    )
+    return read_nouns(CallSums, connection.execute(query))
+
+
+Counted = Literal["turns", "fills", "rejections", "forecasts"]
+COUNTED_COLUMNS: dict[Counted, tuple[Any, Any]] = {
+    "turns": (TurnRow, TurnRow.status),
+    "fills": (FillRow, FillRow.action),
+    "rejections": (RejectionRow, RejectionRow.code),
+    "forecasts": (ForecastRow, ForecastRow.stage),
+}
+OWN_TURNS = EntrantRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == EntrantRow.cohort_id)).join(
+    TurnRow, clause((TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id))
+)
+
+
+def read_counts(
+    connection: Connection, counted: Counted, entrant_ids: Collection[int]
+) -> dict[int, dict[str, int]]:
+    """Return, by entrant, how often it has which value.
+
+    Turns are counted by how they ended, fills by whether they bought or sold, rejections by their reason and
+    forecasts by their stage.
+    """
+    row, column = COUNTED_COLUMNS[counted]
+    source = OWN_TURNS if row is TurnRow else OWN_TURNS.join(row, row.turn_id == TurnRow.id)
+    query = (
+        select(EntrantRow.id, column, func.count())
+        .select_from(source)
+        .where(col(EntrantRow.id).in_(entrant_ids))
+        .group_by(EntrantRow.id, column)
+        .order_by(EntrantRow.id, column)
+    )
+    counts: dict[int, dict[str, int]] = {}
+    for entrant_id, value, times in connection.execute(query):
+        counts.setdefault(entrant_id, {})[value] = times
+    return counts
+
+
+def read_questions(connection: Connection, market_ids: Sequence[str]) -> dict[str, str]:
+    """Return the question of each market, as its page said last."""
+    questions: dict[str, str] = {}
+    for batch in batches(market_ids):
+        rows = newest_rows(connection, MarketVersionRow, batch, "version", "question")
+        questions |= {market: row.question for market, row in rows.items()}
+    return questions
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,24 @@ import streamlit as st
 from markupsafe import Markup
 
 from arena.operations.status import Status
+from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of
 from arena.record.queries.markets import ListedMarket, read_listed_markets
-from arena.record.queries.turns import ExplainedTrade, FarForecast, read_explained_trades, read_far_forecasts
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.world import QuoteRow
+from arena.record.schema.turn import FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import (
+    AnySelect,
+    and_,
+    col,
+    column_of,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_noun,
+)
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.verdict import day_text
@@ -57,6 +70,7 @@ from dashboard.words import (
     outcome,
     plain,
 )
+from markets.model import MarketId
 
 ROUNDS = 4
 """So many rounds, the newest, are looked through."""
@@ -65,6 +79,85 @@ LOOKED = 120
 
 SHOWN, DISPUTED = 3, 2
 """So many of each are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedForecast:
+    """A final probability of a turn and why it was stated; money and prices in millionths."""
+
+    cohort: int
+    round: int
+    agent: str
+    kind: str
+    market_id: MarketId
+    question: str
+    probability: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FarForecast(PlacedForecast):
+    """One that lay far from the price that its agent was shown."""
+
+    mid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTrade(PlacedForecast):
+    """One on which the agent traded."""
+
+    mid: int | None
+    at: datetime
+    action: str
+    side: str
+    shares: int
+    amount: int
+
+
+STATED = (ForecastRow, MarketVersionRow, QuoteRow)
+STATED_IN_TURN = (
+    joined(TurnRow, EntrantRow, RoundRow, CohortRow)
+    .join(ForecastRow, and_(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final"))
+    .join(SnapshotItemRow, item_of(ForecastRow.market_id))
+    .join(MarketVersionRow)
+    .outerjoin(QuoteRow)
+)
+
+
+def _in_newest_rounds(connection: Connection, query: AnySelect) -> AnySelect:
+    """Return a query for the first rows of the newest rounds."""
+    rounds = (
+        select(RoundRow.id)
+        .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+        .where(IS_TRADING)
+        .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
+    )
+    ids = list(connection.scalars(rounds.limit(ROUNDS)))
+    return query.where(col(TurnRow.round_id).in_(ids)).limit(LOOKED)
+
+
+def _read_explained_trades(connection: Connection) -> list[ExplainedTrade]:
+    """Return the trades of the newest rounds, those first that have a reason, then the largest."""
+    is_traded = and_(FillRow.turn_id == TurnRow.id, FillRow.market_id == ForecastRow.market_id)
+    query = (
+        select_noun(ExplainedTrade, *STATED, FillRow, **PLACE)
+        .select_from(STATED_IN_TURN.join(FillRow, is_traded))
+        .order_by(ForecastRow.reason == "", col(FillRow.amount).desc())
+        .order_by(ForecastRow.market_id, EntrantRow.name)
+    )
+    return read_nouns(ExplainedTrade, connection.execute(_in_newest_rounds(connection, query)))
+
+
+def _read_far_forecasts(connection: Connection) -> list[FarForecast]:
+    """Return the probabilities of the newest rounds that lay furthest from the price then."""
+    distance = func.abs(column_of(ForecastRow.probability) - column_of(QuoteRow.mid))
+    query = (
+        select_noun(FarForecast, *STATED, **PLACE)
+        .select_from(STATED_IN_TURN)
+        .where(col(QuoteRow.mid).is_not(None))
+        .order_by(distance.desc(), ForecastRow.market_id, EntrantRow.name)
+    )
+    return read_nouns(FarForecast, connection.execute(_in_newest_rounds(connection, query)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +184,10 @@ class NewestDecisions:
 def read_newest_decisions(connection: Connection) -> NewestDecisions:
     """What was decided in the newest rounds: of each agent the largest trade, and the boldest forecasts."""
     trades: dict[str, ExplainedTrade] = {}
-    found = read_explained_trades(connection, ROUNDS, LOOKED)
+    found = _read_explained_trades(connection)
     for trade in sorted(found, key=lambda one: one.kind not in MODELS):
         trades.setdefault(trade.agent, trade)
-    far = read_far_forecasts(connection, ROUNDS, LOOKED)
+    far = _read_far_forecasts(connection)
     by_models = [one for one in far if one.kind in MODELS] or [one for one in far if one.kind not in NULLS]
     disputes: dict[str, FarForecast] = {}
     for forecast in by_models:

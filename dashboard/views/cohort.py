@@ -19,8 +19,10 @@ from arena.record.queries.accounts import (
 )
 from arena.record.queries.audits import AuditCounts, read_audit_counts
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.progress import read_settlement_counts
+from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.database import Connection
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.typed import col, joined, select
 from arena.scores.cache import CacheEntry
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
@@ -121,9 +123,19 @@ def read_cohort_returns(connection: Connection) -> CohortReturns:
         is_playing = one.ended_at is None and one.stopped_at is None
         found.append(CohortReturn(one.cohort.number, percent, is_playing))
     newest = [one.number for one in reversed(found)]
-    ended = next((number for number in newest if read_settlement_counts(connection, number)), None)
+    ended = next((number for number in newest if _is_any_settled(connection, number)), None)
     valued = next((one.number for one in found if one.percent is not None), newest[0])
     return CohortReturns(tuple(found), ended or valued)
+
+
+def _is_any_settled(connection: Connection, cohort: int) -> bool:
+    """Return whether a market of a cohort was paid out or refunded to its accounts."""
+    query = (
+        select(EntryRow.at)
+        .select_from(joined(CohortRow, EntrantRow, EntryRow))
+        .where(CohortRow.number == cohort, col(EntryRow.kind).in_(("settle", "refund")))
+    )
+    return connection.scalar(query.limit(1)) is not None
 
 
 def read_cohort_page(connection: Connection, number: int) -> CohortPage:

@@ -1,8 +1,9 @@
 """One market: what it asks and costs, what every agent says of it and why, who holds what, how it ended."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -10,29 +11,32 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
-from arena.record.queries.market_history import (
-    MarketAccount,
-    MarketForecast,
-    MarketRound,
-    MarketTrade,
-    PageVersion,
-    PriceHistory,
-    read_last_marks,
-    read_market_accounts,
-    read_market_forecasts,
-    read_market_reasons,
-    read_market_rounds,
-    read_market_trades,
-    read_page_versions,
-    read_price_history,
-    read_resolution_versions,
-)
+from agents.model import USABLE_STATUSES
+from arena.record.queries.cohorts import PLACE, read_learnt_resolutions
 from arena.record.queries.markets import BEGINNING, read_newest_instant
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.database import Connection
-from arena.record.schema.newest import newest_rows
-from arena.record.schema.world import QuoteRow
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.newest import keyed_instants, keyed_instants_parameter, newest_rows
+from arena.record.schema.statements import attributes_of
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import (
+    Double,
+    Text,
+    aliased,
+    clause,
+    col,
+    columns_of,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_noun,
+    sql_cast,
+)
+from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.record.write.listings import PAGE_FIELDS, quote_of
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
-from arena.record.write.listings import quote_of
 from dashboard import html
 from dashboard.board import market_table
 from dashboard.pages import Address, choice, in_app, listing, long_text, put, section, step, way
@@ -74,6 +78,248 @@ ROWS = 30
 MANY = 6
 """More cohorts than these are chosen from a list."""
 NOBODY = "nobody"
+
+EVER = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class PageVersion:
+    """What a market's page said from an instant on."""
+
+    version: int
+    at: datetime
+    market: Market
+
+
+def read_page_versions(connection: Connection, market: MarketId) -> list[PageVersion]:
+    """Return every version of a market's page, oldest first; none of a market that nobody has seen."""
+    columns = columns_of(MarketVersionRow, ("version", "at", *PAGE_FIELDS))
+    query = select(*columns).where(MarketVersionRow.market_id == market).order_by(MarketVersionRow.version)
+
+    versions = []
+    for row in connection.execute(query):
+        page = Market(market, **attributes_of(row, *PAGE_FIELDS))
+        versions.append(PageVersion(row.version, row.at, page))
+    return versions
+
+
+def read_resolution_versions(connection: Connection, market: MarketId) -> list[tuple[Resolution, datetime]]:
+    """Return every version of how a market ended, oldest first, with the time a cohort learnt of it."""
+    return read_learnt_resolutions(connection, [market], EVER)
+
+
+@dataclass(frozen=True, slots=True)
+class MarketRound:
+    """A round whose snapshot held a market: to be bet on if `shown`, else only because it was held."""
+
+    round_id: int
+    cohort: int
+    number: int
+    at: datetime
+    shown: bool
+
+
+def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketRound]:
+    """Return the rounds that a market was in, oldest first."""
+    # By cohort and time: there is no index from a snapshot to its round.
+    is_round = (RoundRow.cohort_id == SnapshotRow.cohort_id) & (RoundRow.at == SnapshotRow.at)
+    shown = SnapshotItemRow.shown == 1
+    query = (
+        select_noun(MarketRound, RoundRow, round_id=RoundRow.id, cohort=CohortRow.number, shown=shown)
+        .select_from(joined(SnapshotItemRow, SnapshotRow).join(RoundRow, clause(is_round)).join(CohortRow))
+        .where(SnapshotItemRow.market_id == market)
+        .order_by(RoundRow.at, CohortRow.number)
+    )
+    return read_nouns(MarketRound, connection.execute(query))
+
+
+@dataclass(frozen=True, slots=True)
+class MarketForecast:
+    """A probability that an agent gave a market in a round, in millionths."""
+
+    round_id: int
+    agent: str
+    probability: int
+
+
+STATED = joined(EntrantRow, TurnRow, ForecastRow)
+
+
+def read_market_forecasts(
+    connection: Connection, market: MarketId, rounds: Collection[int]
+) -> list[MarketForecast]:
+    """Return what agents said of a market in these rounds."""
+    query = (
+        select_noun(MarketForecast, TurnRow, ForecastRow, agent=EntrantRow.name)
+        .select_from(STATED)
+        .where(col(TurnRow.round_id).in_(rounds), col(TurnRow.status).in_(USABLE_STATUSES))
+        .where(ForecastRow.market_id == market, ForecastRow.stage == "final")
+        .order_by(TurnRow.round_id, EntrantRow.position)
+    )
+    return read_nouns(MarketForecast, connection.execute(query))
+
+
+def read_market_reasons(
+    connection: Connection, market: MarketId, rounds: Collection[int]
+) -> dict[tuple[str, int], str]:
+    """Return why agents said what they said of a market in these rounds, by agent and round."""
+    query = (
+        select(EntrantRow.name, TurnRow.round_id, ForecastRow.reason)
+        .select_from(STATED)
+        .where(col(TurnRow.round_id).in_(rounds), ForecastRow.market_id == market)
+        .where(ForecastRow.stage == "final", ForecastRow.reason != "")
+    )
+    return {(agent, round_id): reason for agent, round_id, reason in connection.execute(query)}
+
+
+@dataclass(frozen=True, slots=True)
+class MarketTrade:
+    """What an agent bought or sold of a market in a round, and at which price of the side's own share."""
+
+    cohort: int
+    round: int
+    at: datetime
+    agent: str
+    side: str
+    action: str
+    shares: int
+    amount: int
+    fee: int
+    price: float
+
+
+AVERAGE_PRICE = func.sum(FillLevelRow.price * 1.0 * FillLevelRow.shares) / func.sum(FillLevelRow.shares)
+FILL_PRICE = select(AVERAGE_PRICE).where(FillLevelRow.fill_id == FillRow.id).scalar_subquery()
+
+
+def read_market_trades(connection: Connection, market: MarketId, most: int) -> list[MarketTrade]:
+    """Return what was bought and sold of a market, newest first."""
+    # The ledger's lines about a market lead to the turns behind them, so no other fill is looked at.
+    turns = (
+        select(TurnRow.id)
+        .select_from(joined(EntryRow, EntrantRow))
+        .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.at == EntryRow.at))
+        .join(TurnRow, (TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id))
+        .where(EntryRow.market_id == market, col(EntryRow.kind).in_(("buy", "sell")))
+    )
+    query = (
+        select_noun(MarketTrade, FillRow, **PLACE, price=sql_cast(FILL_PRICE, Double))
+        .select_from(joined(FillRow, TurnRow, EntrantRow, RoundRow, CohortRow))
+        .where(col(FillRow.turn_id).in_(turns), FillRow.market_id == market)
+        .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
+        .order_by(EntrantRow.position, FillRow.position)
+    )
+    return read_nouns(MarketTrade, connection.execute(query.limit(most)))
+
+
+@dataclass(frozen=True, slots=True)
+class MarketAccount:
+    """An entrant that ever held a market: its ids, and the lines of its ledger about this market."""
+
+    entrant_id: int
+    cohort: int
+    agent: str
+    entries: tuple[Entry, ...]
+
+
+ENTRY_FIELDS = tuple(Entry.__dataclass_fields__)
+
+
+def read_market_accounts(connection: Connection, market: MarketId) -> list[MarketAccount]:
+    """Return everyone who ever held a market: newest cohorts first, in line-up order."""
+    query = (
+        select(EntrantRow.id, CohortRow.number, EntrantRow.name, *columns_of(EntryRow, ENTRY_FIELDS))
+        .select_from(joined(EntryRow, EntrantRow, CohortRow))
+        .where(EntryRow.market_id == market)
+        .order_by(col(CohortRow.number).desc(), EntrantRow.position, EntryRow.number)
+    )
+    accounts: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
+    for entrant_id, cohort, agent, *values in connection.execute(query):
+        entry = Entry(**dict(zip(ENTRY_FIELDS, values, strict=True)))
+        accounts[entrant_id, cohort, agent].append(entry)
+    return [MarketAccount(*key, tuple(entries)) for key, entries in accounts.items()]
+
+
+def read_last_marks(
+    connection: Connection, market: MarketId, entrants: Iterable[int]
+) -> dict[int, tuple[Quote, datetime]]:
+    """Return the price that a market was valued by last, and when, by cohort.
+
+    Of each cohort one entrant is named.
+    """
+    newest = (
+        select(MarkRow.snapshot_id)
+        .where(MarkRow.entrant_id == EntrantRow.id)
+        .order_by(col(MarkRow.at).desc())
+        .limit(1)
+        .correlate(EntrantRow)
+        .scalar_subquery()
+    )
+    query = (
+        select(CohortRow.number, SnapshotRow.taken_at, SnapshotItemRow.market_id, SnapshotItemRow.quoted_at)
+        .add_columns(*columns_of(QuoteRow, PRICED))
+        .select_from(joined(EntrantRow, CohortRow))
+        .join(SnapshotRow, SnapshotRow.id == newest)
+        .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
+        .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
+        .where(col(EntrantRow.id).in_(list(entrants)), SnapshotItemRow.market_id == market)
+    )
+    marks = {}
+    for row in connection.execute(query):
+        marks[row.number] = (quote_of(row, row.quoted_at), row.taken_at)
+    return marks
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPrice:
+    """The price of YES from an instant on, in millionths; a side that nobody offered is None."""
+
+    at: datetime
+    bid: int | None
+    ask: int | None
+    mid: int | None
+    last: int | None
+
+    @property
+    def price(self) -> int | None:
+        """The mid; where there is none, the last trade."""
+        return self.last if self.mid is None else self.mid
+
+
+@dataclass(frozen=True, slots=True)
+class PriceHistory:
+    """A market's prices, oldest first; `thinned` where more were stored than are here."""
+
+    points: tuple[StoredPrice, ...]
+    thinned: bool
+
+
+def read_price_history(connection: Connection, market: str, most: int) -> PriceHistory:
+    """Return every price of a market, or those that stood at `most` instants, evenly spaced over its time."""
+    query = select_noun(StoredPrice, QuoteRow).order_by(QuoteRow.at, QuoteRow.id)
+    times = select(QuoteRow.at).where(QuoteRow.market_id == market).order_by(QuoteRow.at)
+    if connection.scalar(times.offset(most).limit(1)) is None:
+        rows = connection.execute(query.where(QuoteRow.market_id == market))
+        return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=False)
+
+    ends = select(func.min(QuoteRow.at), func.max(QuoteRow.at)).where(QuoteRow.market_id == market)
+    first, last = connection.execute(ends).one()
+    pairs = [(market, first + place * (last - first) / (most - 1)) for place in range(most - 1)]
+    pairs.append((market, last))
+
+    asked = keyed_instants(connection.dialect.name, Text)
+    quote = aliased(QuoteRow, name="one")
+    newest = (
+        select(quote.id)
+        .where(quote.market_id == asked.c.key, quote.at <= asked.c.at)
+        .order_by(col(quote.at).desc(), col(quote.id).desc())
+        .limit(1)
+    )
+    chosen = select(newest.correlate(asked).scalar_subquery()).select_from(asked)
+    parameters = keyed_instants_parameter(connection, pairs)
+    rows = connection.execute(query.where(col(QuoteRow.id).in_(chosen)), parameters)
+    return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=True)
+
 
 Priced = Mapping[int, tuple[Quote, datetime]]
 """By cohort the price that a market was valued by last, and when that was."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -17,18 +17,27 @@ from arena.record.model.cohort import JobState
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.reservation import midnight
 from arena.record.model.status import RoundState
-from arena.record.queries.calls import (
-    AgentSpending,
-    FailedTurn,
-    read_agent_spending,
-    read_daily_spending,
-    read_failed_turns,
-    record_size,
-)
-from arena.record.queries.operations import TurnOutcome, read_turn_outcomes
+from arena.record.queries.calls import record_size
+from arena.record.queries.cohorts import IS_TRADING, PLACE
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import Connection, schema_version
+from arena.record.schema.turn import CallRow, TurnRow
+from arena.record.schema.typed import (
+    case,
+    clause,
+    col,
+    func,
+    joined,
+    or_,
+    read_nouns,
+    select,
+    select_noun,
+    total,
+)
+from arena.record.schema.typed import count as count_of
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
+from arena.record.write.reservations import COST
 from dashboard import html
 from dashboard.pages import choice, listing, put, section, way
 from dashboard.record import RecordSource, arena_status, kept, known_config, season
@@ -45,6 +54,107 @@ LONGEST = 300
 """So many characters of a reason are in its row; who opens it reads all."""
 UNUSABLE = ("failed", "late", "malformed")
 """How turns end from which nothing can be taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTurn:
+    """A turn without a usable answer: whose, when, and what its last call was told, or its rule said."""
+
+    cohort: int
+    round: int
+    agent: str
+    at: datetime
+    status: str
+    code: str | None
+    message: str | None
+
+
+def read_failed_turns(
+    connection: Connection, most: int, statuses: Sequence[str] = ("failed",)
+) -> list[FailedTurn]:
+    """Return the newest turns that ended so, of each status at most so many."""
+    last_call = (
+        select(func.max(CallRow.id))
+        .where(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
+        .correlate(TurnRow.__table__)
+        .scalar_subquery()
+    )
+    message = func.coalesce(CallRow.error_message, TurnRow.note)
+    query = (
+        select_noun(FailedTurn, TurnRow, **PLACE, code=CallRow.error_code, message=message)
+        .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
+        .outerjoin(CallRow, CallRow.id == last_call)
+        .order_by(col(TurnRow.id).desc())
+        .limit(most)
+    )
+    turns = list[FailedTurn]()
+    for status in statuses:
+        turns += read_nouns(FailedTurn, connection.execute(query.where(TurnRow.status == status)))
+    return sorted(turns, key=lambda turn: turn.at, reverse=True)[:most]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpending:
+    """An agent in a cohort: how many calls were made for it, and what they cost (at worst, if unknown)."""
+
+    cohort: int
+    agent: str
+    calls: int
+    spent: int
+
+
+def read_agent_spending(connection: Connection) -> list[AgentSpending]:
+    """Return whose calls cost what in the cohorts that play, and in the newest."""
+    newest = select(func.max(CohortRow.number)).scalar_subquery()
+    query = (
+        select_noun(AgentSpending, **PLACE, calls=count_of(CallRow.id), spent=total(COST))
+        .select_from(joined(CohortRow, EntrantRow, CallRow))
+        .where(or_(col(CohortRow.ended_at).is_(None), CohortRow.number == newest))
+        .group_by(CohortRow.number, EntrantRow.position, EntrantRow.name)
+        .order_by(CohortRow.number, EntrantRow.position)
+    )
+    return read_nouns(AgentSpending, connection.execute(query))
+
+
+def read_daily_spending(connection: Connection, midnight: datetime, days: int) -> list[tuple[datetime, int]]:
+    """Return what calls cost on each of so many days, the last of which begins at a midnight."""
+    day = timedelta(days=1)
+    starts = [midnight - place * day for place in reversed(range(days))]
+    sums: list[Any] = []
+    for start in starts:
+        is_that_day = (CallRow.made_at >= start) & (CallRow.made_at < start + day)
+        sums.append(total(case((clause(is_that_day), COST), else_=0)))
+
+    row = connection.execute(select(*sums).where(CallRow.made_at >= starts[0])).one()
+    return list(zip(starts, row, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """How a turn ended: whose it is, and in which round of which cohort."""
+
+    cohort: int
+    round: int
+    agent: str
+    status: str
+
+
+def _read_turn_outcomes(connection: Connection) -> list[TurnOutcome]:
+    """Return how the turns of the newest rounds ended, by cohort, round and agent."""
+    newest = (
+        select(RoundRow.id)
+        .join(CohortRow)
+        .where(IS_TRADING)
+        .order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
+        .limit(ROUNDS)
+    )
+    query = (
+        select_noun(TurnOutcome, TurnRow, **PLACE)
+        .select_from(joined(RoundRow, TurnRow, EntrantRow, CohortRow))
+        .where(col(RoundRow.id).in_(list(connection.scalars(newest))))
+        .order_by(CohortRow.number, RoundRow.number, EntrantRow.position)
+    )
+    return read_nouns(TurnOutcome, connection.execute(query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +179,7 @@ def read_operations(connection: Connection) -> OperationsPage:
         spenders=tuple(read_agent_spending(connection)),
         daily=tuple(read_daily_spending(connection, midnight(now()), DAYS)),
         incidents=tuple(read_recent_incidents(connection, INCIDENTS)),
-        outcomes=tuple(read_turn_outcomes(connection, ROUNDS)),
+        outcomes=tuple(_read_turn_outcomes(connection)),
         size=record_size(connection),
         schema=schema_version(connection) or "",
     )

@@ -1,35 +1,40 @@
 """The decisions of agents: the newest in a list, and each of them whole, down to its words."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
 
-from agents.model import Article
+from agents.model import Article, Message
 from arena.errors import story_count
 from arena.record.queries.accounts import read_payouts
+from arena.record.queries.cohorts import IS_TRADING, PLACE
 from arena.record.queries.decisions import read_fills, read_rejections
-from arena.record.queries.turns import (
-    CallAttempt,
-    PlacedTurn,
-    SeenMarket,
-    StatedForecast,
-    TurnFailure,
-    TurnSummary,
-    find_turn,
-    read_attempts,
-    read_call_texts,
-    read_failures,
-    read_forecasts,
-    read_newest_turns,
-    read_seen_markets,
-    read_turn_rounds,
-)
+from arena.record.schema.codec import orders_of
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
+from arena.record.schema.dialects import BigInt
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.world import QuoteRow
+from arena.record.schema.turn import AttemptRow, CallRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import (
+    Condition,
+    case,
+    col,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_noun,
+    sql_cast,
+    total,
+)
+from arena.record.schema.typed import count as count_of
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.evidence import read_evidence
 from dashboard import html
 from dashboard.pages import Way, choice, listing, long_text, put, section, step, subheading, way
@@ -58,6 +63,267 @@ from portfolio.money import worth
 
 MOST = 100
 """So many turns a list has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTurn:
+    """A turn by its place, how it ended, and the orders of it as JSON."""
+
+    id: int
+    round_id: int
+    snapshot_id: int
+    entrant_id: int
+    cohort: int
+    round: int
+    agent: str
+    kind: str
+    at: datetime
+    status: str
+    note: str
+    cash: int
+    code_version: str
+    orders: str
+    repaired: str
+
+    @property
+    def bets(self) -> tuple[Bet, ...]:
+        """What was to be bought."""
+        return orders_of(self.orders)[0]
+
+    @property
+    def sales(self) -> tuple[Sale, ...]:
+        """What was to be sold."""
+        return orders_of(self.orders)[1]
+
+
+PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
+
+
+def find_turn(connection: Connection, cohort: int, round_number: int, agent: str) -> PlacedTurn | None:
+    """Return an agent's turn in a round of a cohort, if it is in."""
+    query = (
+        select_noun(PlacedTurn, TurnRow, RoundRow, **PLACE)
+        .select_from(PLACED_TURNS)
+        .where(*_of_agent(cohort, agent), RoundRow.number == round_number)
+    )
+    turns = read_nouns(PlacedTurn, connection.execute(query))
+    return turns[0] if turns else None
+
+
+def _of_agent(cohort: int, agent: str) -> tuple[Condition, ...]:
+    return (CohortRow.number == cohort, EntrantRow.name == agent, EntrantRow.cohort_id == CohortRow.id)
+
+
+def _read_turn_rounds(connection: Connection, cohort: int, agent: str) -> list[int]:
+    """Return the rounds of a cohort in which an agent's turn is in."""
+    query = select(RoundRow.number).select_from(PLACED_TURNS).where(*_of_agent(cohort, agent))
+    return list(connection.scalars(query.order_by(RoundRow.number)))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailure:
+    """That a turn failed, and why; `at` is when, where that is known."""
+
+    number: int
+    note: str
+    at: datetime | None
+
+
+def _read_failures(connection: Connection, turn: PlacedTurn) -> list[TurnFailure]:
+    """Return each time that a turn failed, the first one first."""
+    query = (
+        select_noun(TurnFailure, AttemptRow)
+        .where(AttemptRow.round_id == turn.round_id, AttemptRow.entrant_id == turn.entrant_id)
+        .order_by(AttemptRow.number)
+    )
+    return read_nouns(TurnFailure, connection.execute(query))
+
+
+@dataclass(frozen=True, slots=True)
+class CallAttempt:
+    """One call of a turn but for its texts; money in millionths of a dollar, None where it is unknown."""
+
+    id: int
+    stage: str
+    sample: int
+    attempt: int
+    finish: str
+    model: str
+    fingerprint: str
+    rung: str
+    tokens_in: int
+    host: str
+    tokens_reasoning: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_cache_write: int
+    cost: int | None
+    worst: int | None
+    latency_ms: int
+    status: int | None
+    error_code: str | None
+    error_message: str | None
+    error_retry: int
+    made_at: datetime
+
+
+def read_attempts(connection: Connection, turn: PlacedTurn) -> list[CallAttempt]:
+    """Return every call of a turn: first those before the prices were shown, each stage sample by sample."""
+    query = (
+        select_noun(CallAttempt, CallRow)
+        .where(CallRow.round_id == turn.round_id, CallRow.entrant_id == turn.entrant_id)
+        .order_by(CallRow.stage, CallRow.sample, CallRow.attempt)
+    )
+    return read_nouns(CallAttempt, connection.execute(query))
+
+
+@dataclass(frozen=True, slots=True)
+class CallTexts:
+    """What was asked in a call, what was thought and answered, and the addresses it names as sources."""
+
+    messages: tuple[Message, ...]
+    reply: str | None
+    thinking: str
+    citations: tuple[str, ...]
+
+
+def read_call_texts(connection: Connection, call_id: int) -> CallTexts:
+    """Return the texts of a call."""
+    query = select(CallRow.messages, CallRow.reply, CallRow.thinking, CallRow.citations)
+    messages, reply, thinking, citations = connection.execute(query.where(CallRow.id == call_id)).one()
+    asked = tuple(Message(**message) for message in json.loads(messages))
+    return CallTexts(asked, reply, thinking, tuple(json.loads(citations)))
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMarket:
+    """A market as a turn saw it: its page then, and the price if it had one."""
+
+    id: MarketId
+    question: str
+    event_id: str
+    shown: bool
+    mid: int | None
+    slug: str
+    event_slug: str
+    story: str
+
+
+def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMarket]:
+    """Return the markets that a turn saw: what was on offer, then what else was held."""
+    shown = SnapshotItemRow.shown == 1
+    query = (
+        select_noun(SeenMarket, MarketVersionRow, QuoteRow, id=SnapshotItemRow.market_id, shown=shown)
+        .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
+        .where(SnapshotItemRow.snapshot_id == turn.snapshot_id)
+        .order_by(SnapshotItemRow.position)
+    )
+    markets = read_nouns(SeenMarket, connection.execute(query))
+    return sorted(markets, key=lambda market: not market.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedForecast:
+    """What an agent said of a market: before it saw a price, if it was asked, and in the end."""
+
+    final: int | None = None
+    blind: int | None = None
+    reason: str = ""
+
+
+def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, StatedForecast]:
+    """Return what a turn said of each market."""
+    query = select(ForecastRow.market_id, ForecastRow.stage, ForecastRow.probability, ForecastRow.reason)
+    stages: dict[MarketId, dict[str, Any]] = defaultdict(dict)
+    for row in connection.execute(query.where(ForecastRow.turn_id == turn.id)):
+        stages[MarketId(row.market_id)][row.stage] = row
+
+    forecasts = {}
+    for market, rows in stages.items():
+        final = rows.get("final")
+        blind = rows.get("blind")
+        forecasts[market] = StatedForecast(
+            final=final.probability if final else None,
+            blind=blind.probability if blind else None,
+            reason=(final or rows["blind"]).reason,
+        )
+    return forecasts
+
+
+FIRST_ROUNDS = 8
+"""So many rounds are looked through at first; twice as many each time that these are not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSummary:
+    """A turn in a list: what it bought, sold and was refused, and what its calls cost.
+
+    `cost` are millionths of a dollar, None without a call and where the cost of one is `unknown`.
+    """
+
+    cohort: int
+    round: int
+    agent: str
+    at: datetime
+    status: str
+    bought: int
+    sold: int
+    rejected: int
+    spent: int
+    calls: int
+    unknown: int
+    cost: int | None
+
+
+def _sum_of(figure: Any, *where: Condition) -> Any:
+    return select(figure).where(*where).correlate(TurnRow.__table__).scalar_subquery()
+
+
+FILLS_OF_TURN = FillRow.turn_id == TurnRow.id
+BOUGHT = (FILLS_OF_TURN, FillRow.action == "buy")
+CALLS_OF_TURN = (CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
+KNOWN_COST = case((func.count() == count_of(CallRow.cost), sql_cast(func.sum(CallRow.cost), BigInt)))
+SUMMARY_SUMS = {
+    "bought": _sum_of(func.count(), *BOUGHT),
+    "sold": _sum_of(func.count(), FILLS_OF_TURN, FillRow.action == "sell"),
+    "rejected": _sum_of(func.count(), RejectionRow.turn_id == TurnRow.id),
+    "spent": _sum_of(total(FillRow.amount), *BOUGHT),
+    "calls": _sum_of(func.count(), *CALLS_OF_TURN),
+    "unknown": _sum_of(func.count() - count_of(CallRow.cost), *CALLS_OF_TURN),
+    "cost": _sum_of(KNOWN_COST, *CALLS_OF_TURN),
+}
+TURN_SUMMARIES = (
+    select_noun(TurnSummary, TurnRow, **PLACE, **SUMMARY_SUMS)
+    .select_from(PLACED_TURNS)
+    .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position)
+)
+NEWEST_ROUNDS = (
+    select(RoundRow.id)
+    .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+    .where(IS_TRADING)
+    .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
+)
+
+
+def read_newest_turns(
+    connection: Connection, most: int, agent: str = "", status: str = ""
+) -> list[TurnSummary]:
+    """Return the newest turns, of one agent or with one status if these are given; no more than `most`."""
+    query = TURN_SUMMARIES
+    if agent:
+        query = query.where(EntrantRow.name == agent)
+    if status:
+        query = query.where(TurnRow.status == status)
+
+    rounds = list(connection.scalars(NEWEST_ROUNDS))
+    turns = list[TurnSummary]()
+    size = FIRST_ROUNDS
+    while rounds and len(turns) < most:
+        some = query.where(col(TurnRow.round_id).in_(rounds[:size])).limit(most - len(turns))
+        turns += read_nouns(TurnSummary, connection.execute(some))
+        rounds = rounds[size:]
+        size *= 2
+    return turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +376,12 @@ def read_turn(connection: Connection, cohort: int, round_number: int, agent: str
     articles = read_evidence(connection, turn.round_id)
     return TurnPage(
         turn,
-        tuple(read_turn_rounds(connection, cohort, agent)),
+        tuple(_read_turn_rounds(connection, cohort, agent)),
         tuple(_claims(connection, seen, read_forecasts(connection, turn))),
         tuple(read_fills(connection, [turn.id])[turn.id]),
         tuple(read_rejections(connection, [turn.id])[turn.id]),
         tuple(read_attempts(connection, turn)),
-        tuple(read_failures(connection, turn)),
+        tuple(_read_failures(connection, turn)),
         tuple((market, article) for market, found in articles.items() for article in found),
     )
 

@@ -12,15 +12,11 @@ from arena.config import load
 from arena.operations.status import read_status_by_config
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident
-from arena.record.queries.calls import (
-    read_agent_spending,
-    read_daily_spending,
-    read_failed_turns,
-    record_size,
-)
+from arena.record.queries.calls import record_size
 from arena.record.schema.database import connect, reading
 from arena.record.write.operations import add_incidents, put_job
 from arena.record.write.quarantine import quarantine_records
+from dashboard.views.operations import read_agent_spending, read_daily_spending, read_failed_turns
 from markets.venue import QuarantinedRecord
 from tests.dashboard.opening import Show, markup, tables, tiles, words
 from tests.dashboard.records import made, shared
