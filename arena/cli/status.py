@@ -10,8 +10,7 @@ from pathlib import Path
 from arena.cli.market_files import left_out_words
 from arena.cli.options import Options, command, flag, option
 from arena.cli.output import minute, plain, typed
-from arena.cli.page import print_table, print_text
-from arena.cli.page import line_width
+from arena.cli.page import line_width, print_table, print_text
 from arena.clock import PretendedClock, SystemClock
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text, far_text, length_text
