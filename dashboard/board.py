@@ -298,6 +298,13 @@ TURNS = (
 )
 GROUPS = {"Verdict": VERDICT, "Scores": SCORES, "Profit": PROFIT, "Answers": ANSWERS, "Turns and cost": TURNS}
 """What a leaderboard shows at first, and all that it has by subject: each table fits a screen."""
+
+
+def reference_columns(columns: Iterable[LeaderboardColumn]) -> list[LeaderboardColumn]:
+    """Return the columns that say something of references, which have no ranks."""
+    return [column for column in columns if column.key != "ranks"]
+
+
 UNRANKED = columns_of("why_not", "brier_implied", "pnl", "return_pct", "win_rate", "cost_usd")
 """What is said of an agent that is not ranked."""
 
@@ -632,6 +639,9 @@ def _first_columns(lines: Sequence[LeaderboardLine], look: BoardLook) -> dict[st
 
 
 EQUITY = html.picture("Equity", "All its accounts together, over time.")
+MADE = "Below, who made it or its rule."
+WITH_RANKS = "Before it the ranks that it may have; below, who made it or its rule."
+"""What the column of agents says; on the board of a single cohort nobody has ranks."""
 
 
 def short_board(
@@ -662,7 +672,9 @@ def short_board(
         data["cost_usd"] = [line.row.cost_usd for line in lines]
 
     hrefs = agent_hrefs(agents, look.known.names, look.address)
-    table = html.html_table(data, config(more) | _short_columns(look), "Leaderboard: one row an agent", hrefs)
+    agent = html.words("Agent", WITH_RANKS if is_told else MADE)
+    columns = config(more) | _short_columns(look) | {"agent": agent}
+    table = html.html_table(data, columns, "Leaderboard: one row an agent", hrefs)
     return table + html.quiet(_board_notes(agents, look, is_told))
 
 
@@ -671,7 +683,6 @@ def _short_columns(look: BoardLook) -> dict[str, html.HtmlColumn]:
     simulated = " (simulated)" if look.known.is_simulated else ""
     return {
         "rank": html.HtmlColumn("Rank", format="picture"),
-        "agent": html.words("Agent", "Before it the ranks that it may have; below, who made it or its rule."),
         "closer": html.number(
             "Closer than the price, 95% interval",
             "%+.1f%",
@@ -793,7 +804,7 @@ METACULUS = {
     "Questions": html.words("Questions", "How many of the markets that ended it forecast."),
 }
 METACULUS_SAID = (
-    "Nobody is compared with those outside: baselines, which no model is behind, and the community, which is "
+    "Nobody is compared with those outside: agents without a view of their own, and the community, which is "
     "the recency-weighted median of all others."
 )
 

@@ -148,7 +148,7 @@ class CohortLine:
 
 
 MODELS, PEOPLE = frozenset(("llm", "crowd")), frozenset(("recorded",))
-"""Kinds of agents that are models, or made of them; and people. All others are rules to compare with."""
+"""Kinds of agents that are models, or made of them; and people. All others are programs or references."""
 NULLS = ("market", "constant", "random", "favourite")
 """Kinds that hold no opinion: they would be far from all others on every market."""
 

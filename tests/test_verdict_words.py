@@ -65,3 +65,12 @@ def test_such_words_are_found_wherever_they_stand() -> None:
 
 def test_every_allowed_text_is_still_there() -> None:
     assert all(word in words_of_file(file) for file, word in ALLOWED)
+
+
+def test_no_page_calls_references_by_another_name() -> None:
+    files = sorted((ROOT / "dashboard").rglob("*.py"))
+    assert files
+    texts = [
+        (file.name, text) for file in files for text in literals(file.read_text("utf-8"), with_help=False)
+    ]
+    assert [(name, text) for name, text in texts if "baselines" in text] == []

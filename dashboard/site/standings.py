@@ -31,6 +31,7 @@ from dashboard.board import (
     pnl_lines,
     progress,
     provisional_board,
+    reference_columns,
     says_and_happens,
     stamps,
     unranked_table,
@@ -132,7 +133,8 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
         yield board_table(f"{label}: one row an agent", columns_of(*keys), ranked, names, address)
     for label, keys in GROUPS.items() if references else ():
         yield heading(f"References, not ranked: {label}")
-        yield board_table(f"{label} of references", columns_of(*keys), references, names, address)
+        columns = reference_columns(columns_of(*keys))
+        yield board_table(f"{label} of references", columns, references, names, address)
     if others:
         yield heading("Not ranked")
         yield unranked_table(others, names, address)

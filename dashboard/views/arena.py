@@ -129,7 +129,7 @@ NEEDS_A_COHORT = True
 HEADED = True
 ORDER = 1
 
-GROUPS = {"all": "All", "models": "Models", "references": "References", "people": "People"}
+GROUPS = {"all": "All", "models": "Models and programs", "people": "People"}
 INSTANTS = 24
 """At so many instants the race is drawn."""
 NAMED = 3

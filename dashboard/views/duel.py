@@ -34,7 +34,7 @@ FIGURES = (
 WIDEST = 24
 """Longer names are cut off at the head of a column."""
 ONE_LOOK = "The bar is the 95% interval, had this been the only look at the only pair. Telling takes more."
-FEW = "Markets of one event count as one; an interval takes 20 events."
+FEW = "Markets of one event count as one; an interval takes 20 events of equal size."
 
 
 def show(record: RecordSource) -> None:

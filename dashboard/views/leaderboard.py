@@ -127,7 +127,8 @@ def _boards(
         put(board.board_table("Leaderboard: one row an agent", columns, ranked, known.names), "table")
     if references:
         st.subheader("References, not ranked", anchor=False)
-        table = board.board_table("References, which are not ranked", columns, references, known.names)
+        shown = board.reference_columns(columns)
+        table = board.board_table("References, which are not ranked", shown, references, known.names)
         put(table, "references")
     if others:
         st.subheader("Not ranked", anchor=False)

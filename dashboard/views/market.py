@@ -368,7 +368,7 @@ def _about_strip(stated: Sequence[LastForecast], kinds: Mapping[str, str], cohor
     if len(stated) > ROWS:
         said += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
     if any(kinds.get(one.agent) in NULLS for one in stated):
-        said += " Grey: baselines without an opinion; the median leaves them out."
+        said += " Grey: references without an opinion; the median leaves them out."
     return said
 
 

@@ -12,6 +12,7 @@ from arena.cli.main import app
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.profiles.duels import DUELS, DuelDetails
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import PairVerdict, Verdict
 from dashboard.views.duel import figures, heading, told_text
 from dashboard.words import with_true_minus
@@ -38,6 +39,11 @@ def test_each_bar_of_the_spread_is_on_one_side(season: Path) -> None:
     for found in spread:
         assert 0.0 in found.edges
         assert sum(low < 0 for low in found.edges[:-1]) == len(found.differences) / 2
+
+
+def test_it_says_how_many_events_an_interval_takes(season: Path, show: Show) -> None:
+    said = words(show("duel", season, a="oracle", b="random"))
+    assert f"an interval takes {ENOUGH_EVENTS:.0f} events of equal size" in said
 
 
 def bare(text: str) -> str:
