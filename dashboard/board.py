@@ -549,6 +549,37 @@ REFERENCE_WORDS = {
 """What each kind of reference is."""
 
 
+REFERENCES = "References, not ranked"
+"""The heading of the references wherever they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardParts:
+    """The lines of a board in three parts, each in the order of the board."""
+
+    ranked: list[LeaderboardLine]
+    references: list[LeaderboardLine]
+    unranked: list[LeaderboardLine]
+
+    @property
+    def players(self) -> list[LeaderboardLine]:
+        """Return all lines but those of references."""
+        return [*self.ranked, *self.unranked]
+
+
+def board_parts(lines: Iterable[LeaderboardLine]) -> BoardParts:
+    """Part the agents that are ranked from the references and from the agents that are not ranked."""
+    parts = BoardParts([], [], [])
+    for line in lines:
+        if line.row.is_reference:
+            parts.references.append(line)
+        elif line.row.ranked:
+            parts.ranked.append(line)
+        else:
+            parts.unranked.append(line)
+    return parts
+
+
 @dataclass(frozen=True, slots=True)
 class BoardTable:
     """A table of a board: its heading, empty for the first one, and the table itself."""
@@ -598,20 +629,17 @@ def board_tables(
     A provisional board has every agent. `more` are columns in place of the last ones, which are known of
     all cohorts together alone.
     """
-    players = [line for line in lines if not line.row.is_reference]
-    ranked = [line for line in players if line.is_on_board]
-    references = [line for line in lines if line.row.is_reference]
-    others = [] if provisional else [line for line in players if not line.is_on_board]
+    parts = board_parts(lines)
 
     found = []
-    if provisional and players:
-        found.append(BoardTable("", provisional_board(players, look)))
-    elif ranked:
-        found.append(BoardTable("", short_board(ranked, look, more)))
-    if references:
-        found.append(BoardTable("References, not ranked", reference_table(references, look)))
-    if others:
-        table = unranked_table(others, look.known.names, look.address)
+    if provisional and parts.players:
+        found.append(BoardTable("", provisional_board(parts.players, look)))
+    elif parts.ranked:
+        found.append(BoardTable("", short_board(parts.ranked, look, more)))
+    if parts.references:
+        found.append(BoardTable(REFERENCES, reference_table(parts.references, look)))
+    if parts.unranked and not provisional:
+        table = unranked_table(parts.unranked, look.known.names, look.address)
         found.append(BoardTable("Not ranked", table))
     return found
 
@@ -623,22 +651,20 @@ def provisional_board(lines: Sequence[LeaderboardLine], look: BoardLook) -> Mark
     """
     lines = sorted(lines, key=lambda line: (line.row.pnl is None, -(line.row.pnl or 0), line.row.agent))
     shown = columns_of("pnl", "invested", "distance", "answered", "shown", "why_not", "cost_usd")
-    data = _first_columns(lines, look) | cells(lines, shown)
+    data: dict[str, list[Any]] = {"agent": _agent_cells(lines, look), **cells(lines, shown)}
     hrefs = agent_hrefs([line.row.agent for line in lines], look.known.names, look.address)
-    columns = config(shown) | {"agent": html.words("Agent"), "equity": EQUITY}
-    return html.html_table(data, columns, "Provisional board", hrefs) + html.quiet(PROVISIONAL)
+    return html.html_table(data, config(shown), "Provisional board", hrefs) + html.quiet(PROVISIONAL)
 
 
-def _first_columns(lines: Sequence[LeaderboardLine], look: BoardLook) -> dict[str, list[Any]]:
-    """The agents of a board, each with what made it."""
-    agents = []
+def _agent_cells(lines: Sequence[LeaderboardLine], look: BoardLook) -> list[html.HtmlCell]:
+    """Return the names of agents, below each who made it or its rule."""
+    found = []
     for line in lines:
         about = look.known.about(line.row.agent) + TOOLS * bool(line.row.tools)
-        agents.append(html.HtmlCell(line.row.agent, line.row.agent, about))
-    return {"agent": agents}
+        found.append(html.HtmlCell(line.row.agent, line.row.agent, about))
+    return found
 
 
-EQUITY = html.picture("Equity", "All its accounts together, over time.")
 MADE = "Below, who made it or its rule."
 WITH_RANKS = "Before it the ranks that it may have; below, who made it or its rule."
 """What the column of agents says; on the board of a single cohort nobody has ranks."""
@@ -657,7 +683,7 @@ def short_board(
 
     data: dict[str, list[Any]] = {
         "rank": [_rank(line) for line in lines],
-        **_first_columns(lines, look),
+        "agent": _agent_cells(lines, look),
         "closer": [_closer(line.row, look.of(line.row.agent), scale) for line in lines],
         "better": [_better(line) for line in lines],
         "brier_stated": [line.row.brier_stated for line in lines],
@@ -691,7 +717,7 @@ def _short_columns(look: BoardLook) -> dict[str, html.HtmlColumn]:
         "better": html.words("Better than", HELP["better"]),
         "brier_stated": html.number("Brier", "%.4f", HELP["brier_stated"]),
         "pnl": html.number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
-        "equity": EQUITY,
+        "equity": html.picture("Equity", "All its accounts together, over time."),
         "calibration": html.words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
         "brier_implied": html.number("Implied Brier*", "%.3f", HELP["brier_implied"]),
         "cost_usd": html.number(f"Cost{simulated}", "dollar", HELP["cost_usd"]),

@@ -21,7 +21,9 @@ from arena.scores.verdict import Verdict
 from dashboard.board import (
     GROUPS,
     IMPLIED_NOTE,
+    REFERENCES,
     BoardLook,
+    board_parts,
     board_table,
     cohort_label,
     columns_of,
@@ -122,22 +124,20 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
         yield quiet(said)
     lines = leaderboard_lines(facts.ranking)
     names = facts.season.names
-    ranked = [line for line in lines if line.is_on_board]
-    references = [line for line in lines if line.row.is_reference]
-    others = [line for line in lines if not line.is_on_board and not line.row.is_reference]
-    if is_provisional(lines) and (ranked or others):
+    parts = board_parts(lines)
+    if is_provisional(lines):
         yield heading("Provisional board")
-        yield provisional_board([*ranked, *others], BoardLook(facts.season, {}, {}, address))
-    for label, keys in GROUPS.items() if ranked else ():
+        yield provisional_board(parts.players, BoardLook(facts.season, {}, {}, address))
+    for label, keys in GROUPS.items() if parts.ranked else ():
         yield heading(f"Standings: {label}")
-        yield board_table(f"{label}: one row an agent", columns_of(*keys), ranked, names, address)
-    for label, keys in GROUPS.items() if references else ():
-        yield heading(f"References, not ranked: {label}")
-        columns = reference_columns(columns_of(*keys))
-        yield board_table(f"{label} of references", columns, references, names, address)
-    if others:
+        yield board_table(f"{label}: one row an agent", columns_of(*keys), parts.ranked, names, address)
+    for label, keys in GROUPS.items() if parts.references else ():
+        yield heading(f"{REFERENCES}: {label}")
+        shown = reference_columns(columns_of(*keys))
+        yield board_table(f"{label} of references", shown, parts.references, names, address)
+    if parts.unranked:
         yield heading("Not ranked")
-        yield unranked_table(others, names, address)
+        yield unranked_table(parts.unranked, names, address)
     yield quiet(f"* {IMPLIED_NOTE}")
     yield from _charts(facts)
 

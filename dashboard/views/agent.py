@@ -30,6 +30,7 @@ from arena.scores.positions import Position, positions
 from arena.scores.profiles.agent_profile import ProfitOrigin
 from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile, NotableForecast
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.rules.money.event_exposure import EventExposure
 from arena.scores.rules.money.luck import Luck
@@ -161,6 +162,7 @@ TABS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup":
 LATER = "The profile of its forecasts and money"
 COLUMNS = {
     "Cohort": html.number("Cohort", "%d", "Its number."),
+    "Started": html.words("Started"),
     "Skill": html.number(
         "Skill", "%+.4f", "Market Brier minus its own, on the same forecasts; above 0 is closer."
     ),
@@ -176,6 +178,7 @@ COLUMNS = {
     "Sales": html.number("Sales", "localized", "Of positions, before their market ended."),
     "Stated": html.number("Forecasts stated", "localized", "Resolved or not."),
     "Turns": html.number("Turns", "localized", "Decisions asked of it."),
+    "State": html.words("State"),
 }
 FAR = (1e-3, 1e6)
 """Between these evidence is drawn; what lies beyond stands at the edge."""
@@ -381,27 +384,39 @@ def cohort_by_cohort(stays: Stays, found: DetailedProfile | None, address: Addre
     return html.html_table(_table(newest, found), COLUMNS, "Its record, a row a cohort", hrefs)
 
 
-def _table(stays: Stays, found: DetailedProfile | None) -> dict[str, list[object]]:
-    ranked = found.slices.get("cohort", ()) if found is not None and found.profile.gain is not None else ()
-    gains = {one.slice: one.gain for one in ranked}
-    parts = {} if found is None else {one.label: one.parts for one in found.calibrated.get("cohort", ())}
-    names = [f"cohort {stay.cohort}" for stay in stays]
-    known = [gains.get(name) for name in names]
+def _table(stays: Stays, found: DetailedProfile | None) -> dict[str, list[Any]]:
+    """Return its record as the columns of a table; without skill where it is not ranked."""
+    gains: dict[str, Gain] = {}
+    calibrated: dict[str, Calibrated] = {}
+    if found is not None:
+        calibrated = {one.label: one for one in found.calibrated.get("cohort", ())}
+        if found.profile.gain is not None:
+            gains = {one.slice: one.gain for one in found.slices.get("cohort", ())}
+
+    rows = []
+    for stay in stays:
+        name = f"cohort {stay.cohort}"
+        rows.append(_cohort_row(stay, gains.get(name), calibrated.get(name)))
+    return html.by_column(rows, COLUMNS)
+
+
+def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | None) -> dict[str, object]:
+    """Return what is said of an agent in one cohort."""
     return {
-        "Cohort": [stay.cohort for stay in stays],
-        "Started": [day(stay.starts_at) for stay in stays],
-        "Skill": [None if gain is None else gain.skill for gain in known],
-        "from": [None if gain is None else gain.low for gain in known],
-        "to": [None if gain is None else gain.high for gain in known],
-        "Events": [None if gain is None else gain.events for gain in known],
-        "Brier": [parts[name].brier if name in parts else None for name in names],
-        "P/L": [None if stay.pnl is None else stay.pnl / ONE for stay in stays],
-        "Return %": [None if stay.pnl is None else 100 * stay.pnl / stay.bankroll for stay in stays],
-        "Bets": [stay.bets for stay in stays],
-        "Sales": [stay.sales for stay in stays],
-        "Stated": [stay.forecasts for stay in stays],
-        "Turns": [sum(stay.statuses.values()) for stay in stays],
-        "State": ["ended" if stay.ended else "playing" for stay in stays],
+        "Cohort": stay.cohort,
+        "Started": day(stay.starts_at),
+        "Skill": gain and gain.skill,
+        "from": gain and gain.low,
+        "to": gain and gain.high,
+        "Events": gain and gain.events,
+        "Brier": calibrated and calibrated.parts.brier,
+        "P/L": None if stay.pnl is None else stay.pnl / ONE,
+        "Return %": None if stay.pnl is None else 100 * stay.pnl / stay.bankroll,
+        "Bets": stay.bets,
+        "Sales": stay.sales,
+        "Stated": stay.forecasts,
+        "Turns": sum(stay.statuses.values()),
+        "State": "ended" if stay.ended else "playing",
     }
 
 
@@ -884,22 +899,24 @@ def show_holdings(found: Sequence[Holding]) -> None:
 
 def holdings_table(found: Sequence[Holding], address: Address = in_app) -> Markup:
     """A row a position, which leads to its market."""
+    data = html.by_column([_position_row(one) for one in found], HELD)
+    data |= html.venue_cells(venue_page(one.position.market_id) for one in found)
     hrefs = [address(way("market", market=one.position.market_id)) for one in found]
-    told = HELD | {"venue": html.words("Venue")}
-    return html.html_table(_positions(found), told, "Open positions", hrefs)
+    columns = HELD | {"venue": html.words("Venue")}
+    return html.html_table(data, columns, "Open positions", hrefs)
 
 
-def _positions(found: Sequence[Holding]) -> dict[str, list[Any]]:
-    lots = [one.position for one in found]
+def _position_row(held: Holding) -> dict[str, object]:
+    """Return what is said of an open position."""
+    position = held.position
     return {
-        "Market": [lot.question for lot in lots],
-        "Side": [lot.side for lot in lots],
-        "Shares": [lot.lot.shares / ONE for lot in lots],
-        "Cost ¢": [percent(lot.lot.average_cost) for lot in lots],
-        "Price ¢": [percent(lot.price) for lot in lots],
-        "Value $": [lot.money.value / ONE for lot in lots],
-        "Gain $": [lot.money.unrealised / ONE for lot in lots],
-        "Cohort": [one.cohort for one in found],
-        "Quote": [lot.stale or "fresh" for lot in lots],
-        **html.venue_cells(venue_page(lot.market_id) for lot in lots),
+        "Market": position.question,
+        "Side": position.side,
+        "Shares": position.lot.shares / ONE,
+        "Cost ¢": percent(position.lot.average_cost),
+        "Price ¢": percent(position.price),
+        "Value $": position.money.value / ONE,
+        "Gain $": position.money.unrealised / ONE,
+        "Cohort": held.cohort,
+        "Quote": position.stale or "fresh",
     }

@@ -207,18 +207,27 @@ def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> 
 
 
 def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
-    """Play money, how much was played and by whom, and what it cost."""
-    live = [line.number for line in known.cohorts if line.ended_at is None]
-    which = f"{live[0]}–{live[-1]} playing" if len(live) > 1 else f"{live[0]} playing" if live else "finished"
-    cohorts = f"{count(len(known.cohorts), 'cohort')} ({which})"
+    """Say that this is play money, how much was played and by whom, and what it cost."""
     players = len(known.players(known.names))
     references = count(len(known.agents) - players, "reference")
-    said = f"{count(players, 'agent')} and {references}, play money, {cohorts}"
-    events = max((row.events for row in board.rows), default=0) if board else 0
-    spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
-    said += f", {count(events, 'event')} resolved" if events else ""
-    cost = in_dollars(spent) + (" (simulated)" if known.is_simulated else "")
-    return f"{said}, calls cost {cost}." if spent else f"{said}."
+    said = [f"{count(players, 'agent')} and {references}", "play money", _cohorts_text(known)]
+
+    rows = board.rows if board else ()
+    if events := max((row.events for row in rows), default=0):
+        said.append(f"{count(events, 'event')} resolved")
+    if spent := sum(row.cost_usd or 0.0 for row in rows):
+        said.append(f"calls cost {in_dollars(spent)}" + " (simulated)" * known.is_simulated)
+    return f"{', '.join(said)}."
+
+
+def _cohorts_text(known: SeasonOverview) -> str:
+    """Say how many cohorts there are, and which of them still play."""
+    live = [line.number for line in known.cohorts if line.ended_at is None]
+    which = "finished"
+    if live:
+        first_and_last = dict.fromkeys((live[0], live[-1]))
+        which = f"{'–'.join(map(str, first_and_last))} playing"
+    return f"{count(len(known.cohorts), 'cohort')} ({which})"
 
 
 def next_round(at: datetime, now: datetime, stamp: str) -> str:

@@ -120,19 +120,17 @@ def _boards(
     lines: Sequence[LeaderboardLine], columns: Sequence[board.LeaderboardColumn], known: SeasonOverview
 ) -> None:
     """The agents that are ranked, then the references, then the other agents."""
-    ranked = [line for line in lines if line.is_on_board]
-    references = [line for line in lines if line.row.is_reference]
-    others = [line for line in lines if not line.is_on_board and not line.row.is_reference]
-    if ranked:
-        put(board.board_table("Leaderboard: one row an agent", columns, ranked, known.names), "table")
-    if references:
-        st.subheader("References, not ranked", anchor=False)
+    parts = board.board_parts(lines)
+    if parts.ranked:
+        put(board.board_table("Leaderboard: one row an agent", columns, parts.ranked, known.names), "table")
+    if parts.references:
+        st.subheader(board.REFERENCES, anchor=False)
         shown = board.reference_columns(columns)
-        table = board.board_table("References, which are not ranked", shown, references, known.names)
+        table = board.board_table("References, which are not ranked", shown, parts.references, known.names)
         put(table, "references")
-    if others:
+    if parts.unranked:
         st.subheader("Not ranked", anchor=False)
-        put(board.unranked_table(others, known.names), "table of unranked")
+        put(board.unranked_table(parts.unranked, known.names), "table of unranked")
     if any(column.key == "brier_implied" for column in columns):
         st.caption(f"\\* {board.IMPLIED_NOTE}")
 
