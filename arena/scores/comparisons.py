@@ -152,8 +152,11 @@ def compare_line_ups(
 
 
 def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: datetime | None) -> DuelRows:
-    """Return what entries stated; an agent that was renamed is the same throughout."""
-    stated = answered_rows(_without_agents(rows, agents_of_kinds(line_ups, REFERENCES)))
+    """Return what entries stated; an agent that was renamed is the same throughout.
+
+    In cohorts in which it was a reference an agent was no entry.
+    """
+    stated = answered_rows(take_rows(rows, ~_of_references(rows, line_ups)))
     newest = _newest_names(line_ups)
     now = [stated.agents.index(newest.get(name, name)) for name in stated.agents]
     last = np.inf if as_of is None else as_of.timestamp()
@@ -170,6 +173,17 @@ def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: da
         price=probability(stated.mid),
         payout=stated.payout,
     )
+
+
+def _of_references(rows: ForecastColumns, line_ups: Sequence[LineUpEntry]) -> Flags:
+    """Return which rows an agent stated in a cohort in which it was a reference."""
+    places = {name: place for place, name in enumerate(rows.agents)}
+    seats = [
+        entry.cohort * len(places) + places[entry.name]
+        for entry in line_ups
+        if entry.settings.partition(" ")[0] in REFERENCES and entry.name in places
+    ]
+    return np.isin(rows.cohort * len(places) + rows.agent, seats)
 
 
 def agent_owners(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
@@ -207,14 +221,14 @@ def compare_agents(
     unranked = {name for name, one in coverage.items() if not is_covered(one, min_coverage)}
     ranked = [name for name in rows.agents if name not in unranked]
     season = season_forecasts(_without_agents(rows, unranked))
-    gains = surest_first(gains_of(season, seed))
+    board = surest_first(gains_of(season, seed))
 
     # the first of a group in the order of line-ups is its head, as it is among the entries of duels
     copies = find_copies(season, ranked, families, sources)
     capital = {name: evidence_of(rows, name, (former or {}).get(name, ()), as_of) for name in ranked}
 
     return Comparisons(
-        gains=tuple(gains),
+        gains=tuple(board),
         coverage=coverage,
         evidence={name: _pairs(capital[name]) for name in ranked},
         copies=copies.of,

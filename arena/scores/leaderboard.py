@@ -51,6 +51,7 @@ from arena.scores.comparisons import (
 from arena.scores.metaculus_scores import BASELINES, MetaculusScores, metaculus_scores, read_known
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean, none_for_nan
+from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.verdict import (
     MIN_COVERAGE,
     Candidate,
@@ -371,9 +372,18 @@ def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: 
     """Return the verdict on the agents of a board."""
     candidates = []
     for row in board:
-        copied = comparisons.copies.get(row.agent)
         why_not = None if row.ranked else row.why_not
-        candidates.append(Candidate(row.agent, row.is_reference, why_not, copied, row.skill, row.skill_low))
+        candidates.append(
+            Candidate(
+                agent=row.agent,
+                is_reference=row.is_reference,
+                why_not=why_not,
+                is_waiting=why_not == NOTHING,
+                copies=comparisons.copies.get(row.agent),
+                skill=row.skill,
+                skill_low=row.skill_low,
+            )
+        )
 
     players = [row for row in board if not row.is_reference]
     state = SeasonState(
@@ -388,19 +398,7 @@ def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: 
 def _in_order_of(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
     """Return the rows in the order of the verdict, each with what is told of its agent."""
     rows = {row.agent: row for row in board}
-    return [
-        replace(
-            rows[told.agent],
-            rank_low=told.rank_low,
-            rank_high=told.rank_high,
-            better_than=told.better_than,
-            worse_than=told.worse_than,
-            price=told.price,
-            verdict=told.sentence,
-            price_verdict=told.price_sentence,
-        )
-        for told in verdict.agents
-    ]
+    return [replace(rows[told.agent], **told.row_fields) for told in verdict.agents]
 
 
 def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str]:
@@ -471,7 +469,7 @@ def _why_not(row: LeaderboardRow) -> str:
         return f"{row.turns:,} of {count_text(row.turns, 'turn')} {' or '.join(reasons)}"
 
     if not row.resolved:
-        return "nothing resolved"
+        return NOTHING
     if not row.answered:
         return f"no usable forecast of {count_text(row.shown, 'market')} shown"
     return f"covers {row.coverage or 0:.0%} of what has resolved"

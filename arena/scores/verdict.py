@@ -5,7 +5,7 @@ they form no such sentence of their own.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import inf
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from arena.errors import count_text
 from arena.record.model import cohort
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.duel import Duel
-from arena.scores.rules.comparisons.duel_evidence import PairEvidence
+from arena.scores.rules.comparisons.duel_evidence import MOST_ENTRIES, PairEvidence
 from markets.millionths import ONE
 
 MIN_COVERAGE = cohort.MIN_COVERAGE / ONE
@@ -37,8 +37,9 @@ Standing = Literal["better", "worse", "open", "none"]
 class Candidate:
     """What the verdict has to know of an agent.
 
-    `why_not` is the reason why it is not ranked. `copies` is the agent, or the price, that it repeats.
-    `skill` is its mean score, higher being better, and `skill_low` the lower end of the interval of it.
+    `why_not` is the reason why it is not ranked; it `is_waiting` if nothing of its has resolved. `copies` is
+    the agent, or the price, that it repeats. `skill` is its mean score, higher being better, and `skill_low`
+    the lower end of the interval of it.
     """
 
     agent: str
@@ -47,6 +48,7 @@ class Candidate:
     copies: str | None = None
     skill: float | None = None
     skill_low: float | None = None
+    is_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,19 @@ class AgentVerdict:
         """How sure that is; empty where nothing is told of it."""
         is_told = self.better_than or self.worse_than or self.price in ("better", "worse")
         return GUARANTEE if is_told else ""
+
+    @property
+    def row_fields(self) -> dict[str, Any]:
+        """What a row of scores repeats of it, by the names of its fields there."""
+        return {
+            "rank_low": self.rank_low,
+            "rank_high": self.rank_high,
+            "better_than": self.better_than,
+            "worse_than": self.worse_than,
+            "price": self.price,
+            "verdict": self.sentence,
+            "price_verdict": self.price_sentence,
+        }
 
     @property
     def rank_text(self) -> str:
@@ -154,6 +169,10 @@ class Verdict:
         return tuple(pair for pair in self.pairs if pair.since is not None)
 
 
+PAIR_KEYS = ("better", "worse", "by", "since", "coverage", "note")
+"""What programs read of a told pair."""
+
+
 def verdict_data(verdict: Verdict | None) -> dict[str, Any]:
     """Return the parts of a verdict that programs read: its sentences, the leader, and the told pairs.
 
@@ -161,22 +180,11 @@ def verdict_data(verdict: Verdict | None) -> dict[str, Any]:
     """
     if verdict is None:
         return {"sentence": None, "guarantee": None, "leader": None, "pairs": []}
-    pairs = [
-        {
-            "better": pair.better,
-            "worse": pair.worse,
-            "by": pair.by,
-            "since": pair.since,
-            "coverage": pair.coverage,
-            "note": pair.note,
-        }
-        for pair in verdict.told
-    ]
     return {
         "sentence": verdict.sentence,
         "guarantee": verdict.guarantee,
         "leader": verdict.leader,
-        "pairs": pairs,
+        "pairs": [{key: getattr(pair, key) for key in PAIR_KEYS} for pair in verdict.told],
     }
 
 
@@ -188,30 +196,34 @@ def _iso_time(at: float) -> str:
 def make_verdict(
     candidates: Sequence[Candidate],
     pairs: Sequence[PairEvidence],
-    against_price: Sequence[PairEvidence],
+    against_price: Sequence[PairEvidence] | None,
     state: SeasonState = SeasonState(),
     time_text: Callable[[float], str] = _iso_time,
 ) -> Verdict:
     """Return the verdict on these agents, by the evidence of each pair and of each against the price.
 
     Agents are ordered by the ranks that they may have, then by the lower end of their skill's interval.
-    References, copies and agents that answered too little have no rank, and stand last.
+    References, copies and agents that answered too little have no rank, and stand last. Of the price nothing
+    is said if there is none.
     """
     every = [_pair_verdict(pair, time_text) for pair in pairs]
-    by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price}
+    has_price = against_price is not None
+    by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price or ()}
     names = {one.agent for one in candidates if _is_entry(one)}
     between = [pair for pair in every if {pair.better, pair.worse} <= names]
 
-    told = [_agent_verdict(one, names, between, by_price.get(one.agent)) for one in candidates]
+    told = [_agent_verdict(one, names, between) for one in candidates]
+    if has_price:
+        told = [_with_price(one, by_price.get(one.agent)) for one in told]
     places = {one.agent: one for one in candidates}
     told.sort(key=lambda one: _order(one, places[one.agent]))
 
     entries = [one for one in told if one.rank_low is not None]
     leaders = [one.agent for one in entries if len(entries) > 1 and not one.untold and not one.worse_than]
-    headline = _headline(entries, between, by_price, candidates, state)
+    headline = _headline(entries, between, by_price if has_price else None, candidates, state)
 
     return Verdict(
-        sentence=" ".join([headline, *_notes(candidates)]),
+        sentence=" ".join([headline, *_notes(candidates), *_notes_on_many(entries)]),
         guarantee=next((one.guarantee for one in entries if one.guarantee), ""),
         leader=leaders[0] if leaders else None,
         agents=tuple(told),
@@ -244,9 +256,7 @@ def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, f
     return not has_rank, ranks, skill_low, skill, one.agent
 
 
-def _agent_verdict(
-    one: Candidate, names: set[str], pairs: Sequence[PairVerdict], price: PairVerdict | None
-) -> AgentVerdict:
+def _agent_verdict(one: Candidate, names: set[str], pairs: Sequence[PairVerdict]) -> AgentVerdict:
     """Return what is told of an agent among the entries of these names."""
     own = [pair for pair in pairs if one.agent in (pair.better, pair.worse)]
     told = [pair for pair in own if pair.since is not None]
@@ -264,10 +274,26 @@ def _agent_verdict(
         worse_than=worse,
         untold=untold if is_entry else (),
         copies=one.copies,
-        price=_standing(one, price) if is_entry else "none",
+        price="none",
         sentence=_rivals_sentence(one.agent, own, untold) if is_entry else _no_rank(one),
-        price_sentence=_price_sentence(one, price) if is_entry else "",
+        price_sentence="",
     )
+
+
+def _with_price(told: AgentVerdict, price: PairVerdict | None) -> AgentVerdict:
+    """Return what is told of an agent with how it stands to the market price, if it is an entry."""
+    if told.rank_low is None:
+        return told
+    if price is None:
+        sentence = "None of its forecasts that can be compared with the market price has resolved yet."
+        return replace(told, price_sentence=sentence)
+    if price.since is None:
+        sentence = f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
+        return replace(told, price="open", price_sentence=sentence)
+
+    standing: Standing = "better" if price.better == told.agent else "worse"
+    sentence = f"{standing.capitalize()} than the market price{_since([price])}."
+    return replace(told, price=standing, price_sentence=sentence)
 
 
 def _no_rank(one: Candidate) -> str:
@@ -286,6 +312,8 @@ def _rivals_sentence(agent: str, own: Sequence[PairVerdict], untold: Sequence[st
     rivals = len(better) + len(worse) + len(untold)
     if not rivals:
         return "There is no other entry to compare it with."
+    if not own:
+        return "No forecast in common with the others has been compared yet."
 
     parts = []
     if better:
@@ -299,29 +327,10 @@ def _rivals_sentence(agent: str, own: Sequence[PairVerdict], untold: Sequence[st
     return _as_sentence("; ".join(parts))
 
 
-def _standing(one: Candidate, price: PairVerdict | None) -> Standing:
-    """Return how an entry stands to the market price."""
-    if price is None:
-        return "none"
-    if price.since is None:
-        return "open"
-    return "better" if price.better == one.agent else "worse"
-
-
-def _price_sentence(one: Candidate, price: PairVerdict | None) -> str:
-    """Return whether an entry is better than the market price, as far as that is told."""
-    standing = _standing(one, price)
-    if price is None or standing == "none":
-        return "None of its forecasts that can be compared with the market price has resolved yet."
-    if standing == "open":
-        return f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
-    return f"{standing.capitalize()} than the market price{_since([price])}."
-
-
 def _headline(
     entries: Sequence[AgentVerdict],
     pairs: Sequence[PairVerdict],
-    by_price: Mapping[str, PairVerdict],
+    by_price: Mapping[str, PairVerdict] | None,
     candidates: Sequence[Candidate],
     state: SeasonState,
 ) -> str:
@@ -338,8 +347,10 @@ def _headline(
     if not entries:
         return _nobody(players)
     if len(entries) == 1:
-        return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence)}"
-    return f"{_ladder(entries, pairs, state)} {_group_and_price(entries, by_price)}"
+        return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence or entries[0].sentence)}"
+
+    ladder = _ladder(entries, pairs, state)
+    return ladder if by_price is None else f"{ladder} {_group_and_price(entries, by_price)}"
 
 
 def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state: SeasonState) -> str:
@@ -396,7 +407,7 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
     """Return who copies whom, and how many are not ranked."""
     copies: dict[str, list[str]] = {}
     for one in candidates:
-        if one.copies is not None and one.copies != one.agent and not one.is_reference:
+        if one.copies is not None and not one.is_reference:
             copies.setdefault(one.copies, []).append(one.agent)
 
     notes = []
@@ -407,10 +418,25 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
         for head, names in copies.items():
             notes.append(f"{list_names(names)} {'copies' if len(names) == 1 else 'copy'} {head}.")
 
-    unranked = sum(one.why_not is not None and not one.is_reference for one in candidates)
-    if 0 < unranked < sum(not one.is_reference for one in candidates):
-        notes.append(f"{count_text(unranked, 'agent')} answered too little to be ranked.")
+    players = [one for one in candidates if not one.is_reference]
+    unranked = [one for one in players if one.why_not is not None]
+    if len(unranked) == len(players):
+        return notes
+
+    waiting = [one.agent for one in unranked if one.is_waiting]
+    if waiting:
+        notes.append(f"{list_names(waiting)} {'has' if len(waiting) == 1 else 'have'} no result yet.")
+    if len(unranked) > len(waiting):
+        too_little = count_text(len(unranked) - len(waiting), "agent")
+        notes.append(f"{too_little} answered too little to be ranked.")
     return notes
+
+
+def _notes_on_many(entries: Sequence[AgentVerdict]) -> list[str]:
+    """Return that not all entries are compared, where there are too many."""
+    if len(entries) <= MOST_ENTRIES:
+        return []
+    return [f"Only the first {MOST_ENTRIES} entries are compared with one another."]
 
 
 def duel_sentences(duel: Duel, verdict: Verdict) -> list[str]:
@@ -556,8 +582,10 @@ def day_text(at: datetime) -> str:
 
 
 def _as_sentence(text: str) -> str:
+    """Return a text as a sentence."""
     return f"{text[:1].upper()}{text[1:]}."
 
 
 def _lower_first(text: str) -> str:
+    """Return a sentence as it stands after a colon."""
     return f"{text[:1].lower()}{text[1:]}"

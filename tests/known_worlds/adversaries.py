@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.scores.rules.comparisons.duel_evidence import DuelRows, PriceBar, compare_with_price
-from arena.scores.rules.comparisons.evidence import BAR, Evidence, EvidenceRows, evidence
+from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import gains
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+BAR = 20.0
+"""A capital that one who is no closer than the price ever reaches with a chance of at most 1 in 20."""
 LIFE = 60.0
 """Days that an event lives at most."""
 BLOCK = 28.0
@@ -200,6 +202,12 @@ def gambling(of: Stage) -> Season:
     return season
 
 
+def first_reach(capital: Evidence, bar: float) -> float | None:
+    """When a capital first came up to a bar, if it ever has."""
+    there = np.flatnonzero(capital.capital >= bar)
+    return float(capital.at[there[0]]) if there.size else None
+
+
 def first_proof(season: Season, bar: float = BAR) -> float | None:
     """Return the day since which the forecaster is told to be closer than the price, if it ever is."""
     _, instant = np.unique(season.made, return_inverse=True)
@@ -307,8 +315,8 @@ def power(events: int, days: float, seasons: int) -> Iterator[Rate]:
     for season in seasons_of("planted", lambda of: seer(of, 0.2), events, 5, days, seasons):
         capital = season.evidence
         passed["ahead at the end"] += (gains(season.until(1e9))[0].low or 0.0) > 0
-        passed["evidence of ×20"] += capital.reached(BAR) is not None
-        passed["evidence of ×160"] += capital.reached(8 * BAR) is not None
+        passed["evidence of ×20"] += first_reach(capital, BAR) is not None
+        passed["evidence of ×160"] += first_reach(capital, 8 * BAR) is not None
         passed["told at ×20"] += first_proof(season) is not None
     for name, hits in passed.items():
         yield rate(f"planted gap, {events} events of 5, {days:.0f} days: {name}", hits, seasons)

@@ -35,14 +35,13 @@ from arena.scores.rules.comparisons.duel_evidence import (
     price_bars,
 )
 from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
-from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains, surest_first
+from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.rules.reliability import corp, murphy
 from arena.scores.verdict import (
     MIN_COVERAGE,
-    AgentVerdict,
     Candidate,
     SeasonState,
     Standing,
@@ -285,6 +284,18 @@ class FileScores:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FileComparisons:
+    """The forecasters of a file beside the price, where there is one.
+
+    `evidence` is everyone's capital of a bet on its skill, and `copies` names whom one repeats.
+    """
+
+    gains: Mapping[str, Gain]
+    evidence: Mapping[str, float]
+    copies: Mapping[str, str]
+
+
 def score_file(
     table: ForecastTable,
     mode: Mode = "exact",
@@ -323,12 +334,12 @@ def score_file(
         own = scored if name is None else scored_of(part)
         asked, counts = int(own.asked.sum()), own.counts()[: len(part.forecasters)]
         ranked = np.flatnonzero((counts > 0) & (counts >= MIN_COVERAGE * asked))
-        found = _comparisons(part, ranked, choices.outside)
+        found = _comparisons(part, ranked)
         scores = _forecaster_rows(part, own, name, found, ranked.tolist(), choices)
         if name is None:
-            verdict = _verdict(scores, part, found, choices.outside)
+            verdict = _verdict(scores, part, choices.outside)
             told = {one.agent: one for one in verdict.agents}
-            scores = [_told(row, told.get(row.forecaster)) for row in scores]
+            scores = [replace(row, **told[row.forecaster].row_fields) for row in scores]
         rows += sorted(scores, key=lambda row: _rank_key(row, choices))
 
     few = all(row.skill_low is None for row in rows)
@@ -337,20 +348,15 @@ def score_file(
     return FileScores(mode, verdict, tuple(rows), notes)
 
 
-def _verdict(
-    rows: Sequence[ForecasterScores],
-    table: ForecastTable,
-    found: "FileComparisons",
-    outside: tuple[str, ...],
-) -> Verdict:
-    """Return the verdict on the forecasters of these rows."""
+def _verdict(rows: Sequence[ForecasterScores], table: ForecastTable, outside: Collection[str]) -> Verdict:
+    """Return the verdict on the forecasters of these rows; the median of all is none of them."""
     candidates = []
     for row in rows:
         brier_score = row.filled["brier"]
         candidates.append(
             Candidate(
                 agent=row.forecaster,
-                is_reference=row.forecaster in outside,
+                is_reference=row.forecaster in outside or row.forecaster not in table.forecasters,
                 why_not=None if row.ranked else row.why_not,
                 copies=row.copies,
                 # without prices the order goes by the Brier score
@@ -360,25 +366,8 @@ def _verdict(
         )
 
     state = SeasonState(resolved_events=np.unique(table.event[is_scored(table.outcome)]).size)
-    return make_verdict(
-        candidates, found.pairs, found.against_price, state, lambda time: _own_time(time, table)
-    )
-
-
-def _told(row: ForecasterScores, told: AgentVerdict | None) -> ForecasterScores:
-    """Return a row with what is told of its forecaster."""
-    if told is None:
-        return row
-    return replace(
-        row,
-        rank_low=told.rank_low,
-        rank_high=told.rank_high,
-        better_than=told.better_than,
-        worse_than=told.worse_than,
-        price=told.price,
-        verdict=told.sentence,
-        price_verdict=told.price_sentence,
-    )
+    pairs, against_price = _compared_pairs(table, outside)
+    return make_verdict(candidates, pairs, against_price, state, lambda time: _own_time(time, table))
 
 
 def row_data(row: ForecasterScores) -> dict[str, Any]:
@@ -406,7 +395,7 @@ def _forecaster_rows(
     table: ForecastTable,
     scored: QuestionScores,
     category: str | None,
-    found: "FileComparisons",
+    found: FileComparisons,
     ranked: list[int],
     choices: ScoreChoices,
 ) -> list[ForecasterScores]:
@@ -512,7 +501,7 @@ def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str
     return (not row.ranked, *(inf if value is None else -value for value in ups), row.forecaster)
 
 
-def _judged(row: ForecasterScores, found: "FileComparisons", asked: int) -> ForecasterScores:
+def _judged(row: ForecasterScores, found: FileComparisons, asked: int) -> ForecasterScores:
     """The row with how sure its skill is, or why it is not ranked."""
     if not row.ranked:
         if not row.questions:
@@ -543,44 +532,49 @@ def _own_time(time: float, table: ForecastTable) -> str:
     return f"{time:g}"
 
 
-@dataclass(frozen=True, slots=True)
-class FileComparisons:
-    """The forecasters of a file compared: each with the price, where there is one, and each two.
-
-    `evidence` is everyone's capital of a bet on its skill.
-    """
-
-    gains: Mapping[str, Gain]
-    evidence: Mapping[str, float]
-    copies: Mapping[str, str]
-    pairs: Sequence[PairEvidence]
-    against_price: Sequence[PairEvidence]
-
-
-def _comparisons(table: ForecastTable, ranked: Ints, outside: Collection[str]) -> FileComparisons:
-    """Return all comparisons; those with the price are of the rows that have one."""
-    left_out = [place for place, name in enumerate(table.forecasters) if name in outside]
-    stated = _duel_rows(table.where(~np.isin(table.forecaster, left_out)))
-    pairs = compare_pairs(stated, table.owners)
+def _comparisons(table: ForecastTable, ranked: Ints) -> FileComparisons:
+    """Return how everyone who is ranked compares with the price, on the rows that have one."""
     ended = is_scored(table.outcome)
     has_price = np.zeros_like(ended) if table.market is None else ~np.isnan(table.market)
     if table.market is None or (ended.any() and not (ended & has_price).any()):
-        return FileComparisons({}, {}, {}, pairs, ())
+        return FileComparisons({}, {}, _copies_without_prices(table.where(ended), ranked))
 
     season = _priced_season(table, ended & has_price, ranked)
-    compared = surest_first(gains(season))
-    rows = table.where(has_price)
     copies = find_copies(season, [name for name in table.forecasters if name in season.agents])
     capital = {name: _evidence(table, name).now for name in season.agents}
-    by_name = {gain.agent: gain for gain in compared}
-    priced = _duel_rows(rows.where(~np.isin(rows.forecaster, left_out)))
-    against_price = compare_with_price(priced, price_bars(stated, table.owners))
-    return FileComparisons(by_name, capital, copies.of, pairs, against_price)
+    return FileComparisons({gain.agent: gain for gain in gains(season)}, capital, copies.of)
+
+
+def _copies_without_prices(ended: ForecastTable, ranked: Ints) -> Mapping[str, str]:
+    """Return who copies whom of those who are ranked, where no price is known that could be copied."""
+    own = ended.where(np.isin(ended.forecaster, ranked))
+    far_away = np.where(own.probability < 0.5, own.probability + 0.5, own.probability - 0.5)
+    season = _season(replace(own, market=far_away))
+    return find_copies(season, [name for name in own.forecasters if name in season.agents]).of
+
+
+def _compared_pairs(
+    table: ForecastTable, outside: Collection[str]
+) -> tuple[Sequence[PairEvidence], Sequence[PairEvidence] | None]:
+    """Return the evidence of each pair of entries, and that of each against the price, if there is one."""
+    left_out = [place for place, name in enumerate(table.forecasters) if name in outside]
+    entered = table.where(~np.isin(table.forecaster, left_out))
+    stated = _duel_rows(entered)
+    pairs = compare_pairs(stated, table.owners)
+    if entered.market is None:
+        return pairs, None
+
+    priced = _duel_rows(entered.where(~np.isnan(entered.market)))
+    return pairs, compare_with_price(priced, price_bars(stated, table.owners))
 
 
 def _priced_season(table: ForecastTable, some: Flags, ranked: Ints) -> SeasonForecasts:
     """Return the rows that ended and have a price, of everyone who is ranked."""
-    priced = _with_agreement(table.where(some), ranked)
+    return _season(_with_agreement(table.where(some), ranked))
+
+
+def _season(priced: ForecastTable) -> SeasonForecasts:
+    """Return the rows of a table, all of which have ended and have a price."""
     used, event = different(priced.event)
     who, agent = different(priced.forecaster)
     return check_season(

@@ -107,6 +107,21 @@ def test_pairs_are_told_among_all_but_references_and_of_the_whole_record_alone()
     assert compare_line_ups(rows, of_kinds("llm", "llm", "llm"), is_whole=False).pairs == ()
 
 
+def test_an_agent_that_was_a_reference_before_is_compared_from_when_on_it_is_none() -> None:
+    rows = a_season({"ann": 0.9, "bob": 0.0}, events=300)
+    rows = replace(rows, cohort=np.where(rows.market < 300, 1, 2))
+    entries = [
+        LineUpEntry(1, "ann", 'constant {"p": 0.5}'),
+        LineUpEntry(1, "bob", 'llm {"as": "B"}'),
+        LineUpEntry(2, "ann", 'llm {"as": "A"}'),
+        LineUpEntry(2, "bob", 'llm {"as": "B"}'),
+    ]
+    [pair] = compare_line_ups(rows, entries).pairs
+    [alone] = compare_line_ups(take_rows(rows, rows.cohort == 2), entries[2:]).pairs
+    assert (pair.better, pair.worse) == ("ann", "bob")
+    assert pair.stories == alone.stories == 150
+
+
 def test_an_agent_that_was_renamed_goes_on_with_its_capital() -> None:
     rows = a_season({"ann": 0.9, "bob": 0.0, "cho": 0.9}, events=150)
     is_early = rows.market < 150

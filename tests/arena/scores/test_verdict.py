@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.duel import Duel
-from arena.scores.rules.comparisons.duel_evidence import PairEvidence
+from arena.scores.rules.comparisons.duel_evidence import MOST_ENTRIES, PairEvidence
 from arena.scores.verdict import (
     GUARANTEE,
     Candidate,
@@ -118,6 +118,24 @@ def test_references_copies_and_those_who_answered_too_little_have_no_rank() -> N
     assert found.sentence.endswith("b2 copies b. 1 agent answered too little to be ranked.")
     assert found.agents[4].sentence == ("A reference, which the agents are measured by; it is in no ranking.")
     assert found.agents[6].sentence == "Not ranked: covers 12% of what has resolved."
+
+
+def test_an_agent_without_a_result_yet_has_not_answered_too_little() -> None:
+    found = make_verdict(
+        [*FOUR, Candidate("new", why_not="nothing resolved", is_waiting=True)], [], [], PLAYED
+    )
+    assert found.sentence.endswith("new has no result yet.")
+    assert "answered too little" not in found.sentence
+
+
+def test_of_very_many_entries_it_is_said_that_only_the_first_are_compared() -> None:
+    many = [Candidate(f"agent {number:03}") for number in range(MOST_ENTRIES + 1)]
+    pairs = [untold(one.agent, other.agent) for one, other in combinations(many[:-1], 2)]
+    found = make_verdict(many, pairs, [], PLAYED)
+    assert found.sentence.endswith("Only the first 100 entries are compared with one another.")
+    last = found.of(many[-1].agent)
+    assert last is not None
+    assert last.sentence == "No forecast in common with the others has been compared yet."
 
 
 EMPTY = [

@@ -28,8 +28,6 @@ from arena.scores.rules.comparisons.events import Ints
 STAKES = np.array([0.5, 1.0])
 MOST = 0.5
 """What the worst end of a story may cost, as a share of the capital."""
-BAR = 20.0
-"""An agent that is no closer than the price ever gets so far with a chance of at most 1 in 20."""
 LARGEST = 690.0
 """The logarithm up to which capital is counted: floats end soon after."""
 
@@ -68,11 +66,6 @@ class Evidence:
     def until(self, times: Floats) -> Floats:
         """Return the capital at some times."""
         return np.append(1.0, self.capital)[np.searchsorted(self.at, times, side="right")]
-
-    def reached(self, bar: float) -> float | None:
-        """When the capital first came up to a bar, if it ever has."""
-        there = np.flatnonzero(self.capital >= bar)
-        return float(self.at[there[0]]) if there.size else None
 
 
 def evidence(rows: EvidenceRows) -> Evidence:

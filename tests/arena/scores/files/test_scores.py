@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, row_data, score_file
 from arena.scores.rules.metaculus.forecasts import Mode
+from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.verdict import PairVerdict
 
 MODES: tuple[Mode, ...] = ("exact", "metaculus")
@@ -267,6 +268,28 @@ def test_pairs_are_told_with_or_without_prices_and_times() -> None:
 
     outside = score_file(table_of(*lines, more=TIMED), choices=ScoreChoices(outside=("blank",)))
     assert not any("blank" in (pair.better, pair.worse) for pair in told_in(outside))
+
+
+def test_the_median_of_all_is_no_entry() -> None:
+    lines = season_lines(60, 20, 0.02)
+    found = score_file(table_of(*lines, more=TIMED), choices=ScoreChoices(community=True))
+    assert found.verdict is not None
+    [median] = [one for one in found.verdict.agents if one.agent == COMMUNITY]
+    assert median.rank_low is None
+
+
+def test_without_prices_a_copy_is_no_entry_either() -> None:
+    lines = [
+        f"q{place},{who},0.{place % 7 + 1},{place % 2}" for place in range(60) for who in ("ann", "ann-2")
+    ]
+    lines += [f"q{place},bob,0.{(place + 3) % 8 + 1},{place % 2}" for place in range(60)]
+    found = score_file(table_of(*lines))
+    assert row_of(found.rows, "ann-2").copies == "ann"
+    assert found.verdict is not None
+    assert {one.entries for one in found.verdict.agents} == {2}
+    assert found.verdict.sentence.endswith("ann-2 copies ann.")
+    assert "market price" not in found.verdict.sentence
+    assert {row.price_verdict for row in found.rows} == {""}
 
 
 def test_dates_are_given_back_as_dates() -> None:

@@ -19,6 +19,7 @@ from arena.scores.rules.comparisons.duel_evidence import (
     price_bars,
 )
 from arena.scores.rules.comparisons.evidence import EvidenceRows, evidence
+from tests.known_worlds.adversaries import first_reach
 from tests.known_worlds.duels import (
     LINE_UPS,
     WORLDS,
@@ -72,7 +73,7 @@ def test_a_pair_is_told_when_its_capital_reaches_one_over_its_share() -> None:
     by_story = [gain[rows.story[cells] == story].mean() for story in np.unique(rows.story[cells])]
 
     assert (told.better, told.worse, told.coverage, told.note) == ("entry 0", "entry 1", 1.0, None)
-    assert told.since == capital.reached(2 / (0.9 * 0.9 * 0.05))
+    assert told.since == first_reach(capital, 2 / (0.9 * 0.9 * 0.05))
     assert told.by == pytest.approx(np.mean(by_story))
 
 
@@ -200,7 +201,7 @@ def test_an_entry_is_compared_with_the_price_like_a_rival_on_quoted_rows() -> No
 
     [closer] = compare_with_price(rows, bars)
     assert (closer.better, closer.worse, closer.coverage) == ("entry 0", PRICE, 1.0)
-    reached = capital.reached(bars["entry 0"].capital)
+    reached = first_reach(capital, bars["entry 0"].capital)
     assert reached is not None
     assert reached <= since(closer) <= reached + 7, "the mean gain has to be clear too"
     assert capital.until(np.array([since(closer)])) >= bars["entry 0"].capital

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.rules.comparisons.evidence import MOST, STAKES, Evidence, EvidenceRows, Timeline, evidence
+from tests.known_worlds.adversaries import first_reach
 
 Row = tuple[int, int, float, float, float, float, float]
 """Story, market, made, known, forecast, price, payout."""
@@ -128,4 +129,5 @@ def test_several_forecasts_of_one_market_at_one_time_are_averaged() -> None:
 
 def test_the_bar_is_reached_when_capital_first_comes_up_to_it() -> None:
     curve = Evidence(np.array([1.0, 2.0, 5.0]), np.array([3.0, 40.0, 12.0]))
-    assert (curve.reached(20), curve.reached(40), curve.reached(41), curve.now) == (2.0, 2.0, None, 12.0)
+    assert [first_reach(curve, bar) for bar in (20, 40, 41)] == [2.0, 2.0, None]
+    assert curve.now == 12.0
