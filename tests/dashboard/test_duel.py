@@ -107,7 +107,7 @@ def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
 def test_its_figures_are_those_that_were_worked_out(season: Path, show: Show) -> None:
     page = show("duel", season, a="oracle", b="random")
     found = of(season, "oracle", "random")
-    assert dict(tiles(page)) == {label: value for label, value, _ in figures(found.duel, None)}
+    assert dict(tiles(page)) == {tile.label: tile.value for tile in figures(found.duel, None)}
     for_a, for_b, all_duels = (table for table in tables(page))
     assert list(for_a["Market"]) == [one.question for one in found.for_a]
     assert list(for_b["Share"]) == [one.share for one in found.for_b]
