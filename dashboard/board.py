@@ -29,6 +29,7 @@ from dashboard.html import (
     HtmlCell,
     HtmlColumn,
     Line,
+    Rows,
     Scale,
     before_band,
     cell_scale,
@@ -42,10 +43,12 @@ from dashboard.html import (
     tag,
     venue_cell,
 )
-from dashboard.pages import Address, in_app, put, way
+from dashboard.pages import Address, in_app, put, subheading, way
 from dashboard.record import (
     CohortLine,
+    Colours,
     LeaderboardLine,
+    Lines,
     MarketLine,
     MarketStatus,
     PnlPoint,
@@ -78,7 +81,7 @@ def dashed_note(lines: Sequence[Line]) -> str:
 
 def pnl_lines(
     curves: Mapping[str, Sequence[PnlPoint]],
-    colours: Mapping[str, str],
+    colours: Colours,
     dashed: Callable[[str], bool],
     unit: str = "percent",
     end: str = "%+.1f%",
@@ -104,7 +107,9 @@ class LeaderboardColumn:
     @property
     def times(self) -> int:
         """Return what tables multiply it by: shares are shown in percent."""
-        return 100 if self.key in SHARES else 1
+        if self.key in SHARES:
+            return 100
+        return 1
 
     def shown(self, line: Any) -> Figure:
         """Return the figure as tables have it."""
@@ -128,8 +133,16 @@ def ranks(line: LeaderboardLine) -> str:
 def closer_span(row: LeaderboardRow) -> Span:
     """Return by how many percent an agent is closer than the price, and the ends of the interval of that."""
     price = row.brier_market
-    middle, low, high = (percent_of_price(x, price) for x in (row.skill, row.skill_low, row.skill_high))
-    return middle, low, high
+    return (
+        percent_of_price(row.skill, price),
+        percent_of_price(row.skill_low, price),
+        percent_of_price(row.skill_high, price),
+    )
+
+
+def closer_scale(lines: Lines) -> Scale:
+    """Return one scale for how much closer than the price agents are, with their intervals."""
+    return span_scale(closer_span(line.row) for line in lines)
 
 
 def span_text(low: float | None, high: float | None, form: str) -> str | None:
@@ -382,7 +395,9 @@ def _csv_cell(value: Figure) -> Figure:
     """
     if isinstance(value, str) and value.startswith(FORMULA):
         return f"'{value}"
-    return "" if value is None else value
+    if value is None:
+        return ""
+    return value
 
 
 IMPLIED_NOTE = "Stakes read as confidence. Lower is better for every Brier score, higher for skill."
@@ -409,7 +424,9 @@ def verdict_on(said: float, came: float, p: float | None) -> str:
     """Say whether a forecaster is further off than chance would have it, and to which side."""
     if p is None or not p < BY_CHANCE:
         return "no more off than chance"
-    return "too sure" if said > came else "not sure enough"
+    if said > came:
+        return "too sure"
+    return "not sure enough"
 
 
 def says_and_happens(found: ReliabilityDiagram) -> str:
@@ -459,7 +476,7 @@ class BoardParts:
         return [*self.ranked, *self.unranked]
 
 
-def board_parts(lines: Iterable[LeaderboardLine]) -> BoardParts:
+def board_parts(lines: Lines) -> BoardParts:
     """Part the agents that are ranked from the references and from the agents that are not ranked."""
     parts = BoardParts([], [], [])
     for line in lines:
@@ -484,15 +501,20 @@ def show_board(tables: Iterable[BoardTable]) -> None:
     """Show the tables of a board, one below the other."""
     for part in tables:
         if part.heading:
-            st.subheader(part.heading, anchor=False)
+            subheading(part.heading)
         put(part.table, part.heading or "board")
 
 
-def is_provisional(lines: Iterable[LeaderboardLine]) -> bool:
+def is_provisional(lines: Lines) -> bool:
     """Tell whether there are agents, but no interval of any of them yet, and nothing is told."""
-    rows = [line.row for line in lines if not line.row.is_reference]
-    is_known = any(row.skill_low is not None or row.better_than or row.worse_than for row in rows)
-    return bool(rows) and not is_known
+    has_agents = False
+    for line in lines:
+        row = line.row
+        if not row.is_reference:
+            has_agents = True
+            if row.skill_low is not None or row.better_than or row.worse_than:
+                return False
+    return has_agents
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,7 +523,7 @@ class BoardLook:
 
     known: SeasonOverview
     equity: Mapping[str, Sequence[float]]
-    colours: Mapping[str, str]
+    colours: Colours
     address: Address = in_app
 
     def of(self, agent: str) -> str:
@@ -521,7 +543,7 @@ def agent_page(agent: str, known: Container[str], address: Address = in_app) -> 
 
 
 def board_tables(
-    lines: Sequence[LeaderboardLine],
+    lines: Lines,
     look: BoardLook,
     more: Sequence[LeaderboardColumn] = (),
     *,
@@ -547,7 +569,7 @@ def board_tables(
     return found
 
 
-def provisional_board(lines: Iterable[LeaderboardLine], look: BoardLook) -> Markup:
+def provisional_board(lines: Lines, look: BoardLook) -> Markup:
     """Return the board before there are intervals, in the order of profit.
 
     It has what each agent has made, what it holds, and how far it is from the price.
@@ -575,22 +597,23 @@ WITH_RANKS = "Before it the ranks that it may have; below, who made it or its ru
 """What the column of agents says; on the board of a single cohort nobody has ranks."""
 
 
-def short_board(
-    lines: Sequence[LeaderboardLine], look: BoardLook, more: Sequence[LeaderboardColumn] = ()
-) -> Markup:
+def short_board(lines: Lines, look: BoardLook, more: Sequence[LeaderboardColumn] = ()) -> Markup:
     """Return the board of agents that are ranked: how close each is, what it earned, what it cost.
 
     `more` are columns in place of those that are known of all cohorts together alone.
     """
-    scale = span_scale(closer_span(line.row) for line in lines)
+    scale = closer_scale(lines)
     rows = []
+    is_told = False
+    drawn = 0
     for line in lines:
         values = _short_row(line, look, scale) | figures_of(line, more)
         if not more:
             values |= {"calibration": _calibration_cell(line), "cost_usd": line.row.cost_usd}
         rows.append(values)
+        is_told = is_told or line.told is not None
+        drawn += line.row.agent in look.equity
 
-    is_told = any(line.told is not None for line in lines)
     columns = dict(columns_of_table("short board"))
     columns["agent"] = HtmlColumn("Agent", WITH_RANKS if is_told else MADE)
     if look.known.is_simulated:
@@ -598,7 +621,6 @@ def short_board(
     columns |= {column.key: column.column for column in more}
 
     notes = [TOLD_ORDER if is_told else ORDER, f"* {IMPLIED_NOTE}"]
-    drawn = sum(line.row.agent in look.equity for line in lines)
     if drawn not in (0, len(lines)):
         notes.append(f"Equity is drawn for the first {drawn}.")
     return html_table(rows, columns, "Leaderboard: one row an agent") + quiet(" ".join(notes))
@@ -655,9 +677,9 @@ def _calibration_cell(line: LeaderboardLine) -> HtmlCell:
     return HtmlCell(said, said, below, "two")
 
 
-def reference_table(lines: Sequence[LeaderboardLine], look: BoardLook) -> Markup:
+def reference_table(lines: Lines, look: BoardLook) -> Markup:
     """Return what the agents are measured by, a row each, with a word on what it is."""
-    scale = span_scale(closer_span(line.row) for line in lines)
+    scale = closer_scale(lines)
     rows = []
     for line in lines:
         what = REFERENCE_WORDS.get(line.row.kind, line.row.kind)
@@ -672,7 +694,7 @@ BASE = (
 )
 
 
-def show_ratings(lines: Iterable[LeaderboardLine], cohorts: Iterable[CohortLine]) -> None:
+def show_ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> None:
     """Show the ratings of agents, and what has to be said of them."""
     table, sentences = ratings(lines, cohorts)
     put(table, "ratings")
@@ -680,7 +702,7 @@ def show_ratings(lines: Iterable[LeaderboardLine], cohorts: Iterable[CohortLine]
         st.caption(sentence)
 
 
-def ratings(lines: Iterable[LeaderboardLine], cohorts: Iterable[CohortLine]) -> tuple[Markup, list[str]]:
+def ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> tuple[Markup, list[str]]:
     """Return a table of ratings, a row an agent, and what has to be said of it."""
     rows = [{"agent": line.row.agent, **figures_of(line, RATED)} for line in lines]
     sentences = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
@@ -700,22 +722,24 @@ def metaculus_table(
     scores: Iterable[MetaculusScores], known: Container[str], address: Address = in_app
 ) -> Markup:
     """Return Metaculus's scores, a row each, which leads to the agent's page."""
-    rows = [_metaculus_row(score) | {"href": agent_page(score.agent, known, address)} for score in scores]
+    rows = _metaculus_rows(scores, known, address)
     return html_table(rows, columns_of_table("metaculus"), "Metaculus's scores, a row an agent")
 
 
-def _metaculus_row(score: MetaculusScores) -> dict[str, object]:
-    """Return the scores of an agent, or of the community."""
-    return {
-        "agent": HtmlCell(score.agent, score.agent, "outside" * score.outside),
-        "Peer": score.peer,
-        "Peer 95%": span_text(score.peer_low, score.peer_high, "%+.2f"),
-        "Baseline": score.baseline,
-        "Spot peer": score.spot_peer,
-        "Relative": score.relative,
-        "Coverage": 100 * score.coverage,
-        "Questions": f"{score.questions:,} of {score.asked:,}",
-    }
+def _metaculus_rows(scores: Iterable[MetaculusScores], known: Container[str], address: Address) -> Rows:
+    """Yield the scores of agents, and of the community."""
+    for score in scores:
+        yield {
+            "agent": HtmlCell(score.agent, score.agent, "outside" * score.outside),
+            "Peer": score.peer,
+            "Peer 95%": span_text(score.peer_low, score.peer_high, "%+.2f"),
+            "Baseline": score.baseline,
+            "Spot peer": score.spot_peer,
+            "Relative": score.relative,
+            "Coverage": 100 * score.coverage,
+            "Questions": f"{score.questions:,} of {score.asked:,}",
+            "href": agent_page(score.agent, known, address),
+        }
 
 
 def money_table(
@@ -749,9 +773,7 @@ def _money_row(own: Sequence[AccountEquity]) -> dict[str, Any]:
     return row
 
 
-def unranked_table(
-    lines: Sequence[LeaderboardLine], known: Container[str], address: Address = in_app
-) -> Markup:
+def unranked_table(lines: Lines, known: Container[str], address: Address = in_app) -> Markup:
     """Return one row an agent that is not ranked: no skill and no rank, only bets and cost."""
     return board_table("Agents that are not ranked, and why", UNRANKED, lines, known, address)
 
@@ -759,14 +781,14 @@ def unranked_table(
 def board_table(
     says: str,
     columns: Sequence[LeaderboardColumn],
-    lines: Sequence[LeaderboardLine],
+    lines: Lines,
     known: Container[str],
     address: Address = in_app,
 ) -> Markup:
     """Return a row an agent, which leads to its page, with these figures and what is drawn beside them."""
-    scale = span_scale(closer_span(line.row) for line in lines)
-    lucky = [(luck.pnl, luck.low, luck.high) for luck in (line.luck for line in lines) if luck]
-    money_scale = span_scale(lucky)
+    scale = closer_scale(lines)
+    lucky = [line.luck for line in lines if line.luck]
+    money_scale = span_scale((luck.pnl, luck.low, luck.high) for luck in lucky)
 
     rows = []
     for line in lines:
@@ -788,39 +810,42 @@ def market_table(lines: Iterable[MarketLine], keys: Sequence[str] = (), address:
     columns = columns_of_table("markets")
     if keys:
         columns = {key: column for key, column in columns.items() if key in keys or key == "venue"}
-    return html_table([_market_row(line, address) for line in lines], columns, "Markets: one row each")
+    return html_table(_market_rows(lines, address), columns, "Markets: one row each")
 
 
-def _market_row(line: MarketLine, address: Address) -> dict[str, object]:
-    """Return what lists say of a market."""
-    market = line.market
-    row: dict[str, object] = {
-        "question": market.question,
-        "price": percent(line.price),
-        "trend": sparkline(line.prices, CHOSEN[0]),
-        "status": status_cell(line.status, market),
-        "closes": market.closes_at,
-        "held": line.interest.held,
-        "trades": line.interest.trades,
-        "volume": money(line.volume),
-        "venue": venue_cell(venue_page(market.id, market.event_id, market.slug, market.event_slug)),
-        "href": address(way("market", market=market.id)),
-    }
+def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
+    """Yield what lists say of markets."""
+    for line in lines:
+        market = line.market
+        row: dict[str, object] = {
+            "question": market.question,
+            "price": percent(line.price),
+            "trend": sparkline(line.prices, CHOSEN[0]),
+            "status": status_cell(line.status, market),
+            "closes": market.closes_at,
+            "held": line.interest.held,
+            "trades": line.interest.trades,
+            "volume": money(line.volume),
+            "venue": venue_cell(venue_page(market.id, market.event_id, market.slug, market.event_slug)),
+            "href": address(way("market", market=market.id)),
+        }
 
-    spread = line.spread
-    if spread is not None:
-        row |= {"median": percent(spread.median), "range": _range(spread, line.price)}
-        if spread.agents > 1:
-            row["spread"] = percent(spread.high - spread.low)
-    return row
+        spread = line.spread
+        if spread is not None:
+            row["median"] = percent(spread.median)
+            row["range"] = _range(spread, line.price)
+            if spread.agents > 1:
+                row["spread"] = percent(spread.high - spread.low)
+        yield row
 
 
 def _range(spread: ForecastSpread, price: int | None) -> Markup:
     """Draw what agents say, from none to certain, around the price."""
     if price is None:
         return NOTHING
-    low, middle, high = (value - price for value in (spread.low, spread.median, spread.high))
-    return interval(middle, low, high, CHOSEN[0], small_scale(-price, ONE - price))
+    low = spread.low - price
+    high = spread.high - price
+    return interval(spread.median - price, low, high, CHOSEN[0], small_scale(-price, ONE - price))
 
 
 def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:

@@ -64,7 +64,7 @@ def each(template: str, items: Iterable[object]) -> Markup:
     return NOTHING.join(filled(template, item) for item in items)
 
 
-def bar(items: Sequence[tuple[str, str]], here: str, badge: Markup) -> Markup:
+def bar(items: Sequence[tuple[str, str]], here: str, played: Markup) -> Markup:
     """Return the bar of all pages: their names and addresses, the one that is open, and the badge."""
     links = NOTHING
     for name, href in items:
@@ -73,7 +73,7 @@ def bar(items: Sequence[tuple[str, str]], here: str, badge: Markup) -> Markup:
     brand = '<a class="brand" href="%s"><span aria-hidden="true">◆</span> Paper Arena</a>'
     home = filled(brand, items[0][1])
     return filled(
-        '<nav class="bar" aria-label="Pages">%s<span class="links">%s</span>%s</nav>', home, links, badge
+        '<nav class="bar" aria-label="Pages">%s<span class="links">%s</span>%s</nav>', home, links, played
     )
 
 
@@ -129,7 +129,7 @@ def quotes(shown: Iterable[Quotation]) -> Markup:
     return inside
 
 
-def reasons(quotations: Sequence[Quotation]) -> Markup:
+def reasons_box(quotations: Sequence[Quotation]) -> Markup:
     """Return a box with the first of them; the others are folded away."""
     shown = quotes(quotations[:QUOTED])
     hidden = quotations[QUOTED:]
@@ -144,7 +144,7 @@ def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup
         '<p class="light %s"><span aria-hidden="true"></span><b>%s</b> %s</p>', look, word, sentence
     )
     if reasons:
-        inside += points(reasons)
+        inside += bullets(reasons)
     return filled('<section class="box" aria-label="Health">%s</section>', inside)
 
 
@@ -178,7 +178,7 @@ def tag(text: str, look: str) -> Markup:
     return filled('<span class="tag %s">%s</span>', look, text)
 
 
-def columns(*parts: Markup, look: str = "halves") -> Markup:
+def beside(*parts: Markup, look: str = "halves") -> Markup:
     """Return parts beside each other, and below each other where there is no room."""
     return filled('<div class="%s">%s</div>', look, each('<div class="column">%s</div>', parts))
 
@@ -189,13 +189,14 @@ def pills(shown: Sequence[tuple[str, str, bool]], says: str, most: int = 10) -> 
     Of more than `most` the first are folded away, unless one of them is chosen.
     """
     links = []
-    for text, href, is_chosen in shown:
+    is_open = False
+    for place, (text, href, is_chosen) in enumerate(shown):
         links.append(filled('<a class="pill" href="%s"%s>%s</a>', href, CHOSEN_PILL * is_chosen, text))
+        is_open = is_open or (is_chosen and place < len(shown) - most)
 
     older = NOTHING
     hidden = links[:-most]
     if hidden:
-        is_open = any(is_chosen for _, _, is_chosen in shown[:-most])
         inside = Markup(" ").join(hidden)
         older = filled(
             "<details%s><summary>%s older</summary>%s</details>", OPENED * is_open, len(hidden), inside
@@ -218,7 +219,7 @@ def bold(text: str) -> Markup:
     return shown
 
 
-def points(sentences: Iterable[str]) -> Markup:
+def bullets(sentences: Iterable[str]) -> Markup:
     """Return sentences as a list."""
     return filled('<ul class="points">%s</ul>', each("<li>%s</li>", sentences))
 
@@ -237,7 +238,9 @@ def gain_look(value: float) -> str:
     """Return the class of a gain or a loss."""
     if abs(value) < 0.005:
         return ""
-    return "gain" if value > 0 else "loss"
+    if value > 0:
+        return "gain"
+    return "loss"
 
 
 def lines(sentences: Iterable[str]) -> Markup:
@@ -290,6 +293,7 @@ Columns = Mapping[str, HtmlColumn]
 """The columns of a table by their keys, in the order in which they stand."""
 Row = Mapping[str, Any]
 """The values of a row by the keys of their columns, and as `href` where its name leads, if anywhere."""
+Rows = Iterator[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,12 +329,13 @@ def venue_cell(page: tuple[str, str] | None) -> HtmlCell | None:
     return HtmlCell(link, link.striptags())
 
 
-def html_table(rows: Sequence[Row], columns: Columns, says: str) -> Markup:
+def html_table(rows: Iterable[Row], columns: Columns, says: str) -> Markup:
     """Return a table; `says` is what it holds, for those who can't see it.
 
     A column that is empty in every row is left out. Pictures before the first other column stand in its
     cell, which names the row and holds its link.
     """
+    rows = list(rows)
     shown = {key: column for key, column in columns.items() if not rows or _is_used(key, rows)}
     pictures = list(takewhile(lambda key: shown[key].kind == "picture", shown))
     head, *others = list(shown)[len(pictures) :]
@@ -392,7 +397,9 @@ def _look(value: Any, column: HtmlColumn) -> str:
         return f" {value.look}"
     if column.format != "gain" or not value:
         return ""
-    return " gain" if value > 0 else " loss"
+    if value > 0:
+        return " gain"
+    return " loss"
 
 
 def _sorted_by(value: Any, column: HtmlColumn) -> Markup:
@@ -603,7 +610,12 @@ def _polygon(band: Band, across: Scale, up: Scale) -> Markup:
     """Draw a band."""
     if not band:
         return NOTHING
-    edges = [(x, high) for x, _, high in band] + [(x, low) for x, low, _ in reversed(band)]
+    edges: list[tuple[float, float]] = []
+    lower = []
+    for x, low, high in band:
+        edges.append((x, high))
+        lower.append((x, low))
+    edges += reversed(lower)
     return filled('<polygon class="band" points="%s"/>', _pairs(edges, across, up))
 
 
@@ -809,8 +821,12 @@ def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], say
 
         for curve in reversed(curves):
             yield from _calibration(*curve, across, up)
-        ends = [(up.at(found.points[-1].recalibrated), name, "", look) for name, found, look in curves]
-        right = max(across.at(found.points[-1].forecast) for _, found, _ in curves)
+        ends = []
+        right = 0.0
+        for name, diagram, look in curves:
+            last = diagram.points[-1]
+            ends.append((up.at(last.recalibrated), name, "", look))
+            right = max(right, across.at(last.forecast))
         yield from _ends(frame, right, ends)
 
     return _charts(_fitted(SQUARES, [name for name, _, _ in curves]), draw, says)
@@ -845,8 +861,11 @@ def cell_scale(spans: Sequence[tuple[float, float]]) -> Scale:
     >>> [(found.low, found.high) for found in map(cell_scale, ([(-1, 1), (-1, 2), (-90, -80)], []))]
     [(-6, 2), (-1.0, 1.0)]
     """
-    lows = [-min(low, 0) for low, _ in spans]
-    highs = [max(high, 0) for _, high in spans]
+    lows = []
+    highs = []
+    for start, end in spans:
+        lows.append(-min(start, 0))
+        highs.append(max(end, 0))
     low = max(lows, default=0)
     high = max(highs, default=0)
     if not low and not high:
@@ -884,7 +903,9 @@ def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Marku
     """Draw a bar from one value to another, half its height over the middle of the cell."""
     left = scale.at(low)
     width = round(max(scale.at(high) - left, 1), 1)
-    rounded = height / 2 if height == 5 else 0
+    rounded: float = 0
+    if height == 5:
+        rounded = height / 2
     bar = '<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="%s"/>'
     return filled(bar, look, left, (SMALL[1] - height) / 2, width, height, rounded)
 
@@ -894,7 +915,9 @@ def _point(value: float, look: str, scale: Scale) -> Markup:
     x = scale.at(value)
     if scale.low <= value <= scale.high:
         return _dot(look, x, 13, 4.5)
-    tip = -7 if value < scale.low else 7
+    tip = 7
+    if value < scale.low:
+        tip = -7
     return filled('<path class="%s dot" d="M%s 13l%s -6v12z"/>', look, x + tip, round(-1.6 * tip, 1))
 
 
@@ -935,7 +958,8 @@ def gap_chart(
     def draw(frame: Frame) -> Iterator[Markup]:
         across = frame.across(-reach, reach)
         room = int((frame.width / 2 - 70) / LETTER)
-        left, right = (shortened(name, room) for name in names)
+        left = shortened(names[0], room)
+        right = shortened(names[1], room)
         yield filled('<line class="grid" x1="%s" x2="%s" y1="62" y2="62"/>', frame.left, frame.end)
         yield _upright("base", across.at(0), 34, 90)
         yield _label(frame.left, 22, f"← {left} closer", f"{looks[0]} name")
@@ -989,11 +1013,11 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     """Draw points by two figures each, 0 on both axes."""
     if not spots:
         return NOTHING
-    across_values = [x for _, x, _, _ in spots]
+    _, rights, highs, _ = zip(*spots, strict=True)
     if "+" in x_unit:  # a Brier score is never near 0, and nothing is on its other side
-        across_values.append(0.0)
-    x = _around(across_values)
-    y = _around([0.0, *(y for _, _, y, _ in spots)])
+        rights = (*rights, 0.0)
+    x = _around(rights)
+    y = _around([0.0, *highs])
     rest_first = sorted(spots, key=lambda spot: spot[3] != REST)
 
     def draw(frame: Frame) -> Iterator[Markup]:
@@ -1013,7 +1037,8 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
 
 def _spot_name(name: str, x: float, y: float, look: str, frame: Frame) -> Markup:
     """Draw a name beside a point, on the side that has room for it."""
-    after, before = (min(24, int((room - 12) / LETTER)) for room in (frame.width - x, x))
+    after = min(24, int((frame.width - x - 12) / LETTER))
+    before = min(24, int((x - 12) / LETTER))
     if after < min(len(name), before):
         return _label(x - 9, y + 4, shortened(name, before), f"{look} name", "end")
     return _label(x + 9, y + 4, shortened(name, after), f"{look} name")
@@ -1067,7 +1092,9 @@ def _side(share: float) -> str:
     """Return to which side of a place words about it go, so that they stay on the picture."""
     if share < 0.2:
         return "start"
-    return "end" if share > 0.8 else "middle"
+    if share > 0.8:
+        return "end"
+    return "middle"
 
 
 Cells = Sequence[tuple[str, str] | None]

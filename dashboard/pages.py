@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -138,7 +138,9 @@ def follow_link(href: str) -> None:
 def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
     """Return the page of a file in dashboard/views/, as Streamlit knows it."""
     is_first = name == first
-    path = ROOT if is_first else name
+    path = name
+    if is_first:
+        path = ROOT
     return st.Page(run, title=pages()[name].title, url_path=path, default=is_first)
 
 
@@ -190,26 +192,26 @@ def _not_opened() -> None:
     """Stand in for a page that is only pointed at; the app has the real one under the same address."""
 
 
-def subheading(title: str, said: str) -> None:
-    """Put the heading of a part that is always there, and a line below."""
+def subheading(title: str, said: str = "") -> None:
+    """Put the heading of a part, and a line below if there is one."""
     st.subheader(title, anchor=False)
-    st.caption(said)
+    if said:
+        st.caption(said)
 
 
 def section(title: str, there: object, nothing: str, said: str = "", icon: str = "") -> bool:
     """Put the heading of a part and a line below: of what is there, or why nothing is. Tell whether it is."""
-    st.subheader(title, anchor=False)
+    subheading(title, said * bool(there))
     if there:
-        if said:
-            st.caption(said)
-    elif icon:
+        return True
+    if icon:
         st.info(nothing, icon=icon)
     else:
         st.caption(nothing)
-    return bool(there)
+    return False
 
 
-def listing(rows: Sequence[Row], columns: Columns, says: str) -> None:
+def listing(rows: Iterable[Row], columns: Columns, says: str) -> None:
     """Put a table on the screen; `says` is what it holds."""
     put(html_table(rows, columns, says), f"table of {says}")
 
@@ -246,6 +248,11 @@ def no_such(what: str, asked: Iterable[str | None], known: Container[str]) -> No
             st.warning(f"The record has no {what} {code(name)}.", icon=":material/search_off:")
 
 
+def named(names: Iterable[str]) -> dict[str, str]:
+    """Return options that are shown by their own names."""
+    return {name: name for name in names}
+
+
 def choice(label: str, key: str, options: Mapping[str, str], default: str, widget: Widget = "switch") -> str:
     """Let one of the options be chosen, named in the address by its key and shown by its words.
 
@@ -277,13 +284,13 @@ def _note(key: str) -> str:
 
 def _drawn(label: str, key: str, options: Mapping[str, str], widget: Widget) -> str | None:
     """Put the options on the screen; return the one that is chosen."""
-    named = options.__getitem__
+    shown = options.__getitem__
     if widget == "list":
         return st.selectbox(
-            label, list(options), format_func=named, key=key, width=320, label_visibility="collapsed"
+            label, list(options), format_func=shown, key=key, width=320, label_visibility="collapsed"
         )
     return st.segmented_control(
-        label, list(options), format_func=named, key=key, required=True, label_visibility="collapsed"
+        label, list(options), format_func=shown, key=key, required=True, label_visibility="collapsed"
     )
 
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import streamlit as st
 
@@ -156,6 +156,10 @@ NULLS = ("market", "constant", "random", "favourite")
 """Kinds that hold no opinion: they would be far from all others on every market."""
 
 
+Colours = Mapping[str, str]
+"""The colours of agents by their names, as classes; all others are grey."""
+
+
 @dataclass(frozen=True, slots=True)
 class SeasonOverview:
     """The record at a glance: cohorts oldest first, agents as (name, kind) in line-up order.
@@ -192,12 +196,16 @@ class SeasonOverview:
         Models have the first colours and all others the last, in line-up order, those without an opinion at
         the end. Of two that would share one the later has the next that is free.
         """
-        kinds = self.kinds
-        models = [name for name in kinds if kinds[name] in MODELS]
-        others = [name for name in kinds if kinds[name] not in MODELS]
-        others.sort(key=lambda name: kinds[name] in NULLS)
-        places = {name: place for place, name in enumerate(models)}
-        places |= {name: -place for place, name in enumerate(others, start=1)}
+        places = {}
+        models = 0
+        others = 0
+        for name, kind in sorted(self.agents, key=lambda agent: agent[1] in NULLS):
+            if kind in MODELS:
+                places[name] = models
+                models += 1
+            else:
+                others += 1
+                places[name] = -others
 
         colours: dict[str, str] = {}
         for name in chosen:
@@ -212,7 +220,9 @@ class SeasonOverview:
         kind = self.kinds.get(agent, MARKET)
         if kind in REFERENCES:
             return "references"
-        return "people" if kind in PEOPLE else "models"
+        if kind in PEOPLE:
+            return "people"
+        return "models"
 
     def players(self, names: Iterable[str]) -> list[str]:
         """Return those of these agents that are no references, which others are measured by."""
@@ -289,7 +299,9 @@ def known_config() -> "tuple[Config | None, bool]":
     if not named:
         return None, False
     file = Path(named)
-    changed = file.stat().st_mtime_ns if file.exists() else 0
+    changed = 0
+    if file.exists():
+        changed = file.stat().st_mtime_ns
     return _read_config(file, changed)
 
 
@@ -355,21 +367,38 @@ def arena_status(record: RecordSource) -> Status:
     return ask(record, lambda connection: read_status_by_config(connection, now(), config))
 
 
+class OfAgent(Protocol):
+    """What is known of an agent, by its name."""
+
+    @property
+    def agent(self) -> str: ...
+
+
+Known = TypeVar("Known", bound=OfAgent)
+
+
+def by_agent(known: Iterable[Known]) -> dict[str, Known]:
+    """Return what is known of agents, by their names."""
+    return {one.agent: one for one in known}
+
+
 def leaderboard_lines(
-    board: Leaderboard, briefs: Mapping[str, ProfileFigures] | None = None
+    board: Leaderboard, figures: CacheEntry[tuple[ProfileFigures, ...]] | None = None
 ) -> tuple[LeaderboardLine, ...]:
     """Return the rows of a leaderboard with what else is known of each agent."""
-    known = briefs or {}
-    metaculus = {score.agent: score for score in board.metaculus}
-    told = {}
-    if board.verdict is not None:
-        told = {agent.agent: agent for agent in board.verdict.agents}
+    known = by_agent(figures.value if figures else ())
+    metaculus = by_agent(board.metaculus)
+    told = by_agent(board.verdict.agents if board.verdict else ())
 
     lines = []
     for row in board.rows:
         name = row.agent
         lines.append(LeaderboardLine(row, known.get(name), metaculus.get(name), told.get(name)))
     return tuple(lines)
+
+
+Lines = Sequence[LeaderboardLine]
+"""The lines of a board, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,10 +420,9 @@ def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> 
     if board is None:
         return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)))
     figures = FIGURES.read(connection) if cohort is None else None
+    lines = leaderboard_lines(board.value, figures)
     if figures is None:
-        return LeaderboardPage(board, leaderboard_lines(board.value), ())
-
-    lines = leaderboard_lines(board.value, {brief.agent: brief for brief in figures.value})
+        return LeaderboardPage(board, lines, ())
     made_at = min(board.made_at, figures.made_at)
     board = replace(board, made_at=made_at, is_current=board.is_current and figures.is_current)
     return LeaderboardPage(board, lines, ())
@@ -620,7 +648,9 @@ def _status(market: ListedMarket, now: datetime) -> MarketStatus:
     """Return how a market stands at an instant."""
     if market.ended:
         return "resolved"
-    return "waiting" if market.closes_at <= now else "open"
+    if market.closes_at <= now:
+        return "waiting"
+    return "open"
 
 
 def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
@@ -679,12 +709,14 @@ def all_markets(connection: Connection) -> list[MarketMatch]:
 
 def market_lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[MarketLine]:
     """Return these markets with all their figures."""
-    ids = [match.market.id for match in chosen]
+    now = read_newest_instant(connection, BEGINNING)
+    ends = {}
+    for match in chosen:
+        ends[match.market.id] = min(match.market.closes_at, now)
+    ids = list(ends)
     quotes = _quotes(connection, ids)
     interest = read_market_interest(connection, ids)
     spreads = _spreads(connection, chosen)
-    now = read_newest_instant(connection, BEGINNING)
-    ends = {match.market.id: min(match.market.closes_at, now) for match in chosen}
     prices = read_price_lines(connection, ends, PRICES_BACK, PRICES_DRAWN)
 
     lines = []

@@ -101,7 +101,9 @@ def arrow_of(value: float) -> str:
     """Return what says gain or loss beside the colour."""
     if abs(value) < 0.005:
         return ""
-    return "▲ " if value > 0 else "▼ "
+    if value > 0:
+        return "▲ "
+    return "▼ "
 
 
 FORMS: Mapping[str, Callable[[float], str]] = {
@@ -214,7 +216,9 @@ def dollars(millionths: int) -> str:
     ('$10,000', '$50.50')
     """
     amount = decimal(millionths)
-    return f"${amount:,.0f}" if amount == int(amount) else in_dollars(float(amount))
+    if amount == int(amount):
+        return f"${amount:,.0f}"
+    return in_dollars(float(amount))
 
 
 def usd(millionths: int) -> str:
@@ -387,7 +391,9 @@ def _schedule(cohort: Cohort) -> str:
 
 def _universe(rule: Universe) -> str:
     """Say which markets a round shows."""
-    whole = "an event" if rule.per_story is None else "an event or a story"
+    whole = "an event or a story"
+    if rule.per_story is None:
+        whole = "an event"
     shown = f"A round shows up to {count(rule.show, 'market')}, at most {rule.per_event} of {whole}"
     soon = f"They close within {span(timedelta(seconds=rule.closes_within))}"
     traded = f"have traded {dollars(rule.min_volume)} or more"
@@ -459,7 +465,9 @@ def _caps(frozen: Rules) -> str:
     if frozen.cap == "bet":
         subject = "A bet is"
         over = "A larger one is refused whole, not clipped"
-    base = "at the start of the decision" if frozen.base == "start" else "at the time of the bet"
+    base = "at the time of the bet"
+    if frozen.base == "start":
+        base = "at the start of the decision"
     cap = f"{subject} at most {share(frozen.max_bet)} of the cash {base}"
     return f"{cap}, and each is {dollars(frozen.min_bet)} or more. {over}."
 
@@ -470,7 +478,9 @@ def _orders(frozen: Rules) -> Iterator[str]:
         yield "Orders are filled, and forecasts scored, at the prices of when an answer is in."
 
     fill = FILLS.get(frozen.fill, f"Orders are filled by the rule {flat(frozen.fill)}.")
-    fees = "The venue's fee is paid." if frozen.fee == "venue" else "There is no fee."
+    fees = "There is no fee."
+    if frozen.fee == "venue":
+        fees = "The venue's fee is paid."
     said = f"{fill.format(worst=cents(frozen.worst_price))} {fees}"
     if frozen.max_of_volume is not None and frozen.max_of_volume_cohort is not None:
         most = share(frozen.max_of_volume)
@@ -493,7 +503,9 @@ def settings(frozen: Mapping[str, Any]) -> str:
     """
     said = []
     for key, value in sorted(without_credentials(frozen).items(), key=lambda setting: setting[0] != "model"):
-        text = setting_text(value) if value is not None else ""
+        text = ""
+        if value is not None:
+            text = setting_text(value)
         if text:
             said.append(f"{key.replace('_', ' ')} {text}")
     return ", ".join(said)

@@ -42,7 +42,7 @@ from dashboard.board import (
     ratings,
     stamps,
 )
-from dashboard.html import EMPTY, bold, columns, folded, lines, pills, points, quiet, tiles
+from dashboard.html import EMPTY, beside, bold, bullets, folded, lines, pills, quiet, tiles
 from dashboard.pages import Address
 from dashboard.record import (
     PAGE_ROWS,
@@ -66,7 +66,8 @@ from dashboard.views.markets import AMONG, PILLS, around_page
 from dashboard.words import count, day, filled, moment, rules, with_true_minus
 from markets.model import MarketId
 
-Draw = Callable[[Address], Iterator[str | Markup]]
+Parts = Iterator[str | Markup]
+Draw = Callable[[Address], Parts]
 """A page that is told where links lead: its heading, then its parts."""
 
 
@@ -94,10 +95,7 @@ class SeasonSite:
     @cached_property
     def lines(self) -> tuple[LeaderboardLine, ...]:
         """Return its rows, each with what luck and calibration come to."""
-        figures = FIGURES.read(self.connection)
-        if figures is None:
-            return leaderboard_lines(self.board)
-        return leaderboard_lines(self.board, {brief.agent: brief for brief in figures.value})
+        return leaderboard_lines(self.board, FIGURES.read(self.connection))
 
     @cached_property
     def curves(self) -> dict[str, tuple[PnlPoint, ...]]:
@@ -150,7 +148,7 @@ class SeasonSite:
         return newest
 
 
-def home(season: SeasonSite, address: Address) -> Iterator[str | Markup]:
+def home(season: SeasonSite, address: Address) -> Parts:
     """Yield the verdict, the race, what was decided last, and the short board."""
     known = season.known
     board = season.board
@@ -179,13 +177,13 @@ def _board(tables: Sequence[BoardTable]) -> Iterator[Markup]:
         yield part.table
 
 
-def all_agents(season: SeasonSite, address: Address) -> Iterator[str | Markup]:
+def all_agents(season: SeasonSite, address: Address) -> Parts:
     """Yield the standings whole, each row of which leads to its agent."""
     yield "All agents"
     yield from standings(gather(season.connection, None, season.board), address)
 
 
-def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Iterator[str | Markup]:
+def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts:
     """Yield its money beside its calibration, then standings and rules.
 
     Without a number it is the one that tells most, with the way to all others.
@@ -194,7 +192,7 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Itera
     connection = season.connection
     number = asked or cohort.read_cohort_returns(connection).telling
     page = cohort.read_cohort_page(connection, number)
-    curves = cohort.by_agent(cohort.read_cohort_curves(connection, number))
+    curves = cohort.curves_of(cohort.read_cohort_curves(connection, number))
     yield cohort.heading(number, known, curves)
     if asked is None:
         yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
@@ -209,14 +207,14 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Itera
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
     money = cohort.money_box(curves, colours, "dollars", known)
-    yield columns(money, cohort.calibration_box(calibration, "stated", colours))
+    yield beside(money, cohort.calibration_box(calibration, "stated", colours))
     look = BoardLook(known, equity_values(curves, "dollars"), colours, address)
     yield from _cohort_standings(page, look)
 
-    frozen = points(rules(page.cohort)) + cohort.line_up(page.cohort, address)
+    frozen = bullets(rules(page.cohort)) + cohort.line_up(page.cohort, address)
     yield folded(cohort.FROZEN, frozen)
     if page.changed:
-        yield folded(f"What differs from cohort {page.before}", points(page.changed))
+        yield folded(f"What differs from cohort {page.before}", bullets(page.changed))
 
 
 def _cohort_standings(page: cohort.CohortPage, look: BoardLook) -> Iterator[Markup]:
@@ -236,7 +234,7 @@ def _cohort_standings(page: cohort.CohortPage, look: BoardLook) -> Iterator[Mark
         yield folded(METACULUS_TITLE, table + quiet(METACULUS_SAID))
 
 
-def one_agent(season: SeasonSite, name: str, address: Address) -> Iterator[str | Markup]:
+def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     """Yield its ranks and verdict, equity beside calibration, evidence, its cohorts, and what it holds."""
     known = season.known
     connection = season.connection
@@ -253,7 +251,7 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Iterator[str |
     found = entry.value if entry else None
     look = known.colours([name])[name]
     yield tiles(agent.figures(stays, found, line, curve, known.is_simulated, look))
-    yield columns(agent.equity(curve, found, look), agent.calibration(found, look))
+    yield beside(agent.equity(curve, found, look), agent.calibration(found, look))
     yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), look)
 
     yield heading("Cohort by cohort")
@@ -303,7 +301,7 @@ def list_file(key: str, page: int = 1) -> str:
     return f"{name}.html"
 
 
-def every_market(season: SeasonSite, place: int, address: Address) -> Iterator[str | Markup]:
+def every_market(season: SeasonSite, place: int, address: Address) -> Parts:
     """Yield one of the pages that have all markets together, counted from 0."""
     every = list(season.market_lines.values())
     start = PAGE_ROWS * place
@@ -320,7 +318,7 @@ def every_market(season: SeasonSite, place: int, address: Address) -> Iterator[s
         yield filled("<p>%s</p>", Markup(" · ").join(steps))
 
 
-def some_markets(season: SeasonSite, key: str, address: Address) -> Iterator[str | Markup]:
+def some_markets(season: SeasonSite, key: str, address: Address) -> Parts:
     """Yield the markets of one sort."""
     _, status, order = PILLS[key]
     listed = read_market_list(season.connection, MarketFilter(status=status, order=order))
@@ -330,7 +328,7 @@ def some_markets(season: SeasonSite, key: str, address: Address) -> Iterator[str
     yield from _markets(key, listed.lines, said, address)
 
 
-def _markets(key: str, shown: Sequence[MarketLine], said: str, address: Address) -> Iterator[str | Markup]:
+def _markets(key: str, shown: Sequence[MarketLine], said: str, address: Address) -> Parts:
     """Yield a list of markets under the ways to the others."""
     yield "Markets"
     yield pills([(label, list_file(other), other == key) for other, (label, *_) in PILLS.items()], "Show")
@@ -339,7 +337,7 @@ def _markets(key: str, shown: Sequence[MarketLine], said: str, address: Address)
         yield market_table(shown, address=address)
 
 
-def one_market(season: SeasonSite, market_id: MarketId, address: Address) -> Iterator[str | Markup]:
+def one_market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
     """Yield its price, what every agent says and why, who held it, how it ended, and its rules."""
     connection = season.connection
     page = market.read_market_page(connection, market_id, season.now)
@@ -380,13 +378,13 @@ def _newest(page: market.MarketPage) -> datetime:
     return max(instants)
 
 
-def how_it_works(season: SeasonSite, address: Address) -> Iterator[str | Markup]:
+def how_it_works(season: SeasonSite, address: Address) -> Parts:
     """Yield what is played, and what the figures mean."""
     yield how.TITLE
     yield how.how_it_works(how.read_newest(season.connection), address)
 
 
-def all_words(_season: SeasonSite, _address: Address) -> Iterator[str | Markup]:
+def all_words(_season: SeasonSite, _address: Address) -> Parts:
     """Yield the glossary."""
     yield glossary.TITLE
     yield glossary.glossary(glossary.words())

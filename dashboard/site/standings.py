@@ -3,7 +3,7 @@
 A page of a site, and by itself a report. What it says is read in one look at the record.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -42,11 +42,11 @@ from dashboard.board import (
     unranked_table,
     whole_verdict,
 )
-from dashboard.html import HALVES, REST, box, calibration_chart, columns, line_chart, quiet, scatter
+from dashboard.html import HALVES, REST, beside, box, calibration_chart, line_chart, quiet, scatter
 from dashboard.pages import Address
-from dashboard.record import CohortLine, PnlPoint, SeasonOverview, leaderboard_lines, read_season
+from dashboard.record import CohortLine, Colours, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
-from dashboard.views.cohort import by_agent, gains
+from dashboard.views.cohort import curves_of, gains
 from dashboard.words import count, filled, moment, with_true_minus
 
 NAMED = 3
@@ -191,7 +191,7 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
 
     if facts.curves:
         yield heading("Profit and loss")
-        yield columns(*(_profit(*curve, colours, facts.season) for curve in facts.curves))
+        yield beside(*(_profit(*curve, colours, facts.season) for curve in facts.curves))
         older = len(facts.lines) - MOST_COHORTS
         if older > 0:
             yield quiet(f"{count(older, 'older cohort')} can be seen in the dashboard.")
@@ -199,14 +199,12 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
     panels = [_panel(agent, facts) for agent in facts.calibrations if agent.scored]
     if panels:
         yield heading(CALIBRATION)
-        yield columns(*panels)
+        yield beside(*panels)
 
 
-def _profit(
-    line: CohortLine, points: Sequence[PnlPoint], colours: Mapping[str, str], season: SeasonOverview
-) -> Markup:
+def _profit(line: CohortLine, points: Sequence[PnlPoint], colours: Colours, season: SeasonOverview) -> Markup:
     """Return what each account of a cohort has made over time."""
-    drawn = pnl_lines(by_agent(points), colours, season.is_reference)
+    drawn = pnl_lines(curves_of(points), colours, season.is_reference)
     if not drawn:
         return box(cohort_label(line), below="No account has been valued yet.")
     chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%", frames=HALVES)

@@ -37,7 +37,6 @@ from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.money.profit_split import ProfitSplit
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
-from dashboard import html
 from dashboard.board import (
     CALIBRATION,
     METACULUS_SAID,
@@ -55,12 +54,39 @@ from dashboard.board import (
     span_text,
     stamps,
 )
+from dashboard.html import (
+    EMPTY,
+    HALVES,
+    LONG,
+    NOTHING,
+    HtmlColumn,
+    Line,
+    Rows,
+    Scale,
+    Tile,
+    beside,
+    box,
+    calibration_chart,
+    columns_chart,
+    columns_of_table,
+    gain_look,
+    html_table,
+    line_chart,
+    luck_band,
+    quiet,
+    sparkline,
+    step,
+    tag,
+    tiles,
+    venue_cell,
+)
 from dashboard.pages import (
     Address,
     choice,
     in_app,
     link,
     listing,
+    named,
     no_such,
     put,
     section,
@@ -71,6 +97,7 @@ from dashboard.pages import (
 from dashboard.record import (
     CohortLine,
     LeaderboardLine,
+    Lines,
     PnlPoint,
     RecordSource,
     SeasonOverview,
@@ -146,11 +173,13 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
     ids = [stored.entrant_ids[name] for stored in chosen]
     last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, ids)]
     newest = {equity.entrant_id: equity.total for equity in read_equity_at(connection, last)}
+    answers: dict[int, list[CallSums]] = {key: [] for key in ids}
+    for sums in read_call_sums(connection, ids):
+        answers[sums.entrant_id].append(sums)
     statuses = read_counts(connection, "turns", ids)
     actions = read_counts(connection, "fills", ids)
     refused = read_counts(connection, "rejections", ids)
     stages = read_counts(connection, "forecasts", ids)
-    answers = read_call_sums(connection, ids)
 
     stays = []
     before = None
@@ -174,7 +203,7 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
                 refused=refused.get(key, {}),
                 setup=setup,
                 changed=tuple(changed),
-                answers=tuple(sums for sums in answers if sums.entrant_id == key),
+                answers=tuple(answers[key]),
             )
         )
     return tuple(stays)
@@ -200,7 +229,7 @@ FAR = (1e-3, 1e6)
 def show(source: RecordSource) -> None:
     """Show the choice of agent, its verdict and figures, equity and calibration, then the part asked for."""
     known = season(source)
-    names = {name: name for name in by_leaderboard(source)}
+    names = named(by_leaderboard(source))
     no_such("agent", [st.query_params.get("agent")], names)
     title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
@@ -215,13 +244,13 @@ def show(source: RecordSource) -> None:
     cohorts = cohorts_of(stays, known)
     st.caption(" ".join(stamps(cohorts)))
     look = known.colours([name])[name]
-    put(html.tiles(figures(stays, found, line, points, known.is_simulated, look)), "figures")
-    put(html.columns(equity(points, found, look), calibration(found, look)), "charts")
+    put(tiles(figures(stays, found, line, points, known.is_simulated, look)), "figures")
+    put(beside(equity(points, found, look), calibration(found, look)), "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
         put(evidence_chart(kept(source, read_agent_evidence, name), look), "evidence")
-        st.subheader("Cohort by cohort", anchor=False)
+        subheading("Cohort by cohort")
         put(cohort_by_cohort(stays, found), "cohorts")
         _other_scores(source, name, line, cohorts)
     elif part == "forecasts" and found is not None:
@@ -264,20 +293,25 @@ def cohorts_of(stays: Stays, known: SeasonOverview) -> list[CohortLine]:
     return [line for line in known.cohorts if line.number in numbers]
 
 
-def line_of_agent(lines: Sequence[LeaderboardLine], name: str) -> LeaderboardLine | None:
+def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
     """Return its line of the leaderboard, if it has one."""
-    return next((line for line in lines if line.row.agent == name), None)
+    for line in lines:
+        if line.row.agent == name:
+            return line
+    return None
 
 
 def chips(name: str, stays: Stays, line: LeaderboardLine | None, known: SeasonOverview) -> Markup:
     """Return the ranks that it may have and among how many, and what it is."""
     about = f"{known.about(name)} · in {count(len(stays), 'cohort')}"
     if line is None or line.told is None or line.told.rank_low is None:
-        return html.quiet(about)
+        return quiet(about)
     told = line.told
-    noun = "rank" if told.rank_low == told.rank_high else "ranks"
-    ranks = html.tag(f"{noun} {told.rank_text} of {told.entries}", "none")
-    return html.quiet(filled("%s %s", ranks, about))
+    noun = "ranks"
+    if told.rank_low == told.rank_high:
+        noun = "rank"
+    ranks = tag(f"{noun} {told.rank_text} of {told.entries}", "none")
+    return quiet(filled("%s %s", ranks, about))
 
 
 def verdict_of(line: LeaderboardLine | None) -> str:
@@ -296,7 +330,7 @@ def figures(
     points: Sequence[PnlPoint],
     is_simulated: bool,
     look: str,
-) -> list[html.Tile]:
+) -> list[Tile]:
     """Return skill, profit, calibration and cost: what matters most."""
     return [
         _skill_tile(found, line),
@@ -306,7 +340,7 @@ def figures(
     ]
 
 
-def _skill_tile(found: DetailedProfile | None, line: LeaderboardLine | None) -> html.Tile:
+def _skill_tile(found: DetailedProfile | None, line: LeaderboardLine | None) -> Tile:
     """Return its skill with the interval; as on the board while its profile is being computed."""
     value = low = high = None
     if found and found.profile.gain:
@@ -316,46 +350,52 @@ def _skill_tile(found: DetailedProfile | None, line: LeaderboardLine | None) -> 
         value, low, high = (line.row.skill, line.row.skill_low, line.row.skill_high)
 
     said = "Market Brier minus its own, on the same forecasts; above 0 is closer."
-    skill = html.EMPTY if value is None else written(value, "%+.4f")
+    skill = EMPTY if value is None else written(value, "%+.4f")
     span = span_text(low, high, "%+.4f")
     if span is None:
-        return html.Tile(skill, "skill: Brier points against the price", said)
-    return html.Tile(skill, f"skill, 95% CI {span}", said)
+        return Tile(skill, "skill: Brier points against the price", said)
+    return Tile(skill, f"skill, 95% CI {span}", said)
 
 
-def _profit_tile(stays: Stays, points: Sequence[PnlPoint], look: str) -> html.Tile:
+def _profit_tile(stays: Stays, points: Sequence[PnlPoint], look: str) -> Tile:
     """Return what all its accounts have made, and how that went."""
-    text = html.EMPTY
+    text = EMPTY
     colour = ""
     known = [stay.pnl for stay in stays if stay.pnl is not None]
     if known:
         pnl = sum(known) / ONE
         text = written(pnl, "gain")
-        colour = html.gain_look(pnl)
-    drawn = html.sparkline([point.dollars for point in points], look)
-    return html.Tile(text, "profit or loss, all cohorts", "Open positions at mid.", colour, drawn)
+        colour = gain_look(pnl)
+    drawn = sparkline([point.dollars for point in points], look)
+    return Tile(text, "profit or loss, all cohorts", "Open positions at mid.", colour, drawn)
 
 
-def _calibration_tile(line: LeaderboardLine | None) -> html.Tile:
+def _calibration_tile(line: LeaderboardLine | None) -> Tile:
     """Return how well what it is sure of comes true."""
     said, below = calibration_words(line.brief if line else None)
     if said.startswith("says"):
         below = f"where it gave YES or NO 70% or more: {below}"
     meant = "The side that it gave 70% or more: what it said of it on average, and how often it came true."
-    return html.Tile(said, below or "calibration", meant)
+    return Tile(said, below or "calibration", meant)
 
 
-def _cost_tile(stays: Stays, is_simulated: bool) -> html.Tile:
+def _cost_tile(stays: Stays, is_simulated: bool) -> Tile:
     """Return what its calls cost, and for how many forecasts."""
-    label = f"{_forecasts(stays)} stated; it calls no model"
-    if any(sums.calls for sums in _answers(stays)):
-        label = f"cost of {_forecasts(stays)} stated" + " (simulated)" * is_simulated
-    return html.Tile(cost(stays), label, "All its calls to models.")
+    forecasts = count(_forecasts(stays), "forecast")
+    label = f"{forecasts} stated; it calls no model"
+    if _total(stays, "calls"):
+        label = f"cost of {forecasts} stated" + " (simulated)" * is_simulated
+    return Tile(cost(stays), label, "All its calls to models.")
 
 
-def _forecasts(stays: Stays) -> str:
-    """Say how many forecasts it stated."""
-    return count(sum(stay.forecasts for stay in stays), "forecast")
+def _forecasts(stays: Stays) -> int:
+    """Return how many forecasts it stated."""
+    return sum(stay.forecasts for stay in stays)
+
+
+def _total(stays: Stays, name: str) -> int:
+    """Return the sum of a figure of all its calls."""
+    return sum(getattr(sums, name) for sums in _answers(stays))
 
 
 def _answers(stays: Stays) -> list[CallSums]:
@@ -367,20 +407,18 @@ def equity(points: Sequence[PnlPoint], found: DetailedProfile | None, look: str)
     """Return what all its accounts made over time, in the band of luck alone."""
     values = pnl_values(points, "dollars")
     if not values:
-        return html.box("Profit and loss", below=NOT_VALUED)
+        return box("Profit and loss", below=NOT_VALUED)
 
     said = "All its accounts together."
     luck = None
     if found is not None and found.profile.money is not None:
         luck = found.profile.money.luck
         said = luck_words(luck)
-    band = html.luck_band(values, luck)
+    band = luck_band(values, luck)
     note = "shaded: what luck alone makes of its bets, 95 in 100" * bool(band)
-    line = html.Line("P/L", values, look, written(values[-1][1], "short"))
-    chart = html.line_chart(
-        [line], "Profit or loss over all cohorts", "short", band, note, frames=html.HALVES
-    )
-    return html.box("Profit and loss", chart, said)
+    line = Line("P/L", values, look, written(values[-1][1], "short"))
+    chart = line_chart([line], "Profit or loss over all cohorts", "short", band, note, frames=HALVES)
+    return box("Profit and loss", chart, said)
 
 
 NOT_VALUED = "Its account was not valued yet: the curve starts with the first round."
@@ -414,22 +452,22 @@ def luck_words(found: Luck) -> str:
 def calibration(found: DetailedProfile | None, look: str) -> Markup:
     """Return one large diagram of what it states, and what it comes to in words."""
     if found is None:
-        return html.box(CALIBRATION, below="being computed")
+        return box(CALIBRATION, below="being computed")
     diagram = found.profile.calibration
     if not diagram.points:
-        return html.box(CALIBRATION, below=UNANSWERED)
-    chart = html.calibration_chart([(found.profile.agent, diagram, look)], "Calibration")
-    return html.box(CALIBRATION, chart, f"{says_and_happens(diagram)}. {SHADED}")
+        return box(CALIBRATION, below=UNANSWERED)
+    chart = calibration_chart([(found.profile.agent, diagram, look)], "Calibration")
+    return box(CALIBRATION, chart, f"{says_and_happens(diagram)}. {SHADED}")
 
 
 def evidence_chart(found: Evidence, look: str) -> Markup:
     """Draw the capital of a bet on its skill on a log scale; nothing for an agent without any."""
     if not found:
-        return html.NOTHING
+        return NOTHING
     points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in found]
-    shown = [html.Line("now", points, look, times_text(found[-1][1]))]
-    chart = html.line_chart(shown, "Evidence over time", "power", frames=html.LONG)
-    return html.box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
+    shown = [Line("now", points, look, times_text(found[-1][1]))]
+    chart = line_chart(shown, "Evidence over time", "power", frames=LONG)
+    return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
 
 def cohort_by_cohort(stays: Stays, found: DetailedProfile | None, address: Address = in_app) -> Markup:
@@ -437,16 +475,16 @@ def cohort_by_cohort(stays: Stays, found: DetailedProfile | None, address: Addre
     gains: dict[str, Gain] = {}
     calibrated: dict[str, Calibrated] = {}
     if found is not None:
-        calibrated = {one.label: one for one in found.calibrated.get("cohort", ())}
+        calibrated = {part.label: part for part in found.calibrated.get("cohort", ())}
         if found.profile.gain is not None:
-            gains = {one.slice: one.gain for one in found.slices.get("cohort", ())}
+            gains = {part.slice: part.gain for part in found.slices.get("cohort", ())}
 
     rows = []
     for stay in reversed(stays):
         name = f"cohort {stay.cohort}"
         row = _cohort_row(stay, gains.get(name), calibrated.get(name))
         rows.append(row | {"href": address(way("cohort", cohort=stay.cohort))})
-    return html.html_table(rows, html.columns_of_table("agent's cohorts"), "Its record, a row a cohort")
+    return html_table(rows, columns_of_table("agent's cohorts"), "Its record, a row a cohort")
 
 
 def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | None) -> dict[str, object]:
@@ -491,30 +529,28 @@ TURNS = {
 
 def cost(stays: Stays) -> str:
     """Say what calls cost in dollars, and whether some of it is unknown."""
-    answers = _answers(stays)
-    said = in_dollars(sum(sums.cost for sums in answers) / ONE)
-    if any(sums.unknown for sums in answers):
+    said = in_dollars(_total(stays, "cost") / ONE)
+    if _total(stays, "unknown"):
         said += " or more"
     return said
 
 
 def costs(stays: Stays, is_simulated: bool) -> None:
     """Show what its calls cost, for each forecast and in tokens."""
-    answers = _answers(stays)
-    if not section("Cost", answers, "It calls no model, so it costs nothing.", icon=FINE):
+    if not section("Cost", _answers(stays), "It calls no model, so it costs nothing.", icon=FINE):
         return
 
-    unknown = sum(sums.unknown for sums in answers)
-    forecasts = sum(stay.forecasts for stay in stays)
-    a_forecast = html.EMPTY
+    unknown = _total(stays, "unknown")
+    forecasts = _forecasts(stays)
+    a_forecast = EMPTY
     if forecasts and not unknown:
-        a_forecast = in_dollars(sum(sums.cost for sums in answers) / ONE / forecasts)
+        a_forecast = in_dollars(_total(stays, "cost") / ONE / forecasts)
     _metrics(
         ("Cost", cost(stays), "What all its calls cost, failed ones too."),
         ("Per forecast", a_forecast, "All of it, spread over the probabilities that it stated."),
-        ("Calls", f"{sum(sums.calls for sums in answers):,}", "Attempts to get an answer."),
-        ("Tokens in", f"{sum(sums.tokens_in for sums in answers):,}", "Of prompts."),
-        ("Tokens out", f"{sum(sums.tokens_out for sums in answers):,}", "Of answers, thinking included."),
+        ("Calls", f"{_total(stays, 'calls'):,}", "Attempts to get an answer."),
+        ("Tokens in", f"{_total(stays, 'tokens_in'):,}", "Of prompts."),
+        ("Tokens out", f"{_total(stays, 'tokens_out'):,}", "Of answers, thinking included."),
     )
     if is_simulated:
         st.caption("These dollars are simulated, as is all of this season.")
@@ -534,7 +570,7 @@ def failures(stays: Stays) -> None:
     rows = list(_failures(stays))
     turns = count(sum(sum(stay.statuses.values()) for stay in stays), "turn")
     if section("Failures", rows, f"None in {turns}.", f"Of {turns}, all cohorts together.", FINE):
-        listing(rows, html.columns_of_table("failures"), "Failures by kind")
+        listing(rows, columns_of_table("failures"), "Failures by kind")
 
 
 def _failures(stays: Stays) -> Iterator[dict[str, object]]:
@@ -562,41 +598,41 @@ def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
     """Show its settings cohort by cohort, what was changed, what its model calls itself, its prompts."""
     said = "Frozen at the start of each cohort; another model under the same name is another agent."
     subheading("Settings and reported model", said)
-    rows = [_settings_row(stay) for stay in reversed(stays)]
-    listing(rows, html.columns_of_table("settings"), "Settings by cohort")
+    listing(_settings_rows(stays), columns_of_table("settings"), "Settings by cohort")
     answered = [sums.last_at for sums in _answers(stays) if sums.model]
     if answered:
         st.caption(f"Last answer {moment(max(answered))}.")
     _prompts(stays[-1].setup.prompts, texts)
 
 
-def _settings_row(stay: AgentCohort) -> dict[str, object]:
-    """Return how an agent was set up in a cohort, and which models answered, with their fingerprints."""
-    models: dict[str, None] = {}
-    for sums in stay.answers:
-        if sums.fingerprint and sums.model:
-            models[f"{sums.model} ({sums.fingerprint})"] = None
-        elif sums.model:
-            models[sums.model] = None
-    return {
-        "Cohort": stay.cohort,
-        "From": day(stay.starts_at),
-        "Changed": "; ".join(stay.changed),
-        "Model as reported": ", ".join(models),
-        "Kind": stay.setup.kind,
-        "Settings": settings(stay.setup.settings),
-    }
+def _settings_rows(stays: Stays) -> Rows:
+    """Yield how an agent was set up, and which models answered, with their fingerprints; the newest first."""
+    for stay in reversed(stays):
+        models: dict[str, None] = {}
+        for sums in stay.answers:
+            if sums.fingerprint and sums.model:
+                models[f"{sums.model} ({sums.fingerprint})"] = None
+            elif sums.model:
+                models[sums.model] = None
+        yield {
+            "Cohort": stay.cohort,
+            "From": day(stay.starts_at),
+            "Changed": "; ".join(stay.changed),
+            "Model as reported": ", ".join(models),
+            "Kind": stay.setup.kind,
+            "Settings": settings(stay.setup.settings),
+        }
 
 
-def _prompts(named: Mapping[str, str], texts: Mapping[str, str]) -> None:
+def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
     """Show the prompts that it is asked by."""
     nothing = "It is a rule and is asked by no prompt."
     said = "As the newest cohort has frozen it; what is in braces is filled in for each turn."
-    if not section("Prompt", named, nothing, said, ":material/info:"):
+    if not section("Prompt", prompts, nothing, said, ":material/info:"):
         return
 
-    for at, (name, digest) in enumerate(named.items(), start=1):
-        with st.expander("The text" if len(named) == 1 else f"Text {at} of {len(named)}"):
+    for at, (name, digest) in enumerate(prompts.items(), start=1):
+        with st.expander("The text" if len(prompts) == 1 else f"Text {at} of {len(prompts)}"):
             st.text(f"{name}, sha256 {digest[:12]}…")
             st.code(texts.get(digest, ""), language=None, wrap_lines=True)
 
@@ -661,7 +697,7 @@ def show_forecasts(found: DetailedProfile, questions: Mapping[str, str], name: s
     if section("What it states", any(found.histogram), nothing, said, WAITING):
         many = len(found.histogram)
         edges = [100 * (place / many) for place in range(many + 1)]
-        put(html.columns_chart(edges, found.histogram, "How often it stated what", "%.0f%"), "histogram")
+        put(columns_chart(edges, found.histogram, "How often it stated what", "%.0f%"), "histogram")
     _coherence(found, questions)
     _blind(found.profile.blind)
     _remarks("Best calls", "It lay closest to what happened, where the price did not.", found.best, name)
@@ -681,36 +717,37 @@ def _skill(found: DetailedProfile, by: str) -> None:
     if not section("Skill in parts", gains and found.profile.gain is not None, why, said, WAITING):
         return
 
-    scale = span_scale((gain.skill, gain.low, gain.high) for gain in gains.values())
-    rows = [_gain_row(part, gain, scale) for part, gain in gains.items()]
-    listing(rows, html.columns_of_table("skill in parts"), f"Skill by {by}")
+    listing(_gain_rows(gains), columns_of_table("skill in parts"), f"Skill by {by}")
 
 
-def _gain_row(part: str, gain: Gain, scale: html.Scale) -> dict[str, object]:
-    """Return its skill in a part, in figures and as a picture."""
-    return {
-        "Part": part,
-        "Skill": gain.skill,
-        "Drawn": draw_span((gain.skill, gain.low, gain.high), scale),
-        "From": gain.low,
-        "To": gain.high,
-        "Events": gain.events,
-    }
+def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
+    """Yield its skill in parts, in figures and as a picture."""
+    spans = {part: (gain.skill, gain.low, gain.high) for part, gain in gains.items()}
+    scale = span_scale(spans.values())
+    for part, gain in gains.items():
+        yield {
+            "Part": part,
+            "Skill": gain.skill,
+            "Drawn": draw_span(spans[part], scale),
+            "From": gain.low,
+            "To": gain.high,
+            "Events": gain.events,
+        }
 
 
 def _readings(found: DetailedProfile, look: str) -> None:
     """Show how calibrated its bets are, read as a move from the price paid and by stake alone."""
-    st.subheader("Calibration of its bets", anchor=False)
+    subheading("Calibration of its bets")
     drawn = []
     for title, diagram in (("Anchored", found.anchored), ("Implied", found.implied)):
         if diagram.points:
-            chart = html.calibration_chart([(title, diagram, look)], f"Calibration, {title}")
-            drawn.append(html.box(title, chart, f"{says_and_happens(diagram)}."))
+            chart = calibration_chart([(title, diagram, look)], f"Calibration, {title}")
+            drawn.append(box(title, chart, f"{says_and_happens(diagram)}."))
     if not found.profile.calibration.points:
         st.info(UNANSWERED, icon=WAITING)
     if drawn:
         st.caption("Anchored: bets as a move from the price paid. Implied: bets by stake alone.")
-        put(html.columns(*drawn), "readings")
+        put(beside(*drawn), "readings")
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
@@ -718,22 +755,23 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
     if not parts:
         return
     st.markdown(f"**Calibration by {BY[by].lower()}**")
-    columns = {BY[by]: html.HtmlColumn(BY[by]), **html.columns_of_table("calibration in parts")}
-    rows = [_calibrated_row(part) | {BY[by]: part.label} for part in parts]
-    listing(rows, columns, f"Calibration by {by}")
+    columns = {BY[by]: HtmlColumn(BY[by]), **columns_of_table("calibration in parts")}
+    listing(_calibrated_rows(parts, by), columns, f"Calibration by {by}")
 
 
-def _calibrated_row(part: Calibrated) -> dict[str, object]:
-    """Return how calibrated it is in a part, and what chance would make of that."""
-    return {
-        "Brier": part.parts.brier,
-        "Miscalibration": part.parts.miscalibration,
-        "By chance": part.null.expected,
-        "p": part.null.p_value,
-        "Discrimination": part.parts.discrimination,
-        "Forecasts": part.forecasts,
-        "Markets": part.markets,
-    }
+def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
+    """Yield how calibrated it is in parts, and what chance would make of that."""
+    for part in parts:
+        yield {
+            BY[by]: part.label,
+            "Brier": part.parts.brier,
+            "Miscalibration": part.parts.miscalibration,
+            "By chance": part.null.expected,
+            "p": part.null.p_value,
+            "Discrimination": part.parts.discrimination,
+            "Forecasts": part.forecasts,
+            "Markets": part.markets,
+        }
 
 
 def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
@@ -754,19 +792,21 @@ def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
 
     rows = []
     for deal in found.profile.bargains:
-        trade = "buy YES" if deal.buy else "sell YES"
+        trade = "sell YES"
+        if deal.buy:
+            trade = "buy YES"
         market = questions.get(deal.market_id, deal.market_id)
         rows.append({"Trade": trade, "At": deal.price * 100, "Market": market})
     if rows and told.worst:
         st.caption(escaped(f"The worst gives away ${told.worst:.4f} per $1, by these trades with it:"))
-        listing(rows, html.columns_of_table("sure profit"), "The trades that make the sure profit")
+        listing(rows, columns_of_table("sure profit"), "The trades that make the sure profit")
 
 
 def _blind(told: BlindEffect) -> None:
     """Show what seeing the price changed in its forecasts."""
     if not told.rows:
         return
-    st.subheader("Before and after it saw the price", anchor=False)
+    subheading("Before and after it saw the price")
     _metrics(
         ("Moved to the price", _known(told.pull, ".0%"), "Share of the way to the price that it went."),
         ("Copied it", _known(told.copied, ".0%"), "Answers that ended within half a cent of the price."),
@@ -779,12 +819,16 @@ def _blind(told: BlindEffect) -> None:
 
 def _known(value: float | None, form: str) -> str:
     """Return a figure in a format of Python's, or what stands for one that is not known."""
-    return html.EMPTY if value is None else format(value, form)
+    if value is None:
+        return EMPTY
+    return format(value, form)
 
 
 def _skill_text(skill: float | None) -> str:
     """Return skill with its sign, or what stands for one that is not known."""
-    return html.EMPTY if skill is None else written(skill, "%+.4f")
+    if skill is None:
+        return EMPTY
+    return written(skill, "%+.4f")
 
 
 def _remarks(title: str, meant: str, found: Sequence[NotableForecast], name: str) -> None:
@@ -801,7 +845,9 @@ def _remarks(title: str, meant: str, found: Sequence[NotableForecast], name: str
 def _card(remark: NotableForecast, name: str) -> None:
     """Show a forecast: what it said, what the price was, and how the market ended."""
     st.markdown(f"**{plain(remark.question)}**")
-    ended = "YES" if remark.outcome else "NO"
+    ended = "NO"
+    if remark.outcome:
+        ended = "YES"
     staked = "nothing"
     if remark.staked:
         staked = f"{dollars(remark.staked)} on {remark.side}"
@@ -850,13 +896,15 @@ def _split(found: ProfitSplit) -> None:
     for (_, label, said), amount, start in zip(PARTS, amounts, ends, strict=False):
         rows.append(_part_row(label, amount, said, start, scale))
     rows.append(_part_row("P/L", found.pnl / ONE, "The sum of the parts.", 0.0, scale))
-    listing(rows, html.columns_of_table("profit"), "The parts of the profit, and their sum")
+    listing(rows, columns_of_table("profit"), "The parts of the profit, and their sum")
 
 
-def _part_row(label: str, amount: float, said: str, start: float, scale: html.Scale) -> dict[str, object]:
+def _part_row(label: str, amount: float, said: str, start: float, scale: Scale) -> dict[str, object]:
     """Return a part of the profit, drawn from where it starts."""
-    look = "gain" if amount >= 0 else "loss"
-    drawn = html.step(start, start + amount, look, scale)
+    look = "loss"
+    if amount >= 0:
+        look = "gain"
+    drawn = step(start, start + amount, look, scale)
     return {"Part": label, "Amount": amount, "Drawn": drawn, "What it is": said}
 
 
@@ -880,51 +928,55 @@ def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> Non
     if not found:
         return
     subheading("At stake by event", "What the worst and the best end of an event would change.")
-    rows = [_stake_row(exposure, known) for exposure in found]
-    listing(rows, html.columns_of_table("at stake"), "What is at stake, a row an event")
+    listing(_stake_rows(found, known), columns_of_table("at stake"), "What is at stake, a row an event")
 
 
-def _stake_row(exposure: EventExposure, known: Mapping[str, str]) -> dict[str, object]:
-    """Return what is at stake in an event."""
-    return {
-        "Event": known.get(exposure.event, exposure.event),
-        "Markets": exposure.markets,
-        "Value $": exposure.value / ONE,
-        "Worst $": exposure.worst / ONE,
-        "Best $": exposure.best / ONE,
-        "Share %": 100 * exposure.share,
-        "href": way("markets", event=exposure.event).href,
-    }
+def _stake_rows(found: Sequence[EventExposure], known: Mapping[str, str]) -> Rows:
+    """Yield what is at stake in events."""
+    for exposure in found:
+        yield {
+            "Event": known.get(exposure.event, exposure.event),
+            "Markets": exposure.markets,
+            "Value $": exposure.value / ONE,
+            "Worst $": exposure.worst / ONE,
+            "Best $": exposure.best / ONE,
+            "Share %": 100 * exposure.share,
+            "href": way("markets", event=exposure.event).href,
+        }
 
 
 def show_holdings(found: Sequence[Holding]) -> None:
     """Show its open positions as last marked."""
-    value = gained(sum(holding.position.money.value for holding in found)).lstrip("+")
-    gain = gained(sum(holding.position.money.unrealised for holding in found))
-    said = escaped(f"{count(len(found), 'position')} worth {value} at mid, {gain} over what they cost.")
+    value = 0
+    gain = 0
+    for holding in found:
+        value += holding.position.money.value
+        gain += holding.position.money.unrealised
+    worth = f"{count(len(found), 'position')} worth {gained(value).lstrip('+')} at mid"
+    said = escaped(f"{worth}, {gained(gain)} over what they cost.")
     if section("Open positions", found, "No open positions.", said, FINE):
         put(holdings_table(found), "table of open positions")
 
 
 def holdings_table(found: Sequence[Holding], address: Address = in_app) -> Markup:
     """Return a row a position, which leads to its market."""
-    rows = [_position_row(holding, address) for holding in found]
-    return html.html_table(rows, html.columns_of_table("open positions"), "Open positions")
+    return html_table(_position_rows(found, address), columns_of_table("open positions"), "Open positions")
 
 
-def _position_row(held: Holding, address: Address) -> dict[str, object]:
-    """Return what is said of an open position."""
-    position = held.position
-    return {
-        "Market": position.question,
-        "Side": position.side,
-        "Shares": position.lot.shares / ONE,
-        "Cost ¢": percent(position.lot.average_cost),
-        "Price ¢": percent(position.price),
-        "Value $": position.money.value / ONE,
-        "Gain $": position.money.unrealised / ONE,
-        "Cohort": held.cohort,
-        "Quote": position.stale or "fresh",
-        "venue": html.venue_cell(venue_page(position.market_id)),
-        "href": address(way("market", market=position.market_id)),
-    }
+def _position_rows(found: Sequence[Holding], address: Address) -> Rows:
+    """Yield what is said of open positions."""
+    for held in found:
+        position = held.position
+        yield {
+            "Market": position.question,
+            "Side": position.side,
+            "Shares": position.lot.shares / ONE,
+            "Cost ¢": percent(position.lot.average_cost),
+            "Price ¢": percent(position.price),
+            "Value $": position.money.value / ONE,
+            "Gain $": position.money.unrealised / ONE,
+            "Cohort": held.cohort,
+            "Quote": position.stale or "fresh",
+            "venue": venue_cell(venue_page(position.market_id)),
+            "href": address(way("market", market=position.market_id)),
+        }

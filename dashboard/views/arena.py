@@ -16,7 +16,6 @@ from arena.record.schema.world import QuoteRow
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.verdict import day_text
-from dashboard import html
 from dashboard.board import (
     BoardLook,
     board_tables,
@@ -31,11 +30,25 @@ from dashboard.board import (
     show_board,
     stamps,
 )
+from dashboard.html import (
+    EMPTY,
+    Quotation,
+    Tile,
+    beside,
+    box,
+    line_chart,
+    luck_band,
+    quiet,
+    quotes,
+    shortened,
+    tiles,
+)
 from dashboard.pages import Address, choice, in_app, link, put, show_age, way
 from dashboard.record import (
     MODELS,
     NULLS,
-    LeaderboardLine,
+    Colours,
+    Lines,
     PnlPoint,
     RecordSource,
     SeasonOverview,
@@ -132,10 +145,10 @@ def _disputes(connection: Connection) -> tuple[Dispute, ...]:
         furthest.setdefault(forecast.market_id, forecast)
 
     markets = _markets_by_id(connection, furthest.values())
-    quotes = newest_rows(connection, QuoteRow, list(furthest), "at", "mid")
+    prices = newest_rows(connection, QuoteRow, list(furthest), "at", "mid")
     disputes = []
     for market_id, forecast in furthest.items():
-        quote = quotes.get(market_id)
+        quote = prices.get(market_id)
         if quote is not None and quote.mid is not None:
             disputes.append(Dispute(forecast, markets[market_id], quote.mid))
     disputes.sort(key=lambda dispute: (dispute.market.ended, -dispute.apart))
@@ -194,7 +207,7 @@ def show(record: RecordSource) -> None:
         link("Full leaderboard: all columns, parts of the season, CSV", "leaderboard")
 
 
-def _chosen_lines(lines: Sequence[LeaderboardLine], known: SeasonOverview) -> Sequence[LeaderboardLine]:
+def _chosen_lines(lines: Lines, known: SeasonOverview) -> Lines:
     """Let a group of agents be chosen where there are several; references are always shown."""
     groups = {line.row.agent: known.group(line.row.agent) for line in lines if not line.row.is_reference}
     there = {"all", *groups.values()}
@@ -207,7 +220,7 @@ def _chosen_lines(lines: Sequence[LeaderboardLine], known: SeasonOverview) -> Se
     return [line for line in lines if groups.get(line.row.agent, group) == group]
 
 
-def racing(known: SeasonOverview, lines: Sequence[LeaderboardLine]) -> list[str]:
+def racing(known: SeasonOverview, lines: Lines) -> list[str]:
     """Return whose curves are drawn: the first of the board or of the line-up, references last."""
     names = [line.row.agent for line in lines if line.row.kind != MARKET]
     if not names:
@@ -218,11 +231,11 @@ def racing(known: SeasonOverview, lines: Sequence[LeaderboardLine]) -> list[str]
 
 def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
     """Return the tiles over the race, beside the newest decisions."""
-    left = html.box("Equity, all cohorts", drawn)
+    left = box("Equity, all cohorts", drawn)
     shown = figures(board)
     if shown:
-        left = html.tiles(shown) + left
-    return html.columns(left, newest, look="lead")
+        left = tiles(shown) + left
+    return beside(left, newest, look="lead")
 
 
 def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
@@ -251,7 +264,9 @@ def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
     events = _resolved_events(board)
     if events:
         said.append(f"{count(events, 'event')} resolved")
-    spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
+    spent = 0.0
+    if board:
+        spent = sum(row.cost_usd or 0.0 for row in board.rows)
     if spent:
         said.append(f"calls cost {in_dollars(spent)}" + " (simulated)" * known.is_simulated)
     return f"{', '.join(said)}."
@@ -294,7 +309,7 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     return "next due now"
 
 
-def figures(board: Leaderboard | None) -> list[html.Tile]:
+def figures(board: Leaderboard | None) -> list[Tile]:
     """Return of how many pairs the better one is told and since when, and among how many entries."""
     if board is None or board.verdict is None:
         return []
@@ -306,23 +321,21 @@ def figures(board: Leaderboard | None) -> list[html.Tile]:
 
     told = sum(len(agent.better_than) for agent in entries)
     shown = [
-        html.Tile(f"{told} of {pairs}", "pairs told", "Pairs of entries of which one is told to be better."),
-        html.Tile(f"{len(entries)}", "entries", "Agents that are ranked; copies count once."),
+        Tile(f"{told} of {pairs}", "pairs told", "Pairs of entries of which one is told to be better."),
+        Tile(f"{len(entries)}", "entries", "Agents that are ranked; copies count once."),
     ]
     days = [datetime.fromisoformat(pair.since) for pair in verdict.told if pair.since]
     if days:
-        shown.append(html.Tile(day_text(max(days)), "newest pair told"))
+        shown.append(Tile(day_text(max(days)), "newest pair told"))
     events = f"{_resolved_events(board):,}"
-    return [*shown, html.Tile(events, "events resolved", "Markets of one event move together.")]
+    return [*shown, Tile(events, "events resolved", "Markets of one event move together.")]
 
 
-def race(
-    known: SeasonOverview, curves: Curves, colours: Mapping[str, str], lines: Sequence[LeaderboardLine]
-) -> Markup:
+def race(known: SeasonOverview, curves: Curves, colours: Colours, lines: Lines) -> Markup:
     """Draw the equity of all agents, the first coloured, on the band that luck makes of its bets."""
     drawn = pnl_lines(curves, colours, known.is_reference)
     if not drawn:
-        return html.quiet("The race starts when the first round is over: “arena round” plays it.")
+        return quiet("The race starts when the first round is over: “arena round” plays it.")
 
     first = next(iter(colours), "")
     points = curves.get(first, ())
@@ -331,28 +344,28 @@ def race(
     if points and points[-1].percent * points[-1].dollars > 0:
         luck = next((line.luck for line in lines if line.row.agent == first), None)
         scale = points[-1].percent / points[-1].dollars
-    band = html.luck_band(pnl_values(points), luck, scale)
+    band = luck_band(pnl_values(points), luck, scale)
 
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
-    luck_note = f"shaded: what luck alone makes of {html.shortened(first, 24)}’s bets, 95 seasons in 100"
+    luck_note = f"shaded: what luck alone makes of {shortened(first, 24)}’s bets, 95 seasons in 100"
     notes = luck_note * bool(band) + dashed_note(drawn)
-    return html.line_chart(drawn, says, "%+.0f%", band, notes.removeprefix("; "))
+    return line_chart(drawn, says, "%+.0f%", band, notes.removeprefix("; "))
 
 
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
     """Return what was decided last, with a reason each, and the largest disagreements with the market."""
     made = zip(found.trades, found.outcomes, strict=True)
-    trades = html.quotes(_trade(trade, ended, address) for trade, ended in made)
-    parts = html.box("Largest recent trades", trades, "Nobody has traded yet." * (not trades))
+    trades = quotes(_trade(trade, ended, address) for trade, ended in made)
+    parts = box("Largest recent trades", trades, "Nobody has traded yet." * (not trades))
     if found.disputes:
-        disputes = html.quotes(_dispute(dispute, address) for dispute in found.disputes)
-        parts += html.box("Furthest from the market", disputes)
+        disputes = quotes(_dispute(dispute, address) for dispute in found.disputes)
+        parts += box("Furthest from the market", disputes)
     return parts
 
 
-def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> html.Quotation:
+def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotation:
     """Return a trade with its reason; its market's result, if it has one."""
-    price = html.EMPTY
+    price = EMPTY
     if trade.shares:
         price = cents(round(trade.amount / trade.shares * 100) * 10_000)
     seen = f"says {rounded_percent(trade.probability)}"
@@ -360,7 +373,7 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> html.Q
         seen += f", price {cents(trade.mid)}"
     if ended:
         seen += f"; result: {ended}"
-    return html.Quotation(
+    return Quotation(
         who=trade.agent,
         did=f"{DONE[trade.action]} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
         why=shortened_reason(trade.reason),
@@ -369,14 +382,14 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> html.Q
     )
 
 
-def _dispute(found: Dispute, address: Address) -> html.Quotation:
+def _dispute(found: Dispute, address: Address) -> Quotation:
     """Return a forecast that is far from the price, and how its market stands."""
     forecast = found.forecast
     ended = outcome(found.market.ended, found.market.payout)
     now = f"price now {cents(found.price)}"
     if ended:
         now = f"price {cents(forecast.mid)}; result: {ended}"
-    return html.Quotation(
+    return Quotation(
         who=forecast.agent,
         did=f"says {rounded_percent(forecast.probability)}, {now}",
         why=shortened_reason(forecast.reason),

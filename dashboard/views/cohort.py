@@ -25,7 +25,6 @@ from arena.scores.cache import CacheEntry
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
 from arena.scores.verdict import Verdict
-from dashboard import html
 from dashboard.board import (
     CALIBRATION,
     MEANT,
@@ -52,12 +51,29 @@ from dashboard.board import (
     show_ratings,
     stamps,
 )
-from dashboard.pages import Address, choice, in_app, link, no_such, put, show_age, way
+from dashboard.html import (
+    EMPTY,
+    HALVES,
+    REST,
+    beside,
+    box,
+    bullets,
+    calibration_chart,
+    columns_of_table,
+    html_table,
+    line_chart,
+    lines,
+    luck_band,
+    pills,
+)
+from dashboard.pages import Address, choice, in_app, link, named, no_such, put, show_age, way
 from dashboard.record import (
     CohortLine,
+    Colours,
     PnlPoint,
     RecordSource,
     SeasonOverview,
+    by_agent,
     cache_note,
     kept,
     leaderboard_lines,
@@ -206,7 +222,7 @@ def show(record: RecordSource) -> None:
     number = _asked([cohort.number for cohort in offered.cohorts], offered.telling)
     put(cohort_pills(offered, number), "cohorts")
     page = kept(record, read_cohort_page, number)
-    whole = by_agent(kept(record, read_cohort_curves, number))
+    whole = curves_of(kept(record, read_cohort_curves, number))
     st.title(plain(heading(number, known, whole)), anchor=False)
     _lead(page, kept(record, read_verdict))
 
@@ -215,17 +231,17 @@ def show(record: RecordSource) -> None:
         unit = choice("Unit", "unit", UNITS, "dollars")
         back = choice("Range", "range", RANGES, "all")
         reading = choice("Reading", "reading", READINGS, "stated")
-        agents = {FIRST: "Highlight one agent"} | {name: name for name in ranked}
+        agents = {FIRST: "Highlight one agent"} | named(ranked)
         agent = choice("Highlight", "agent", agents, FIRST, "list")
     colours = known.colours([agent])
     if agent == FIRST:
         colours = known.colours(known.first(ranked, NAMED))
     curves = whole
     if back != "all":
-        curves = by_agent(kept(record, read_cohort_curves, number, BACK[back]))
+        curves = curves_of(kept(record, read_cohort_curves, number, BACK[back]))
     money = money_box(curves, colours, unit, known)
     calibration = calibration_box(kept(record, CALIBRATIONS.read, number), reading, colours)
-    put(html.columns(money, calibration), "charts")
+    put(beside(money, calibration), "charts")
 
     _standings(page, known, whole, colours)
     _frozen(page)
@@ -246,32 +262,38 @@ def _asked(numbers: Sequence[int], default: int) -> int:
 
 def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app) -> Markup:
     """Return every cohort with what all its accounts together have made, and whether it still plays."""
-    says = "Cohorts, with the return of all accounts together"
-    if any(cohort.is_playing and cohort.percent is not None for cohort in offered.cohorts):
-        says += f" ({PLAYING[1:]} still playing)"
-
-    pills = []
+    shown = []
+    is_dotted = False
     for cohort in offered.cohorts:
+        is_dotted = is_dotted or (cohort.is_playing and cohort.percent is not None)
         href = address(way("cohort", cohort=cohort.number)) or ""
-        pills.append((f"{cohort.number} {_return_words(cohort)}", href, cohort.number == chosen))
-    return html.pills(pills, says)
+        shown.append((f"{cohort.number} {_return_words(cohort)}", href, cohort.number == chosen))
+    says = "Cohorts, with the return of all accounts together"
+    if is_dotted:
+        says += f" ({PLAYING[1:]} still playing)"
+    return pills(shown, says)
 
 
 def _return_words(cohort: CohortReturn) -> str:
     """Say what a cohort has made, and whether it still plays."""
     if cohort.percent is None:
-        return "playing" if cohort.is_playing else html.EMPTY
+        if cohort.is_playing:
+            return "playing"
+        return EMPTY
     size = written(abs(cohort.percent), "%.0f%")
     return f"{arrow_of(cohort.percent)}{size}{PLAYING * cohort.is_playing}"
 
 
 def heading(number: int, known: SeasonOverview, curves: Curves) -> str:
     """Say how many of its agents have made money."""
-    ends = [curves[name][-1].dollars for name in known.players(curves) if curves[name]]
-    if not ends:
+    agents = 0
+    winners = 0
+    for name in known.players(curves):
+        agents += 1
+        winners += curves[name][-1].dollars > 0.005
+    if not agents:
         return f"Cohort {number}"
-    made = sum(end > 0.005 for end in ends)
-    return f"Cohort {number}: {made:,} of {count(len(ends), 'agent')} made money"
+    return f"Cohort {number}: {winners:,} of {count(agents, 'agent')} made money"
 
 
 def _lead(page: CohortPage, verdict: Verdict | None) -> None:
@@ -283,7 +305,7 @@ def _lead(page: CohortPage, verdict: Verdict | None) -> None:
     show_age(page.board)
 
 
-def by_agent(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
+def curves_of(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
     """Return the curve of each agent."""
     curves: dict[str, list[PnlPoint]] = {}
     for point in points:
@@ -296,59 +318,59 @@ def by_gain(curves: Curves) -> list[str]:
     return sorted(curves, key=lambda name: -curves[name][-1].dollars)
 
 
-def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
+def money_box(curves: Curves, colours: Colours, unit: str, known: SeasonOverview) -> Markup:
     """Return the curves, and what they come to."""
     axis, end = WRITTEN[unit]
     shown = pnl_lines(curves, colours, known.is_reference, unit, end)
     if not shown:
         below = "No account has been valued yet: the first round starts the curves."
-        return html.box("Profit and loss", below=below)
+        return box("Profit and loss", below=below)
 
     said = f"Open positions at mid{dashed_note(shown)}."
     first = next((name for name in colours if name in curves), "")
-    band = html.luck_band(pnl_values(curves.get(first, ()), unit))
+    band = luck_band(pnl_values(curves.get(first, ()), unit))
     if band:
         said += f" Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."
-    chart = html.line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=html.HALVES)
-    return html.box("Profit and loss", chart, said)
+    chart = line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=HALVES)
+    return box("Profit and loss", chart, said)
 
 
-def calibration_box(
-    entry: CacheEntry[CohortCalibrations] | None, reading: str, colours: Mapping[str, str]
-) -> Markup:
+def calibration_box(entry: CacheEntry[CohortCalibrations] | None, reading: str, colours: Colours) -> Markup:
     """Return how well those that are coloured are calibrated, drawn and in words."""
     if entry is None:
-        return html.box(CALIBRATION, below=cache_note(None, "Calibration and its bands"))
+        return box(CALIBRATION, below=cache_note(None, "Calibration and its bands"))
 
     every: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
-    by_name = {agent.agent: agent for agent in every if agent.scored}
+    by_name = by_agent(every)
     curves = []
     said = []
     for name, look in colours.items():
-        if name in by_name:
+        if name in by_name and by_name[name].scored:
             diagram = by_name[name].diagram
             curves.append((name, diagram, look))
             said.append(f"{name}: {says_and_happens(diagram)}.")
     if not curves:
-        return html.box(CALIBRATION, below=_why_uncalibrated(every, reading))
+        return box(CALIBRATION, below=_why_uncalibrated(every, reading))
 
     said.append(f"{SHADED[:-1]} with the forecasts of {curves[0][0]}.")
     market = entry.value.market
     if market.scored:
-        curves.append(("price", market.diagram, html.REST))
-    chart = html.calibration_chart(curves, "What was said against what happened")
-    return html.box(CALIBRATION, chart, html.lines([*said, MEANT[reading], cache_note(entry)]))
+        curves.append(("price", market.diagram, REST))
+    chart = calibration_chart(curves, "What was said against what happened")
+    return box(CALIBRATION, chart, lines([*said, MEANT[reading], cache_note(entry)]))
 
 
 def _why_uncalibrated(every: Sequence[ForecasterCalibration], reading: str) -> str:
     """Say why nothing can be drawn of calibration."""
-    why = "Nobody has answered yet." if reading == "stated" else "Nobody has bet yet."
+    why = "Nobody has bet yet."
+    if reading == "stated":
+        why = "Nobody has answered yet."
     if any(agent.made for agent in every):
         why = "No market has resolved yet."
     return f"{why} Calibration needs forecasts with an outcome."
 
 
-def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Mapping[str, str]) -> None:
+def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Colours) -> None:
     """Show the board, and below it what else is known of its agents."""
     if page.board is None:
         put(money_table(page.money, known.names), "table of money")
@@ -374,7 +396,7 @@ def _frozen(page: CohortPage) -> None:
     with st.expander(FROZEN):
         if page.before is not None and not page.changed:
             st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
-        put(html.points(rules(page.cohort)), "rules")
+        put(bullets(rules(page.cohort)), "rules")
         if page.audit is not None:
             st.caption(plain(page.audit.words))
         put(line_up(page.cohort), "line-up")
@@ -387,7 +409,7 @@ def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
         href = address(way("agent", agent=entrant.name))
         said = settings(entrant.settings)
         rows.append({"Agent": entrant.name, "Kind": entrant.kind, "Settings": said, "href": href})
-    return html.html_table(rows, html.columns_of_table("line-up"), "Line-up of the cohort")
+    return html_table(rows, columns_of_table("line-up"), "Line-up of the cohort")
 
 
 def _changed(page: CohortPage) -> None:

@@ -12,13 +12,24 @@ from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.spending import read_spending, spending_sentences
 from arena.scores.verdict import PairVerdict, Verdict, day_text, duel_sentences, duel_verdict, pace_text
-from dashboard import html
 from dashboard.board import stamps
-from dashboard.pages import choice, go, listing, no_such, put, show_cached, subheading, way
+from dashboard.html import (
+    EMPTY,
+    Rows,
+    Tile,
+    box,
+    columns_chart,
+    columns_of_table,
+    gap_chart,
+    shortened,
+    tiles,
+)
+from dashboard.pages import choice, go, listing, named, no_such, put, show_cached, subheading, way
 from dashboard.record import (
-    LeaderboardLine,
+    Lines,
     RecordSource,
     SeasonOverview,
+    by_agent,
     by_leaderboard,
     kept,
     read_leaderboard_page,
@@ -77,10 +88,11 @@ def show(record: RecordSource) -> None:
         _others(every, verdict, a, b)
 
 
-def _silent(lines: Sequence[LeaderboardLine], a: str, b: str) -> list[str]:
+def _silent(lines: Lines, a: str, b: str) -> list[str]:
     """Return which of two have given no answer."""
-    rows = [line.row for line in lines if line.row.agent in (a, b)]
-    return [row.agent for row in rows if row.kind != MARKET and not row.answered]
+    rows = by_agent(line.row for line in lines)
+    asked = [rows[name] for name in (a, b) if name in rows]
+    return [row.agent for row in asked if row.kind != MARKET and not row.answered]
 
 
 def _duel(record: RecordSource, details: DuelDetails, verdict: Verdict, known: SeasonOverview) -> None:
@@ -101,12 +113,12 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     """Let two be chosen: those that the address names, else the first two of the board."""
     asked = {key: st.query_params.get(key) for key in ("a", "b")}
     no_such("agent", asked.values(), names)
-    options = {name: name for name in names}
+    options = named(names)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         a = choice("First agent", "a", options, next(name for name in names if name != asked["b"]), "list")
         st.markdown("against", width="content")
-        rest = {name: name for name in names if name != a}
-        b = choice("Second agent", "b", rest, next(name for name in names if name != a), "list")
+        rest = named(name for name in names if name != a)
+        b = choice("Second agent", "b", rest, next(iter(rest)), "list")
         if st.button("Swap", icon=":material/swap_horiz:", help="Each in the other's place."):
             go("duel", a=b, b=a)
     return a, b
@@ -120,10 +132,10 @@ def _verdict(found: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None
     if rest:
         st.markdown(plain(with_true_minus(" ".join(rest)), most=2_000))
     if duel.gap is not None and not duel.same:
-        chart = html.gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
-        put(html.box("The gap, in Brier points", chart, ONE_LOOK * (duel.low is not None)), "gap")
+        chart = gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
+        put(box("The gap, in Brier points", chart, ONE_LOOK * (duel.low is not None)), "gap")
 
-    put(html.tiles(figures(duel, verdict.pair(duel.a, duel.b))), "figures")
+    put(tiles(figures(duel, verdict.pair(duel.a, duel.b))), "figures")
     counted = plain(about)
     if duel.gap is not None and duel.by == "rows":  # then the tiles have said the rest
         counted = f"{duel.effective:.1f} effective events."
@@ -140,13 +152,13 @@ def heading(a: str, b: str, verdict: Verdict) -> str:
 def told_text(pair: PairVerdict | None) -> str:
     """Say since when a pair is told, or when it may be."""
     if pair is None:
-        return html.EMPTY
+        return EMPTY
     if pair.since is None:
         return pace_text(pair.weeks_more)
     return f"since {day_text(datetime.fromisoformat(pair.since))}"
 
 
-def figures(duel: Duel, pair: PairVerdict | None) -> list[html.Tile]:
+def figures(duel: Duel, pair: PairVerdict | None) -> list[Tile]:
     """Return each figure of a duel that is known."""
     values = {"Common forecasts": duel.rows, "Markets": duel.markets, "Events": duel.events}
     texts = {label: f"{value:,}" for label, value in values.items()}
@@ -154,7 +166,7 @@ def figures(duel: Duel, pair: PairVerdict | None) -> list[html.Tile]:
         texts["Gap"] = written(duel.gap, "%+.4f")
     if pair is not None:
         texts["Told"] = told_text(pair)
-    return [html.Tile(texts[label], label, meant) for label, meant in FIGURES.items() if label in texts]
+    return [Tile(texts[label], label, meant) for label, meant in FIGURES.items() if label in texts]
 
 
 def _spread(found: DuelDetails, looks: Sequence[str]) -> None:
@@ -168,36 +180,35 @@ def _spread(found: DuelDetails, looks: Sequence[str]) -> None:
     if even:
         said += f" In {count(even, 'event')} they came out even."
     bars = [looks[low < 0] for low in found.edges[:-1]]
-    chart = html.columns_chart(
-        found.edges, found.differences, "Common events by their difference", "%+.2f", bars
-    )
-    put(html.box("Event by event", chart, said), "events")
+    chart = columns_chart(found.edges, found.differences, "Common events by their difference", "%+.2f", bars)
+    put(box("Event by event", chart, said), "events")
 
 
 def _deciders(found: DuelDetails) -> None:
     """Show the markets that decided the duel, for either side."""
     duel = found.duel
-    columns = dict(html.columns_of_table("deciders"))
+    columns = dict(columns_of_table("deciders"))
     for key, name in (("a", duel.a), ("b", duel.b)):
-        columns[key] = replace(columns[key], label=f"{html.shortened(name, WIDEST)} %")
+        columns[key] = replace(columns[key], label=f"{shortened(name, WIDEST)} %")
 
     for key, name, markets in (("a", duel.a, found.for_a), ("b", duel.b, found.for_b)):
         if markets:
             subheading(f"Where {plain(name)} was closer", "Markets that moved the gap most.")
-            listing([_decider_row(market) for market in markets], columns, f"Markets that {key} won")
+            listing(_decider_rows(markets), columns, f"Markets that {key} won")
 
 
-def _decider_row(market: DecidingMarket) -> dict[str, object]:
-    """Return what is said of a market that moved the gap."""
-    return {
-        "Market": market.question,
-        "a": 100 * market.a,
-        "b": 100 * market.b,
-        "Price": 100 * market.price,
-        "Ended": "YES" if market.outcome else "NO",
-        "Share": market.share,
-        "href": way("market", market=market.market_id).href,
-    }
+def _decider_rows(markets: Sequence[DecidingMarket]) -> Rows:
+    """Yield what is said of markets that moved the gap."""
+    for market in markets:
+        yield {
+            "Market": market.question,
+            "a": 100 * market.a,
+            "b": 100 * market.b,
+            "Price": 100 * market.price,
+            "Ended": "YES" if market.outcome else "NO",
+            "Share": market.share,
+            "href": way("market", market=market.market_id).href,
+        }
 
 
 def _others(every: Sequence[DuelDetails], verdict: Verdict, a: str, b: str) -> None:
@@ -212,7 +223,7 @@ def _others(every: Sequence[DuelDetails], verdict: Verdict, a: str, b: str) -> N
         if duel.b != b:
             row["href"] = way("duel", a=a, b=duel.b).href
         rows.append(row)
-    listing(rows, html.columns_of_table("duels"), "All duels of the first agent")
+    listing(rows, columns_of_table("duels"), "All duels of the first agent")
 
 
 def _duel_row(duel: Duel, pair: PairVerdict | None) -> dict[str, object]:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection
-from dashboard.html import box, columns, each, linked, meanings, points
+from dashboard.html import beside, box, bullets, each, linked, meanings
 from dashboard.pages import Address, in_app, put, way
 from dashboard.record import RecordSource, kept
 from dashboard.words import filled, rules
@@ -40,9 +40,9 @@ def how_it_works(cohort: Cohort | None, address: Address = in_app) -> Markup:
     figures = meanings(text["figures"]) + filled("<p>%s</p>", more)
     left = box("What is played", each("<p>%s</p>", text["play"])) + box("What the figures mean", figures)
 
-    right = box("What is not claimed", points(text["limits"]))
+    right = box("What is not claimed", bullets(text["limits"]))
     if cohort is not None:
         below = "Frozen for this cohort, the newest; the next may play by others."
-        right += box(f"The rules of cohort {cohort.number}", points(rules(cohort)), below)
+        right += box(f"The rules of cohort {cohort.number}", bullets(rules(cohort)), below)
     right += box("Check it yourself", each("<p>%s</p>", text["check"]))
-    return columns(left, right)
+    return beside(left, right)

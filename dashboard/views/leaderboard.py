@@ -1,19 +1,52 @@
 """All agents with all their figures: over every cohort, in one, or in a part of the season."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import streamlit as st
 from markupsafe import Markup
 
 from arena.scores.slices import SLICES, Slice
-from dashboard import board
+from dashboard.board import (
+    COLUMNS,
+    GROUPS,
+    IMPLIED_NOTE,
+    MEANT,
+    NOT_RANKED,
+    PART_COLUMNS,
+    READINGS,
+    REFERENCE_TABLE,
+    REFERENCES,
+    SHORT,
+    BoardLook,
+    LeaderboardColumn,
+    agent_page,
+    as_csv,
+    board_parts,
+    board_table,
+    board_tables,
+    cohort_label,
+    columns_of,
+    draw_span,
+    figures_of,
+    is_provisional,
+    leading,
+    money_table,
+    over_all_cohorts,
+    reference_columns,
+    show_board,
+    span_scale,
+    stamps,
+    unranked_table,
+    whole_verdict,
+)
 from dashboard.html import REST, box, columns_of_table, html_table, scatter
-from dashboard.pages import choice, no_such, put, show_age, typed
+from dashboard.pages import choice, named, no_such, put, show_age, subheading, typed
 from dashboard.record import (
     LeaderboardLine,
     LeaderboardPage,
+    Lines,
     RecordSource,
     SeasonOverview,
     cache_note,
@@ -53,7 +86,7 @@ def show(record: RecordSource) -> None:
     top = st.container()
     options = {ALL: "All cohorts"}
     for line in reversed(known.cohorts):
-        options[str(line.number)] = board.cohort_label(line)
+        options[str(line.number)] = cohort_label(line)
 
     asked = st.query_params.get("cohort")
     number = None
@@ -72,7 +105,7 @@ def show(record: RecordSource) -> None:
     if by != WHOLE:
         _part(record, by, shown, known)
     elif shown.board is None:
-        put(board.money_table(shown.money, known.names), "table of money")
+        put(money_table(shown.money, known.names), "table of money")
     else:
         _whole(shown, known, chosen)
 
@@ -80,20 +113,20 @@ def show(record: RecordSource) -> None:
 def _verdict(record: RecordSource, shown: LeaderboardPage, chosen: str) -> str:
     """Return the verdict of the whole record, which a single cohort has none beside."""
     if chosen != ALL:
-        return board.over_all_cohorts(kept(record, read_verdict))
+        return over_all_cohorts(kept(record, read_verdict))
     if shown.board is None:
         return ""
-    return board.whole_verdict(shown.board.value.verdict)
+    return whole_verdict(shown.board.value.verdict)
 
 
 def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
     """Show the first words: the verdict, and what kind of season this is."""
     verdict = _verdict(record, shown, chosen)
     if verdict:
-        st.markdown(board.leading(verdict))
+        st.markdown(leading(verdict))
 
     cohorts = [line for line in known.cohorts if chosen in (ALL, str(line.number))]
-    for stamp in board.stamps(cohorts):
+    for stamp in stamps(cohorts):
         st.caption(stamp)
     if any(line.rules.name == SEED.name for line in cohorts):
         st.caption(BY_SEED)
@@ -103,55 +136,49 @@ def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, c
 def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
     """Show the board with all its figures, those that are not ranked, and the agents by skill and return."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        reading = choice("Reading", "reading", board.READINGS, "stated")
+        reading = choice("Reading", "reading", READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
         words = typed("Search", "search", SEARCH)
-        groups = {"short": "Short"} | {name.lower(): name for name in board.GROUPS} | {ALL: "All columns"}
+        groups = {"short": "Short"} | {name.lower(): name for name in GROUPS} | {ALL: "All columns"}
         group = choice("Columns", "columns", groups, "short", "list")
     if reading != "stated":
-        st.caption(f"{board.MEANT[reading]} Skill and ranks always go by the stated probabilities.")
+        st.caption(f"{MEANT[reading]} Skill and ranks always go by the stated probabilities.")
 
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
-    if group == "short" and board.is_provisional(shown.lines):
-        look = board.BoardLook(known, {}, {})
-        board.show_board(board.board_tables(lines, look, provisional=True))
+    if group == "short" and is_provisional(shown.lines):
+        look = BoardLook(known, {}, {})
+        show_board(board_tables(lines, look, provisional=True))
     elif group == ALL:
-        _boards(lines, board.COLUMNS, known)
+        _boards(lines, COLUMNS, known)
     else:
-        _boards(lines, board.columns_of(*board.GROUPS.get(groups[group], board.SHORT)), known)
+        _boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), known)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
 
     every = [line.row.agent for line in shown.lines]
-    _download(board.as_csv(every, shown.lines, board.COLUMNS), f"leaderboard-{chosen}.csv")
+    _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
     if reading == "stated":
-        _plane([(line.row.agent, line.row.skill, line.row.return_pct) for line in lines], known)
+        _plane(lines, {line.row.agent: line.row.skill for line in lines}, known)
     else:
-        scores = f"brier_{reading}"
-        _plane(
-            [(line.row.agent, getattr(line.row, scores), line.row.return_pct) for line in lines],
-            known,
-            "score",
-        )
+        scores = {line.row.agent: getattr(line.row, f"brier_{reading}") for line in lines}
+        _plane(lines, scores, known, "score")
 
 
-def _boards(
-    lines: Sequence[LeaderboardLine], columns: Sequence[board.LeaderboardColumn], known: SeasonOverview
-) -> None:
+def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], known: SeasonOverview) -> None:
     """Show the agents that are ranked, then the references, then the other agents."""
-    parts = board.board_parts(lines)
+    parts = board_parts(lines)
     if parts.ranked:
-        put(board.board_table("Leaderboard: one row an agent", columns, parts.ranked, known.names), "table")
+        put(board_table("Leaderboard: one row an agent", columns, parts.ranked, known.names), "table")
     if parts.references:
-        st.subheader(board.REFERENCES, anchor=False)
-        shown = board.reference_columns(columns)
-        table = board.board_table(board.REFERENCE_TABLE, shown, parts.references, known.names)
+        subheading(REFERENCES)
+        shown = reference_columns(columns)
+        table = board_table(REFERENCE_TABLE, shown, parts.references, known.names)
         put(table, "references")
     if parts.unranked:
-        st.subheader(board.NOT_RANKED, anchor=False)
-        put(board.unranked_table(parts.unranked, known.names), "table of unranked")
+        subheading(NOT_RANKED)
+        put(unranked_table(parts.unranked, known.names), "table of unranked")
     if any(column.key == "brier_implied" for column in columns):
-        st.caption(f"\\* {board.IMPLIED_NOTE}")
+        st.caption(f"\\* {IMPLIED_NOTE}")
 
 
 def _download(text: str, name: str) -> None:
@@ -172,10 +199,10 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOv
     if entry is None:
         st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
         return
-    parts = board.board_parts(shown.lines)
+    parts = board_parts(shown.lines)
     others = {line.row.agent for line in parts.unranked}
     every = [part for part in entry.value if part.gain.agent not in others]
-    names = {part.slice: part.slice for part in every}
+    names = named(part.slice for part in every)
     if not names:
         st.info("No market has resolved yet: parts come with the first results.")
         return
@@ -188,26 +215,21 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOv
     put(_part_table(rows, known), "table")
 
     agents = [part.gain.agent for part in rows]
-    _download(board.as_csv(agents, rows, board.PART_COLUMNS), f"leaderboard-{by}.csv")
-    returns = {line.row.agent: line.row.return_pct for line in shown.lines}
-    points = [(part.gain.agent, part.gain.skill, returns.get(part.gain.agent)) for part in rows]
-    _plane(points, known, about="Skill is that in this part, the return of the whole season. ")
+    _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
+    skills = {part.gain.agent: part.gain.skill for part in rows}
+    _plane(shown.lines, skills, known, about="Skill is that in this part, the return of the whole season. ")
 
 
 def _part_table(parts: Sequence[Slice], known: SeasonOverview) -> Markup:
     """Return one row an agent, with its skill in a part of the season as a picture and in figures."""
     spans = {part.gain.agent: (part.gain.skill, part.gain.low, part.gain.high) for part in parts}
-    scale = board.span_scale(spans.values())
+    scale = span_scale(spans.values())
 
     rows = []
     for part in parts:
         agent = part.gain.agent
-        drawn = {"agent": agent, "bar": board.draw_span(spans[agent], scale)}
-        rows.append(
-            drawn
-            | board.figures_of(part, board.PART_COLUMNS)
-            | {"href": board.agent_page(agent, known.names)}
-        )
+        drawn = {"agent": agent, "bar": draw_span(spans[agent], scale)}
+        rows.append(drawn | figures_of(part, PART_COLUMNS) | {"href": agent_page(agent, known.names)})
     columns = columns_of_table("parts of the season")
     return html_table(rows, columns, "One row an agent, in this part of the season")
 
@@ -220,17 +242,23 @@ def _by_skill(part: Slice) -> tuple[float, float, str]:
 
 
 def _plane(
-    points: Sequence[tuple[str, float | None, float | None]],
+    lines: Lines,
+    values: Mapping[str, float | None],
     season: SeasonOverview,
     of: str = "skill",
     about: str = "",
 ) -> None:
     """Show skill, or the score of another reading, against return; the first three are named."""
-    known = [(name, x, y) for name, x, y in points if x is not None and y is not None]
-    if not known:
+    returns = {line.row.agent: line.row.return_pct for line in lines}
+    known = [name for name in values if None not in (values[name], returns.get(name))]
+    looks = season.colours(season.players(known)[:NAMED])
+    spots = []
+    for name, value in values.items():
+        earned = returns.get(name)
+        if value is not None and earned is not None:
+            spots.append((name, value, earned, looks.get(name, REST)))
+    if not spots:
         return
-    looks = season.colours(season.players(name for name, *_ in known)[:NAMED])
-    spots = [(name, x, y, looks.get(name, REST)) for name, x, y in known]
 
     unit = "%+.3f"
     said = "Right of the line is closer than the price, above it earns money. Luck moves return far more."
@@ -255,7 +283,7 @@ SORTS = {
 Row = TypeVar("Row")
 
 
-def ordered(lines: Sequence[LeaderboardLine], sort: str, reading: str) -> list[LeaderboardLine]:
+def ordered(lines: Lines, sort: str, reading: str) -> list[LeaderboardLine]:
     """Return the lines of a board: what is best first, and last what nothing is known of.
 
     Best is the surest skill, as the board stands; in another reading than the stated one, for which there is
@@ -284,7 +312,9 @@ def _key(sort: str, reading: str) -> Callable[[LeaderboardLine], float]:
         value: float | None = getattr(line.row, name)
         if value is None:
             return math.inf
-        return value if sort in smallest else -value
+        if sort in smallest:
+            return value
+        return -value
 
     return key
 

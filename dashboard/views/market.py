@@ -33,9 +33,39 @@ from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from arena.record.write.listings import quote_of
-from dashboard import html
 from dashboard.board import market_table
-from dashboard.pages import Address, Widget, choice, in_app, listing, long_text, put, section, step, way
+from dashboard.html import (
+    EMPTY,
+    Line,
+    Quotation,
+    Rows,
+    Tile,
+    beside,
+    box,
+    columns_of_table,
+    html_table,
+    line_chart,
+    reasons_box,
+    strip,
+    tag,
+    thin,
+    tiles,
+    venue_link,
+)
+from dashboard.pages import (
+    Address,
+    Widget,
+    choice,
+    in_app,
+    listing,
+    long_text,
+    named,
+    put,
+    section,
+    step,
+    subheading,
+    way,
+)
 from dashboard.record import MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
 from dashboard.words import (
     DONE,
@@ -175,15 +205,20 @@ def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPositio
 
     quote, at = priced.get(account.cohort, (None, BEGINNING))
     for key, entries in lots.items():
+        shares = 0
+        bought = 0
+        value = 0
+        for entry in entries:
+            shares += entry.shares
+            value += entry.cost
+            if entry.kind == "buy":
+                bought += entry.shares
+
         side = key[1]
-        shares = sum(entry.shares for entry in entries)
         price = price_of(quote, side, at, None).value
-        value = sum(entry.cost for entry in entries)
         if price is not None:
             value = worth(shares, price)
-
         lot = profit_by_lot(entries, {key: value})[key]
-        bought = sum(entry.shares for entry in entries if entry.kind == "buy")
         yield MarketPosition(account.cohort, account.agent, side, lot, price if shares else None, bought)
 
 
@@ -194,7 +229,7 @@ def read_market_history(
     places = {place.round_id: place for place in offered if place.shown and place.cohort == cohort}
     rounds = list(places)
     newest = read_market_forecasts(connection, market, rounds[-1:])
-    drawn = html.thin(rounds, SAID // max(len(newest), 1))
+    drawn = thin(rounds, SAID // max(len(newest), 1))
     said = read_market_forecasts(connection, market, drawn)
 
     newest_of = {}
@@ -212,12 +247,12 @@ def read_market_history(
 
 def show(record: RecordSource) -> None:
     """Show the market that the address names, from the question down to its rules."""
-    named = st.query_params.get("market", "")
+    asked = st.query_params.get("market", "")
     page = None
     why = "No market is chosen."
-    if named:
-        page = kept(record, read_market_page, MarketId(named))
-        why = f"The record knows no market {code(named[:200])}."
+    if asked:
+        page = kept(record, read_market_page, MarketId(asked))
+        why = f"The record knows no market {code(asked[:200])}."
     if page is None:
         st.title(TITLE, anchor=False)
         st.info(f"{why} Choose one from the list.", icon=":material/search_off:")
@@ -231,7 +266,7 @@ def show(record: RecordSource) -> None:
         cohort = _cohort(page)
         history = kept(record, read_market_history, page.market.id, cohort, page.offered)
         stated = {forecast.agent for forecast in history.said}
-        options = {name: name for name, _ in known.agents if name in stated}
+        options = named(filter(stated.__contains__, known.kinds))
         agent = NOBODY
         if options:
             agent = choice("Agent", "agent", {NOBODY: "Highlight an agent"} | options, NOBODY, "list")
@@ -268,23 +303,27 @@ def market_head(
     middle = round(median(opinions)) if opinions else None
     price = page.quote.price if page.quote else None
 
-    title = f"Over time, cohort {cohort}" if cohort else "Over time"
+    title = "Over time"
+    if cohort:
+        title = f"Over time, cohort {cohort}"
     drawn = price_chart(page, history, known, agent)
-    over_time = html.box(title, drawn, _about_chart(history))
+    over_time = box(title, drawn, _about_chart(history))
     if not drawn:
         why = "Nobody has read a price of this market yet; the next arena round or arena run does."
-        over_time = html.box("Over time", below=why)
-    left = _price_box(page, price) + html.tiles(_figures(page, opinions, middle, price)) + over_time
+        over_time = box("Over time", below=why)
+    left = _price_box(page, price) + tiles(_figures(page, opinions, middle, price)) + over_time
 
     if stated:
-        title = "What agents said last" if page.ends else "What agents say"
-        strip = _strip_of(stated, known, price, middle)
-        right = html.box(title, strip, _about_strip(stated, known, cohort))
+        title = "What agents say"
+        if page.ends:
+            title = "What agents said last"
+        drawn_strip = _strip_of(stated, known, price, middle)
+        right = box(title, drawn_strip, _about_strip(stated, known, cohort))
         right += _reasons(stated, price, address)
     else:
         why = "No agent has stated a probability yet; the next arena round may put it before them."
-        right = html.box("What agents say", below=why)
-    return html.columns(left, right, look="lead whole")
+        right = box("What agents say", below=why)
+    return beside(left, right, look="lead whole")
 
 
 PRICE_BOX = (
@@ -299,17 +338,17 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
     about = "last price of YES"
     if page.ends:
         said = str(outcome(True, page.ends[-1][0].payout))
-        status = html.tag(f"Resolved {said}", said.lower())
+        status = tag(f"Resolved {said}", said.lower())
     elif page.closed:
-        status = html.tag("Closed, result awaited", "closed")
+        status = tag("Closed, result awaited", "closed")
     else:
-        status = html.tag("Open", "open")
+        status = tag("Open", "open")
         about = "price of YES"
     if page.quote is not None:
         about += f", {moment(page.quote.at)}"
 
-    shown = html.EMPTY if price is None else cents(price)
-    where = html.venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
+    shown = EMPTY if price is None else cents(price)
+    where = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
     if where:
         where = filled(" · %s", where)
     return filled(PRICE_BOX, shown, status, about, " · ".join(_small_print(page)), where)
@@ -333,23 +372,23 @@ OPINIONS = "Without agents that hold no opinion."
 
 def _figures(
     page: MarketPage, opinions: Sequence[int], middle: int | None, price: int | None
-) -> Iterator[html.Tile]:
+) -> Iterator[Tile]:
     """Yield what agents say together, and how much is traded."""
     if middle is not None:
         median_text = f"agents’ median{_from_price(middle, price)}"
-        yield html.Tile(rounded_percent(middle), median_text, OPINIONS)
+        yield Tile(rounded_percent(middle), median_text, OPINIONS)
     if len(opinions) > 1:
         apart = (max(opinions) - min(opinions)) / 10_000
-        yield html.Tile(f"{apart:.0f} pp", "from the lowest to the highest agent", OPINIONS)
+        yield Tile(f"{apart:.0f} pp", "from the lowest to the highest agent", OPINIONS)
 
     held = sum(position.lot.shares > 0 for position in page.positions)
     traded = f"{len(page.dealt):,}"
     if len(page.dealt) == DEALT:
         traded += " or more"
-    yield html.Tile(f"{held:,}", f"open positions, {traded} trades in all cohorts", "Of all agents.")
+    yield Tile(f"{held:,}", f"open positions, {traded} trades in all cohorts", "Of all agents.")
     if page.quote is not None and page.quote.volume is not None:
         volume = dollars(page.quote.volume // ONE * ONE)
-        yield html.Tile(volume, "volume at the venue", "What everyone has traded.")
+        yield Tile(volume, "volume at the venue", "What everyone has traded.")
 
 
 def _from_price(middle: int, price: int | None) -> str:
@@ -375,11 +414,13 @@ def _strip_of(
     looks = known.colours(forecast.agent for forecast in stated)
     spots = []
     for forecast in stated:
-        look = looks[forecast.agent] if known.has_opinion(forecast.agent) else "grey"
+        look = "grey"
+        if known.has_opinion(forecast.agent):
+            look = looks[forecast.agent]
         spots.append((forecast.agent, forecast.probability / ONE, look))
 
     says = f"The last probabilities of {count(len(stated), 'agent')}, from the highest to the lowest"
-    return html.strip(spots, money(price), money(middle), says)
+    return strip(spots, money(price), money(middle), says)
 
 
 def _about_strip(stated: Sequence[LastForecast], known: SeasonOverview, cohort: int) -> str:
@@ -397,15 +438,15 @@ def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address
     order = sorted(stated, key=lambda forecast: -abs(forecast.probability - (price or 0)))
     quotations = [_quotation(forecast, price, address) for forecast in order if forecast.reason]
     if not quotations:
-        return html.box("Reasons", below="No agent has given a reason for this market.")
-    return html.reasons(quotations)
+        return box("Reasons", below="No agent has given a reason for this market.")
+    return reasons_box(quotations)
 
 
-def _quotation(forecast: LastForecast, price: int | None, address: Address) -> html.Quotation:
+def _quotation(forecast: LastForecast, price: int | None, address: Address) -> Quotation:
     """Return a forecast with its reason."""
     place = forecast.round
     probability = forecast.probability
-    return html.Quotation(
+    return Quotation(
         who=forecast.agent,
         did=f"says {rounded_percent(probability)}{_from_price(probability, price)}",
         why=flat(forecast.reason),
@@ -436,25 +477,32 @@ def price_chart(page: MarketPage, history: History, known: SeasonOverview, agent
     priced = [(x.at.timestamp(), x.price / 10_000) for x in history.prices.points if x.price is not None]
     until = max([min(page.market.closes_at, page.now).timestamp(), *stated, *(at for at, _ in priced)])
     price = _steps(priced, until)
-    times = sorted(stated)
-    lows = _steps([(at, min(stated[at])) for at in times], until)
-    highs = _steps([(at, max(stated[at])) for at in times], until)
-    band = [(at, low, high) for (at, low), (_, high) in zip(lows, highs, strict=True)]
+    lows = []
+    highs = []
+    middles = []
+    for at, values in sorted(stated.items()):
+        lows.append((at, min(values)))
+        highs.append((at, max(values)))
+        middles.append((at, median(values)))
+    edges = zip(_steps(lows, until), _steps(highs, until), strict=True)
+    band = [(at, low, high) for (at, low), (_, high) in edges]
 
     lines = [
-        html.Line("Price", price, "ink", cents(round(price[-1][1] * 10_000)) if price else ""),
-        _stated_line("Median", [(at, median(stated[at])) for at in times], "grey", until),
+        Line("Price", price, "ink", cents(round(price[-1][1] * 10_000)) if price else ""),
+        _stated_line("Median", middles, "grey", until),
         _stated_line(agent, sorted(theirs), known.colours([agent])[agent], until),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
     note = "shaded: from the lowest to the highest agent" * (len(band) > 1)
-    return html.line_chart(lines, says, "%.0f%", band, note)
+    return line_chart(lines, says, "%.0f%", band, note)
 
 
-def _stated_line(name: str, stated: Steps, look: str, until: float) -> html.Line:
+def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
     """Return what was stated over time as a line; that of the median is dashed."""
-    end = f"{stated[-1][1]:.0f}%" if stated else ""
-    return html.Line(name, _steps(stated, until), look, end, dashed=name == "Median")
+    end = ""
+    if stated:
+        end = f"{stated[-1][1]:.0f}%"
+    return Line(name, _steps(stated, until), look, end, dashed=name == "Median")
 
 
 def _steps(known: Steps, until: float) -> list[tuple[float, float]]:
@@ -473,7 +521,9 @@ def _steps(known: Steps, until: float) -> list[tuple[float, float]]:
 
 def _about_chart(history: History) -> str:
     """Say what the chart shows."""
-    said = "The price is that of YES." if history.prices.points else "No price was read."
+    said = "No price was read."
+    if history.prices.points:
+        said = "The price is that of YES."
     if history.prices.thinned or history.thinned:
         said += " More is stored than fits: what is drawn is evenly spaced."
     return said
@@ -493,43 +543,48 @@ def _positions_of(page: MarketPage) -> None:
 
 def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -> Markup:
     """Return every position, those still open first; a row leads to its agent."""
-    ordered = sorted(held, key=lambda position: (not position.lot.shares, -position.cohort))
-    left_out = ("entry",) if any(position.lot.shares for position in held) else OF_HELD
-    columns = {key: x for key, x in html.columns_of_table("positions").items() if key not in left_out}
-    rows = [_position_row(position, address) for position in ordered]
-    return html.html_table(rows, columns, "Positions: one row each")
+    left_out: tuple[str, ...] = OF_HELD
+    if any(position.lot.shares for position in held):
+        left_out = ("entry",)
+    columns = {key: x for key, x in columns_of_table("positions").items() if key not in left_out}
+    return html_table(_position_rows(held, address), columns, "Positions: one row each")
 
 
 def about_positions(held: Sequence[MarketPosition]) -> str:
     """Say how many they are, and what they have made."""
-    total = sum(position.lot.money.total for position in held)
+    total = 0
+    shown = 0
+    for position in held:
+        total += position.lot.money.total
+        shown += round(position.lot.money.total, -4)
     said = f"{count(len(held), 'position')}; total P/L {gained(total)}."
-    if sum(round(position.lot.money.total, -4) for position in held) != round(total, -4):
+    if shown != round(total, -4):
         said += " Rows are rounded."
     return said
 
 
-def _position_row(position: MarketPosition, address: Address) -> dict[str, object]:
-    """Return what is said of a position."""
-    shares = position.lot.shares
-    made = position.lot.money
-    row = {
-        "agent": position.agent,
-        "cohort": position.cohort,
-        "side": position.side,
-        "bought": money(position.bought),
-        "entry": percent(average_price(made.paid, position.bought)),
-        "held": money(shares),
-        "average": percent(average_price(made.cost, shares)),
-        "price": percent(position.price),
-        "profit": money(made.total),
-        "paid": money(made.paid),
-        "received": money(made.received),
-        "href": address(way("agent", agent=position.agent)),
-    }
-    if shares > 0:
-        row |= {"cost": money(made.cost), "value": money(made.value)}
-    return row
+def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
+    """Yield what is said of positions, those still open first."""
+    for position in sorted(held, key=lambda position: (not position.lot.shares, -position.cohort)):
+        shares = position.lot.shares
+        made = position.lot.money
+        row = {
+            "agent": position.agent,
+            "cohort": position.cohort,
+            "side": position.side,
+            "bought": money(position.bought),
+            "entry": percent(average_price(made.paid, position.bought)),
+            "held": money(shares),
+            "average": percent(average_price(made.cost, shares)),
+            "price": percent(position.price),
+            "profit": money(made.total),
+            "paid": money(made.paid),
+            "received": money(made.received),
+            "href": address(way("agent", agent=position.agent)),
+        }
+        if shares > 0:
+            row |= {"cost": money(made.cost), "value": money(made.value)}
+        yield row
 
 
 def _trades(page: MarketPage) -> None:
@@ -544,31 +599,31 @@ def _trades(page: MarketPage) -> None:
 
 def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Markup:
     """Return trades, a row each, which leads to its turn."""
-    rows = [_trade_row(trade, address) for trade in dealt]
-    return html.html_table(rows, html.columns_of_table("trades"), "Trades: one row each")
+    return html_table(_trade_rows(dealt, address), columns_of_table("trades"), "Trades: one row each")
 
 
-def _trade_row(trade: MarketTrade, address: Address) -> dict[str, object]:
-    """Return what is said of a trade."""
-    return {
-        "agent": trade.agent,
-        "at": trade.at,
-        "cohort": trade.cohort,
-        "round": trade.round,
-        "did": f"{DONE[trade.action]} {trade.side}",
-        "shares": money(trade.shares),
-        "price": trade.price / 10_000,
-        "amount": money(trade.amount),
-        "fee": money(trade.fee),
-        "href": address(way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent)),
-    }
+def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
+    """Yield what is said of trades."""
+    for trade in dealt:
+        yield {
+            "agent": trade.agent,
+            "at": trade.at,
+            "cohort": trade.cohort,
+            "round": trade.round,
+            "did": f"{DONE[trade.action]} {trade.side}",
+            "shares": money(trade.shares),
+            "price": trade.price / 10_000,
+            "amount": money(trade.amount),
+            "fee": money(trade.fee),
+            "href": address(way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent)),
+        }
 
 
 def _ends(page: MarketPage) -> None:
     """Show how the market ended, and whether that was corrected."""
     if not page.ends:
         return
-    st.subheader("Resolution", anchor=False)
+    subheading("Resolution")
     newest = page.ends[-1][0]
     st.markdown(about_resolution(newest))
     if len(page.ends) == 1:
@@ -578,24 +633,27 @@ def _ends(page: MarketPage) -> None:
     if any(end.by_hand for end, _ in page.ends):
         whose = "The result has several versions"
     st.markdown(f"{whose}; what was paid before was taken back and paid anew.")
-    rows = [_resolution_row(end) | {"Learnt": learnt_at} for end, learnt_at in page.ends]
-    listing(rows, html.columns_of_table("resolutions"), "Resolution: one row a version")
+    listing(_resolution_rows(page), columns_of_table("resolutions"), "Resolution: one row a version")
 
 
-def _resolution_row(end: Resolution) -> dict[str, object]:
-    """Return what is said of a version of a market's result."""
-    return {
-        "Version": end.version,
-        "Outcome": outcome(True, end.payout),
-        "Known since": end.known_at,
-        "Source": end.source,
-    }
+def _resolution_rows(page: MarketPage) -> Rows:
+    """Yield what is said of the versions of the result."""
+    for end, learnt_at in page.ends:
+        yield {
+            "Version": end.version,
+            "Outcome": outcome(True, end.payout),
+            "Known since": end.known_at,
+            "Learnt": learnt_at,
+            "Source": end.source,
+        }
 
 
 def about_resolution(found: Resolution) -> str:
     """Return what was paid, since when that is known and from whom, in Markdown."""
     if found.by_hand:
-        how = "The decision made by hand was withdrawn" if found.withdrawn else "Settled by hand"
+        how = "Settled by hand"
+        if found.withdrawn:
+            how = "The decision made by hand was withdrawn"
         when = f"on {moment(found.known_at)}, version {found.version}"
         return f"{_paid(found.payout)} {how}: {plain(found.reason, most=600)} ({when})"
     since = moment(found.known_at)
@@ -617,7 +675,7 @@ def _related(record: RecordSource, market: Market) -> None:
     others = kept(record, read_market_list, MarketFilter(event=market.event_id))
     lines = [line for line in others.lines if line.market.id != market.id]
     if lines:
-        st.subheader("Related markets", anchor=False)
+        subheading("Related markets")
         put(market_table(lines, ("question", "price", "trend", "spread", "status", "closes")), "related")
         step("Search these markets", "markets", event=market.event_id)
 
@@ -659,7 +717,7 @@ def _texts(page: MarketPage) -> None:
 def _changes(page: MarketPage) -> None:
     """Show what each version of the page said otherwise than the one before."""
     rows = list(chain.from_iterable(starmap(_changed, pairwise(page.pages))))
-    listing(rows, html.columns_of_table("changes of a page"), "Changes of the market's page")
+    listing(rows, columns_of_table("changes of a page"), "Changes of the market's page")
 
 
 def _changed(before: PageVersion, after: PageVersion) -> Iterator[dict[str, object]]:
@@ -675,4 +733,6 @@ def _text(name: str, value: Any) -> str:
     """Return what a page says of something, as people write it."""
     if isinstance(value, datetime):
         return moment(value)
-    return WRITTEN[name](value) if name in WRITTEN else str(value)
+    if name in WRITTEN:
+        return WRITTEN[name](value)
+    return str(value)

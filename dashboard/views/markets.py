@@ -6,7 +6,7 @@ import streamlit as st
 
 from arena.errors import story_count
 from dashboard.board import market_table
-from dashboard.pages import choice, put, step, typed
+from dashboard.pages import choice, named, put, step, typed
 from dashboard.record import (
     PAGE_ROWS,
     FilterMenu,
@@ -67,8 +67,8 @@ def _asked(offered: FilterMenu) -> MarketFilter:
         search = typed("Search", "search", "Search questions")
         category = ANY
         if len(offered.categories) > 1:
-            named = {ANY: "All categories"} | {name: name for name in offered.categories}
-            category = choice("Category", "category", named, ANY, "list")
+            options = {ANY: "All categories"} | named(offered.categories)
+            category = choice("Category", "category", options, ANY, "list")
 
     pill = choice("Show", "show", {key: label for key, (label, *_) in PILLS.items()}, "all")
     _, status, order = PILLS[pill]

@@ -1,7 +1,7 @@
 """How the arena works: is it well, what is played, what failed, what it costs, rejected venue data."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -29,8 +29,22 @@ from arena.record.queries.operations import TurnOutcome, read_turn_outcomes
 from arena.record.schema.database import Connection, schema_version
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
-from dashboard import html
-from dashboard.pages import choice, listing, put, section, way
+from dashboard.html import (
+    LONG,
+    HtmlColumn,
+    Line,
+    Rows,
+    Tile,
+    box,
+    columns_of_table,
+    heat_map,
+    light,
+    line_chart,
+    meanings,
+    meter,
+    tiles,
+)
+from dashboard.pages import choice, listing, put, section, subheading, way
 from dashboard.record import RecordSource, arena_status, kept, known_config, season
 from dashboard.words import count, day, escaped, flat, moment, plain, usd, written
 from markets.millionths import ONE
@@ -93,12 +107,14 @@ def show(record: RecordSource) -> None:
     known = season(record)
     simulated = " (simulated)" * bool(known.cohorts and known.is_simulated)
     is_replay = bool(known.cohorts) and known.cohorts[-1].stamp == "replay"
-    starter = "“arena replay” plays a recording" if is_replay else "“arena run” starts one"
+    starter = "“arena run” starts one"
+    if is_replay:
+        starter = "“arena replay” plays a recording"
 
     _health(status, starter)
-    put(html.tiles(figures(status, page.outcomes, simulated)), "tiles")
+    put(tiles(figures(status, page.outcomes, simulated)), "tiles")
     put(turn_map(page.outcomes, known.kinds), "map")
-    put(html.box("At work", html.meanings(at_work(status, page, simulated, starter), "facts")), "work")
+    put(box("At work", meanings(at_work(status, page, simulated, starter), "facts")), "work")
 
     show_failed(page.failed)
     show_rounds(status.rounds)
@@ -112,7 +128,7 @@ def _health(status: Status, starter: str) -> None:
     """Show how the arena is, and why."""
     reasons = [reason.text for reason in status.reasons]
     word = status.word
-    put(html.light(word, f"{word.capitalize()}.", _sentence(status, starter), reasons), "health")
+    put(light(word, f"{word.capitalize()}.", _sentence(status, starter), reasons), "health")
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -133,12 +149,12 @@ def _sentence(status: Status, starter: str) -> str:
     return f"{WORDS[status.word]} No scheduler is running, so nothing happens by itself; {starter}."
 
 
-def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> list[html.Tile]:
+def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> list[Tile]:
     """Return the four figures that an operator looks for first."""
     failed = sum(outcome.status in UNUSABLE for outcome in outcomes)
     return [
         _next_round_tile(status),
-        html.Tile(
+        Tile(
             f"{failed:,} of {len(outcomes):,}",
             "turns failed, newest rounds",
             "Failed, late or malformed, in the rounds of the map below.",
@@ -149,67 +165,68 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> 
     ]
 
 
-def _next_round_tile(status: Status) -> html.Tile:
+def _next_round_tile(status: Status) -> Tile:
     """Return when a round comes: what is not live has a time of its own."""
     coming = status.calendar.next_round
     is_live = status.calendar.live
-    label = "next round" if is_live else "next round, in the season’s own time"
+    label = "next round, in the season’s own time"
+    if is_live:
+        label = "next round"
     if coming is None:
-        return html.Tile("none", label, "None is planned.")
+        return Tile("none", label, "None is planned.")
 
     when = day(coming)
     if is_live:
         when = "due now" if coming <= status.at else far_text(coming, status.at)
-    return html.Tile(when, label, moment(coming))
+    return Tile(when, label, moment(coming))
 
 
-def _spent_tile(status: Status, simulated: str) -> html.Tile:
+def _spent_tile(status: Status, simulated: str) -> Tile:
     """Return what was spent today, of how much if there is a budget."""
     said = "On calls since midnight UTC; at worst where unknown."
     spent = usd(status.spend.today)
     for budget in status.spend.limits:
         if budget.scope == "day":
             label = f"spent today of {usd(budget.limit)}{simulated}"
-            return html.Tile(spent, label, said, picture=html.meter(budget.used))
-    return html.Tile(spent, f"spent today{simulated}", said)
+            return Tile(spent, label, said, picture=meter(budget.used))
+    return Tile(spent, f"spent today{simulated}", said)
 
 
-def _prices_tile(status: Status, is_begun: bool) -> html.Tile:
+def _prices_tile(status: Status, is_begun: bool) -> Tile:
     """Return when prices were read, and how many are too old."""
     label = "prices read"
     if status.held.stale:
         label += f", {count(status.held.stale, 'price')} stale"
     read_at = status.looked_at
     if read_at is None:
-        return html.Tile("no longer" if is_begun else "not yet", label, "Prices are read with each round.")
+        return Tile("no longer" if is_begun else "not yet", label, "Prices are read with each round.")
     when = far_text(read_at, status.at) if status.calendar.live else day(read_at)
-    return html.Tile(when, label, moment(read_at))
+    return Tile(when, label, moment(read_at))
 
 
 def turn_map(outcomes: Sequence[TurnOutcome], agents: Iterable[str]) -> Markup:
     """Draw how each agent's turns ended in each of the newest rounds."""
     if not outcomes:
-        return html.box("Turns", below="No turn has ended yet: “arena round” plays one.")
+        return box("Turns", below="No turn has ended yet: “arena round” plays one.")
 
-    rounds = dict.fromkeys((outcome.cohort, outcome.round) for outcome in outcomes)
-    places = {place: number for number, place in enumerate(rounds)}
-    fields: dict[str, list[tuple[str, str] | None]] = {}
+    fields: dict[str, dict[tuple[int, int], tuple[str, str]]] = {}
+    cohorts: dict[tuple[int, int], str] = {}
+    numbers = Counter[str]()
     for outcome in outcomes:
+        place = (outcome.cohort, outcome.round)
         said = f"{outcome.agent}, cohort {outcome.cohort}, round {outcome.round}: {outcome.status}"
-        row = fields.setdefault(outcome.agent, [None] * len(places))
-        row[places[outcome.cohort, outcome.round]] = (outcome.status, said)
-    rows = {agent: fields[agent] for agent in agents if agent in fields}
+        fields.setdefault(outcome.agent, {})[place] = (outcome.status, said)
+        cohorts[place] = str(outcome.cohort)
+        numbers[outcome.status] += 1
+    rows = {agent: list(map(fields[agent].get, cohorts)) for agent in agents if agent in fields}
 
-    numbers = Counter(outcome.status for outcome in outcomes)
     said = ", ".join(f"{number:,} {status}" for status, number in numbers.items())
-    chart = html.heat_map(
-        rows, [str(cohort) for cohort, _ in places], f"Turns of each agent by round: {said}"
-    )
+    chart = heat_map(rows, list(cohorts.values()), f"Turns of each agent by round: {said}")
     newest = "By round: "
-    if len(places) == ROUNDS:
+    if len(cohorts) == ROUNDS:
         newest = f"A column is a round, the newest {ROUNDS} at most: "
     letters = "Letters: F failed, M malformed, L late, D declined, W waiting."
-    return html.box("Turns by agent and round", chart, f"{newest}{said}. {letters}")
+    return box("Turns by agent and round", chart, f"{newest}{said}. {letters}")
 
 
 def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) -> dict[str, str]:
@@ -277,25 +294,26 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
 
     newest = sorted(rounds, key=lambda state: (state.at, state.cohort), reverse=True)
     statuses = dict.fromkeys(chain.from_iterable(state.turns for state in newest))
-    columns = dict(html.columns_of_table("rounds"))
+    columns = dict(columns_of_table("rounds"))
     for label in (*map(str.capitalize, statuses), "Missing"):
-        columns[label] = html.HtmlColumn(label, format="localized")
-    listing([_round_row(state, statuses) for state in newest], columns, "Rounds")
+        columns[label] = HtmlColumn(label, format="localized")
+    listing(_round_rows(newest, statuses), columns, "Rounds")
 
 
-def _round_row(state: RoundState, statuses: Iterable[str]) -> dict[str, object]:
-    """Return what is said of a round: how many of its turns ended how."""
-    row = {
-        "Decided": state.at,
-        "Cohort": state.cohort,
-        "Round": state.number,
-        "State": "done" if state.done else "under way",
-        "Missing": state.missing,
-        "href": way("turn", cohort=state.cohort, round=state.number).href,
-    }
-    for status in statuses:
-        row[status.capitalize()] = state.turns.get(status, 0)
-    return row
+def _round_rows(states: Iterable[RoundState], statuses: Iterable[str]) -> Rows:
+    """Yield what is said of rounds: how many of their turns ended how."""
+    for state in states:
+        row = {
+            "Decided": state.at,
+            "Cohort": state.cohort,
+            "Round": state.number,
+            "State": "done" if state.done else "under way",
+            "Missing": state.missing,
+            "href": way("turn", cohort=state.cohort, round=state.number).href,
+        }
+        for status in statuses:
+            row[status.capitalize()] = state.turns.get(status, 0)
+        yield row
 
 
 def show_failed(turns: Sequence[FailedTurn]) -> None:
@@ -305,26 +323,27 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
         "answers could not be read and count as skips."
     )
     if section("Failed turns", turns, "No failed turns.", said):
-        listing(list(map(_failed_row, turns)), html.columns_of_table("failed turns"), "Failed turns")
+        listing(_failed_rows(turns), columns_of_table("failed turns"), "Failed turns")
 
 
-def _failed_row(turn: FailedTurn) -> dict[str, object]:
-    """Return what is said of a turn that failed."""
-    return {
-        "Decided": turn.at,
-        "Agent": turn.agent,
-        "Cohort": turn.cohort,
-        "Round": turn.round,
-        "Turn": turn.status,
-        "Reason": turn.code,
-        "What was said": turn.message,
-        "href": way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent).href,
-    }
+def _failed_rows(turns: Iterable[FailedTurn]) -> Rows:
+    """Yield what is said of turns that failed."""
+    for turn in turns:
+        yield {
+            "Decided": turn.at,
+            "Agent": turn.agent,
+            "Cohort": turn.cohort,
+            "Round": turn.round,
+            "Turn": turn.status,
+            "Reason": turn.code,
+            "What was said": turn.message,
+            "href": way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent).href,
+        }
 
 
 def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     """Show what calls cost: of each budget, by day and by agent."""
-    st.subheader("Spending", anchor=False)
+    subheading("Spending")
     for budget in budgets:
         st.progress(budget.used, _of_budget(budget))
     if not budgets and known_config()[0] is None:
@@ -334,14 +353,14 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
 
     if any(spent for _, spent in page.daily):
         days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
-        cost = html.Line("", days, "c1", written(days[-1][1], "dollar"))
+        cost = Line("", days, "c1", written(days[-1][1], "dollar"))
         says = "Cost of calls on each of the last days"
-        put(html.line_chart([cost], says, "dollar", frames=html.LONG), "cost")
+        put(line_chart([cost], says, "dollar", frames=LONG), "cost")
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:
         st.caption("By agent, in the cohorts still playing and in the newest.")
-        listing(_spending_rows(page.spenders), html.columns_of_table("spending"), "Spending by agent")
+        listing(_spending_rows(page.spenders), columns_of_table("spending"), "Spending by agent")
 
 
 def _of_budget(budget: BudgetUse) -> str:
@@ -385,20 +404,21 @@ def show_jobs(status: Status, is_replay: bool) -> None:
     if is_replay:
         nothing = "None: `arena replay` plays its rounds without jobs."
     if section("Jobs", status.jobs, nothing, "What `arena run` does between rounds."):
-        rows = [_job_row(job) | {"Next": status.next_jobs.get(job.name)} for job in status.jobs]
-        listing(rows, html.columns_of_table("jobs"), "Jobs")
+        listing(_job_rows(status), columns_of_table("jobs"), "Jobs")
 
 
-def _job_row(job: JobState) -> dict[str, object]:
-    """Return how a job went last."""
-    return {
-        "Job": job.name,
-        "Last begun": job.started_at,
-        "Ended": job.ended_at,
-        "For": job.due_at,
-        "Failures": job.failures,
-        "Note": job.note,
-    }
+def _job_rows(status: Status) -> Rows:
+    """Yield how jobs went last."""
+    for job in status.jobs:
+        yield {
+            "Job": job.name,
+            "Last begun": job.started_at,
+            "Ended": job.ended_at,
+            "For": job.due_at,
+            "Next": status.next_jobs.get(job.name),
+            "Failures": job.failures,
+            "Note": job.note,
+        }
 
 
 def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None:
@@ -406,25 +426,26 @@ def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None
     nothing = f"No incidents. `{recorder}` records them while it is at work."
     said = "Newest first. With `watch.webhook` in the config they are sent as they happen."
     if section("Incidents", incidents, nothing, said):
-        listing(list(map(_incident_row, incidents)), html.columns_of_table("incidents"), "Incidents")
+        listing(_incident_rows(incidents), columns_of_table("incidents"), "Incidents")
 
 
-def _incident_row(told: RecordedIncident) -> dict[str, object]:
-    """Return what is said of an incident."""
-    incident = told.incident
-    return {
-        "At": incident.at,
-        "What": incident.text or incident.subject,
-        "Kind": incident.kind.replace("_", " "),
-        "Ended": told.ended_at,
-        "Ongoing": told.ended_at is None,
-        "Webhook": told.delivery,
-    }
+def _incident_rows(incidents: Iterable[RecordedIncident]) -> Rows:
+    """Yield what is said of incidents."""
+    for told in incidents:
+        incident = told.incident
+        yield {
+            "At": incident.at,
+            "What": incident.text or incident.subject,
+            "Kind": incident.kind.replace("_", " "),
+            "Ended": told.ended_at,
+            "Ongoing": told.ended_at is None,
+            "Webhook": told.delivery,
+        }
 
 
 def show_rejected(record: RecordSource, status: Status) -> None:
     """Show what was set aside and why; of the one that is chosen, what was sent."""
-    st.subheader("Rejected venue data", anchor=False)
+    subheading("Rejected venue data")
     kind = choice("Kind", "aside", KINDS, "all")
     quarantined = kept(record, read_quarantine, kind=None if kind == "all" else kind, limit=REJECTED)
     if not quarantined:
@@ -438,28 +459,27 @@ def show_rejected(record: RecordSource, status: Status) -> None:
     st.caption(f"{said} Pages are requests without the expected answer. Open a row to read what was sent.")
 
     by_mark = {_mark(aside): aside for aside in quarantined}
-    rows = []
-    for mark, aside in by_mark.items():
-        rows.append(_rejected_row(aside) | {"href": way("operations", aside=kind, sent=mark).href})
-    listing(rows, html.columns_of_table("rejected data"), "Rejected venue data")
+    listing(_rejected_rows(by_mark, kind), columns_of_table("rejected data"), "Rejected venue data")
     chosen = by_mark.get(st.query_params.get("sent", ""))
     if chosen is not None:
         st.text(chosen.reason)
         st.code(chosen.raw or "(nothing)", language=None, wrap_lines=True)
 
 
-def _rejected_row(aside: StoredQuarantine) -> dict[str, object]:
-    """Return what is said of a record that was rejected."""
-    return {
-        "Last seen": aside.last_seen_at,
-        "Times": aside.times,
-        "Venue": aside.venue,
-        "Kind": aside.kind,
-        "Code": aside.code,
-        "Reason": aside.reason[:LONGEST],
-        "Record": aside.record,
-        "First seen": aside.first_seen_at,
-    }
+def _rejected_rows(by_mark: Mapping[str, StoredQuarantine], kind: str) -> Rows:
+    """Yield what is said of records that were rejected."""
+    for mark, aside in by_mark.items():
+        yield {
+            "Last seen": aside.last_seen_at,
+            "Times": aside.times,
+            "Venue": aside.venue,
+            "Kind": aside.kind,
+            "Code": aside.code,
+            "Reason": aside.reason[:LONGEST],
+            "Record": aside.record,
+            "First seen": aside.first_seen_at,
+            "href": way("operations", aside=kind, sent=mark).href,
+        }
 
 
 def _mark(aside: StoredQuarantine) -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import streamlit as st
 from markupsafe import Markup
@@ -31,8 +32,19 @@ from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
 from arena.record.schema.world import QuoteRow
 from arena.record.write.evidence import read_evidence
-from dashboard import html
-from dashboard.pages import choice, listing, long_text, put, section, step, subheading, way
+from dashboard.html import (
+    NOTHING,
+    HtmlColumn,
+    Quotation,
+    Rows,
+    Tile,
+    columns_of_table,
+    pills,
+    reasons_box,
+    tiles,
+    venue_cell,
+)
+from dashboard.pages import choice, listing, long_text, named, put, section, step, subheading, way
 from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
     DONE,
@@ -109,6 +121,11 @@ class TurnPage:
         return [fill for fill in self.fills if fill.action == "buy"]
 
     @property
+    def spent(self) -> int:
+        """Return what it paid for its purchases."""
+        return sum(fill.amount for fill in self.bought)
+
+    @property
     def sales(self) -> int:
         """Return how many sales it made."""
         return len(self.fills) - len(self.bought)
@@ -122,7 +139,7 @@ def read_turn(connection: Connection, cohort: int, round_number: int, agent: str
 
     evidence: list[tuple[MarketId, Article]] = []
     for market, articles in read_evidence(connection, turn.round_id).items():
-        evidence.extend((market, article) for article in articles)
+        evidence += zip(repeat(market), articles)
     return TurnPage(
         turn,
         tuple(read_turn_rounds(connection, cohort, agent)),
@@ -177,7 +194,9 @@ ORDER = None
 
 def show(record: RecordSource) -> None:
     """Show the turn that the address names, or the list of the newest."""
-    cohort, round_text, agent = (st.query_params.get(key, "") for key in ("cohort", "round", "agent"))
+    cohort = st.query_params.get("cohort", "")
+    round_text = st.query_params.get("round", "")
+    agent = st.query_params.get("agent", "")
     if not (cohort and round_text):
         st.title("Turns", anchor=False)
         show_list(record)
@@ -188,7 +207,9 @@ def show(record: RecordSource) -> None:
         show_turn(record, page)
         return
     st.title(TITLE, anchor=False)
-    whose = f" of {code(agent[:200])}" if agent else ""
+    whose = ""
+    if agent:
+        whose = f" of {code(agent[:200])}"
     where = f"in round {code(round_text[:20])} of cohort {code(cohort[:20])}"
     said = f"The record holds no turn{whose} {where}, or it is not in yet."
     st.info(said, icon=":material/search_off:")
@@ -213,8 +234,8 @@ STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
 
 def show_list(record: RecordSource) -> None:
     """Show the controls, and the turns that are so."""
-    named = {ANY: "All agents"} | {name: name for name, _ in season(record).agents}
-    agent = choice("Agent", "agent", named, ANY, "list")
+    agents = {ANY: "All agents"} | named(season(record).kinds)
+    agent = choice("Agent", "agent", agents, ANY, "list")
     status = choice("Status", "status", STATUSES, ANY)
     turns = kept(record, read_newest_turns, MOST + 1, EVERY.get(agent, agent), EVERY.get(status, status))
     if not turns:
@@ -226,27 +247,28 @@ def show_list(record: RecordSource) -> None:
 
     more = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
     st.caption(f"{more}, newest first.")
-    meant = html.HtmlColumn("Status", " ".join(MEANT.values()))
-    columns = {**html.columns_of_table("turns"), "status": meant}
-    listing([_turn_row(turn) for turn in turns[:MOST]], columns, "Turns: one row each")
+    meant = HtmlColumn("Status", " ".join(MEANT.values()))
+    columns = {**columns_of_table("turns"), "status": meant}
+    listing(_turn_rows(turns[:MOST]), columns, "Turns: one row each")
 
 
-def _turn_row(turn: TurnSummary) -> dict[str, object]:
-    """Return what lists say of a turn."""
-    return {
-        "at": turn.at,
-        "agent": turn.agent,
-        "status": turn.status,
-        "bought": turn.bought,
-        "spent": money(turn.spent),
-        "sold": turn.sold,
-        "rejected": turn.rejected,
-        "calls": turn.calls,
-        "cost": money(turn.cost),
-        "cohort": turn.cohort,
-        "round": turn.round,
-        "href": way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent).href,
-    }
+def _turn_rows(turns: Sequence[TurnSummary]) -> Rows:
+    """Yield what lists say of turns."""
+    for turn in turns:
+        yield {
+            "at": turn.at,
+            "agent": turn.agent,
+            "status": turn.status,
+            "bought": turn.bought,
+            "spent": money(turn.spent),
+            "sold": turn.sold,
+            "rejected": turn.rejected,
+            "calls": turn.calls,
+            "cost": money(turn.cost),
+            "cohort": turn.cohort,
+            "round": turn.round,
+            "href": way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent).href,
+        }
 
 
 def show_turn(record: RecordSource, page: TurnPage) -> None:
@@ -258,12 +280,14 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
-    put(html.tiles(figures(page, ", simulated" * season(record).is_simulated)), "tiles")
+    put(tiles(figures(page, ", simulated" * season(record).is_simulated)), "tiles")
 
     if turn.note and turn.note not in [failure.note for failure in page.failures]:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     for failure in page.failures:
-        when = f", {moment(failure.at)}" if failure.at else ""
+        when = ""
+        if failure.at:
+            when = f", {moment(failure.at)}"
         st.markdown(f"**Failure {failure.number}{when}:** {plain(failure.note, most=5_000)}")
     repaired = json.loads(turn.repaired)
     if repaired:
@@ -283,7 +307,7 @@ def summary(page: TurnPage) -> str:
     turn = page.turn
     did = []
     if page.bought:
-        spent = in_dollars(round(sum(fill.amount for fill in page.bought) / ONE)).removesuffix(".00")
+        spent = in_dollars(round(page.spent / ONE)).removesuffix(".00")
         markets = {fill.market_id for fill in page.bought}
         did.append(f"bet {spent} on {count(len(markets), 'market')}")
     if page.sales:
@@ -300,16 +324,18 @@ def reasons(page: TurnPage) -> Markup:
     for claim in page.claims:
         if claim.said.reason and claim.said.final is not None:
             fill = traded.get(claim.seen.id)
-            apart = abs(claim.said.final - claim.seen.mid) if claim.seen.mid is not None else 0
+            apart = 0
+            if claim.seen.mid is not None:
+                apart = abs(claim.said.final - claim.seen.mid)
             traded_first.append((-fill.amount if fill else 1, -apart, _quotation(claim, fill)))
 
     if not traded_first:
-        return html.NOTHING
+        return NOTHING
     traded_first.sort(key=lambda ranked: ranked[:2])
-    return html.reasons([quotation for *_, quotation in traded_first])
+    return reasons_box([quotation for *_, quotation in traded_first])
 
 
-def _quotation(claim: Claim, fill: Fill | None) -> html.Quotation:
+def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     """Return what was said of a market with its reason, and what was traded."""
     did = f"says {rounded_percent(claim.said.final or 0)}"
     if claim.seen.mid is not None:
@@ -318,9 +344,11 @@ def _quotation(claim: Claim, fill: Fill | None) -> html.Quotation:
         did += f"; {_did(fill)} for {dollars(fill.amount)}"
 
     ended = outcome(claim.ended, claim.payout)
-    where = f"result: {ended}" if ended else "not resolved yet"
+    where = "not resolved yet"
+    if ended:
+        where = f"result: {ended}"
     href = way("market", market=claim.seen.id).href
-    return html.Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
+    return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
 
 
 def _ways(page: TurnPage) -> None:
@@ -336,32 +364,36 @@ def _ways(page: TurnPage) -> None:
     ways["Its agent"] = way("agent", agent=turn.agent)
     ways["Its cohort"] = way("cohort", cohort=turn.cohort)
     ways["All turns"] = way("turn")
-    put(html.pills([(label, to.href, False) for label, to in ways.items()], "Go to"), "ways")
+    put(pills([(label, to.href, False) for label, to in ways.items()], "Go to"), "ways")
 
 
-def figures(page: TurnPage, simulated: str) -> list[html.Tile]:
+REFUSED = "Sales of positions, in full or in part; orders and items of the answer that were refused."
+
+
+def figures(page: TurnPage, simulated: str) -> list[Tile]:
     """Return how it ended, what it stated and traded, and what that cost."""
     turn = page.turn
-    stated = sum(claim.said.final is not None for claim in page.claims)
-    seen = [claim.seen for claim in page.claims if claim.seen.shown]
-    stories = {market.story or market.event_id for market in seen}
+    stated = 0
+    shown = 0
+    stories = set()
+    for claim in page.claims:
+        stated += claim.said.final is not None
+        if claim.seen.shown:
+            shown += 1
+            stories.add(claim.seen.story or claim.seen.event_id)
+    forecast = f"markets forecast, {story_count(len(stories))}"
+
+    purchases = f"{count(len(page.bought), 'purchase')}, fees included; caps are measured by the cash before."
+    sales = f"{page.sales:,} sold, {len(page.rejections):,} rejected"
     calls = f"cost of {count(len(page.attempts), 'call')}"
     if page.attempts:
         calls += simulated
     return [
-        html.Tile(turn.status, "status", MEANT.get(turn.status, "")),
-        html.Tile(f"{stated:,} of {len(seen):,}", f"markets forecast, {story_count(len(stories))}"),
-        html.Tile(
-            dollars(sum(fill.amount for fill in page.bought)),
-            f"bet, of {dollars(turn.cash)} in cash",
-            f"{count(len(page.bought), 'purchase')}, fees included; caps are measured by the cash before.",
-        ),
-        html.Tile(
-            f"{page.sales:,} sold, {len(page.rejections):,} rejected",
-            "positions and orders",
-            "Sales of positions, in full or in part; orders and items of the answer that were refused.",
-        ),
-        html.Tile(cost_of(page.attempts), calls, "In dollars."),
+        Tile(turn.status, "status", MEANT.get(turn.status, "")),
+        Tile(f"{stated:,} of {shown:,}", forecast),
+        Tile(dollars(page.spent), f"bet, of {dollars(turn.cash)} in cash", purchases),
+        Tile(sales, "positions and orders", REFUSED),
+        Tile(cost_of(page.attempts), calls, "In dollars."),
     ]
 
 
@@ -369,8 +401,7 @@ def show_orders(page: TurnPage) -> None:
     """Show every bet and sale that was ordered, with what was filled of it."""
     orders: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
     if section("Orders", orders, "It placed no order."):
-        rows = [_order_row(page, order) for order in orders]
-        listing(rows, html.columns_of_table("orders"), "Orders: one row each")
+        listing(_order_rows(page, orders), columns_of_table("orders"), "Orders: one row each")
 
 
 def _market_cells(page: TurnPage, market: MarketId) -> dict[str, object]:
@@ -380,15 +411,16 @@ def _market_cells(page: TurnPage, market: MarketId) -> dict[str, object]:
     return {"question": page.questions[market], "href": way("market", market=market).href}
 
 
-def _order_row(page: TurnPage, order: Bet | Sale) -> dict[str, object]:
-    """Return what was ordered, and what came of it."""
-    return {
-        "wish": _size(order),
-        "limit": percent(order.limit),
-        "came": " ".join(_result(page, order)),
-        "reason": order.reason,
-        **_market_cells(page, order.market_id),
-    }
+def _order_rows(page: TurnPage, orders: Sequence[Bet | Sale]) -> Rows:
+    """Yield what was ordered, and what came of it."""
+    for order in orders:
+        yield {
+            "wish": _size(order),
+            "limit": percent(order.limit),
+            "came": " ".join(_result(page, order)),
+            "reason": order.reason,
+            **_market_cells(page, order.market_id),
+        }
 
 
 def _size(wish: Bet | Sale) -> str:
@@ -404,7 +436,9 @@ def _size(wish: Bet | Sale) -> str:
 
 def _result(page: TurnPage, order: Bet | Sale) -> Iterator[str]:
     """Yield what was filled of an order, and all that was refused about its market."""
-    action = "buy" if isinstance(order, Bet) else "sell"
+    action = "sell"
+    if isinstance(order, Bet):
+        action = "buy"
     for fill in page.fills:
         if (fill.market_id, fill.side, fill.action) == (order.market_id, order.side, action):
             yield f"{_did(fill)}: {money(fill.shares):,.2f} shares for {dollars(fill.amount)}{_part(fill)}."
@@ -445,7 +479,7 @@ def show_fills(page: TurnPage) -> None:
         made = plain(gained(sum(gains)))
         st.caption(f"Held until today or until they resolved, its purchases would have made {made}.")
     with st.expander(f"Fills, level by level: {count(len(rows), 'level')}"):
-        listing(rows, html.columns_of_table("fills"), "Fills: one row a price")
+        listing(rows, columns_of_table("fills"), "Fills: one row a price")
 
 
 def _level_rows(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
@@ -473,15 +507,14 @@ def show_rejections(page: TurnPage) -> None:
     for refused in page.rejections:
         market = page.questions.get(refused.market_id, refused.market_id)
         rows.append({"Why": refused.message, "Market": market, "Code": refused.code})
-    listing(rows, html.columns_of_table("rejections"), "Rejected: one row each")
+    listing(rows, columns_of_table("rejections"), "Rejected: one row each")
 
 
 def show_forecasts(page: TurnPage) -> None:
     """Show every market on offer: what was said of it, blind and in the end, and what came."""
     claims = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
     if section("Forecasts", claims, "No market was on offer.", _judged(claims)):
-        rows = [_claim_row(claim) for claim in claims]
-        listing(rows, html.columns_of_table("forecasts"), "Forecasts: one row a market")
+        listing(_claim_rows(claims), columns_of_table("forecasts"), "Forecasts: one row a market")
 
 
 def _judged(claims: Sequence[Claim]) -> str:
@@ -497,20 +530,21 @@ def _judged(claims: Sequence[Claim]) -> str:
     return "It stated no probability."
 
 
-def _claim_row(claim: Claim) -> dict[str, object]:
-    """Return what was said of a market, and what came."""
-    seen = claim.seen
-    return {
-        "question": seen.question,
-        "final": percent(claim.said.final),
-        "blind": percent(claim.said.blind),
-        "price": percent(seen.mid),
-        "outcome": outcome(claim.ended, claim.payout),
-        "gain": claim.gain,
-        "reason": claim.said.reason,
-        "venue": html.venue_cell(venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)),
-        "href": way("market", market=seen.id).href,
-    }
+def _claim_rows(claims: Sequence[Claim]) -> Rows:
+    """Yield what was said of markets, and what came."""
+    for claim in claims:
+        seen = claim.seen
+        yield {
+            "question": seen.question,
+            "final": percent(claim.said.final),
+            "blind": percent(claim.said.blind),
+            "price": percent(seen.mid),
+            "outcome": outcome(claim.ended, claim.payout),
+            "gain": claim.gain,
+            "reason": claim.said.reason,
+            "venue": venue_cell(venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)),
+            "href": way("market", market=seen.id).href,
+        }
 
 
 def cost_of(attempts: Sequence[CallAttempt]) -> str:
@@ -524,18 +558,25 @@ def cost_of(attempts: Sequence[CallAttempt]) -> str:
 def show_calls(record: RecordSource, page: TurnPage) -> None:
     """Show the calls of a turn, and the words of one of them."""
     failed = sum(attempt.error_code is not None for attempt in page.attempts)
-    result = f"{failed:,} without an answer" if failed else "answered"
+    result = "answered"
+    if failed:
+        result = f"{failed:,} without an answer"
     said = f"{count(len(page.attempts), 'attempt')}, {result}."
     if not section("Calls", page.attempts, "It asked no model.", said):
         return
 
-    rows = [_attempt_row(attempt) for attempt in page.attempts]
-    listing(rows, html.columns_of_table("calls"), "Calls: one row an attempt")
-    named = {_call_key(attempt): attempt for attempt in page.attempts}
-    options = {key: _call_name(attempt) for key, attempt in named.items()}
-    answered = [key for key, attempt in named.items() if attempt.error_code is None]
-    chosen = choice("Call", "call", options, (answered or list(named))[-1], "list")
-    _call_texts(record, named[chosen])
+    listing(_attempt_rows(page.attempts), columns_of_table("calls"), "Calls: one row an attempt")
+    by_key = {}
+    options = {}
+    newest = _call_key(page.attempts[-1])
+    for attempt in page.attempts:
+        key = _call_key(attempt)
+        by_key[key] = attempt
+        options[key] = _call_name(attempt)
+        if attempt.error_code is None:
+            newest = key
+    chosen = choice("Call", "call", options, newest, "list")
+    _call_texts(record, by_key[chosen])
 
 
 def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
@@ -567,35 +608,38 @@ def _call_key(attempt: CallAttempt) -> str:
 
 def _call_name(attempt: CallAttempt) -> str:
     """Return a call in words; the first of several samples, or the only one, has no number."""
-    sample = f", sample {attempt.sample}" if attempt.sample else ""
+    sample = ""
+    if attempt.sample:
+        sample = f", sample {attempt.sample}"
     return f"{attempt.stage}{sample}, attempt {attempt.attempt}"
 
 
-def _attempt_row(attempt: CallAttempt) -> dict[str, object]:
-    """Return what is said of a call: how it ended, by whom it was answered, and what it took."""
-    model = attempt.model
-    if attempt.fingerprint:
-        model += f" ({attempt.fingerprint})"
-    if attempt.host:
-        model += f" at {attempt.host}"
-    error = flat(attempt.error_message or "")[:LONGEST_ERROR]
-    if error and attempt.error_retry:
-        error += " (may be tried again)"
-    return {
-        "call": _call_name(attempt),
-        "ended": attempt.error_code or attempt.finish or "answered",
-        "model": model,
-        "tokens_in": attempt.tokens_in,
-        "tokens_cached": attempt.tokens_cached,
-        "tokens_out": attempt.tokens_out,
-        "tokens_reasoning": attempt.tokens_reasoning,
-        "cost": money(attempt.cost),
-        "seconds": attempt.latency_ms / 1_000,
-        "status": attempt.status,
-        "rung": attempt.rung,
-        "error": error,
-        "made": attempt.made_at,
-    }
+def _attempt_rows(attempts: Sequence[CallAttempt]) -> Rows:
+    """Yield what is said of calls: how each ended, by whom it was answered, and what it took."""
+    for attempt in attempts:
+        model = attempt.model
+        if attempt.fingerprint:
+            model += f" ({attempt.fingerprint})"
+        if attempt.host:
+            model += f" at {attempt.host}"
+        error = flat(attempt.error_message or "")[:LONGEST_ERROR]
+        if error and attempt.error_retry:
+            error += " (may be tried again)"
+        yield {
+            "call": _call_name(attempt),
+            "ended": attempt.error_code or attempt.finish or "answered",
+            "model": model,
+            "tokens_in": attempt.tokens_in,
+            "tokens_cached": attempt.tokens_cached,
+            "tokens_out": attempt.tokens_out,
+            "tokens_reasoning": attempt.tokens_reasoning,
+            "cost": money(attempt.cost),
+            "seconds": attempt.latency_ms / 1_000,
+            "status": attempt.status,
+            "rung": attempt.rung,
+            "error": error,
+            "made": attempt.made_at,
+        }
 
 
 LONGEST_ERROR = 600
@@ -609,17 +653,17 @@ def show_evidence(page: TurnPage) -> None:
     if page.evidence:
         many = count(len(page.evidence), "article")
         subheading("Evidence", f"{many}, shown to every agent of the round alike.")
-        rows = [_article_row(page, *evidence) for evidence in page.evidence]
-        listing(rows, html.columns_of_table("evidence"), "Evidence: one row an article")
+        listing(_article_rows(page), columns_of_table("evidence"), "Evidence: one row an article")
 
 
-def _article_row(page: TurnPage, market: MarketId, article: Article) -> dict[str, object]:
-    """Return what is said of an article."""
-    return {
-        "question": page.questions.get(market, market),
-        "title": article.title,
-        "source": article.source,
-        "published": article.published_at,
-        "text": article.text[:EXCERPT],
-        "address": article.url,
-    }
+def _article_rows(page: TurnPage) -> Rows:
+    """Yield what is said of articles."""
+    for market, article in page.evidence:
+        yield {
+            "question": page.questions.get(market, market),
+            "title": article.title,
+            "source": article.source,
+            "published": article.published_at,
+            "text": article.text[:EXCERPT],
+            "address": article.url,
+        }
