@@ -1145,8 +1145,11 @@ def _heat_groups(frame: Frame, shown: Sequence[str]) -> Generator[Markup, None, 
 
     for place, after in pairwise([*firsts, len(shown)]):
         room = int((after - place) * size / LETTER)
-        texts = (f"cohort {shown[place]}", shown[place], "")
-        yield _label(lefts[place], 16, next(text for text in texts if len(text) <= room), "axis")
+        text = f"cohort {shown[place]}"
+        if len(text) > room:
+            text = shown[place]
+        if len(text) <= room:
+            yield _label(lefts[place], 16, text, "axis")
     return lefts, size
 
 

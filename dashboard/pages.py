@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, NoReturn, TypeVar, cast
+from typing import Any, Literal, NoReturn, Protocol, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
@@ -121,6 +121,24 @@ Address = Callable[[Way], str | None]
 def way(to: To, **shown: str | int) -> Way:
     """Return a way to a page."""
     return Way(to, shown)
+
+
+class OfTurn(Protocol):
+    """What came of a turn."""
+
+    @property
+    def cohort(self) -> int: ...
+
+    @property
+    def round(self) -> int: ...
+
+    @property
+    def agent(self) -> str: ...
+
+
+def way_to_turn(of: OfTurn) -> Way:
+    """Return a way to the page of a turn, from what came of it."""
+    return way("turn", cohort=of.cohort, round=of.round, agent=of.agent)
 
 
 def in_app(to: Way) -> str:

@@ -252,13 +252,15 @@ def span(time: timedelta) -> str:
     '115 days 17 hours 46 minutes 40 seconds'
     """
     seconds = int(time.total_seconds())
-    if seconds % 60 == 0 or seconds < 3_600:
-        return next(count(seconds // size, unit) for unit, size in LENGTHS.items() if seconds % size == 0)
+    is_short = seconds % 60 == 0 or seconds < 3_600
     parts = []
     for unit, size in LENGTHS.items():
-        number, seconds = divmod(seconds, size)
-        if number:
+        if is_short and seconds % size == 0:
+            return count(seconds // size, unit)
+        number = seconds // size
+        if number and not is_short:
             parts.append(count(number, unit))
+            seconds -= number * size
     return " ".join(parts)
 
 

@@ -18,13 +18,14 @@ PACKAGE = HOME.parent
 ASSETS = PACKAGE / "assets"
 SHUT = "default-src 'none'; base-uri 'none'; form-action 'none'"
 SITE_POLICY = f"{SHUT}; style-src 'self'; script-src 'self'"
-BAR = (
-    ("Leaderboard", "index.html"),
-    ("Cohorts", "cohorts.html"),
-    ("Agents", "agents.html"),
-    ("Markets", "markets.html"),
-    ("How it works", "how.html"),
-)
+BAR = {
+    "index": "Leaderboard",
+    "cohorts": "Cohorts",
+    "agents": "Agents",
+    "markets": "Markets",
+    "how": "How it works",
+}
+"""What pages are called in the bar, by the names of their files."""
 DRAWING = {".py", ".html", ".css", ".js", ".toml"}
 FOR_ALL = "// For tables, wherever they stand.\n"
 """Where in arena.js that begins which a site needs too."""
@@ -79,8 +80,8 @@ def site_page(path: str, title: str, badge: Markup, parts: Iterable[Markup]) -> 
     """Return a page of a site, which stands at a path in it."""
     home = "../" * path.count("/")
     style, script = look_files()
-    part = re.split("[./]", path)[0]
-    here = next((name for name, file in BAR if file == f"{part}.html"), "")
+    here = BAR.get(re.split("[./]", path)[0], "")
+    items = [(title, f"{home}{name}.html") for name, title in BAR.items()]
     top = filled("<h1>%s</h1>\n", flat(title))
     return _template().render(
         title=f"{flat(title)} · Paper Arena",
@@ -89,7 +90,7 @@ def site_page(path: str, title: str, badge: Markup, parts: Iterable[Markup]) -> 
         home=home,
         style=style,
         script=script,
-        bar=bar([(name, home + file) for name, file in BAR], here, badge),
+        bar=bar(items, here, badge),
         inside=_whole(top + Markup("\n").join(filter(None, parts))),
     )
 

@@ -100,12 +100,16 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
     if board is not None:
         return facts
     forecasts = read_forecast_columns(connection, cohort)
-    names = [row.agent for row in ranking.rows if row.kind != MARKET][:MOST_PANELS]
     return replace(
         facts,
-        calibrations=agent_calibrations(forecasts, names),
+        calibrations=agent_calibrations(forecasts, _names(ranking)[:MOST_PANELS]),
         price=price_calibration(forecasts),
     )
+
+
+def _names(ranking: Leaderboard) -> list[str]:
+    """Return the names of all but the market itself."""
+    return [row.agent for row in ranking.rows if row.kind != MARKET]
 
 
 def no_cohort() -> ArenaError:
@@ -176,8 +180,7 @@ def heading(text: str) -> Markup:
 
 def _charts(facts: ReportFacts) -> Iterator[Markup]:
     """Yield skill against return, P/L and calibration."""
-    rows = [row for row in facts.ranking.rows if row.kind != MARKET]
-    colours = facts.season.colours(facts.season.first([row.agent for row in rows], NAMED))
+    colours = facts.season.colours(facts.season.first(_names(facts.ranking), NAMED))
     spots = [
         (row.agent, row.skill, row.return_pct, colours.get(row.agent, REST))
         for row in facts.ranking.rows

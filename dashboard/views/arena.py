@@ -43,7 +43,7 @@ from dashboard.html import (
     shortened,
     tiles,
 )
-from dashboard.pages import Address, choice, in_app, link, put, show_age, way
+from dashboard.pages import Address, choice, in_app, link, put, show_age, way, way_to_turn
 from dashboard.record import (
     MODELS,
     NULLS,
@@ -314,15 +314,19 @@ def figures(board: Leaderboard | None) -> list[Tile]:
     if board is None or board.verdict is None:
         return []
     verdict = board.verdict
-    entries = [agent for agent in verdict.agents if agent.rank_low is not None]
-    pairs = len(entries) * (len(entries) - 1) // 2
+    entries = 0
+    told = 0
+    for agent in verdict.agents:
+        if agent.rank_low is not None:
+            entries += 1
+            told += len(agent.better_than)
+    pairs = entries * (entries - 1) // 2
     if not pairs:
         return []
 
-    told = sum(len(agent.better_than) for agent in entries)
     shown = [
         Tile(f"{told} of {pairs}", "pairs told", "Pairs of entries of which one is told to be better."),
-        Tile(f"{len(entries)}", "entries", "Agents that are ranked; copies count once."),
+        Tile(f"{entries}", "entries", "Agents that are ranked; copies count once."),
     ]
     days = [datetime.fromisoformat(pair.since) for pair in verdict.told if pair.since]
     if days:
@@ -339,12 +343,12 @@ def race(known: SeasonOverview, curves: Curves, colours: Colours, lines: Lines) 
 
     first = next(iter(colours), "")
     points = curves.get(first, ())
-    luck = None
-    scale = 0.0
+    band = luck_band(pnl_values(points))
     if points and points[-1].percent * points[-1].dollars > 0:
-        luck = next((line.luck for line in lines if line.row.agent == first), None)
         scale = points[-1].percent / points[-1].dollars
-    band = luck_band(pnl_values(points), luck, scale)
+        for line in lines:
+            if line.row.agent == first:
+                band = luck_band(pnl_values(points), line.luck, scale)
 
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
     luck_note = f"shaded: what luck alone makes of {shortened(first, 24)}’s bets, 95 seasons in 100"
@@ -368,6 +372,8 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
     price = EMPTY
     if trade.shares:
         price = cents(round(trade.amount / trade.shares * 100) * 10_000)
+    did = f"{DONE[trade.action]} {trade.side} at {price}, {dollars(round(trade.amount, -6))}"
+
     seen = f"says {rounded_percent(trade.probability)}"
     if trade.mid is not None:
         seen += f", price {cents(trade.mid)}"
@@ -375,10 +381,10 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
         seen += f"; result: {ended}"
     return Quotation(
         who=trade.agent,
-        did=f"{DONE[trade.action]} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
+        did=did,
         why=shortened_reason(trade.reason),
         where=f"{trade.question} · {seen} · {day(trade.at)}",
-        href=address(way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent)),
+        href=address(way_to_turn(trade)),
     )
 
 

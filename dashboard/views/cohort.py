@@ -18,7 +18,7 @@ from arena.record.queries.accounts import (
     read_profits,
 )
 from arena.record.queries.audits import AuditCounts, read_audit_counts
-from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.queries.progress import read_settlement_counts
 from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
@@ -152,12 +152,7 @@ def read_cohort_returns(connection: Connection) -> CohortReturns:
 
 def read_cohort_page(connection: Connection, number: int) -> CohortPage:
     """Return one cohort, but for its curves and its calibration."""
-    before = None
-    for stored in read_cohorts(connection):
-        if stored.cohort.number == number:
-            break
-        before = stored.cohort
-
+    stored, before = _cohort_and_before(connection, number)
     changed: tuple[str, ...] = ()
     if before is not None:
         changed = tuple(changes_in_words(cohort_changes(before, stored.cohort)))
@@ -176,11 +171,21 @@ def read_cohort_page(connection: Connection, number: int) -> CohortPage:
     )
 
 
+def _cohort_and_before(connection: Connection, number: int) -> tuple[StoredCohort, Cohort | None]:
+    """Return a cohort by its number, and the one before it, if it is not the first."""
+    before = None
+    for stored in read_cohorts(connection):
+        if stored.cohort.number == number:
+            return stored, before
+        before = stored.cohort
+    raise LookupError(number)
+
+
 def read_cohort_curves(
     connection: Connection, number: int, back: timedelta | None = None
 ) -> tuple[PnlPoint, ...]:
     """Return what the accounts of a cohort have gained, from so far back or from its start."""
-    stored = next(stored for stored in read_cohorts(connection) if stored.cohort.number == number)
+    stored, _ = _cohort_and_before(connection, number)
     return gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
 
 

@@ -160,13 +160,14 @@ def told_text(pair: PairVerdict | None) -> str:
 
 def figures(duel: Duel, pair: PairVerdict | None) -> list[Tile]:
     """Return each figure of a duel that is known."""
-    values = {"Common forecasts": duel.rows, "Markets": duel.markets, "Events": duel.events}
-    texts = {label: f"{value:,}" for label, value in values.items()}
+    texts = {}
     if duel.gap is not None:
         texts["Gap"] = written(duel.gap, "%+.4f")
     if pair is not None:
         texts["Told"] = told_text(pair)
-    return [Tile(texts[label], label, meant) for label, meant in FIGURES.items() if label in texts]
+    for label, value in (("Common forecasts", duel.rows), ("Markets", duel.markets), ("Events", duel.events)):
+        texts[label] = f"{value:,}"
+    return [Tile(text, label, FIGURES[label]) for label, text in texts.items()]
 
 
 def _spread(found: DuelDetails, looks: Sequence[str]) -> None:

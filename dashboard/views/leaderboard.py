@@ -157,11 +157,8 @@ def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
 
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
-    if reading == "stated":
-        _plane(lines, {line.row.agent: line.row.skill for line in lines}, known)
-    else:
-        scores = {line.row.agent: getattr(line.row, f"brier_{reading}") for line in lines}
-        _plane(lines, scores, known, "score")
+    figure, of = ("skill", "skill") if reading == "stated" else (f"brier_{reading}", "score")
+    _plane(lines, {line.row.agent: getattr(line.row, figure) for line in lines}, known, of)
 
 
 def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], known: SeasonOverview) -> None:

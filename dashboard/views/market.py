@@ -65,6 +65,7 @@ from dashboard.pages import (
     step,
     subheading,
     way,
+    way_to_turn,
 )
 from dashboard.record import MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
 from dashboard.words import (
@@ -185,15 +186,20 @@ def read_market_page(
     accounts = read_market_accounts(connection, market)
     one_a_cohort = {account.cohort: account.entrant_id for account in accounts}
     priced = read_last_marks(connection, market, one_a_cohort.values())
+    positions: list[MarketPosition] = []
+    for account in accounts:
+        positions += _positions(account, priced)
+
+    newest = newest or read_newest_instant(connection, BEGINNING)
     return MarketPage(
         market=pages[-1].market,
         quote=None if quoted is None else quote_of(quoted),
-        now=max(newest or read_newest_instant(connection, BEGINNING), pages[-1].at),
+        now=max(newest, pages[-1].at),
         pages=tuple(pages),
         ends=tuple(read_resolution_versions(connection, market)),
         offered=tuple(read_market_rounds(connection, market)),
         dealt=tuple(read_market_trades(connection, market, DEALT)),
-        positions=tuple(chain.from_iterable(_positions(account, priced) for account in accounts)),
+        positions=tuple(positions),
     )
 
 
@@ -461,21 +467,21 @@ Steps = Sequence[tuple[float, float]]
 
 def price_chart(page: MarketPage, history: History, known: SeasonOverview, agent: str = "") -> Markup:
     """Draw the price of YES as a step line, the median and the range of agents, and one of them."""
-    at_round = {place.round_id: place.at.timestamp() for place in page.offered}
     stated: dict[float, list[float]] = {}
     theirs = []
-    for forecast in history.said:
-        at = at_round.get(forecast.round_id)
-        if at is None:
-            continue
-        value = forecast.probability / 10_000
-        if known.has_opinion(forecast.agent):
+    for name, at, value in _stated(page, history):
+        if known.has_opinion(name):
             stated.setdefault(at, []).append(value)
-        if forecast.agent == agent:
+        if name == agent:
             theirs.append((at, value))
 
-    priced = [(x.at.timestamp(), x.price / 10_000) for x in history.prices.points if x.price is not None]
-    until = max([min(page.market.closes_at, page.now).timestamp(), *stated, *(at for at, _ in priced)])
+    until = max([min(page.market.closes_at, page.now).timestamp(), *stated])
+    priced = []
+    for point in history.prices.points:
+        if point.price is not None:
+            at = point.at.timestamp()
+            until = max(until, at)
+            priced.append((at, point.price / 10_000))
     price = _steps(priced, until)
     lows = []
     highs = []
@@ -487,8 +493,11 @@ def price_chart(page: MarketPage, history: History, known: SeasonOverview, agent
     edges = zip(_steps(lows, until), _steps(highs, until), strict=True)
     band = [(at, low, high) for (at, low), (_, high) in edges]
 
+    price_text = ""
+    if price:
+        price_text = cents(round(price[-1][1] * 10_000))
     lines = [
-        Line("Price", price, "ink", cents(round(price[-1][1] * 10_000)) if price else ""),
+        Line("Price", price, "ink", price_text),
         _stated_line("Median", middles, "grey", until),
         _stated_line(agent, sorted(theirs), known.colours([agent])[agent], until),
     ]
@@ -497,12 +506,20 @@ def price_chart(page: MarketPage, history: History, known: SeasonOverview, agent
     return line_chart(lines, says, "%.0f%", band, note)
 
 
+def _stated(page: MarketPage, history: History) -> Iterator[tuple[str, float, float]]:
+    """Yield who stated something, when, and which probability in percent."""
+    at_round = {place.round_id: place.at.timestamp() for place in page.offered}
+    for forecast in history.said:
+        if forecast.round_id in at_round:
+            yield forecast.agent, at_round[forecast.round_id], forecast.probability / 10_000
+
+
 def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
-    """Return what was stated over time as a line; that of the median is dashed."""
+    """Return what was stated over time as a line; that of the median, which is grey, is dashed."""
     end = ""
     if stated:
         end = f"{stated[-1][1]:.0f}%"
-    return Line(name, _steps(stated, until), look, end, dashed=name == "Median")
+    return Line(name, _steps(stated, until), look, end, dashed=look == "grey")
 
 
 def _steps(known: Steps, until: float) -> list[tuple[float, float]]:
@@ -615,7 +632,7 @@ def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
             "price": trade.price / 10_000,
             "amount": money(trade.amount),
             "fee": money(trade.fee),
-            "href": address(way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent)),
+            "href": address(way_to_turn(trade)),
         }
 
 

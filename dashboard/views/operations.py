@@ -44,7 +44,7 @@ from dashboard.html import (
     meter,
     tiles,
 )
-from dashboard.pages import choice, listing, put, section, subheading, way
+from dashboard.pages import choice, listing, put, section, subheading, way, way_to_turn
 from dashboard.record import RecordSource, arena_status, kept, known_config, season
 from dashboard.words import count, day, escaped, flat, moment, plain, usd, written
 from markets.millionths import ONE
@@ -337,7 +337,7 @@ def _failed_rows(turns: Iterable[FailedTurn]) -> Rows:
             "Turn": turn.status,
             "Reason": turn.code,
             "What was said": turn.message,
-            "href": way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent).href,
+            "href": way_to_turn(turn).href,
         }
 
 

@@ -44,7 +44,18 @@ from dashboard.html import (
     tiles,
     venue_cell,
 )
-from dashboard.pages import choice, listing, long_text, named, put, section, step, subheading, way
+from dashboard.pages import (
+    choice,
+    listing,
+    long_text,
+    named,
+    put,
+    section,
+    step,
+    subheading,
+    way,
+    way_to_turn,
+)
 from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
     DONE,
@@ -87,6 +98,13 @@ class Claim:
     ended: bool
     payout: int | None
     price: int | None
+
+    @property
+    def apart(self) -> int:
+        """Return how far what it stated is from the price that it saw."""
+        if self.said.final is None or self.seen.mid is None:
+            return 0
+        return abs(self.said.final - self.seen.mid)
 
     @property
     def gain(self) -> float | None:
@@ -267,7 +285,7 @@ def _turn_rows(turns: Sequence[TurnSummary]) -> Rows:
             "cost": money(turn.cost),
             "cohort": turn.cohort,
             "round": turn.round,
-            "href": way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent).href,
+            "href": way_to_turn(turn).href,
         }
 
 
@@ -319,20 +337,18 @@ def summary(page: TurnPage) -> str:
 
 def reasons(page: TurnPage) -> Markup:
     """Return why it said and did what it did: what it traded first, then what is furthest off."""
-    traded = {fill.market_id: fill for fill in page.fills}
-    traded_first = []
-    for claim in page.claims:
+    fills = {fill.market_id: fill for fill in page.fills}
+    quotations = []
+    for claim in sorted(page.claims, key=lambda claim: -claim.apart):
         if claim.said.reason and claim.said.final is not None:
-            fill = traded.get(claim.seen.id)
-            apart = 0
-            if claim.seen.mid is not None:
-                apart = abs(claim.said.final - claim.seen.mid)
-            traded_first.append((-fill.amount if fill else 1, -apart, _quotation(claim, fill)))
+            fill = fills.get(claim.seen.id)
+            traded = fill.amount if fill else -1
+            quotations.append((traded, _quotation(claim, fill)))
 
-    if not traded_first:
+    if not quotations:
         return NOTHING
-    traded_first.sort(key=lambda ranked: ranked[:2])
-    return reasons_box([quotation for *_, quotation in traded_first])
+    quotations.sort(key=lambda ranked: -ranked[0])
+    return reasons_box([quotation for _, quotation in quotations])
 
 
 def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
