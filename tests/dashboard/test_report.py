@@ -93,7 +93,7 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
     rows = pd.concat(tables).groupby("agent", sort=False).first().reset_index().to_dict("records")
     assert said["agents"] == len(rows) == len(board["leaderboard"])
     keys = board["leaderboard"][0].keys() - {"skill_low", "skill_high"}  # the interval has them
-    numbers = [x for x in COLUMNS if x.key in keys and x.format not in ("text", "times", "dollar")]
+    numbers = [x for x in COLUMNS if x.key in keys and x.column.format not in ("text", "times", "dollar")]
     assert len(numbers) == 28
     for row, known in zip(rows, board["leaderboard"], strict=True):
         assert row["agent"] == known["agent"]
