@@ -391,7 +391,7 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     '`arena study replay` plays the rest'
     """
     if stamp == "replay":
-        return "`arena replay` plays the rest"
+        return "`arena study replay` plays the rest"
     if stamp != "live":
         return "`arena run --round` plays the next"
     seconds = (at - now).total_seconds()

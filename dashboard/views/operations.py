@@ -375,8 +375,8 @@ def _verified(status: Status) -> str:
     for told in status.incidents:
         incident = told.incident
         if told.ended_at is None and incident.kind == "verify_failed":
-            return f"{incident.text}, since {moment(incident.at)}: “arena verify” shows all of it."
-    return "Each backup is verified as it is made; “arena verify” recomputes every balance at any time."
+            return f"{incident.text}, since {moment(incident.at)}: “arena admin verify” shows all of it."
+    return "Each backup is verified as it is made; “arena admin verify” recomputes every balance at any time."
 
 
 def _backup(job: JobState | None, status: Status) -> str:

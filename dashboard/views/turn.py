@@ -525,7 +525,7 @@ def show_list(record: RecordSource) -> None:
     if not turns:
         why = "No turn matches. Choose another agent or status."
         if agent == status == ANY:
-            why = "No turn is in yet. `arena round` plays the next round, and this page shows it then."
+            why = "No turn is in yet. `arena run --round` plays the next round, and this page shows it then."
         st.info(why, icon=":material/search_off:")
         return
 

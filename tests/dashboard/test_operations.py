@@ -74,7 +74,7 @@ def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(troubled: Path, sh
 def test_a_replay_is_started_by_its_own_command(tmp_path: Path, show: Show) -> None:
     said = words(show("operations", made("a_replay", tmp_path)))
     found = re.findall("not running; “arena (.+?)”|(by itself)", said)
-    assert found == [("replay", "")], "and nothing is said to wait for it, for it is over"
+    assert found == [("study replay", "")], "and nothing is said to wait for it, for it is over"
     assert "None: `arena study replay` plays its rounds without jobs." in said
     assert "arena run" not in said.replace("none by “arena run” yet", "")
 
