@@ -68,7 +68,7 @@ def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     make(tmp_path)
     record = shared("demo", tmp_path_factory)
     (tmp_path / ".demo").mkdir()
-    for place in ("arena.db", ".demo/demo.db"):
+    for place in ("demo.db", ".demo/demo.db"):
         shutil.copy(record, tmp_path / place)
     return tmp_path
 
