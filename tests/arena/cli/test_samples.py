@@ -9,6 +9,7 @@ import pytest
 from arena.cli.table import cells_of
 from tests.arena.cli.test_main import LEAVES, sample_of
 from tests.dashboard.records import shared
+from tests.once import made_once
 from tests.program.running import arena, demo_config
 
 SAMPLED = "76"
@@ -19,6 +20,7 @@ NOT_PLAYED = {
     "arena demo": "it has made the record",
     "arena outside desk": "it serves until it is stopped",
     "arena outside mcp": "it serves until its input ends",
+    "arena study replay": "it plays a recording",
     "arena run": "it runs until it is stopped",
     "arena study bundle": "it reads a venue",
     "arena study forecastbench file": "the record has no answers of a benchmark",
@@ -56,17 +58,15 @@ LINES = (
 """Command lines of all sorts; some of them end with an error, which has to fit too."""
 
 
-def make(folder: Path) -> None:
-    """Make a working folder with the demo's config, and forecasts in a file."""
-    demo_config(folder)
-    (folder / "forecasts.csv").write_text(FORECASTS, "utf-8")
-
-
 @pytest.fixture
 def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A working folder whose record is that of the whole demo."""
-    make(tmp_path)
+    """A working folder with the demo's config and record, an export of it, and forecasts in a file."""
     record = shared("demo", tmp_path_factory)
+    words = ("share", "export", "season.zip", "--database", str(record))
+    exported = made_once("demo's export", tmp_path_factory, lambda path: arena(path, *words))
+    shutil.copy(exported / "season.zip", tmp_path)
+    demo_config(tmp_path)
+    (tmp_path / "forecasts.csv").write_text(FORECASTS, "utf-8")
     (tmp_path / ".demo").mkdir()
     for place in ("demo.db", ".demo/demo.db"):
         shutil.copy(record, tmp_path / place)
@@ -90,7 +90,6 @@ def test_no_line_of_any_command_is_wider_than_the_terminal(columns: int, folder:
     too_wide = []
     for line in LINES:
         done = arena(folder, *line.split(), COLUMNS=str(columns))
-        for text in (done.stdout + done.stderr).splitlines():
-            if cells_of(text) > columns:
-                too_wide.append(f"arena {line}: {text}")
+        printed = (done.stdout + done.stderr).splitlines()
+        too_wide += [f"arena {line}: {text}" for text in printed if cells_of(text) > columns]
     assert too_wide == []
