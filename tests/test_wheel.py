@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOOKED_AT = """
 from importlib.metadata import distribution
 import arena
-from arena.cli.try_report import PAGE
+from arena.cli.try_model import PAGE
 from arena.rounds.quick_trial import past_questions
 assert PAGE.is_file()
 scripts = distribution("paper-arena").entry_points.select(group="console_scripts")

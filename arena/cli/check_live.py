@@ -1,13 +1,14 @@
 """`arena check --live`: can the venue and the models be reached, and how do they answer?"""
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from agents.model import Ask, ModelSettings
+from agents.model import Ask, CallError, ModelSettings
 from agents.model_table.cost import worst_case
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.ping import PingTarget, ping, ping_targets, remark
@@ -15,8 +16,8 @@ from arena.calls.rate_limit import RateLimiter
 from arena.calls.recorded_ask import Asker
 from arena.calls.reservations import CallReservations
 from arena.cli.output import exact, prints_aside, run_async
-from arena.cli.page import print_table
-from arena.cli.table import TableColumn
+from arena.cli.page import Page, print_page
+from arena.cli.table import Table, TableColumn
 from arena.clock import now, timer
 from arena.cohorts.freeze import stamp_of
 from arena.config import Config
@@ -45,25 +46,31 @@ HINTS = {
 """What may help, by the code of the error."""
 
 
-def _reached(found: Mapping[str, Any]) -> str:
-    return "reached" if found["ok"] else str(found["error"]["code"])
+def reached_text(row: Mapping[str, Any]) -> str:
+    """Return whether a venue or a model was reached, else the code of the error."""
+    return "reached" if row["ok"] else str(row["error"]["code"])
+
+
+def count_of(name: str) -> Callable[[Mapping[str, Any]], int | None]:
+    """Return what counts the records under a name of a row, if it was reached."""
+    return lambda row: sum(row[name].values()) if row["ok"] else None
 
 
 MODELS = (
     TableColumn("model", narrow="wrap"),
     TableColumn("agents", show=", ".join, narrow="wrap"),
-    TableColumn("reached", "", value=_reached),
+    TableColumn("reached", "", value=reached_text),
     TableColumn("served_as", "served as", narrow="wrap"),
-    TableColumn("form", value=lambda found: found["form"] if found["ok"] else None),
+    TableColumn("form", value=lambda row: row["form"] if row["ok"] else None),
     TableColumn("latency_ms", "time", lambda latency: f"{latency / 1000:.1f} s"),
     TableColumn("cost_usd", "cost $", ".6f"),
 )
 VENUES = (
     TableColumn("venue"),
-    TableColumn("reached", "", value=_reached),
-    TableColumn("markets", value=lambda found: found["markets"] if found["ok"] else None),
-    TableColumn("left out", value=lambda found: sum(found["left_out"].values()) if found["ok"] else None),
-    TableColumn("rejected", value=lambda found: sum(found["set_aside"].values()) if found["ok"] else None),
+    TableColumn("reached", "", value=reached_text),
+    TableColumn("markets", value=lambda row: row["markets"] if row["ok"] else None),
+    TableColumn("left out", value=count_of("left_out")),
+    TableColumn("rejected", value=count_of("set_aside")),
     TableColumn("seconds", "time", lambda seconds: f"{seconds:.1f} s"),
 )
 
@@ -71,33 +78,38 @@ VENUES = (
 def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], quiet: bool) -> dict[str, Any]:
     """Try these venues and the models of these agents; where none are named, those of the config.
 
-    Whoever names only venues asks no model, and whoever names only agents reads no venue.
+    Whoever names only venues asks no model, and whoever names only agents reads no venue. Unless `quiet` is
+    set, what asking may cost is said first, and what came of it is printed.
     """
     targets = models_of(config, agents) if agents or not venues else []
-    own = [config.markets.venue] if stamp_of(config) == "live" else []
-    names = venues or ([] if agents else own)
+    names = venues
+    if not venues and not agents and stamp_of(config) == "live":
+        names = [config.markets.venue]
     if targets and not quiet:
-        say_beforehand(targets)
+        print_page(["", cost_sentence(targets)])
+        sys.stdout.flush()
 
     async def tried() -> dict[str, Any]:
         live = await asyncio.gather(*(check_venue(config, name) for name in names))
         return {"live": live, "models": await check_models(config, targets) if targets else []}
 
     with prints_aside():
-        found = run_async(tried())
+        data = run_async(tried())
     if not quiet:
-        say_live(found)
-    return found
+        print_page(live_page(data))
+    return data
 
 
-def live_status(found: Mapping[str, Any]) -> int:
-    """The exit status: 0 where all could be reached, 1 where nothing could, 2 where only some."""
-    reached = [each["ok"] for each in (*found["live"], *found["models"])]
-    return 0 if all(reached) else 2 if any(reached) else 1
+def live_status(data: Mapping[str, Any]) -> int:
+    """Return the exit status: 0 where all could be reached, 1 where nothing could, 2 where only some."""
+    reached = {row["ok"] for row in (*data["live"], *data["models"])}
+    if reached == {True, False}:
+        return 2
+    return 1 if False in reached else 0
 
 
 def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
-    """The models of these agents, or of all; a name that stands for no model is a mistake."""
+    """Return the models of these agents, or of all. Raise `ArenaError` if a name stands for no model."""
     known = {agent.name: agent for agent in config.agents if agent.model is not None}
     for name in names:
         if name not in known:
@@ -106,18 +118,18 @@ def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
 
-def say_beforehand(targets: Sequence[PingTarget]) -> None:
-    """What asking may cost, before anyone is asked."""
-    known = sum(target.worst or 0 for target in targets)
+def cost_sentence(targets: Sequence[PingTarget]) -> str:
+    """Return what asking may cost."""
+    most = sum(target.worst or 0 for target in targets)
     unknown = [target.settings.model for target in targets if target.worst is None]
     also = f", and the cost of {', '.join(unknown)} is unknown" if unknown else ""
     many = "one model" if len(targets) == 1 else f"each of {len(targets)} models"
-    print(f"\nAsking {many} a tiny question: {rounded_dollars(known)} at most{also}.", flush=True)
+    return f"Asking {many} a tiny question: {rounded_dollars(most)} at most{also}."
 
 
 @asynccontextmanager
 async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
-    """How models are asked beside the record: within the rate limits, and within what a call may cost."""
+    """Yield what asks models beside the record: within the rate limits, and within what a call may cost."""
     limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
     reservations = CallReservations(Budget(config.budget.call), limiter)
 
@@ -131,10 +143,10 @@ async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], 
 
 
 async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[dict[str, Any]]:
-    """Every model's answer, all asked at once as far as the config lets them. Nothing enters the record."""
+    """Return every model's answer, all asked at once as far as the config lets them."""
     async with local_asks(config) as asks:
 
-        async def one(target: PingTarget) -> dict[str, Any]:
+        async def answer(target: PingTarget) -> dict[str, Any]:
             call = await ping(asks(target.settings))
             return {
                 "model": target.settings.model,
@@ -145,55 +157,61 @@ async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[di
                 "latency_ms": call.latency_ms,
                 "cost_usd": exact(call.cost),
                 "remark": remark(call) or None,
-                "error": call.error and _error(call.error, HINTS.get(call.error.code, "")),
+                "error": call.error and error_data(call.error, HINTS.get(call.error.code, "")),
             }
 
-        return list(await asyncio.gather(*map(one, targets)))
+        return list(await asyncio.gather(*map(answer, targets)))
 
 
 async def check_venue(config: Config, name: str) -> dict[str, Any]:
-    """One page of a venue: how many markets it had, what was rejected, and how long that took."""
-    quarantined: list[QuarantinedRecord] = []
-    started, read, trouble = timer(), Catalogue([]), None
+    """Read one page of a venue; return how many markets it had, what was rejected, and how long that took."""
+    started = timer()
+    rejected: list[QuarantinedRecord] = []
     try:
-        venue = open_venue(config, name, quarantined.append)
+        venue = open_venue(config, name, rejected.append)
     except UnknownExtension as error:
         raise ArenaError("unknown_venue", f"there is no venue {name!r}", str(error)) from error
+
+    catalogue = Catalogue([])
+    trouble = None
     try:
-        read = await venue.catalogue(now(), CatalogueFilter(pages=1))
+        catalogue = await venue.catalogue(now(), CatalogueFilter(pages=1))
     except VenueError as error:
-        trouble = _error(error, error.hint)
+        trouble = error_data(error, error.hint)
     finally:
         await venue.close()
-    codes = Counter(aside.code for aside in quarantined)
+
+    codes = Counter(record.code for record in rejected)
     return {
         "venue": name,
         "ok": trouble is None,
-        "markets": len(read.listings),
-        "left_out": dict(read.left_out),
+        "markets": len(catalogue.listings),
+        "left_out": dict(catalogue.left_out),
         "seconds": round(timer() - started, 2),
         "set_aside": dict(sorted(codes.items())),
         "error": trouble,
     }
 
 
-def _error(error: Any, hint: str) -> dict[str, str]:
+def error_data(error: CallError | VenueError, hint: str) -> dict[str, str]:
+    """Return an error as data."""
     return {"code": error.code, "message": error.message, "mend": hint}
 
 
-def say_live(found: Mapping[str, Any]) -> None:
-    """A line for each venue and each model, then what may help where something is wrong."""
-    tables = {
-        "One page of each venue": (VENUES, found["live"], "venue"),
-        "One tiny question to each model": (MODELS, found["models"], "model"),
-    }
-    for title, (columns, rows, name) in tables.items():
+def live_page(data: Mapping[str, Any]) -> Page:
+    """Yield a line for each venue and each model, then what may help where something is wrong."""
+    tables = (
+        ("One page of each venue", VENUES, data["live"], "venue"),
+        ("One tiny question to each model", MODELS, data["models"], "model"),
+    )
+    for title, columns, rows, name in tables:
         if rows:
-            print()
-            print_table(columns, rows, title)
-        for each in rows:
-            error = each["error"]
-            if words := error["message"] if error else each.get("remark"):
-                print(f"{each[name]}: {words}")
+            yield ""
+            yield Table(columns, rows, title)
+        for row in rows:
+            error = row["error"]
+            message = error["message"] if error else row.get("remark")
+            if message:
+                yield f"{row[name]}: {message}"
             if error and error["mend"]:
-                print(f"→ {error['mend']}")
+                yield f"→ {error['mend']}"

@@ -1,4 +1,4 @@
-"""`arena check`: which cohort starts next, as the record and the clock have it."""
+"""Which cohort starts next, as the record and the clock have it, and what changes with it."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from arena.record.queries.calls import RecentUsage
 
 T = TypeVar("T")
-SAMPLE, NEIGHBOURS = 2_000, 50
-"""Of a larger catalogue so many markets tell what it holds, so many side by side."""
+SAMPLE = 2_000
+"""So many markets of a larger catalogue tell what it holds."""
+NEIGHBOURS = 50
+"""So many of them are side by side."""
+MOST = 5
+"""So many changes are told; the rest is for `arena show cohort`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class RecordSoFar:
 
     @property
     def last(self) -> Cohort | None:
-        """The one that started last."""
+        """Return the cohort that started last."""
         return max(self.cohorts, key=lambda cohort: (cohort.starts_at, cohort.number), default=None)
 
 
@@ -61,7 +65,8 @@ class Catalogued:
     of: int
 
 
-def _last_catalogue(connection: Connection, venue: str) -> Catalogued | None:
+def read_catalogue(connection: Connection, venue: str) -> Catalogued | None:
+    """Return what a venue had on offer when it was last read; None if it never was."""
     from arena.record.queries.markets import read_listings_as_of
     from arena.record.schema.statements import batches
     from arena.record.write.sync import VenueSource, last_synced_at, quoted_markets
@@ -69,49 +74,61 @@ def _last_catalogue(connection: Connection, venue: str) -> Catalogued | None:
     at = last_synced_at(connection, VenueSource(venue, ""))
     if at is None:
         return None
+
     quoted = sorted(quoted_markets(connection, venue))
-    parts = batches(sample(quoted))
-    listings = [x for some in parts for x in read_listings_as_of(connection, some, at)]
+    listings = []
+    for batch in batches(sample(quoted)):
+        listings += read_listings_as_of(connection, batch, at)
     return Catalogued(at, listings, len(quoted))
 
 
 def sample(markets: Sequence[T]) -> list[T]:
-    """All of a few markets; of more than that neighbours at even distances: mostly whole events.
+    """Return all of a few markets; of more than that neighbours at even distances, mostly whole events.
 
     >>> sample("abc"), len(sample(range(7_777))), sample(range(100_000))[49:51]
     (['a', 'b', 'c'], 2000, [49, 2500])
     """
     if len(markets) <= SAMPLE:
         return list(markets)
-    starts = [number * len(markets) * NEIGHBOURS // SAMPLE for number in range(SAMPLE // NEIGHBOURS)]
-    return [market for start in starts for market in markets[start : start + NEIGHBOURS]]
+
+    chosen = list[T]()
+    for number in range(SAMPLE // NEIGHBOURS):
+        start = number * len(markets) * NEIGHBOURS // SAMPLE
+        chosen += markets[start : start + NEIGHBOURS]
+    return chosen
 
 
 def expected_ends(config: Config, offered: Catalogued | None) -> dict[str, Any]:
-    """How many ends a month the rule is to bring, and what that is known from: a catalogue, or the rule."""
-    rule, every = config.markets.universe, config.cohorts.decide.every
+    """Return how many ends a month the rule is to bring, by a catalogue or, without one, by the rule."""
+    rule = config.markets.universe
+    every = config.cohorts.decide.every
     if offered is None:
         return {"ends_a_month": round(sure_ends_a_month(rule, every)), "ends_from": "rule", "ends_at": None}
+
     ends = expected_ends_a_month(offered.listings, rule, offered.at, every, offered.of)
     return {"ends_a_month": round(ends), "ends_from": "catalogue", "ends_at": offered.at}
 
 
-def say_ends(found: Mapping[str, Any]) -> str:
-    """The same in words."""
-    ends = f"{found['ends_a_month']:,}"
-    if found["ends_from"] == "rule":
+def ends_text(data: Mapping[str, Any]) -> str:
+    """Return the expected ends in words."""
+    ends = f"{data['ends_a_month']:,}"
+    if data["ends_from"] == "rule":
         return f"at least {ends} a month, if every round is full (estimated; no catalogue has been read yet)"
-    return f"about {ends} a month (by the catalogue of {minute(found['ends_at'])} UTC)"
+    return f"about {ends} a month (by the catalogue of {minute(data['ends_at'])} UTC)"
 
 
 def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> RecordSoFar:
-    """That of the record at an address, with the usage of agents by name and model. Nothing is written."""
+    """Return what the record at an address says has begun, with the usage of agents by name and model.
+
+    Nothing is written. A record that can't be read is told as `trouble`.
+    """
     try:
         engine = connect(database, read_only=True)
     except NoRecord:
         return RecordSoFar()
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
+
     # They take long to load, and without a record nobody needs them.
     from arena.record.queries.calls import read_recent_usage
     from arena.record.queries.cohorts import read_newest_time, read_unproven
@@ -119,63 +136,64 @@ def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> Rec
 
     try:
         with closing(Record(engine)) as record:
-            usage = record.read(
-                lambda found: {name: read_recent_usage(found, name, model) for name, model in models.items()}
-            )
-            unproven = tuple(
-                (stored.cohort, frozenset(names))
-                for stored in record.cohorts()
-                if stored.ended_at is None and stored.stopped_at is None
-                if (names := record.read(read_unproven, stored.id))
-            )
-            offered = record.read(_last_catalogue, venue) if venue else None
+            usage = {name: record.read(read_recent_usage, name, model) for name, model in models.items()}
+            unproven = []
+            for stored in record.cohorts():
+                if stored.ended_at is None and stored.stopped_at is None:
+                    names = frozenset(record.read(read_unproven, stored.id))
+                    if names:
+                        unproven.append((stored.cohort, names))
+
+            offered = record.read(read_catalogue, venue) if venue else None
             newest = record.read(read_newest_time)
-            return RecordSoFar(record.begun(), newest, unproven=unproven, usage=usage, offered=offered)
+            return RecordSoFar(record.begun(), newest, "", tuple(unproven), usage, offered)
     except ArenaError as error:
         return RecordSoFar(trouble=error.message)
 
 
 def next_cohort(config: Config, begun: RecordSoFar, at: datetime) -> dict[str, Any]:
-    """Its number and its start, None once all have begun, and how many have."""
+    """Return the number and the start of the next cohort, None once all have begun, and how many have."""
+    is_live = stamp_of(config) == "live"
     plan = plan_of(config, at, begun.cohorts)
     starts = [cohort.starts_at for cohort in begun.cohorts]
-    by_hand = sum(cohort.by_hand for cohort in begun.cohorts)
-    live = stamp_of(config) == "live"
-    start = next_start(plan, starts, begun.newest, live, at, config.cohorts.catch_up)
-    command = next_command(plan, live, begun.newest, at)
+    start = next_start(plan, starts, begun.newest, is_live, at, config.cohorts.catch_up)
+    command = next_command(plan, is_live, begun.newest, at)
     if not starts:
         try:
             check_keys(config, environment(config.folder, os.environ))
         except ArenaError:
             command += " --baselines"
+
     return {
         "first_start": plan.first,
         "cohorts_begun": len(starts),
-        "cohorts_by_hand": by_hand,
+        "cohorts_by_hand": sum(cohort.by_hand for cohort in begun.cohorts),
         "next_cohort": None if start is None else len(starts) + 1,
         "next_start": start,
         "next_start_at_once": plan.at_once is not None,
         "next_command": command,
-        "next_start_missed": start is not None and live and at - start > PLAY_WINDOW,
+        "next_start_missed": start is not None and is_live and at - start > PLAY_WINDOW,
         "record_trouble": begun.trouble or None,
     }
 
 
-def say_next(found: Mapping[str, Any]) -> str:
-    """The next start in words."""
-    count = found["cohorts"]
-    if found["next_start"] is None:
-        begun, by_hand = found["cohorts_begun"] - found["cohorts_by_hand"], found["cohorts_by_hand"]
+def start_text(data: Mapping[str, Any]) -> str:
+    """Return the next start in words."""
+    count = data["cohorts"]
+    by_hand = data["cohorts_by_hand"]
+    if data["next_start"] is None:
+        begun = data["cohorts_begun"] - by_hand
         more = f" and {by_hand} by hand" if by_hand else ""
         have = "has" if begun == 1 and not by_hand else "have"
         return f"none: {begun} of {count_text(count, 'cohort')}{more} {have} started, and none is scheduled"
-    of = f" of {count}" if count and not found["cohorts_by_hand"] else ""
-    when = f"{minute(found['next_start'])} UTC"
-    if found["next_start_at_once"]:
+
+    when = f"{minute(data['next_start'])} UTC"
+    if data["next_start_at_once"]:
         when = "now, with arena run or arena run --round"
-    elif found["next_start_missed"]:
+    elif data["next_start_missed"]:
         when = f"as soon as you start arena run (its scheduled start, {when}, has passed)"
-    return f"{when}: cohort {found['next_cohort']}{of}; then one a week"
+    of_count = f" of {count}" if count and not by_hand else ""
+    return f"{when}: cohort {data['next_cohort']}{of_count}; then one a week"
 
 
 def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Cohort]) -> str:
@@ -202,46 +220,47 @@ def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Coho
 
 
 def next_step(config: Config | None) -> str:
-    """The command that plays the next round, and works now."""
+    """Return the command that plays the next round, and works now."""
     if config is None:
         return typed("run --round")
     return typed(next_cohort(config, read_begun(config.database, {}), now())["next_command"])
 
 
 def replacements_data(config: Config, begun: RecordSoFar) -> list[dict[str, Any]]:
-    """By cohort the agents without one good turn: who takes its changed block in the next round, who not."""
-    found = []
+    """Return by cohort the agents without one good turn: who takes its changed block in the next round."""
+    data = []
     for cohort, unproven in begun.unproven:
         taken = replacements_from(cohort.rounds, cohort, changed_agents(config, cohort), unproven)
-        changed = [each.entrant.name for each in taken]
-        left = [name for name in without_followers(cohort, unproven) if name not in changed]
-        found.append({"cohort": cohort.number, "changed": changed, "unchanged": left})
-    return found
-
-
-MOST = 5
-"""So many changes are told; the rest is for `arena show cohort`."""
+        changed = [replacement.entrant.name for replacement in taken]
+        unchanged = [name for name in without_followers(cohort, unproven) if name not in changed]
+        data.append({"cohort": cohort.number, "changed": changed, "unchanged": unchanged})
+    return data
 
 
 def changes_since(config: Config, last: Cohort | None, at: datetime) -> dict[str, Any]:
-    """What is other in the next cohort than in the one that started last, as data and in words."""
+    """Return what is other in the next cohort than in the one that started last, as data and in words."""
     if last is None:
         return {"differs_from": None, "differences": None, "difference_lines": []}
+
     from arena.cli.cohort_diff import diff_data
 
     planned, _ = freeze_cohort(config, last.number + 1, at)
-    found = cohort_changes(last, planned, config.extensions("kinds"))
+    changes = cohort_changes(last, planned, config.extensions("kinds"))
     return {
         "differs_from": last.number,
-        "differences": diff_data(found),
-        "difference_lines": changes_in_words(found),
+        "differences": diff_data(changes),
+        "difference_lines": changes_in_words(changes),
     }
 
 
-def say_changes(found: Mapping[str, Any]) -> str:
-    """What the next cohort changes, in a few lines."""
-    number, lines = found["differs_from"], [plain(line) for line in found["difference_lines"]]
+def changes_text(data: Mapping[str, Any]) -> str:
+    """Return what the next cohort changes, in one paragraph."""
+    number = data["differs_from"]
+    lines = [plain(line) for line in data["difference_lines"]]
     if not lines:
         return f"none since cohort {number}"
-    more = [f"and {len(lines) - MOST} more: arena show cohort {number} next"] if len(lines) > MOST else []
-    return "\n          ".join([f"since cohort {number}:", *lines[:MOST], *more])
+
+    shown = lines[:MOST]
+    if len(lines) > MOST:
+        shown.append(f"and {len(lines) - MOST} more: arena show cohort {number} next")
+    return f"since cohort {number}: {'; '.join(shown)}"

@@ -1,19 +1,15 @@
-"""`arena demo`: a whole season, offline, without a key."""
+"""A whole season, offline, without a key: played into a record, and what it came to."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena.cli.addresses import ListenAddress, free_port
-from arena.cli.dashboard import serve
-from arena.cli.init import template
 from arena.cli.leaderboard import print_leaderboard, read_leaderboard
-from arena.cli.leaderboard_columns import COLUMNS
-from arena.cli.options import LEAVE_FAILED, Options, command, flag, option
-from arena.cli.output import interruptible, prints_aside, program, progress, run_async, without_password
+from arena.cli.output import interruptible, progress, run_async
 from arena.cli.page import Page
 from arena.cli.table import TableChoice
 from arena.clock import timer
@@ -28,94 +24,66 @@ from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.scores.refresh import refresh_leaderboards
 
-FOLDER = Path(".demo")
-RECORD = FOLDER / "demo.db"
+RECORD = Path(".demo/demo.db")
+"""Where the season is kept if no other record is named."""
 
 
-@command(table=True)
-def demo(
-    chosen: Options,
-    headless: bool = flag("Print the results only."),
-    seed: int | None = option("Play a different simulated world.", min=0),
-    rounds: int | None = option("Stop after this many decision times.", min=1),
-    resume: bool = flag("Continue where the record ends."),
-    port: int = option("The dashboard's port, or the next free one.", default=8501),
-    leave_failed: bool = LEAVE_FAILED,
-) -> None:
-    """Play a whole simulated season, offline and without a key, then show the leaderboard and dashboard.
-
-    The record is .demo/demo.db. Each run replaces it, unless --resume or --database is given.
-
-    Example: arena demo --headless --json --seed 7
-
-    Next: arena dashboard --database .demo/demo.db
-    """
-    chosen.table.of(COLUMNS)  # nothing is played for a table that can't be shown
-    address = chosen.database or str(RECORD)
-    settings = chosen.load_to_play(default=template("demo.yaml"))
-    settings = settings if seed is None else settings.with_seed(seed)
-    prepare(address, resume, default=chosen.database is None)
-    with prints_aside():
-        found = play(settings, address, rounds, leave_failed)
-    chosen.answer(found, season_page, found, replace(chosen.table, width=80))
-    if chosen.json:
-        return
-    if headless or not sys.stdout.isatty():
-        print(f"\nNext: {program()} dashboard --database {without_password(address)}")
-        return
-    serve(address, ListenAddress(port=free_port(port)))
-
-
-def prepare(address: str, resume: bool, default: bool) -> None:
-    """Make room for a new season. Only the demo's own record is ever thrown away."""
-    if default:
+def prepare(address: str | None, resume: bool) -> str:
+    """Make room for a new season and return the address of its record; only the demo's own is thrown away."""
+    if address is None:
         try:
-            FOLDER.mkdir(exist_ok=True)
-            for path in () if resume else FOLDER.glob(f"{RECORD.name}*"):
-                path.unlink()
+            RECORD.parent.mkdir(exist_ok=True)
+            if not resume:
+                for path in RECORD.parent.glob(f"{RECORD.name}*"):
+                    path.unlink()
         except OSError as error:
             hint = "go to a writable folder, or name a record: --database PATH"
-            raise ArenaError("not_writable", f"{FOLDER} can't be used: {error.strerror}", hint) from error
-        return
+            message = f"{RECORD.parent} can't be used: {error.strerror}"
+            raise ArenaError("not_writable", message, hint) from error
+        return str(RECORD)
+
     with closing(Record.open(address)) as record:
         if not resume and not record.is_empty():
             hint = "add --resume to continue it, or name another record"
             raise ArenaError("not_empty", f"{address} already holds a season", hint)
+    return address
 
 
 def play(config: Config, address: str, rounds: int | None, leave_failed: bool = False) -> dict[str, Any]:
-    """Play the season into the record; what it came to."""
-    tell = partial(print, file=sys.stderr, flush=True)
+    """Play the season into the record, and return what it came to."""
+    started = timer()
+    say = partial(print, file=sys.stderr, flush=True)
 
     async def season() -> None:
-        async with open_world(config, record) as world:
+        async with open_world(config, record) as opened:
+            world = replace(opened, leaves_failed=leave_failed)
             with progress("Playing the season", None) as moved:
                 plan = plan_of(config, world.now(), record.begun())
-                await play_season(
-                    plan, replace(world, leaves_failed=leave_failed), record, rounds, moved, tell
-                )
+                await play_season(plan, world, record, rounds, moved, say)
 
-    started = timer()
     hint = f"arena demo --resume --database {address} continues it"
     with closing(Record.open(address)) as record, interruptible("stopped; what was played is kept", hint):
         run_async(season())
-        found = outcome(record)
-        return {"database": address, "seed": config.seed, "seconds": round(timer() - started, 2)} | found
+        figures = outcome(record)
+    seconds = round(timer() - started, 2)
+    return {"database": address, "seed": config.seed, "seconds": seconds} | figures
 
 
 def outcome(record: Record) -> dict[str, Any]:
-    """The record in figures: its hash, how much is in it, and the leaderboard."""
+    """Return the record in figures: its hash, how much is in it, and the leaderboard."""
     at = record.read(read_newest_time)
     with progress("Computing the leaderboards") as moved:
         if at is not None:
             refresh_leaderboards(record, at, moved)
     with reading(record.engine) as connection:
-        return (
-            {"state_hash": state_hash(connection)} | record.read(count_facts) | read_leaderboard(connection)
-        )
+        return {
+            "state_hash": state_hash(connection),
+            **count_facts(connection),
+            **read_leaderboard(connection),
+        }
 
 
-def season_page(data: dict[str, Any], choice: TableChoice) -> Page:
+def season_page(data: Mapping[str, Any], choice: TableChoice) -> Page:
     """Yield the leaderboard, and what was played."""
     print_leaderboard(data, choice)
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")

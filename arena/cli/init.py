@@ -1,12 +1,8 @@
-"""`arena init`: a folder to work in, from three answers: where, who, and for how much money.
+"""A folder to work in, from three answers: where markets come from, which models play, for how much money."""
 
-The configs that come with the package.
-"""
-
-import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from getpass import getuser
@@ -19,21 +15,18 @@ import typer
 
 from agents.model import ModelSettings
 from agents.providers import DEMO
-from arena.cli.check import cost_of
+from arena.cli.check_cost import cost_of
 from arena.cli.model_choice import (
     Block,
     ModelOptions,
     is_free,
     model_blocks,
     price_words,
-    servers_here,
+    servers_at,
     with_stops,
 )
-from arena.cli.options import Options, argument, command, flag, option
-from arena.cli.output import print_json
-from arena.cli.page import print_text
-from arena.clock import now
-from arena.config import Config, environment, load
+from arena.cli.page import print_page
+from arena.config import Config
 from arena.config.editing import block_lines
 from arena.config.environment import KEYS, missing_key, missing_keys
 from arena.config.errors import suggestion
@@ -110,54 +103,6 @@ class Wanted:
     budget: float | None
 
 
-@command(record=False)
-def init(
-    chosen: Options,
-    folder: Path = argument("[DIR]", "The folder; created if needed.", default=Path()),
-    venue: str | None = option(f"Where markets come from: {', '.join(VENUES)}.", "NAME"),
-    model: list[str] | None = option("A model that plays, as PROVIDER/MODEL; repeatable.", "NAME"),
-    base_url: str | None = option("The server of models without a provider.", "URL"),
-    key_env: str | None = option("The variable that holds its key.", "VARIABLE"),
-    price: tuple[float, float] | None = option(
-        "Dollars per million tokens in and out, if unknown.", "IN OUT"
-    ),
-    budget: float | None = option("Dollars a month for all models together.", min=0.01),
-    live: bool = flag("Ask each model one tiny question."),
-    yes: bool = flag("Take the defaults.", "--yes", "-y"),
-) -> None:
-    """Make a working folder: a short config.yaml, .env.example, .gitignore and a systemd unit.
-
-    In a terminal it asks for whatever the options leave open. Otherwise, or with --yes, it takes the
-    defaults: Polymarket, the models whose keys are in the environment or DIR/.env, and $20 a month. A model
-    that Ollama, LM Studio, vLLM or llama.cpp serves on this machine is found by its bare name and costs
-    nothing. Nothing is overwritten.
-
-    Example: arena init my-arena --model anthropic/claude-sonnet-5 --budget 20 --yes
-
-    Next: cd my-arena, then arena check
-    """
-    config = folder / "config.yaml"
-    if config.exists():
-        raise ArenaError("exists", f"{config} already exists", "choose another folder, or move it away")
-
-    environ = environment(folder, os.environ)
-    asking = not yes and not chosen.json and sys.stdin.isatty()
-    options = ModelOptions(base_url, key_env, price=price, asking=asking)
-    wanted = choose(environ, venue, tuple(model or ()), budget, options)
-    made, kept = make_folder(folder, now(), wanted)
-
-    settings = load(config)
-    found = summary(settings, wanted, environ) | {"folder": str(folder), "made": made, "kept": kept}
-    if not chosen.json:
-        print_made(found)
-    if live or (asking and not found["missing"] and typer.confirm("Ask each model one tiny question?", True)):
-        from arena.cli.check_live import check_live
-
-        names = [agent.name for agent in settings.agents if agent.model is not None]
-        found |= check_live(load(config, os.environ), [], names, quiet=chosen.json)
-    print_json(found) if chosen.json else print_next(found)
-
-
 def choose(
     environ: Mapping[str, str],
     venue: str | None,
@@ -189,11 +134,11 @@ def _venue(venue: str | None, asking: bool) -> str:
             raise ArenaError("unknown_venue", f"there is no venue {venue!r}", suggestion(venue, VENUES)[1])
         return venue
 
-    words = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
-    typed = str(typer.prompt(words, VENUES[0]))
+    question = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
+    typed = str(typer.prompt(question, VENUES[0]))
     while typed not in VENUES:
-        print(f"there is no venue {typed!r}", suggestion(typed, VENUES)[1], sep="\n→ ")
-        typed = str(typer.prompt(words, VENUES[0]))
+        print_page([f"there is no venue {typed!r}", f"→ {suggestion(typed, VENUES)[1]}"])
+        typed = str(typer.prompt(question, VENUES[0]))
 
     return typed
 
@@ -204,23 +149,22 @@ def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions)
     The first question offers what is there at once: models whose keys are set, else one of this machine.
     """
     keys = [names[0] for names in KEYS.values() if any(environ.get(name) for name in names)]
-    print(f"Keys found: {', '.join(keys) or 'none; add them to .env later'}")
-    servers = servers_here()
-    for server in servers:
-        print(f"{server.name} at {server.base_url}: {', '.join(server.models)}")
+    print_page([f"Keys found: {', '.join(keys) or 'none; add them to .env later'}"])
+    servers = servers_at()
+    print_page(f"{server.name} at {server.base_url}: {', '.join(server.models)}" for server in servers)
 
     usual = " ".join(DEMO_MODELS if venue == "simulator" else keyed_models(environ))
     if not usual and servers:
         usual = servers[0].models[0]
 
-    words = "Models, as PROVIDER/MODEL, or a name on this machine"
+    question = "Models, as PROVIDER/MODEL, or a name on this machine"
     offered = usual or None
     while True:
-        typed = str(typer.prompt(words, offered))
+        typed = str(typer.prompt(question, offered))
         try:
             return _models(tuple(typed.split()), venue, options)
         except ArenaError as error:
-            print(error.message, error.hint, sep="\n→ ")
+            print_page([error.message, f"→ {error.hint}"])
         # After an answer that won't do, Enter takes nothing.
         offered = None
 
@@ -259,22 +203,26 @@ def packaged_models() -> tuple[str, ...]:
 
 def make_folder(folder: Path, at: datetime, wanted: Wanted) -> tuple[list[str], list[str]]:
     """Write the files of a working folder as of an instant; the names made, and those left as they are."""
-    place, program = (str(path).replace("%", "%%") for path in (folder.resolve(), PROGRAM))
+    # A systemd unit takes a % for a specifier.
+    place = str(folder.resolve()).replace("%", "%%")
+    program = str(PROGRAM).replace("%", "%%")
     files = {
         "config.yaml": card(wanted, at.date()),
         ".env.example": ENV_EXAMPLE,
         ".gitignore": GITIGNORE,
         "arena.service": UNIT.format(user=getuser(), folder=place, program=program),
     }
-    made, kept = list[str](), list[str]()
+    made = []
+    kept = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            known = (folder / name).exists()
-            (kept if known else made).append(name)
-            if not known:
-                with (folder / name).open("x", encoding="utf-8") as file:
-                    file.write(text)
+            if (folder / name).exists():
+                kept.append(name)
+                continue
+            with (folder / name).open("x", encoding="utf-8") as file:
+                file.write(text)
+            made.append(name)
     except OSError as error:
         hint = "choose a writable folder"
         raise ArenaError("not_writable", f"{error.filename}: {error.strerror}", hint) from error
@@ -297,8 +245,8 @@ def card(wanted: Wanted, day: date) -> str:
     if wanted.budget is None:
         head = re.sub(r"(?m)^budget:.*\n(?: .*\n)+\n", "", head)
     else:
-        words = f"${wanted.budget:g} a month, on {DECISIONS:.1f} days of decisions; a hard stop"
-        head = re.sub(r"(?m)^  day: .*$", f"  day: {_day_limit(wanted.budget):<20.2f}# {words}", head)
+        comment = f"${wanted.budget:g} a month, on {DECISIONS:.1f} days of decisions; a hard stop"
+        head = re.sub(r"(?m)^  day: .*$", f"  day: {_day_limit(wanted.budget):<20.2f}# {comment}", head)
 
     names = _agent_names(wanted.models)
     agents = []
@@ -329,53 +277,57 @@ def _agent_lines(block: Block, venue: str) -> list[str]:
     return lines
 
 
-def summary(settings: Config, wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
+def init_data(settings: Config, wanted: Wanted, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return what a new arena is, which keys its models lack, and what they may cost a month."""
     total = cost_of(settings, 1, {})["total"]
+    sentences = map(price_words, wanted.models)
     return {
         "venue": wanted.venue,
         "models": [block["model"] for block in wanted.models],
         "missing": list(dict.fromkeys(missing_keys(settings.agents, environ).values())),
         "day_usd": settings.budget.day and settings.budget.day / ONE,
         "month_usd": total and [total["month"]["low"]["usd"], total["month"]["high"]["usd"]],
-        "unpriced": [words for block in wanted.models if (words := price_words(block))],
+        "unpriced": [sentence for sentence in sentences if sentence],
     }
 
 
-def print_made(found: Mapping[str, Any]) -> None:
-    """Print what there is now, and what it may cost."""
-    print_text(f"Made in {found['folder']}: {', '.join(found['made'])}.")
-    for name in found["kept"]:
-        print_text(f"{name} already existed and was not changed.")
-    print_text(f"Plays on {found['venue']}: {', '.join(found['models'])}.")
-    if found["month_usd"]:
-        print_text(f"Cost: {_cost_words(found)}.")
-    for words in found["unpriced"]:
-        print_text(f"{words}.")
+def made_page(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what there is now, and what it may cost."""
+    yield f"Made in {data['folder']}: {', '.join(data['made'])}."
+    for name in data["kept"]:
+        yield f"{name} already existed and was not changed."
+    yield f"Plays on {data['venue']}: {', '.join(data['models'])}."
+    if data["month_usd"]:
+        yield f"Cost: {cost_sentence(data)}."
+    for sentence in data["unpriced"]:
+        yield f"{sentence}."
 
 
-def _cost_words(found: Mapping[str, Any]) -> str:
+def cost_sentence(data: Mapping[str, Any]) -> str:
     """Return what the models may cost a month, and what stops them."""
-    low, high = found["month_usd"]
+    low, high = data["month_usd"]
     if not high and high is not None:
         return "nothing: all models are free"
 
     most = "no known limit" if high is None else f"${high:,.2f}"
-    words = f"at most {most} a month" if low is None else f"${low:,.2f} to {most} a month"
-    if found["day_usd"]:
-        words += f"; a hard stop at ${found['day_usd']:,.2f} a day"
-    if set(found["models"]) <= set(DEMO_MODELS):
-        words += ", fictitious: demo models are free"
-    return words
+    sentence = f"at most {most} a month" if low is None else f"${low:,.2f} to {most} a month"
+    if data["day_usd"]:
+        sentence += f"; a hard stop at ${data['day_usd']:,.2f} a day"
+    if set(data["models"]) <= set(DEMO_MODELS):
+        sentence += ", fictitious: demo models are free"
+    return sentence
 
 
-def print_next(found: Mapping[str, Any]) -> None:
-    """Print what to type next."""
+def next_steps(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what to type next."""
     arena = "arena" if which("arena") else quote(str(PROGRAM))
-    steps = [] if found["folder"] == "." else [f"cd {quote(found['folder'])}"]
-    if found["missing"]:
-        steps.append(f"cp .env.example .env   # and fill in {', '.join(found['missing'])}")
-    steps.append(f"{arena} check            # who would play, what it would cost, what is missing")
-    play = "run              # plays, settles and backs up on schedule"
-    steps.append(f"{arena} {'round            # the next round' if found['venue'] == 'simulator' else play}")
-    print("Next:", *steps, sep="\n  ")
+    yield "Next:"
+    if data["folder"] != ".":
+        yield f"  cd {quote(data['folder'])}"
+    if data["missing"]:
+        yield f"  cp .env.example .env   # and fill in {', '.join(data['missing'])}"
+    yield f"  {arena} check            # who would play, what it would cost, what is missing"
+    if data["venue"] == "simulator":
+        yield f"  {arena} run --round      # the next round"
+    else:
+        yield f"  {arena} run              # plays, settles and backs up on schedule"

@@ -103,7 +103,7 @@ def _found_model(given: str, options: ModelOptions) -> tuple[str, str | None]:
     if provider in LOCAL_PROVIDERS and name:
         return f"openai/{name}", LOCAL_PROVIDERS[provider].base_url
 
-    servers = [] if _is_provided(given) else servers_here()
+    servers = [] if _is_provided(given) else servers_at()
     found = _served(given, servers)
     if found is not None:
         return found
@@ -147,10 +147,12 @@ def _unknown(model: str, servers: Sequence[ModelServer]) -> ArenaError:
     return ArenaError("unknown_model", words, "on a server of your own: --base-url URL")
 
 
-def servers_here(idle: bool = False) -> list[ModelServer]:
-    """Return the servers that answer on the usual ports of this machine and have a model, or are `idle`."""
-    found = run_async(find_servers(USUAL_SERVERS))
-    return [server for server in found if server.models or idle]
+def servers_at(base_url: str | None = None, key: str = "") -> list[ModelServer]:
+    """Return the servers that have a model: on the usual ports of this machine, or the one at an address."""
+    servers: Sequence[ModelServer] = USUAL_SERVERS
+    if base_url is not None:
+        servers = [ModelServer("the server", server_address(base_url))]
+    return [server for server in run_async(find_servers(servers, key)) if server.models]
 
 
 def models_of(servers: Sequence[ModelServer]) -> str:
@@ -164,9 +166,9 @@ def models_of(servers: Sequence[ModelServer]) -> str:
 
 
 def unanswered_ports() -> str:
-    """Return that no server answers on this machine, with the ports that were tried."""
+    """Return that no server on this machine has a model, with the ports that were tried."""
     tried = ", ".join(f"{server.name} {server.port}" for server in USUAL_SERVERS)
-    return f"no model server answers on this machine (tried {tried})"
+    return f"no model is served on this machine (tried {tried})"
 
 
 def _typed_address(name: str) -> str | None:

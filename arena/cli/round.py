@@ -1,10 +1,10 @@
-"""`arena run --round`: play one decision time."""
+"""`arena run --round`: plays one decision time."""
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from arena.cli.check_next import RecordSoFar, joining_text
-from arena.cli.options import BASELINES, LEAVE_FAILED, Options, command, instant, option
+from arena.cli.options import Options, instant
 from arena.cli.output import (
     attributes,
     interruptible,
@@ -23,8 +23,8 @@ from arena.cli.output import (
     run_async,
     typed,
 )
-from arena.cli.page import print_table
-from arena.cli.table import TableColumn
+from arena.cli.page import Page
+from arena.cli.table import Table, TableColumn
 from arena.clock import now
 from arena.cohorts.freeze import check_keys, plan_of, stamp_of
 from arena.cohorts.replacements import unproven_hint
@@ -56,51 +56,50 @@ TURNS = (
     TableColumn("rejected", value=lambda turn: len(turn["rejections"])),
     TableColumn("note", narrow="wrap"),
 )
+UNUSABLE = ("partly", "malformed", "declined", "late")
+"""What a turn is called whose answers could not all be used."""
 
 
-@command(plays=True)
-def round_command(
-    chosen: Options,
-    at: str | None = option("The decision time, such as 2026-01-04T00:00Z.", "TIME"),
-    baselines: bool = BASELINES,
-    leave_failed: bool = LEAVE_FAILED,
-) -> None:
-    """Play one decision time: settle, take a snapshot, let every agent decide, value the accounts.
+@dataclass(frozen=True, slots=True)
+class PlayedTime:
+    """A decision time that was played: the rounds of its cohorts, and what else is to be said.
 
-    By default it plays the next one or, on a live venue, the latest one due. Running it again plays only what
-    is missing. The exit status is 2 if a turn failed, was late or malformed, or was stopped by a budget.
-
-    In a simulated or recorded season a round whose model is away (no answer, a server error, a rate limit) is
-    played again, and none after it; --leave-failed goes on without those turns.
-
-    Example: arena run --round --at 2026-01-11T00:00Z
-
-    Next: arena board
-    """
-    settings = chosen.load_to_play(os.environ)
-    wanted = None if at is None else instant(at)
-    with prints_aside():
-        when, reports, changed, joining = play(settings, wanted, baselines, leave_failed)
-    told = {"at": when, "rounds": [_as_dict(report) for report in reports], "changes": changed}
-    chosen.answer(told, print_reports, when, reports, changed, joining)
-    turns = [turn for report in reports for turn in report.turns]
-    if any(report.failed or report.waiting for report in reports) or any(
-        turn.decision.status in ("partly", "malformed", "declined", "late") for turn in turns
-    ):
-        raise typer.Exit(2)
-
-
-def play(
-    config: Config, wanted: datetime | None, baselines: bool, leave_failed: bool = False
-) -> tuple[datetime, list[RoundReport], list[ModelChange], str]:
-    """Play the decision time that is wanted, or the next one.
-
-    With it comes which models have reported themselves as others than before meanwhile, and with which cohort
+    `changes` has the models that reported themselves as others than before, `joining` says with which cohort
     agents join that are new in the config.
     """
 
-    async def one(at: datetime) -> list[RoundReport]:
-        say = partial(print, file=sys.stderr, flush=True)
+    at: datetime
+    reports: Sequence[RoundReport]
+    changes: Sequence[ModelChange] = ()
+    joining: str = ""
+
+
+def play_one_round(chosen: Options, at: str | None, baselines: bool, leave_failed: bool) -> None:
+    """Play a decision time, by default the next one; played again, only what is missing.
+
+    On a live venue it is the latest one that is due. In a season that isn't live a round whose model is away
+    is played again, and none after it, unless `leave_failed` is set. Raise `typer.Exit` with status 2 if a
+    turn failed, was late or malformed, or was stopped by a budget.
+    """
+    config = chosen.load_to_play(os.environ)
+    wanted = None if at is None else instant(at)
+    with prints_aside():
+        played = play(config, wanted, baselines, leave_failed)
+
+    rounds = [report_data(report) for report in played.reports]
+    data = {"at": played.at, "rounds": rounds, "changes": played.changes}
+    chosen.answer(data, played_page, played)
+    for report in played.reports:
+        statuses = {turn.decision.status for turn in report.turns}
+        if report.failed or report.waiting or statuses & {*UNUSABLE}:
+            raise typer.Exit(2)
+
+
+def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed: bool = False) -> PlayedTime:
+    """Play the decision time that is wanted, or the next one."""
+    say = partial(print, file=sys.stderr, flush=True)
+
+    async def play_time(at: datetime) -> list[RoundReport]:
         async with open_world(config, record, report_wait=say) as opened:
             world = replace(opened, leaves_failed=leave_failed)
             try:
@@ -111,8 +110,8 @@ def play(
             await report_decision_time(config, record, at, None, say)
             return reports
 
-    def done() -> str:
-        turns = sum(record.read(count_turns).values()) - before
+    def stopped_text() -> str:
+        turns = sum(record.read(count_turns).values()) - turns_before
         return f"stopped; {count_text(turns, 'turn')} done, and kept"
 
     def joining() -> str:
@@ -120,91 +119,101 @@ def play(
         return joining_text(config, so_far, [stored.cohort for stored in open_cohorts(record)])
 
     hint = "arena run --round continues it; a call in progress may still be charged"
-    with closing(Record.open(config.database)) as record, interruptible(done, hint):
-        before = sum(record.read(count_turns).values())
+    with closing(Record.open(config.database)) as record, interruptible(stopped_text, hint):
+        turns_before = sum(record.read(count_turns).values())
         if not baselines and not record.cohorts():
             check_keys(config, environment(config.folder, os.environ))
-        live, began = stamp_of(config) == "live", now()
+
+        is_live = stamp_of(config) == "live"
+        began = now()
         plan = plan_of(config, began, record.begun(), None if baselines else os.environ)
-        look = next_look(record, record.cohorts(), live, timedelta(seconds=config.cohorts.corrected_within))
+        corrected_within = timedelta(seconds=config.cohorts.corrected_within)
+        look = next_look(record, record.cohorts(), is_live, corrected_within)
         try:
-            at = wanted or next_decision_time(plan, record, live, began, look, leave_failed)
+            at = wanted or next_decision_time(plan, record, is_live, began, look, leave_failed)
         except ArenaError as error:
-            hint = joining() or error.hint
-            raise ArenaError(error.code, error.message, hint) from error
-        check_decision_time(at, plan, record, live, began, look)
-        reports = run_async(one(at))
+            raise ArenaError(error.code, error.message, joining() or error.hint) from error
+        check_decision_time(at, plan, record, is_live, began, look)
+
+        reports = run_async(play_time(at))
         with progress("Computing the leaderboards") as moved:
             refresh_leaderboards(record, at, moved)
         with reading(record.engine) as connection:
-            return at, reports, changed_since(connection, began), joining()
+            changes = changed_since(connection, began)
+        return PlayedTime(at, reports, changes, joining())
 
 
-def _as_dict(report: RoundReport) -> dict[str, Any]:
-    return attributes(report, "cohort", "at", "done", "waiting", "trouble", "unproven", "replaced") | {
-        "round": report.number,
-        "turns": [
+def report_data(report: RoundReport) -> Mapping[str, Any]:
+    """Return a round as data, with the turns that were played now."""
+    turns = []
+    for turn in report.turns:
+        decision = turn.decision
+        rejections = [
+            attributes(rejection, "code", "message") | {"market": rejection.market_id}
+            for rejection in turn.rejections
+        ]
+        turns.append(
             {
                 "agent": turn.entrant,
-                "status": turn.decision.status,
+                "status": decision.status,
                 "stopped_by": "budget" if turn.entrant in report.stopped else None,
-                "note": turn.decision.note,
-                "repaired": list(turn.decision.repaired),
-                "forecasts": len(turn.decision.forecasts),
+                "note": decision.note,
+                "repaired": list(decision.repaired),
+                "forecasts": len(decision.forecasts),
                 "fills": len(turn.fills),
-                "rejections": [
-                    attributes(item, "code", "message") | {"market": item.market_id}
-                    for item in turn.rejections
-                ],
+                "rejections": rejections,
             }
-            for turn in report.turns
-        ],
-    }
+        )
+
+    names = ("cohort", "at", "done", "waiting", "trouble", "unproven", "replaced")
+    return attributes(report, *names) | {"round": report.number, "turns": turns}
 
 
-def print_reports(
-    at: datetime, reports: list[RoundReport], changed: Sequence[ModelChange] = (), joining: str = ""
-) -> None:
-    """Print what was played by each agent, which models changed, and when new agents join."""
-    if not reports:
-        print(f"{minute(at)} UTC: no decisions left; ended and corrected markets were settled")
-    for report in reports:
-        print_report(at, report)
-    for change in changed:
-        print(f"Note: {plain(change_sentence(change))}")
-    if joining:
-        print(joining)
-    print(f"Next: {typed('board')}")
+def played_page(played: PlayedTime) -> Page:
+    """Yield what was played by each agent, which models changed, and when new agents join."""
+    if not played.reports:
+        yield f"{minute(played.at)} UTC: no decisions left; ended and corrected markets were settled"
+    for report in played.reports:
+        yield from report_page(played.at, report)
+    for change in played.changes:
+        yield f"Note: {plain(change_sentence(change))}"
+    if played.joining:
+        yield played.joining
+    yield f"Next: {typed('board')}"
 
 
-def print_report(at: datetime, report: RoundReport) -> None:
-    """What was played in a round of one cohort, and what gives a turn to those who have none yet."""
-    print(f"Cohort {report.cohort}, round {report.number}, {minute(at)} UTC")
-    for words in (*report.replaced, *report.trouble):
-        print(f"  {words}")
-    if not report.turns and not report.waiting:
-        print("  every turn had already been played; nothing changed\n")
+def report_page(at: datetime, report: RoundReport) -> Page:
+    """Yield the turns of a cohort's round, and what is missing in it."""
+    yield f"Cohort {report.cohort}, round {report.number}, {minute(at)} UTC"
+    for note in (*report.replaced, *report.trouble):
+        yield f"  {note}"
     if report.turns:
-        print_table(TURNS, _as_dict(report)["turns"])
+        yield Table(TURNS, report_data(report)["turns"])
+    elif not report.waiting:
+        yield "  every turn had already been played; nothing changed\n"
+
+    yield from missing_turns(at, report)
+    if report.waiting:
+        yield f"  another process is playing {', '.join(report.waiting)}"
+
+
+def missing_turns(at: datetime, report: RoundReport) -> Iterator[str]:
+    """Yield who has no good turn in a round, and what gives them one."""
     again = f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}"
-    if others := [name for name in report.failed if name not in report.stopped]:
-        print(f"  {', '.join(others)} failed; {again} tries again")
+    failed = [name for name in report.failed if name not in report.stopped]
+    if failed:
+        yield f"  {', '.join(failed)} failed; {again} tries again"
     away = [turn.agent for turn in report.unanswered if turn.passing]
     if away:
-        print(f"  it waits for {', '.join(away)}: it plays this round again; --leave-failed goes on")
-    print_settings_hints(report)
+        yield f"  it waits for {', '.join(away)}: it plays this round again; --leave-failed goes on"
+    if report.unproven:
+        yield f"  {unproven_hint(report.unproven)}"
+    if report.kept:
+        number = report.cohort
+        yield (
+            f"  {', '.join(report.kept)} had good turns before, so cohort {number} keeps its settings; "
+            f"to use new ones: arena admin cohort end {number}, then arena admin cohort start"
+        )
     if report.stopped:
         names = ", ".join(report.stopped)
-        print(f"  {names} stopped by the budget; arena check shows which, {again} tries again")
-    if report.waiting:
-        print(f"  another process is playing {', '.join(report.waiting)}")
-
-
-def print_settings_hints(report: RoundReport) -> None:
-    """Who may still play by a corrected block of the config, and how the others may."""
-    if report.unproven:
-        print(f"  {unproven_hint(report.unproven)}")
-    if report.kept:
-        names, number = ", ".join(report.kept), report.cohort
-        print(f"  {names} had good turns before, so cohort {number} keeps its settings; "
-              f"to use new ones: arena admin cohort end {number}, then arena admin cohort start")  # fmt: skip
+        yield f"  {names} stopped by the budget; arena check shows which, {again} tries again"

@@ -7,15 +7,15 @@ Places = Mapping[str, "str | Places"]
 
 PANELS: Mapping[str, Places] = {
     "Start": {
-        "demo": "demo:demo",
-        "try": "try_model:try_model",
-        "init": "init:init",
-        "add": "agents_add:add",
-        "check": "check:check",
+        "demo": "commands/start:demo",
+        "try": "commands/start:try_model",
+        "init": "commands/start:init",
+        "add": "commands/start:add",
+        "check": "commands/start:check",
     },
     "Play": {
-        "run": "run:run",
-        "status": "status:status",
+        "run": "commands/play:run",
+        "status": "commands/play:status",
     },
     "Results": {
         "board": "leaderboard:leaderboard",
@@ -48,7 +48,7 @@ PANELS: Mapping[str, Places] = {
         "study": {
             "replay": "commands/study:replay",
             "whatif": "commands/study:whatif",
-            "bundle": "market_files:record_markets",
+            "bundle": "commands/bundle:bundle",
             "forecastbench": {
                 "fetch": "forecastbench:fetch",
                 "run": "forecastbench_run:run",

@@ -1,188 +1,102 @@
-"""`arena try`: what a model's probabilities are worth, by resolved questions, within two minutes."""
+"""What `arena try` asks a model, and what it shows: figures in words and lines, JSON, and a page of its own.
 
-import os
+Nothing is claimed against the price unless enough questions were asked after the model's release: of the
+others it may remember how they ended.
+"""
+
 import re
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
+import numpy as np
 import typer
 
-from agents.llm import close, make_ask
-from agents.llm.local_servers import ModelServer, find_servers
+from agents.llm import close
 from agents.providers import DEMO
 from arena.calls.budget_warnings import rounded_dollars
-from arena.cli.agents_add import require_key
+from arena.cli.check_live import HINTS
 from arena.cli.init import keyed_models
 from arena.cli.model_choice import (
     LISTED,
     Block,
     ModelOptions,
     model_blocks,
-    models_of,
-    server_address,
-    servers_here,
+    servers_at,
     unanswered_ports,
 )
-from arena.cli.options import DAY, Options, argument, command, flag, option
-from arena.cli.output import interruptible, plain, prints_aside, program, progress, run_async, shortened
-from arena.cli.page import print_error
-from arena.cli.try_report import LONGEST_EXAMPLE, report_lines, trial_data, trial_page
-from arena.clock import timer
-from arena.config.environment import KEYS, environment
-from arena.errors import ArenaError
-from arena.rounds.quick_trial import (
-    MOST,
-    QuickTrial,
-    asking_cost,
-    asking_settings,
-    questions_to_ask,
+from arena.cli.output import (
+    exact,
+    interruptible,
+    plain,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+    shortened,
 )
+from arena.cli.page import Fields, Page, page_lines, print_error
+from arena.cli.table import Table, TableColumn
+from arena.errors import ArenaError, count_text
+from arena.rounds.quick_trial import MOST, QuickTrial
+from arena.scores.rules import brier, calibration
+from arena.scores.rules.calibration import Bin
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.comparisons.mean_interval import mean_intervals
+from arena.scores.rules.reliability.reading import reading
 from markets.millionths import ONE
 
 NO_FILE_NAME = r"[^\w.-]+"
 INTERRUPTED = "interrupted by Ctrl-C"
+PAGE = Path(__file__).with_name("try_page.html")
+PAGE_WIDTH = 100
+WIDTH = 41
+"""Characters of the line from 0% to 100%."""
+LONGEST_EXAMPLE = 160
+
+Answer = Mapping[str, Any]
+"""A question with the model's probability, and whether it counts: it was asked after the model's release."""
 
 
-@command("json")
-def try_model(
-    chosen: Options,
-    model: str | None = argument("[MODEL]", "Its name at its server, or PROVIDER/MODEL.", default=None),
-    base_url: str | None = option("Its server, if not a usual one.", "URL"),
-    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
-    price: tuple[float, float] | None = option(
-        "Dollars per million tokens in and out, if unknown.", "IN OUT"
-    ),
-    released: datetime | None = option("The day of the model's release.", formats=DAY),
-    minutes: float = option("How long to ask.", default=2.0, min=0.001, max=60.0),
-    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
-) -> None:
-    """Try a model on 20 to 120 resolved questions: its calibration and Brier score, in two minutes.
-
-    Without MODEL it looks for Ollama, LM Studio, vLLM and llama.cpp on this machine, and for keys. Ctrl-C
-    reports on what was answered.
-
-    It may remember how questions ended. With --released, only those asked later are compared with the price.
-
-    Example: arena try qwen3:8b
-
-    qwen3:8b answered 120 of 120 questions in 16 s.
-
-    says 34%, happened 20%, 10 questions ········●─────○····
-
-    Brier score 0.100, the price on the day of the question 0.066.
-
-    Next: arena init my-arena
-    """
-    environ = environment(Path(), os.environ)
-    os.environ.update(environ)
-    asking = not chosen.json and sys.stdin.isatty()
-    options = ModelOptions(base_url, key_env, price=price, asking=asking)
-    settings = asking_settings(choose_model(model, options, environ))
-    name = settings.model
-    if settings.base_url is not None:
-        name = name.removeprefix("openai/")
-    require_key(settings, environ, Path(".env"))
-
-    day = released and released.date()
-    questions = questions_to_ask(day)
-    most = agree_on_cost(name, asking_cost(settings, questions), asking, yes)
-    trial = QuickTrial(settings, make_ask(settings, timer, environ), questions, most, 60 * minutes, timer)
-    ask_questions(name, trial)
-    if not trial.answers:
-        raise no_answers(name, trial)
-
-    told = trial_data(plain(name), trial, day, next_step(name, options))
-    told["page"] = write_page(name, told)
-    chosen.answer(told, print, "\n".join(report_lines(told)))
-    if trial.ended == INTERRUPTED:
-        raise typer.Exit(130)
-    if trial.ended or told["page"] is None:
-        raise typer.Exit(2)
-
-
-def choose_model(name: str | None, options: ModelOptions, environ: Mapping[str, str]) -> Block:
+def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, str]) -> Block:
     """Return the model of that name, or the one that is found or picked, as an agent has it in a config.
 
     Raise `ArenaError` if there is no such model, or none at all, or several and nobody to pick one.
     """
-    if name is not None and name.startswith(DEMO):
+    if name is None:
+        key = environ.get(options.key_env or "", "")
+        names = [model for server in servers_at(options.base_url, key) for model in server.models]
+        if options.base_url is None:
+            names += keyed_models(environ)
+        name = picked(names, options)
+    if name.startswith(DEMO):
         raise ArenaError("unknown_model", f"{name} plays only the simulator", f"{program()} demo")
 
-    if options.base_url is None:
-        servers = servers_here(idle=True)
-    else:
-        named = ModelServer("the server", server_address(options.base_url))
-        servers = run_async(find_servers([named], environ.get(options.key_env or "", "")))
-    if name is None:
-        found: dict[str, str | None] = {}
-        for server in servers:
-            found |= dict.fromkeys((f"openai/{model}" for model in server.models), server.base_url)
-        if options.base_url is None:
-            found |= dict.fromkeys(keyed_models(environ))
-
-        if not found:
-            raise none_found(servers, options.base_url, environ)
-        name = picked(found, options.asking)
-        options = replace(options, base_url=found[name])
-
     (block,) = model_blocks((name,), options)
-    require_served(block, servers)
     return block
 
 
-def require_served(block: Block, servers: Sequence[ModelServer]) -> None:
-    """Raise `ArenaError` if a model's server is one of these, and doesn't have the model."""
-    served = block["model"].removeprefix("openai/")
-    for server in servers:
-        if server.base_url == block.get("base_url") and not {served, f"{served}:latest"} & {*server.models}:
-            words = f"{served} is not there; {models_of([server])}"
-            raise ArenaError("unknown_model", words, f"{program()} try {next(iter(server.models), 'MODEL')}")
+def picked(names: Sequence[str], options: ModelOptions) -> str:
+    """Return the only one of these models, or the one that the person at the terminal names."""
+    if not names and options.base_url is not None:
+        message = f"no list of models comes from {options.base_url}/models"
+        raise ArenaError("no_server", message, "check the address, or name the model")
+    if not names:
+        hint = (
+            "start a server (ollama run qwen3:8b), or name a model whose key is set: "
+            f"{program()} try anthropic/claude-sonnet-5 (ANTHROPIC_API_KEY)"
+        )
+        raise ArenaError("no_server", f"{unanswered_ports()}, and no known model has its key", hint)
 
-
-def picked(found: Mapping[str, str | None], asking: bool) -> str:
-    """Return the only model, or the one that the person at the terminal picks."""
-    models = list(found)
-    names = [model.removeprefix("openai/") if found[model] else model for model in models]
-    if len(models) == 1:
-        return models[0]
-    if not asking:
-        words = f"{len(models)} models found: {', '.join(names[:LISTED])}"
-        raise ArenaError("several_models", words, f"name one: {program()} try {names[0]}")
-
-    for place, model in enumerate(models):
-        print(f"{place + 1:>3}  {names[place]}  {found[model] or 'with its key'}")
-    number = 0
-    while not 1 <= number <= len(models):
-        number = typer.prompt("Which one", 1, type=int)
-    return models[number - 1]
-
-
-def none_found(
-    servers: Sequence[ModelServer], base_url: str | None, environ: Mapping[str, str]
-) -> ArenaError:
-    """Return the error where there is neither a server with a model nor a model with a key."""
-    if servers:
-        names = ", ".join(server.name for server in servers)
-        return ArenaError("no_model", f"{names} runs without a model", "load one, then run this again")
-    if base_url is not None:
-        hint = "check the address and that it runs; an OpenAI-compatible one mostly ends in /v1"
-        return ArenaError("no_server", f"no list of models comes from {base_url}/models", hint)
-
-    unanswered = unanswered_ports()
-    for provider, variables in KEYS.items():
-        if any(environ.get(variable) for variable in variables):
-            words = f"{unanswered}; there is a key for {provider}"
-            return ArenaError("no_model", words, f"name the model: {program()} try {provider}/MODEL")
-    hint = (
-        "start one (ollama run qwen3:8b) and run this again, "
-        f"or set a key (ANTHROPIC_API_KEY) and run {program()} try anthropic/claude-sonnet-5"
-    )
-    return ArenaError("no_server", f"{unanswered}, and no provider's key is set", hint)
+    if len(names) == 1:
+        return names[0]
+    found = f"{len(names)} models found: {', '.join(names[:LISTED])}"
+    if not options.asking:
+        raise ArenaError("several_models", found, f"name one: {program()} try {names[0]}")
+    return str(typer.prompt(f"{found}. Which one", names[0]))
 
 
 def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bool) -> int | None:
@@ -209,7 +123,7 @@ def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bo
 
 
 def ask_questions(name: str, trial: QuickTrial) -> None:
-    """Ask all of it, or as much as is answered before Ctrl-C is pressed."""
+    """Ask all of it, or as much as is answered before Ctrl-C is pressed; raise if nothing is."""
 
     async def ask() -> None:
         try:
@@ -223,19 +137,70 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
     except ArenaError as error:
         if error.code != "interrupted":
             raise
+        if not trial.answers:
+            raise ArenaError("interrupted", f"stopped before {name} answered", status=130) from error
         trial.ended = INTERRUPTED
 
+    if not trial.answers:
+        code, _, message = plain(trial.fault).partition(": ")
+        reason = f"{name} gave no usable answer: {shortened(message, LONGEST_EXAMPLE)}"
+        raise ArenaError(code, reason, HINTS.get(code, "try another model; a slow one needs more --minutes"))
 
-def no_answers(name: str, trial: QuickTrial) -> ArenaError:
-    """Return the error for a trial in which nothing could be used, with the reason."""
-    from arena.cli.check_live import HINTS
 
-    if trial.ended == INTERRUPTED:
-        return ArenaError("interrupted", f"stopped before {name} answered", "run it again", status=130)
+def trial_data(model: str, trial: QuickTrial, released: date | None, options: ModelOptions) -> dict[str, Any]:
+    """Return what came of a trial in which something was answered."""
+    answers = []
+    for question in trial.questions:
+        if question.id in trial.answers:
+            counts = {"probability": trial.answers[question.id], "counts": question.is_after(released)}
+            answers.append(asdict(question) | counts)
 
-    code, _, message = plain(trial.fault).partition(": ")
-    words = f"{name} gave no usable answer: {shortened(message, LONGEST_EXAMPLE)}"
-    return ArenaError(code, words, HINTS.get(code, "try another model; a slow one needs more --minutes"))
+    own, prices, outcomes = (column(answers, name) for name in ("probability", "price", "outcome"))
+    sure = reading(own, outcomes, range(len(answers)))
+    distances = np.abs(own - prices)
+    return {
+        "model": plain(model),
+        "released": released,
+        "asked": trial.asked,
+        "answered": len(answers),
+        "unusable": trial.unusable,
+        "example": shortened(trial.example, LONGEST_EXAMPLE) or None,
+        "seconds": round(trial.took, 2),
+        "ended": plain(trial.ended) or None,
+        "brier": brier.score(own, outcomes),
+        "brier_price": brier.score(prices, outcomes),
+        "comparison": comparison([answer for answer in answers if answer["counts"]]),
+        "calibration": calibration.bins(own, outcomes),
+        "sure": None if sure is None else sure.text,
+        "distance": float(distances.mean()),
+        "distance_of_tenth": float(np.quantile(distances, 0.9)),
+        "cost_usd": exact(trial.spent) if trial.spent or trial.most is not None else None,
+        "most_usd": exact(trial.most),
+        "next": next_step(model, options),
+        "answers": answers,
+    }
+
+
+def column(answers: Sequence[Answer], name: str) -> Any:
+    """Return what the answers have under a name."""
+    return np.array([answer[name] for answer in answers])
+
+
+def comparison(answers: Sequence[Answer]) -> dict[str, float] | None:
+    """Return Brier scores on these questions and their difference with its interval; None for too few."""
+    if len(answers) < ENOUGH_EVENTS:
+        return None
+
+    outcomes = column(answers, "outcome")
+    own = brier.each(column(answers, "probability"), outcomes)
+    price = brier.each(column(answers, "price"), outcomes)
+    rows = np.arange(len(answers))
+    gap = mean_intervals(0 * rows, rows, own - price, 1)
+    figures = (own.mean(), price.mean(), gap.mean, gap.low, gap.high)
+    names = ("brier", "price_brier", "difference", "low", "high")
+    return {"questions": len(answers)} | {
+        name: figure.item() for name, figure in zip(names, figures, strict=True)
+    }
 
 
 def next_step(name: str, options: ModelOptions) -> str:
@@ -250,13 +215,99 @@ def next_step(name: str, options: ModelOptions) -> str:
     return " ".join([*words, "--yes"])
 
 
-def write_page(name: str, told: Mapping[str, Any]) -> Path | None:
-    """Write the page about a model, and return where; None if that can't be done, which is said."""
-    page = Path(f"try-{re.sub(NO_FILE_NAME, '-', name)}.html")
+def report(data: Mapping[str, Any]) -> Page:
+    """Yield what the trial can show first, then what it shows, and what to type next."""
+    yield from (standing(data), "", answered_sentence(data), "")
+    title = "Calibration: what it says ○, and how often that happened ●"
+    yield Table(CALIBRATION, data["calibration"], title)
+    yield f"Where it is 70% sure or more: {data['sure'] or 'too few questions to say more'}."
+    yield (
+        "Brier score, 0 is perfect and 0.25 is always 50%: {brier:.3f}, the price on the day of the question "
+        "{brier_price:.3f}."
+    ).format_map(data)
+    if data["comparison"]:
+        yield (
+            "On the {questions} asked after its release: {brier:.3f}, the price {price_brier:.3f}; "
+            "difference {difference:+.3f}, 95% interval {low:+.3f} to {high:+.3f}."
+        ).format_map(data["comparison"])
+    yield (
+        f"Distance from the price: {100 * data['distance']:.0f} points on average, and more than "
+        f"{100 * data['distance_of_tenth']:.0f} for one question in ten."
+    )
+
+    cost = "unknown, because its price is unknown"
+    if data["cost_usd"] is not None:
+        cost = f"${data['cost_usd']:,.4f}" if data["cost_usd"] else "$0.00"
+    if data["most_usd"]:
+        cost += f" of at most ${data['most_usd']:,.4f}"
+    fields = {"Cost:": cost, "Page:": data["page"], "Next:": data["next"]}
+    yield from ("", Fields({label: str(text) for label, text in fields.items() if text}))
+
+
+def standing(data: Mapping[str, Any]) -> str:
+    """Return what a trial can show of a model, and what it can't: the first thing to be read."""
+    days = [answer["closed"] for answer in data["answers"]]
+    after = sum(answer["counts"] for answer in data["answers"])
+    counted = f"{after} of {count_text(len(days), 'question')}"
+    if data["comparison"]:
+        return (
+            f"{data['model']} was released on {data['released']}. {counted} were asked after that: only "
+            "these are compared with the price."
+        )
+
+    known = f"on {data['released']}" if data["released"] else "(not known: --released DAY)"
+    return (
+        f"{data['model']} may remember how these questions ended: they closed from {min(days)} to "
+        f"{max(days)}, and {counted} were asked after its release {known}. Nothing is claimed against the "
+        "price."
+    )
+
+
+def answered_sentence(data: Mapping[str, Any]) -> str:
+    """Return how much was answered, and why no more."""
+    text = "{model} answered {answered} of {asked} questions in {seconds:.0f} s.".format_map(data)
+    if data["unusable"]:
+        text += f" {data['unusable']} could not be read, for example: {data['example']}"
+    if data["ended"]:
+        text += f" It ended early: {data['ended']}."
+    return text
+
+
+def calibration_line(tenth: Bin) -> str:
+    """Return a line from 0% to 100% with what the model says (○) and how often that happened (●).
+
+    >>> calibration_line(Bin(0.2, 0.3, 4, 0.25, 0.5))
+    '··········○─────────●····················'
+    """
+    says = round(tenth.forecast * (WIDTH - 1))
+    happened = round(tenth.observed * (WIDTH - 1))
+    signs = ["·"] * WIDTH
+    signs[min(says, happened) : max(says, happened)] = "─" * abs(says - happened)
+    signs[says] = "○"
+    signs[happened] = "◉" if says == happened else "●"
+    return "".join(signs)
+
+
+CALIBRATION = (
+    TableColumn("forecast", "says", ".0%"),
+    TableColumn("observed", "happened", ".0%"),
+    TableColumn("count", "questions"),
+    TableColumn("line", f"{'0%':{WIDTH - 4}}100%", value=calibration_line),
+)
+
+
+def write_page(data: Mapping[str, Any]) -> Path | None:
+    """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
+    from jinja2 import Environment, StrictUndefined
+
+    name = re.sub(NO_FILE_NAME, "-", data["model"])
+    page = Path(f"try-{name}.html")
+    around = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    lines = "\n".join(page_lines(report({**data, "page": None}), PAGE_WIDTH))
     try:
-        page.write_text(trial_page(told), "utf-8")
+        page.write_text(around.from_string(PAGE.read_text("utf-8")).render(data, report=lines), "utf-8")
     except OSError as error:
-        words = f"{page} can't be written: {error.strerror}"
-        print_error(ArenaError("not_writable", words, "run it in another folder"), as_json=False)
+        message = f"{page} can't be written: {error.strerror}"
+        print_error(ArenaError("not_writable", message, "run it in another folder"), as_json=False)
         return None
     return page

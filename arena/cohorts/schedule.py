@@ -334,18 +334,18 @@ def pause_after(failures: int) -> timedelta:
 
 
 def next_command(plan: Plan, live: bool, newest: datetime | None, now: datetime) -> str:
-    """Return the command that plays the next round: `round` if it can be played now, else `run`.
+    """Return the command that plays the next round: `run --round` if it can be played now, else `run`.
 
     `newest` is the time that was played last.
     """
     if not live:
-        return "round"
+        return "run --round"
 
     times = plan.decision_times(now)
     if times:
         latest = times[-1]
         if now - latest <= PLAY_WINDOW and (newest is None or latest > newest):
-            return "round"
+            return "run --round"
 
     return "run"
 

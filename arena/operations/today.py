@@ -58,19 +58,19 @@ COMMANDS: Mapping[str, str] = {
     "late": "run",
     "not_running": "run",
     "nothing_begun": "run",
-    "unfinished": "round",
+    "unfinished": "run --round",
     "budget_spent": "check",
     "all_agents_failed": "check --live",
-    "agent_failing": "agents try {}",
-    "cost_unknown": "agents show {}",
-    "no_good_turn": "agents try {}",
-    "venue_down": "markets sync",
-    "catalogue_incomplete": "markets sync",
-    "records_rejected": "markets sync",
-    "market_unsettled": "markets settle {} --payout … --because …",
-    "verify_failed": "db backup",
+    "agent_failing": "show turn {} --play",
+    "cost_unknown": "show agent {}",
+    "no_good_turn": "show turn {} --play",
+    "venue_down": "run --sync",
+    "catalogue_incomplete": "run --sync",
+    "records_rejected": "run --sync",
+    "market_unsettled": "admin settle {} --payout … --because …",
+    "verify_failed": "admin backup",
     "heads_unpublished": "run --once",
-    "site_unpublished": "publish",
+    "site_unpublished": "share site",
     "ping_failed": "run",
     "job_failing": "run",
 }
@@ -141,14 +141,14 @@ def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
         if many and counts.malformed >= MALFORMED_LEAST:
             of_answers = count_text(counts.answers, "answer")
             reason = f"{counts.agent}: {counts.malformed:,} of {of_answers} malformed"
-            yield Task("malformed", reason, f"agents show {counts.agent}")
+            yield Task("malformed", reason, f"show agent {counts.agent}")
 
 
 def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
     """Yield what is to be done about the disk, the clock and backups."""
     if around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
         reason = f"{_megabytes(around.free)} are free for a record of {_megabytes(around.size)}"
-        yield Task("disk", reason, "db prune")
+        yield Task("disk", reason, "admin prune")
 
     by_clock = status.clock == "real" and status.calendar.live
     if by_clock and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
@@ -158,10 +158,10 @@ def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
     if around.expects_backups and status.calendar.cohorts and status.calendar.live:
         last = newest_backup(status, around.backup_at)
         if last is None:
-            yield Task("backup", "there is no backup yet", "db backup")
+            yield Task("backup", "there is no backup yet", "admin backup")
         elif status.at - last > BACKUP_AGE:
             days = (status.at - last).days
-            yield Task("backup", f"the last backup is {days} days old", "db backup")
+            yield Task("backup", f"the last backup is {days} days old", "admin backup")
 
 
 def newest_backup(status: Status, file_at: datetime | None) -> datetime | None:

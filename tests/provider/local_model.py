@@ -79,22 +79,28 @@ class LocalModel(Server):
             return self._answer(call.body)
 
     def _answer(self, body: Mapping[str, Any]) -> Reply:
-        prices = {question.question: question.price for question in past_questions()}
         user = next(message["content"] for message in body["messages"] if message["role"] == "user")
-        told = NAMED.findall(user)
         last = body["messages"][-1]["content"]
         wanted = set(re.findall(r"\bm[0-9]+\b", last)) if len(body["messages"]) > 2 else None
-        forecasts = [
-            {"market": name, "reason": self.reason, "probability": self.believe(prices[question])}
-            for name, question in told
-            if wanted is None or name in wanted
-        ]
-        text = json.dumps({"forecasts": forecasts})
-        tokens = len(text) // CHARACTERS_A_TOKEN
-        self.spend(tokens / self.speed)
-        self.usage.append((len(user) // CHARACTERS_A_TOKEN, tokens))
-        usage = {"prompt_tokens": len(user) // CHARACTERS_A_TOKEN, "completion_tokens": tokens}
-        return Reply(completion(text, usage=usage | {"total_tokens": sum(usage.values())}))
+        text, sent, said = answer_to(user, self.believe, self.reason, wanted)
+        self.spend(said / self.speed)
+        self.usage.append((sent, said))
+        usage = {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
+        return Reply(completion(text, usage=usage))
+
+
+def answer_to(
+    user: str, believe: Believe, reason: str = "", wanted: set[str] | None = None
+) -> tuple[str, int, int]:
+    """What a model makes of the questions in a prompt, and the tokens of the prompt and of the answer."""
+    prices = {question.question: question.price for question in past_questions()}
+    forecasts = [
+        {"market": name, "reason": reason, "probability": believe(prices[question])}
+        for name, question in NAMED.findall(user)
+        if wanted is None or name in wanted
+    ]
+    text = json.dumps({"forecasts": forecasts})
+    return text, len(user) // CHARACTERS_A_TOKEN, len(text) // CHARACTERS_A_TOKEN
 
 
 @contextmanager

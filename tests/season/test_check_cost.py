@@ -34,15 +34,15 @@ def test_every_agent_with_a_model_has_its_calls_tokens_and_dollars(tmp_path: Pat
     assert (one["agent"], one["round"]["low"]["calls"], one["round"]["high"]["calls"]) == ("a", 1, 3)
     assert (two["agent"], two["round"]["low"]["calls"], two["round"]["high"]["calls"]) == ("b", 2, 6)
     for bound in ("low", "high"):
-        assert spent(two, "run", "--round", bound) == pytest.approx(2 * spent(one, "run", "--round", bound))
-        assert spent(one, "cohort", bound) == pytest.approx(2 * spent(one, "run", "--round", bound))
-        assert spent(one, "month", bound) == pytest.approx(4 * spent(one, "run", "--round", bound))
+        assert spent(two, "round", bound) == pytest.approx(2 * spent(one, "round", bound))
+        assert spent(one, "cohort", bound) == pytest.approx(2 * spent(one, "round", bound))
+        assert spent(one, "month", bound) == pytest.approx(4 * spent(one, "round", bound))
         for span in MONEY:
             assert spent(cost["total"], span, bound) == pytest.approx(
                 spent(one, span, bound) + spent(two, span, bound)
             )
     tokens = one["round"]["low"]["tokens_in"] + 4 * one["round"]["low"]["tokens_out"]
-    assert spent(one, "run", "--round", "low") == pytest.approx(tokens / 1e6)
+    assert spent(one, "round", "low") == pytest.approx(tokens / 1e6)
     assert cost["warnings"] == []
 
 
@@ -90,7 +90,7 @@ def test_a_model_that_cannot_answer_with_its_settings_is_an_error_with_a_hint(tm
         ("cannot_answer", "a"), ("may_not_answer", "b"), ("may_not_answer", "b"),
     ]  # fmt: skip
     assert (
-        "Error     a: an answer takes at least 898 tokens, and max_tokens is 300"
+        "Error: a: an answer takes at least 898 tokens, and max_tokens is 300"
         in arena(tmp_path, "check").stdout
     )
     thinking = found["cost"]["agents"][1]["round"]
@@ -117,7 +117,7 @@ def test_where_a_budget_would_stop_the_line_up_that_is_said_first(tmp_path: Path
     a_config(tmp_path, f"name: a, model: demo/sharp, {PRICED}", head=HEAD + "budget: {call: 0.05, day: 1}\n")
     done = arena(tmp_path, "check")
     assert done.returncode == 0
-    said = "Warning   A call of a may cost $0.18, over budget.call of $0.050: no call would be made."
+    said = "Warning: A call of a may cost $0.18, over budget.call of $0.050: no call would be made."
     assert said in done.stdout
     assert "→ set budget.call to $0.18 or more" in done.stdout
     codes = [warning["code"] for warning in arena_json(tmp_path, "check")["cost"]["warnings"]]

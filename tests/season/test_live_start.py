@@ -40,7 +40,7 @@ def folder(tmp_path: Path, venue: VenueServer) -> Path:
 
 def test_the_first_round_is_played_now_and_the_commands_say_so(folder: Path) -> None:
     checked = arena(folder, "check").stdout
-    assert "Starts    now, with arena run or arena run --round: cohort 1 of 2" in checked
+    assert "Starts  now, with arena run or arena run --round: cohort 1 of 2" in checked
     assert checked.endswith("arena run --round\n")
     played = arena_json(folder, "run", "--round")
     assert [(one["cohort"], one["round"]) for one in played["rounds"]] == [(1, 1)]

@@ -53,7 +53,7 @@ def test_where_no_model_has_a_key_a_cohort_starts_only_if_asked_for(
         "no model has its key: ann, bob",
     )
     assert "ANN_KEY or BOB_KEY" in refused["mend"]
-    assert arena_json(folder, "check")["next_command"] == "round --baselines"
+    assert arena_json(folder, "check")["next_command"] == "run --round --baselines"
     assert arena_json(folder, "status", "--incidents")["incidents"] == []
     assert arena(folder, *words, "--baselines").returncode == 0
     assert [one["cohort"] for one in arena_json(folder, "show", "cohorts")["cohorts"]] == [1]

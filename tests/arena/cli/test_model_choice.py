@@ -11,7 +11,7 @@ import pytest
 from agents.llm.local_servers import USUAL_SERVERS, ModelServer
 from arena.cli import model_choice
 from arena.cli.init import Wanted, choose, make_folder
-from arena.cli.model_choice import ModelOptions, model_blocks, servers_here, with_stops
+from arena.cli.model_choice import ModelOptions, model_blocks, servers_at, with_stops
 from arena.config import load
 from arena.errors import ArenaError
 from tests.builders import NOW
@@ -54,13 +54,13 @@ def types(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
 
 def test_a_server_on_this_machine_is_found_with_its_models(ollama: ModelList) -> None:
     url = f"http://127.0.0.1:{ollama.server_port}/v1"
-    assert servers_here() == [ModelServer("Ollama", url, ("qwen3:8b", "Qwen/Qwen3-8B"))]
+    assert servers_at() == [ModelServer("Ollama", url, ("qwen3:8b", "Qwen/Qwen3-8B"))]
 
 
 @pytest.mark.parametrize("answer", [[], {"data": None}, {"data": [{"name": "x"}]}, {"data": [1]}, "OK", {}])
 def test_another_program_at_its_port_is_no_server_of_models(ollama: ModelList, answer: object) -> None:
     ollama.answer = answer
-    assert servers_here() == []
+    assert servers_at() == []
 
 
 @pytest.mark.parametrize("name", ["qwen3:8b", "Qwen/Qwen3-8B", "openai/qwen3:8b"])

@@ -48,7 +48,7 @@ def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: Recor
     stream = StringIO()
     status = LiveStatus(Live(console=Console(file=stream, width=120)))
     status.watch(RunProgress(now=NOW, last_round=EVIL, errors=[EVIL]), record)
-    status.told(RunEvent(NOW, "play", EVIL))
+    status.report(RunEvent(NOW, "play", EVIL))
     Console(file=stream, width=120).print(status)
     assert "\x1b[2J" not in stream.getvalue()
     assert "\x07" not in stream.getvalue()
@@ -58,8 +58,8 @@ def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: Recor
 def test_lines_of_json_hold_what_happened_and_quiet_ones_only_trouble() -> None:
     loud, quiet = StringIO(), StringIO()
     for event in (RunEvent(NOW, "job", EVIL, {"due": "then"}), RunEvent(NOW, "failed", "no luck")):
-        LineLog(loud, as_json=True, quiet=False).told(event)
-        LineLog(quiet, as_json=False, quiet=True).told(event)
+        LineLog(loud, as_json=True, quiet=False).report(event)
+        LineLog(quiet, as_json=False, quiet=True).report(event)
     assert '"event": "job"' in loud.getvalue().splitlines()[0]
     assert '"due": "then"' in loud.getvalue().splitlines()[0]
     assert "\x1b" not in loud.getvalue()
@@ -79,6 +79,6 @@ def test_a_record_that_is_away_is_told_of_and_the_last_figures_stand(
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(ArenaError, match="in use"):
             record.figures(NOW)
-        status.told(RunEvent(NOW, "failed", "the record is away"))
+        status.report(RunEvent(NOW, "failed", "the record is away"))
     assert "the record is away" in stream.getvalue()
     assert status.figures.spent == 1_234_567

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from arena.operations.status import BudgetUse, Spending, Status, judge_health
+from arena.cli.main import app
+from arena.operations.status import BudgetUse, RoundCalendar, Spending, Status, judge_health
 from arena.operations.today import COMMANDS, LOOKS, Surroundings, tasks_for
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, IncidentKind, RecordedIncident
-from arena.record.model.status import LeaderStatus, RoundState
+from arena.record.model.status import AgentAnswers, LeaderStatus, RoundState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.write.operations import add_incidents
@@ -66,7 +69,7 @@ BY_COMMAND: dict[str, tuple[str, ...]] = {
     "market_unsettled": (RAIN,),
 }
 """Codes whose command is run as it is shown, and the subject of the incident that brings them about."""
-FILLED_IN = {"--payout … --because …": "--payout 1 --because known", "publish": "publish site"}
+FILLED_IN = {"--payout … --because …": "--payout 1 --because known", "share site": "share site site"}
 
 
 @pytest.mark.parametrize("code", BY_COMMAND)
@@ -185,6 +188,21 @@ def test_what_the_text_says_puts_it_right(code: str) -> None:
     before, after = BY_STATE[code]
     assert code in before()
     assert code not in after()
+
+
+@pytest.mark.parametrize("code", [*COMMANDS, "malformed", "missing_key", "disk", "clock", "backup"])
+def test_every_command_that_is_named_exists(code: str) -> None:
+    malformed = AgentAnswers("ann", 40, 12)
+    around = Surroundings({"ann": "A_KEY"}, size=10**9, free=10**9, expects_backups=True)
+    live_calendar = RoundCalendar(live=True, cohorts=1)
+    status = replace(CALM, looked_at=NOW + DAY, calendar=live_calendar)
+    named = {task.code: task.command for task in tasks_for(status, [malformed], around)} | COMMANDS
+    words = named[code].split()
+    command = get_command(app)
+    while isinstance(command, TyperGroup):
+        command = command.commands[words.pop(0)]
+    options = [option for parameter in command.params for option in parameter.opts]
+    assert [word for word in words if word.startswith("--") and word not in options] == []
 
 
 def test_every_thing_to_do_goes_away_or_is_only_a_look() -> None:

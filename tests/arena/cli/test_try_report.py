@@ -2,6 +2,7 @@
 
 import re
 from datetime import date
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 from agents.model import Call, Prompt
-from arena.cli.try_report import DISTANCES, calibration_line, report_lines, trial_data, trial_page
+from arena.cli.model_choice import ModelOptions
+from arena.cli.page import page_lines
+from arena.cli.try_model import calibration_line, report, trial_data, write_page
 from arena.rounds.quick_trial import PastQuestion, QuickTrial, asking_settings, past_questions
 from arena.scores.rules.calibration import Bin
 from arena.scores.rules.comparisons.mean_interval import t_quantile
@@ -29,11 +32,11 @@ def data(given: Given, released: date | None = None, **more: Any) -> dict[str, A
     trial.answers = {question.id: probability for question, probability in given}
     for name, value in more.items():
         setattr(trial, name, value)
-    return trial_data("mine", trial, released, "arena init my-arena --yes")
+    return trial_data("mine", trial, released, ModelOptions()) | {"page": None}
 
 
 def text(told: dict[str, Any]) -> str:
-    return "\n".join(report_lines(told))
+    return "\n".join(page_lines(report(told), None))
 
 
 def answers(count: int, seed: int) -> Given:
@@ -68,47 +71,35 @@ def test_scores_and_calibration_are_those_of_plain_formulas(seed: int) -> None:
         assert tenth.observed == pytest.approx(sum(o for _, o in within) / len(within))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_steps_of_the_distance_hold_every_question_once(seed: int) -> None:
-    given = answers(120, seed)
-    steps = data(given)["distances"]
-    apart = [round(abs(forecast - question.price), 9) for question, forecast in given]
-    for step in steps:
-        last = step["high"] == DISTANCES[-1]
-        assert step["count"] == sum(
-            step["low"] <= each < step["high"] or (last and each == 1) for each in apart
-        )
-    assert sum(step["count"] for step in steps) == 120
-
-
-def test_a_distance_on_an_edge_is_in_the_step_that_begins_there() -> None:
-    near = data([(asked_on(MARCH, price=0.3), 0.35)])["distances"]
-    assert [step["count"] for step in near] == [0, 1, 0, 0, 0, 0]
-    certain = data([(asked_on(MARCH, price=0.0), 1.0)])["distances"]
-    assert [step["count"] for step in certain] == [0, 0, 0, 0, 0, 1]
+def test_one_distance_in_ten_is_larger_than_what_is_told() -> None:
+    given = answers(120, 3)
+    told = data(given)
+    apart = [abs(forecast - question.price) for question, forecast in given]
+    assert sum(distance > told["distance_of_tenth"] for distance in apart) == 12
+    mean = sum(apart) / 120
+    tenth = told["distance_of_tenth"]
+    words = f"{100 * mean:.0f} points on average, and more than {100 * tenth:.0f} for one question in ten."
+    assert f"Distance from the price: {words}" in text(told)
 
 
 def test_without_a_known_release_nothing_is_claimed_against_the_price() -> None:
     told = data(answers(120, 1))
-    lines = report_lines(told)
-    assert lines[0].startswith(
-        "mine may remember how these questions ended: its release is not known, and they closed"
-    )
-    assert "Nothing is claimed against the price." in told["standing"]
+    first = text(told).splitlines()[0]
+    assert first.startswith("mine may remember how these questions ended: they closed from ")
+    assert "0 of 120 questions were asked after its release (not known: --released DAY)." in first
+    assert first.endswith("Nothing is claimed against the price.")
     assert told["comparison"] is None
     assert "difference" not in text(told)
 
 
-@pytest.mark.parametrize(
-    ("counting", "said"),
-    [(0, "none of them was asked after"), (19, "only 19 of them were asked after")],
-)
-def test_with_too_few_questions_after_the_release_nothing_is_claimed(counting: int, said: str) -> None:
+@pytest.mark.parametrize("counting", [0, 19])
+def test_with_too_few_questions_after_the_release_nothing_is_claimed(counting: int) -> None:
     days = [date(2026, 3, 2 if number < counting else 1) for number in range(40)]
     told = data([(asked_on(day, number), 0.5) for number, day in enumerate(days)], date(2026, 3, 2))
     assert told["comparison"] is None
-    assert said in told["standing"]
-    assert "Nothing is claimed against the price." in told["standing"]
+    first = text(told).splitlines()[0]
+    assert f"{counting} of 40 questions were asked after its release on 2026-03-02." in first
+    assert first.endswith("Nothing is claimed against the price.")
 
 
 def test_only_questions_after_the_release_are_compared_by_the_mean_difference_and_its_interval() -> None:
@@ -126,7 +117,7 @@ def test_only_questions_after_the_release_are_compared_by_the_mean_difference_an
     assert compared["difference"] == pytest.approx(compared["brier"] - compared["price_brier"])
     assert compared["high"] - mean == pytest.approx(error * t_quantile(np.array([len(apart) - 1.0]))[0])
     assert compared["low"] + compared["high"] == pytest.approx(2 * mean)
-    assert f"{len(counted)} of 120 questions were asked after that" in told["standing"]
+    assert f"{len(counted)} of 120 questions were asked after that" in text(told).splitlines()[0]
     assert "may remember" not in text(told)
     assert f"95% interval {compared['low']:+.3f} to {compared['high']:+.3f}." in text(told)
 
@@ -149,14 +140,6 @@ def test_the_line_shows_where_both_are(forecast: float, observed: float, line: s
     assert calibration_line(Bin(0.0, 0.1, 1, forecast, observed)) == line
 
 
-def test_bars_are_as_long_as_their_part_of_the_largest() -> None:
-    told = data(answers(120, 2))
-    bars = [len(bar) for bar in re.findall("█+", text(told))]
-    counts = [step["count"] for step in told["distances"] if step["count"]]
-    assert max(bars) == 30
-    assert bars == [-(-30 * count // max(counts)) for count in counts]
-
-
 def test_the_sentence_says_what_is_missing_and_why() -> None:
     told = data(answers(30, 1), asked=40, unusable=5, example="I won't", ended="interrupted by Ctrl-C")
     assert (
@@ -167,16 +150,21 @@ def test_the_sentence_says_what_is_missing_and_why() -> None:
 
 def test_the_cost_is_told_beside_what_was_agreed_to() -> None:
     given = answers(20, 1)
-    assert "Cost: $0.0123 of at most $0.5000." in text(data(given, spent=12_345, most=500_000))
-    assert "Cost: $0.00." in text(data(given))
+    assert "Cost:  $0.0123 of at most $0.5000" in text(data(given, spent=12_345, most=500_000))
+    assert "Cost:  $0.00" in text(data(given))
     unknown = data(given, most=None)
-    assert "Cost: unknown, because its price is unknown." in text(unknown)
+    assert "Cost:  unknown, because its price is unknown" in text(unknown)
     assert unknown["cost_usd"] is None
 
 
-def test_the_page_loads_nothing_and_names_the_licence_and_quotes_what_it_shows() -> None:
+def test_the_page_loads_nothing_and_names_the_licence_and_quotes_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     hostile = PastQuestion("x", "<script>alert(1)</script>?", "", MARCH, 0.5, date(2026, 3, 8), 0, "u")
-    page = trial_page(data([*answers(120, 4), (hostile, 0.2)]) | {"model": "<b>mine</b>"})
+    written = write_page(data([*answers(120, 4), (hostile, 0.2)]) | {"model": "<b>mine</b>"})
+    assert written == Path("try--b-mine-b-.html")
+    page = written.read_text("utf-8")
     assert "<script" not in page
     assert "<b>" not in page
     assert not re.search(r"<link|<img|src=|@import|url\(", page)

@@ -5,10 +5,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from selectors import SelectSelector
+from typing import Any
 
 import pytest
 
 from agents.llm import close, make_ask
+from agents.model import Call, Prompt
 from agents.model_table.cost import worst_case
 from agents.prompts.prompt import render
 from arena.rounds.quick_trial import (
@@ -24,7 +28,7 @@ from arena.rounds.quick_trial import (
     question_view,
     questions_to_ask,
 )
-from tests.provider.local_model import local_model, towards_even
+from tests.provider.local_model import answer_to, local_model, towards_even
 from tests.provider.replies import Behaviour, completion, fails, says
 from tests.serving import Reply
 
@@ -103,24 +107,6 @@ def test_at_300_tokens_a_second_all_120_questions_are_asked_and_read(clock: Pret
     assert "probability" not in str(server.bodies[0]["messages"][0])
 
 
-def test_at_30_tokens_a_second_a_wordy_model_is_asked_as_much_as_two_minutes_allow(
-    clock: PretendedTime,
-) -> None:
-    with local_model(30, clock.spend, reason=WORDY) as server:
-        trial = tried(server.url, clock.read)
-    assert LEAST <= len(trial.answers) == trial.asked < MOST
-    assert trial.answers.items() <= believed().items()
-    assert 80 < trial.took <= 125
-    assert trial.ended == ""
-
-
-def test_a_slow_model_is_asked_twenty_questions_all_the_same(clock: PretendedTime) -> None:
-    with local_model(1, clock.spend) as server:
-        trial = tried(server.url, clock.read)
-    assert LEAST <= trial.asked <= LEAST + 4 * TOGETHER
-    assert len(trial.answers) == trial.asked
-
-
 @pytest.mark.parametrize(
     "fault",
     [
@@ -180,24 +166,85 @@ def test_of_an_answer_with_impossible_probabilities_the_others_are_kept(clock: P
     assert "-3.5" in trial.example
 
 
-def test_a_server_that_hangs_is_left_at_the_end_of_the_time(clock: PretendedTime) -> None:
-    with local_model(300, clock.spend, afterwards=(0, Reply(b"", how="hang"))) as server:
-        trial = tried(server.url, clock.read, seconds=0.1)
-    assert trial.answers == {}
-    assert trial.ended.startswith("it was ended after ")
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """A loop that never waits: where nothing is left to do before a time, it is that time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        selector = SelectSelector()
+        super().__init__(selector)
+        selector.select = self.jump  # type: ignore[method-assign]
+
+    def time(self) -> float:
+        return self.seconds
+
+    def jump(self, timeout: float | None = None) -> list[Any]:
+        """Let the time pass that would be waited."""
+        self.seconds += timeout or 0.0
+        return []
 
 
-def test_what_came_before_a_hang_is_kept_and_calls_without_an_end_count_at_their_worst(
-    clock: PretendedTime,
-) -> None:
-    with local_model(300, clock.spend, afterwards=(3, Reply(b"", how="hang"))) as server:
-        trial = tried(server.url, clock.read, seconds=0.5, price=PRICE)
-    bill = sum(2 * sent + 10 * said for sent, said in server.usage)
-    hanging = server.calls - 3
-    assert hanging >= 1
-    assert trial.ended == "it was ended after 1 s"
+class ModelInLine:
+    """A model that answers one call after another, each in the time that its words take; some hang."""
+
+    def __init__(self, speed: float, reason: str = "", hangs_after: int = 1_000) -> None:
+        self.speed = speed
+        self.reason = reason
+        self.hangs_after = hangs_after
+        self.calls = 0
+        self.usage: list[tuple[int, int]] = []
+        self.slot = asyncio.Lock()
+
+    async def ask(self, prompt: Prompt) -> Call:
+        async with self.slot:
+            self.calls += 1
+            if self.calls > self.hangs_after:
+                await asyncio.Event().wait()
+
+            text, sent, said = answer_to(prompt.messages[-1].content, towards_even, self.reason)
+            await asyncio.sleep(said / self.speed)
+            self.usage.append((sent, said))
+            return Call(prompt, text, tokens_in=sent, tokens_out=said, cost=2 * sent + 10 * said)
+
+
+def tried_in_line(
+    model: ModelInLine, seconds: float = 120.0, price: Mapping[str, float] = FREE
+) -> QuickTrial:
+    """A trial of such a model: no second passes in truth."""
+    settings = asking_settings({"model": "openai/qwen3:8b", "base_url": "http://127.0.0.1:9", "price": price})
+    with closing(JumpingLoop()) as loop:
+        trial = QuickTrial(settings, model.ask, questions_to_ask(None), None, seconds, loop.time)
+        loop.run_until_complete(trial.run())
+    return trial
+
+
+def test_at_30_tokens_a_second_a_wordy_model_is_asked_as_much_as_two_minutes_allow() -> None:
+    trial = tried_in_line(ModelInLine(30, WORDY))
+    assert LEAST <= len(trial.answers) == trial.asked < MOST
+    assert trial.answers.items() <= believed().items()
+    assert 80 < trial.took <= 125
+    assert trial.ended == ""
+
+
+def test_a_slow_model_is_asked_twenty_questions_all_the_same() -> None:
+    trial = tried_in_line(ModelInLine(2))
+    assert LEAST <= trial.asked <= LEAST + 4 * TOGETHER
+    assert len(trial.answers) == trial.asked
+
+
+def test_a_server_that_hangs_is_left_at_the_end_of_the_time() -> None:
+    trial = tried_in_line(ModelInLine(300, hangs_after=0))
+    assert (trial.answers, trial.took) == ({}, 240)
+    assert trial.ended == "it was ended after 240 s"
+
+
+def test_what_came_before_a_hang_is_kept_and_calls_without_an_end_count_at_their_worst() -> None:
+    model = ModelInLine(300, hangs_after=3)
+    trial = tried_in_line(model, price=PRICE)
+    bill = sum(2 * sent + 10 * said for sent, said in model.usage)
+    assert trial.ended == "it was ended after 240 s"
     assert len(trial.answers) == 3 * TOGETHER
-    least = bill + hanging * 10 * trial.settings.max_tokens
+    least = bill + AT_ONCE * 10 * trial.settings.max_tokens
     assert least < trial.spent < 1.2 * least
 
 

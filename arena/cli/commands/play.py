@@ -1,0 +1,152 @@
+"""Commands that play and watch: `arena run` with its modes, and `arena status`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from arena.cli.options import BASELINES, LEAVE_FAILED, Options, command, flag, option
+from arena.errors import ArenaError
+
+OF_A_RUN = ("--log", "--quiet", "--verbose", "--clock", "--baselines", "--leave-failed", "--trust-extensions")
+OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
+    "": OF_A_RUN,
+    "--once": OF_A_RUN,
+    "--list": ("--clock",),
+    "--round": ("--at", "--baselines", "--leave-failed", "--trust-extensions"),
+    "--worker": ("--at-once", "--trust-extensions"),
+    "--sync": ("--at", "--no-ends"),
+}
+"""The options that each mode of `arena run` takes, beside those of many commands."""
+
+
+@command(plays=True)
+def run(
+    chosen: Options,
+    once: bool = flag("Do what is due and exit; for cron."),
+    listing: bool = flag("Show the schedule.", "--list"),
+    one_round: bool = flag("Play one decision time and exit.", "--round"),
+    worker: bool = flag("Play turns that an arena run hands out."),
+    sync: bool = flag("Read the venue's markets into the record."),
+    at: str | None = option("With --round or --sync: as of this time.", "TIME"),
+    at_once: int | None = option("With --worker: turns at a time.", min=1, max=1000),
+    ends: bool = option("With --sync: leave out how markets ended.", "", " /--no-ends", default=True),
+    log: Literal["auto", "text", "json"] = option("How to report.", default="auto"),
+    quiet: bool = flag("Report only problems."),
+    verbose: bool = flag("Report routine work too.", "--verbose", "-v"),
+    clock: Path | None = option("Rehearse at the time in this file, kept there.", "FILE"),
+    baselines: bool = BASELINES,
+    leave_failed: bool = LEAVE_FAILED,
+) -> None:
+    """Run the arena: play rounds, read prices, settle and mark.
+
+    It does so on schedule until stopped; restart it after changing the config. A second process on the same
+    record takes over when the first is gone. On Ctrl-C calls get `run.grace` seconds to finish; a second
+    Ctrl-C stops at once. A season that isn't live stops where a model gives no answer, and tries it again at
+    the next start. The exit status is 2 if a turn failed or something is left.
+
+    Example: arena run
+
+        2026-01-04 00:00:00 …
+
+    Next: arena board
+    """
+    mode = chosen_mode(
+        {"--once": once, "--list": listing, "--round": one_round, "--worker": worker, "--sync": sync},
+        {
+            "--at": at is not None,
+            "--at-once": at_once is not None,
+            "--no-ends": not ends,
+            "--log": log != "auto",
+            "--quiet": quiet,
+            "--verbose": verbose,
+            "--clock": clock is not None,
+            "--baselines": baselines,
+            "--leave-failed": leave_failed,
+            "--trust-extensions": chosen.trust,
+        },
+    )
+
+    if mode == "--list":
+        from arena.cli.schedule import list_work
+
+        list_work(chosen, clock)
+    elif mode == "--round":
+        from arena.cli.round import play_one_round
+
+        play_one_round(chosen, at, baselines, leave_failed)
+    elif mode == "--worker":
+        from arena.cli.worker import work
+
+        work(chosen, at_once)
+    elif mode == "--sync":
+        from arena.cli.sync import sync_markets
+
+        sync_markets(chosen, ends, at)
+    else:
+        from arena.cli.run import LogChoice, run_season
+
+        run_season(chosen, once, clock, LogChoice(log, quiet, verbose), baselines, leave_failed)
+
+
+def chosen_mode(modes: Mapping[str, bool], options: Mapping[str, bool]) -> str:
+    """Return the mode of `arena run` that is typed, or nothing for the usual one.
+
+    Raise `ArenaError` if there are two, or if an option is typed that the mode doesn't have.
+    """
+    typed = [name for name, is_typed in modes.items() if is_typed]
+    if len(typed) > 1:
+        raise ArenaError("two_modes", f"{typed[0]} and {typed[1]} can't be combined", "leave out one", 64)
+
+    mode = "".join(typed)
+    for name, is_typed in options.items():
+        if not is_typed or name in OPTIONS_OF[mode]:
+            continue
+
+        modes_with = [other for other, options_of in OPTIONS_OF.items() if name in options_of and other]
+        message = f"{name} and {mode} can't be combined"
+        if not mode:
+            message = f"{name} needs {' or '.join(modes_with)}"
+        raise ArenaError("wrong_option", message, "leave out one, or see arena run --help", 64)
+    return mode
+
+
+@command()
+def status(
+    chosen: Options,
+    clock: Path | None = option("For a rehearsal: use the time of its clock.", "FILE"),
+    incidents: bool = flag("List incidents, newest first, and whether each was sent."),
+    limit: int | None = option("With --incidents: at most so many. [default: 20]", min=1),
+    test_webhook: bool = flag("Send the config's webhook a test message."),
+) -> None:
+    """Show what to do today, and how the arena stands.
+
+    Health is ok; waiting, for something that needs no action; late, with a round overdue; or trouble, which
+    needs you. The exit status is 0.
+
+    Incidents are failed rounds, spent budgets, outages and finished cohorts. `arena run` posts each to
+    `watch.webhook` once; one that has not ended, such as an outage, is marked ongoing. If the message of
+    --test-webhook does not arrive, the exit status is 1.
+
+    Example: arena status
+
+        Today: nothing to do
+
+    Next: arena status --incidents
+    """
+    from arena.cli.status import list_incidents, send_test, show_status
+
+    if incidents and test_webhook:
+        message = "--incidents and --test-webhook can't be combined"
+        raise ArenaError("two_questions", message, "leave out one", status=64)
+    if limit is not None and not incidents:
+        raise ArenaError("wrong_option", "--limit needs --incidents", "add it, or leave out --limit", 64)
+    if clock is not None and (incidents or test_webhook):
+        mode = "--incidents" if incidents else "--test-webhook"
+        raise ArenaError("wrong_option", f"--clock and {mode} can't be combined", "leave out one", 64)
+
+    if test_webhook:
+        send_test(chosen)
+    elif incidents:
+        list_incidents(chosen, limit or 20)
+    else:
+        show_status(chosen, clock)

@@ -1,0 +1,315 @@
+"""Commands to start with: play the demo, try a model, make a folder, add models, check it all."""
+
+import os
+import sys
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import typer
+
+from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
+from arena.cli.output import interruptible, prints_aside, program, typed, without_password
+from arena.cli.page import print_page
+from arena.errors import ArenaError
+
+MODEL_PRICE = option("Dollars per million tokens in and out, if unknown.", "IN OUT")
+DONT_ASK = flag("Don't ask before money is spent.", "--yes", "-y")
+UNCHANGED = "the config was not changed"
+
+
+@command(table=True)
+def demo(
+    chosen: Options,
+    headless: bool = flag("Print the results only."),
+    seed: int | None = option("Play a different simulated world.", min=0),
+    rounds: int | None = option("Stop after this many decision times.", min=1),
+    resume: bool = flag("Continue where the record ends."),
+    port: int = option("The dashboard's port, or the next free one.", default=8501),
+    leave_failed: bool = LEAVE_FAILED,
+) -> None:
+    """Play a whole season, offline and without a key.
+
+    Then it shows the leaderboard and, in a terminal, the dashboard. The record is .demo/demo.db; each run
+    replaces it, unless --resume or --database is given.
+
+    Example: arena demo --headless
+
+        …
+
+    Next: arena dashboard --database .demo/demo.db
+    """
+    from arena.cli.demo import play, prepare, season_page
+    from arena.cli.init import template
+    from arena.cli.leaderboard_columns import COLUMNS
+
+    # Nothing is played for a table that can't be shown.
+    chosen.table.of(COLUMNS)
+    config = chosen.load_to_play(default=template("demo.yaml"))
+    if seed is not None:
+        config = config.with_seed(seed)
+    address = prepare(chosen.database, resume)
+    with prints_aside():
+        data = play(config, address, rounds, leave_failed)
+
+    chosen.answer(data, season_page, data, replace(chosen.table, width=80))
+    if chosen.json:
+        return
+    if headless or not sys.stdout.isatty():
+        print_page(["", f"Next: {program()} dashboard --database {without_password(address)}"])
+        return
+
+    from arena.cli.addresses import ListenAddress, free_port
+    from arena.cli.dashboard import serve
+
+    serve(address, ListenAddress(port=free_port(port)))
+
+
+@command("json")
+def try_model(
+    chosen: Options,
+    model: str | None = argument("[MODEL]", "Its name at its server, or PROVIDER/MODEL.", default=None),
+    base_url: str | None = option("Its server, if not a usual one.", "URL"),
+    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
+    price: tuple[float, float] | None = MODEL_PRICE,
+    released: datetime | None = option("The day of the model's release.", formats=DAY),
+    minutes: float = option("How long to ask.", default=2.0, min=0.001, max=60.0),
+    yes: bool = DONT_ASK,
+) -> None:
+    """Ask a model 20 to 120 resolved questions in two minutes.
+
+    It shows the model's calibration and its Brier score. Without MODEL it looks for Ollama, LM Studio, vLLM
+    and llama.cpp on this machine, and for keys. Ctrl-C reports on what was answered. The model may remember
+    how questions ended: only those asked after --released are compared with the price.
+
+    Example: arena try qwen3:8b
+
+        …
+
+    Next: arena init my-arena
+    """
+    from agents.llm import make_ask
+    from arena.cli.agents_add import require_key
+    from arena.cli.model_choice import ModelOptions
+    from arena.cli.try_model import (
+        INTERRUPTED,
+        agree_on_cost,
+        ask_questions,
+        model_to_try,
+        report,
+        trial_data,
+        write_page,
+    )
+    from arena.clock import timer
+    from arena.config import environment
+    from arena.rounds.quick_trial import QuickTrial, asking_cost, asking_settings, questions_to_ask
+
+    environ = environment(Path(), os.environ)
+    os.environ.update(environ)
+    asking = not chosen.json and sys.stdin.isatty()
+    options = ModelOptions(base_url, key_env, price=price, asking=asking)
+    settings = asking_settings(model_to_try(model, options, environ))
+    require_key(settings, environ, Path(".env"))
+    name = settings.model if settings.base_url is None else settings.model.removeprefix("openai/")
+
+    day = None if released is None else released.date()
+    questions = questions_to_ask(day)
+    most = agree_on_cost(name, asking_cost(settings, questions), asking, yes)
+    trial = QuickTrial(settings, make_ask(settings, timer, environ), questions, most, 60 * minutes, timer)
+    ask_questions(name, trial)
+
+    data = trial_data(name, trial, day, options)
+    data["page"] = write_page(data)
+    chosen.answer(data, report)
+    if trial.ended:
+        raise typer.Exit(130 if trial.ended == INTERRUPTED else 2)
+    if data["page"] is None:
+        raise typer.Exit(2)
+
+
+@command(record=False)
+def init(
+    chosen: Options,
+    folder: Path = argument("[DIR]", "The folder; created if needed.", default=Path()),
+    venue: str | None = option("polymarket, kalshi, manifold or simulator.", "NAME"),
+    model: list[str] | None = option("A model that plays, as PROVIDER/MODEL; repeatable.", "NAME"),
+    base_url: str | None = option("The server of models without a provider.", "URL"),
+    key_env: str | None = option("The variable that holds its key.", "VARIABLE"),
+    price: tuple[float, float] | None = MODEL_PRICE,
+    budget: float | None = option("Dollars a month for all models together.", min=0.01),
+    live: bool = flag("Ask each model one tiny question."),
+    yes: bool = flag("Take the defaults.", "--yes", "-y"),
+) -> None:
+    """Make a working folder with a short config.yaml.
+
+    With it come .env.example, .gitignore and a systemd unit; nothing is overwritten. In a terminal it asks
+    for whatever the options leave open. Otherwise, or with --yes, it takes the defaults: Polymarket, the
+    models whose keys are in the environment or DIR/.env, and $20 a month. A model that Ollama, LM Studio,
+    vLLM or llama.cpp serves on this machine is found by its bare name and costs nothing.
+
+    Example: arena init my-arena --venue simulator --yes
+
+        …
+
+    Next: cd my-arena, then arena check
+    """
+    from arena.cli.init import choose, init_data, made_page, make_folder, next_steps
+    from arena.cli.model_choice import ModelOptions
+    from arena.clock import now
+    from arena.config import environment, load
+
+    path = folder / "config.yaml"
+    if path.exists():
+        raise ArenaError("exists", f"{path} already exists", "choose another folder, or move it away")
+
+    environ = environment(folder, os.environ)
+    asking = not yes and not chosen.json and sys.stdin.isatty()
+    options = ModelOptions(base_url, key_env, price=price, asking=asking)
+    wanted = choose(environ, venue, tuple(model or ()), budget, options)
+    made, kept = make_folder(folder, now(), wanted)
+
+    config = load(path)
+    data = init_data(config, wanted, environ) | {"folder": str(folder), "made": made, "kept": kept}
+    if not chosen.json:
+        print_page(made_page(data))
+    if live or (asking and not data["missing"] and typer.confirm("Ask each model one tiny question?", True)):
+        from arena.cli.check_live import check_live
+
+        names = [agent.name for agent in config.agents if agent.model is not None]
+        data |= check_live(load(path, os.environ), [], names, quiet=chosen.json)
+    chosen.answer(data, next_steps)
+
+
+@command("config", "json")
+def add(
+    chosen: Options,
+    models: list[str] = argument("MODEL...", "PROVIDER/MODEL, as litellm names it."),
+    name: str | None = option("The agent's name, if not the model's.", "NAME"),
+    base_url: str | None = option("The server, if not the provider's own.", "URL"),
+    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
+    reasoning: str | None = option("The reasoning effort.", "EFFORT"),
+    price: tuple[float, float] | None = MODEL_PRICE,
+    no_probe: bool = flag("Ask no question."),
+    yes: bool = DONT_ASK,
+) -> None:
+    """Add models to the config, each after one real question.
+
+    The question shows as many sample markets as a round; its measurements are written next to the model,
+    and what it costs a month is shown. A model without a usable answer is not added; the exit status is then
+    2, or 1 if none was added.
+
+    Example: arena add anthropic/claude-sonnet-5
+
+        …
+
+    Next: arena check
+    """
+    from arena.calls.probe import ProbeAnswer, measured_keys
+    from arena.cli.agents_add import added_data, added_page, check_keys, new_blocks, probe_all
+    from arena.cli.model_choice import ModelOptions
+    from arena.clock import now
+    from arena.config.editing import edited
+
+    path = chosen.config or DEFAULT
+    config = chosen.load()
+    asking = not (yes or chosen.json) and sys.stdin.isatty()
+    options = ModelOptions(base_url, key_env, reasoning, price, asking)
+    if name is not None and len(models) > 1:
+        raise ArenaError("one_name", "--name is for one model", "add the models one by one")
+
+    with interruptible(f"stopped; {UNCHANGED}", "a question in progress may still be charged"):
+        blocks = new_blocks(config, models, name, options)
+        answers = dict[str, ProbeAnswer]()
+        failed = list[dict[str, str]]()
+        if not no_probe:
+            check_keys(config, blocks)
+            with edited(path, blocks) as planned:
+                answers, failed = probe_all(planned.config, blocks, asking, yes)
+            day = now().date()
+            blocks = [block for block in blocks if block["name"] in answers]
+            blocks = [block | measured_keys(answers[block["name"]], day) for block in blocks]
+        if not blocks:
+            faults = "; ".join(f"{fault['model']}: {fault['message']}" for fault in failed)
+            raise ArenaError("not_added", f"{faults}; {UNCHANGED}", failed[0]["mend"])
+
+        with edited(path, blocks) as planned:
+            data = added_data(planned.config, blocks, answers, failed) | {"config": str(path)}
+            planned.keep()
+
+    chosen.answer(data, added_page)
+    if failed:
+        raise typer.Exit(2)
+
+
+@command(table=True, plays=True)
+def check(
+    chosen: Options,
+    folder: Path | None = argument("[DIR]", "A recording's folder; else the config.", default=None),
+    live: bool = flag("Also read one page of the venue and ask each model one tiny question."),
+    venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
+    model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
+) -> None:
+    """Check the config, or a recording: what is wrong with it.
+
+    Of the config it shows who would play in the next cohort and what that would cost: expected (low–high).
+    All mistakes are listed at once, with file, line and key, and nothing is played or changed. The exit
+    status is 1 if there are any, or if a model can't answer with its settings.
+
+    Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
+    only part could.
+
+    Example: arena check --config my-arena/config.yaml
+
+        …
+
+    Next: arena run --round plays the next round, arena demo a whole season.
+    """
+    if folder is not None:
+        check_no_other(chosen, live, bool(venue), bool(model))
+        from arena.cli.bundles import check_bundle
+
+        check_bundle(chosen, folder)
+        return
+    if (venue or model) and not live:
+        hint = "arena check --live --model AGENT"
+        raise ArenaError("not_live", "--venue and --model need --live", hint, status=64)
+
+    from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page
+    from arena.cli.check_live import check_live, live_status
+
+    config = chosen.load_to_play(os.environ, beside=True)
+    with prints_aside():
+        data = check_data(config, os.environ)
+    chosen.table.of(LINE_UP)
+    if not chosen.json:
+        print_page(check_page(data, chosen.table))
+
+    status = 0
+    if live:
+        tried = check_live(config, venue or [], model or [], quiet=chosen.json)
+        status = live_status(tried)
+        data |= tried
+    if cannot_answer(data):
+        status = 1
+
+    chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])
+    if status:
+        raise typer.Exit(status)
+
+
+def check_no_other(chosen: Options, live: bool, venue: bool, model: bool) -> None:
+    """Raise `ArenaError` if an option is typed that is for the config, beside a recording's folder."""
+    options = {
+        "--live": live,
+        "--venue": venue,
+        "--model": model,
+        "--config": chosen.config is not None,
+        "--database": chosen.database is not None,
+        "--wide": chosen.table.wide,
+        "--columns": bool(chosen.table.columns),
+        "--trust-extensions": chosen.trust,
+    }
+    for name, is_typed in options.items():
+        if is_typed:
+            message = f"DIR and {name} can't be combined: a recording is checked without a config"
+            raise ArenaError("wrong_option", message, "leave out one", status=64)
