@@ -46,7 +46,7 @@ def load_command(name: str, place: str) -> Any:
     """Return the command of that name, which is loaded from its place."""
     file, _, function = place.partition(":")
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=Leaf)(getattr(import_module(f"arena.cli.{file}"), function))
+    alone.command(name, cls=Leaf)(getattr(import_module(f"arena.cli.{file.replace('/', '.')}"), function))
     return get_command(alone)
 
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 from arena.cli.options import Options, argument, command, instant, option
 from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, typed
 from arena.cli.page import json_rows, print_table
-from arena.cli.table import TableChoice, TableColumn, exact_at, line_width
+from arena.cli.page import line_width
+from arena.cli.table import TableChoice, TableColumn, exact_at
 from arena.clock import now
 from arena.errors import ArenaError
 from arena.record.queries.cohorts import read_cohorts

@@ -15,7 +15,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, count_text
 from markets.millionths import ONE
 
 T = TypeVar("T")
@@ -194,6 +194,14 @@ def ranges(numbers: Sequence[int]) -> str:
         else:
             parts.append([number])
     return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
+
+
+def left_out_words(left_out: Mapping[str, int]) -> str:
+    """Return how many open markets are no question for agents, and why; nothing where there are none."""
+    if not left_out:
+        return ""
+    reasons = ", ".join(f"{count:,} {why}" for why, count in left_out.items())
+    return f"{count_text(sum(left_out.values()), 'open market')} left out: {reasons}"
 
 
 @contextmanager

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from arena.cli.market_files import left_out_words
 from arena.cli.options import Options, command, flag, option
-from arena.cli.output import minute, plain, typed
-from arena.cli.page import print_table, print_text
-from arena.cli.table import line_width
+from arena.cli.output import left_out_words, minute, plain, typed
+from arena.cli.page import line_width, print_table, print_text
 from arena.clock import PretendedClock, SystemClock
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text, far_text, length_text

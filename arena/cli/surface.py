@@ -48,7 +48,7 @@ PANELS: Mapping[str, Places] = {
         "study": {
             "replay": "replay:replay",
             "whatif": "whatif:whatif",
-            "bundle": "market_files:record_markets",
+            "bundle": "commands/bundle:bundle",
             "forecastbench": {
                 "fetch": "forecastbench:fetch",
                 "run": "forecastbench_run:run",

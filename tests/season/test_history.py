@@ -77,7 +77,7 @@ def at_polymarket(folder: Path, venue: VenueServer, wire: PolymarketWire) -> Pat
 
 def read_past(folder: Path, file: Path, *words: str, status: int = 0) -> Any:
     return arena_json(
-        folder, "study", "bundle", file.stem, "past", *SPAN, "--config", str(file), *words, status=status
+        folder, "study", "bundle", "past", file.stem, *SPAN, "--config", str(file), *words, status=status
     )
 
 
@@ -118,7 +118,7 @@ def killed_after(folder: Path, file: Path, venue: VenueServer, answers: int) -> 
     """The status of a run that is killed once so many questions were asked in all."""
     started, words = (
         list[Forked](),
-        ("study", "bundle", "polymarket", "past", *SPAN, "--config", str(file), "--json"),
+        ("study", "bundle", "past", "polymarket", *SPAN, "--config", str(file), "--json"),
     )
 
     def kill(_asked: Asked) -> Reply | None:
@@ -175,7 +175,7 @@ def test_the_largest_are_chosen_or_those_that_are_named(tmp_path: Path, venue: V
 
     def chosen(name: str, *words: str) -> list[str]:
         span = ("--since", "2026-01-01", "--until", "2026-01-20", "--config", str(file))
-        arena_json(tmp_path, "study", "bundle", "polymarket", name, *span, *words)
+        arena_json(tmp_path, "study", "bundle", name, "polymarket", *span, *words)
         return sorted(market_id.removeprefix("polymarket:") for market_id in read(tmp_path / name).markets)
 
     assert chosen("top", "--top", "3") == ["1058", "1059", "1060"]
@@ -274,7 +274,7 @@ def test_manifold_tells_prices_by_bets_and_no_close_that_was_moved(
         assert max(Counter((row["id"], row["date"][:10]) for row in csv.DictReader(rows)).values()) <= 5
     for words, ids in ((("--slug", "will-it"), {"manifold:open"}), (("--tag", "rain"), {"manifold:open"})):
         folder = words[0].strip("-")
-        arena_json(tmp_path, "study", "bundle", "manifold", folder, *SPAN, *words, "--config", str(file))
+        arena_json(tmp_path, "study", "bundle", folder, "manifold", *SPAN, *words, "--config", str(file))
         assert set(read(tmp_path / folder).markets) == ids
 
 
@@ -310,13 +310,13 @@ def test_one_market_that_is_refused_keeps_back_no_other(tmp_path: Path, venue: V
 def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, venue: VenueServer) -> None:
     file = at_polymarket(tmp_path, venue, polymarket(4))
     for words, code in (
-        (("history", "simulator", "past", *SPAN), "no_history"),
-        (("history", "nowhere", "past", *SPAN), "no_venue"),
+        (("study", "bundle", "past", "simulator", *SPAN), "no_history"),
+        (("study", "bundle", "past", "nowhere", *SPAN), "no_venue"),
         (
-            ("study", "bundle", "polymarket", "past", "--since", "2026-02-01", "--until", "2026-01-01"),
+            ("study", "bundle", "past", "polymarket", "--since", "2026-02-01", "--until", "2026-01-01"),
             "no_time",
         ),
-        (("study", "bundle", "polymarket", "past", *SPAN, "--slug", "../x"), "bad_name"),
+        (("study", "bundle", "past", "polymarket", *SPAN, "--slug", "../x"), "bad_name"),
     ):
         assert arena_json(tmp_path, *words, "--config", str(file), status=1)["error"]["code"] == code
     assert venue.log == []
@@ -330,7 +330,7 @@ def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, venue:
     manifest.unlink()
     assert read_past_error(tmp_path, file)["code"] == "not_empty"
     said = arena(
-        tmp_path, "study", "bundle", "polymarket", "late", "--since", "2031-01-01", "--config", str(file)
+        tmp_path, "study", "bundle", "late", "polymarket", "--since", "2031-01-01", "--config", str(file)
     )
     assert (said.returncode, "is an empty period" in said.stderr) == (1, True)
 
