@@ -55,19 +55,19 @@ COMMANDS: Mapping[str, str] = {
     "late": "run",
     "not_running": "run",
     "nothing_begun": "run",
-    "unfinished": "round",
+    "unfinished": "run --round",
     "budget_spent": "check",
     "all_agents_failed": "check --live",
-    "agent_failing": "agents try {}",
-    "cost_unknown": "agents show {}",
-    "no_good_turn": "agents try {}",
-    "venue_down": "markets sync",
-    "catalogue_incomplete": "markets sync",
-    "records_rejected": "markets sync",
-    "market_unsettled": "markets settle {} --payout … --because …",
-    "verify_failed": "db backup",
+    "agent_failing": "show turn {} --play",
+    "cost_unknown": "show agent {}",
+    "no_good_turn": "show turn {} --play",
+    "venue_down": "run --sync",
+    "catalogue_incomplete": "run --sync",
+    "records_rejected": "run --sync",
+    "market_unsettled": "admin settle {} --payout … --because …",
+    "verify_failed": "admin backup",
     "heads_unpublished": "run --once",
-    "site_unpublished": "publish",
+    "site_unpublished": "share site",
     "ping_failed": "run",
     "job_failing": "run",
 }
@@ -138,7 +138,7 @@ def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
         if many and counts.malformed >= MALFORMED_LEAST:
             of_answers = count_text(counts.answers, "answer")
             reason = f"{counts.agent}: {counts.malformed:,} of {of_answers} malformed"
-            yield Task("malformed", reason, f"agents show {counts.agent}")
+            yield Task("malformed", reason, f"show agent {counts.agent}")
 
 
 def _machine(status: Status, around: Surroundings) -> Iterator[Task]:

@@ -368,7 +368,7 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
     lasting = [
         agent_incident(kind, "fable", f"fable{words}", end, due + 6 * HOUR) for kind, words in told.items()
     ]
-    task = Task("malformed", "claude: 12 of 40 answers malformed", "agents show claude")
+    task = Task("malformed", "claude: 12 of 40 answers malformed", "show agent claude")
     claude = replace(NOTHING_YET, agent="claude", pnl=12.0)
     usual = CatalogueRead("polymarket", due, 11_988, {}, 12)
     rejected = records_rejected([replace(usual, markets=2_880, rejected=9_120), usual], due + 6 * HOUR)
