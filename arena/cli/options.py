@@ -267,6 +267,13 @@ def refuse_given(options: Mapping[str, object], reason: str) -> None:
             raise ArenaError("not_together", f"{name} {reason}", "leave out one of them", status=64)
 
 
+def refuse_given(options: Mapping[str, object], reason: str) -> None:
+    """Raise a usage error that names the first of these options that was given, and says why it can't be."""
+    for name, value in options.items():
+        if value is not None and value is not False and value not in ("", []):
+            raise ArenaError("not_together", f"{name} {reason}", f"leave out {name}", status=64)
+
+
 def clock_of(file: Path | None) -> "Callable[[], Clock]":
     """Return what opens the clock: that of a file where one is named, which must be readable already."""
     from arena.clock import PretendedClock, SystemClock

@@ -106,6 +106,11 @@ def plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
+def plain_lines(text: str) -> str:
+    """Return a text line by line, without what a terminal would take for a command."""
+    return "\n".join(plain(line) for line in text.splitlines())
+
+
 def one_line(text: str) -> str:
     """Return the same, with single spaces between its words."""
     return " ".join(plain(text).split())

@@ -20,13 +20,13 @@ PANELS: Mapping[str, Places] = {
     "Results": {
         "board": "leaderboard:leaderboard",
         "show": {
-            "agent": "agents:show",
-            "cohort": "cohorts:show",
-            "market": "markets:show",
-            "positions": "positions:positions",
-            "turn": "agents_try:try_agent",
-            "prompt": "prompts:prompts",
-            "config": "config:config",
+            "agent": "commands/show:agent",
+            "cohort": "commands/show:cohort",
+            "market": "commands/show:market",
+            "positions": "commands/show:positions",
+            "turn": "commands/show:turn",
+            "prompt": "commands/show:prompt",
+            "config": "commands/show:config",
         },
         "dashboard": "commands/dashboard:dashboard",
         "score": "score:score",
@@ -38,8 +38,8 @@ PANELS: Mapping[str, Places] = {
     },
     "More": {
         "admin": {
-            "cohort": "cohorts:start",
-            "settle": "market_settle:settle",
+            "cohort": "commands/admin_play:cohort",
+            "settle": "commands/admin_play:settle",
             "verify": "commands/admin:verify",
             "backup": "commands/admin:backup",
             "restore": "commands/admin:restore",
