@@ -41,7 +41,7 @@ KEY_PAGES = {
 UNCHANGED = "the config was not changed"
 
 
-@command("show", "config", "json")
+@command("config", "json")
 def add(
     chosen: Options,
     models: list[str] = argument("MODEL...", "PROVIDER/MODEL, as litellm names it."),

@@ -79,7 +79,7 @@ class ListenAddress:
         return f"http://{bracketed(self.address)}:{self.port}{path}"
 
 
-@command("show", "config", "database")
+@command("config", "database")
 def dashboard(
     chosen: Options,
     host: str = option("Where to listen: this machine, unless --behind-proxy.", "HOST", default=HOST),

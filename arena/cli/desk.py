@@ -23,7 +23,7 @@ OPEN_WORDS = (
 )
 
 
-@command("show", "config", "database", "json")
+@command("config", "database", "json")
 def desk(
     chosen: Options,
     key: str | None = option("Print a key for this agent, once; it replaces the old one.", "NAME"),

@@ -24,7 +24,7 @@ from markets.venues.wire.fields import is_name
 Names = list[str] | None
 
 
-@command("show", "config", "json")
+@command("config", "json")
 def history(
     chosen: Options,
     venue: str = argument("VENUE", "polymarket, kalshi or manifold."),

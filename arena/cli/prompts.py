@@ -25,7 +25,7 @@ SHOWS = {"price": "prices", "history": "context", "evidence": "articles"}
 """What a template shows if it has such a name in it, in words."""
 
 
-@command("show", "config", "wide", "columns", "json")
+@command("config", "wide", "columns", "json")
 def prompts(
     chosen: Options,
     name: str | None = argument(
