@@ -27,7 +27,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
     """Each function that a round and the leaderboard after it called, in the order of first calls."""
     folder = tmp_path_factory.mktemp("walks")
     simulated_config(folder, "{name: sharp, model: demo/sharp}", "{name: hasty, model: demo/hasty}")
-    program = [sys.executable, "-m", "tests.program.first_calls", "round", "leaderboard"]
+    program = [sys.executable, "-m", "tests.program.first_calls", "run --round", "board"]
     ran = subprocess.run(program, cwd=folder, env=environment(ROOT), capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     lines = [line.split() for line in ran.stdout.splitlines()]

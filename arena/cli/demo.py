@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from arena.cli.board import leaderboard_page, read_leaderboard
+from arena.cli.board_columns import COLUMNS
 from arena.cli.dashboard import ListenAddress, free_port, serve
 from arena.cli.init import template
-from arena.cli.leaderboard import print_leaderboard, read_leaderboard
-from arena.cli.leaderboard_columns import COLUMNS
 from arena.cli.options import LEAVE_FAILED, Options, command, flag, option
 from arena.cli.output import interruptible, prints_aside, program, progress, run_async, without_password
-from arena.cli.page import print_text
+from arena.cli.page import Page
 from arena.cli.table import TableChoice
 from arena.clock import timer
 from arena.cohorts.freeze import plan_of
@@ -114,10 +114,10 @@ def outcome(record: Record) -> dict[str, Any]:
         )
 
 
-def say(found: dict[str, Any], choice: TableChoice) -> None:
-    """The leaderboard, and what was played."""
-    print_leaderboard(found, choice)
+def say(found: dict[str, Any], choice: TableChoice) -> Page:
+    """Yield the leaderboard, and what was played."""
+    yield from leaderboard_page(found, choice)
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
     played = ", ".join(count_text(found[f"{part}s"], part) for part in parts)
-    print_text(f"Played: {played}, in {found['seconds']} s.")
-    print(f"State hash {found['state_hash']}")
+    yield f"Played: {played}, in {found['seconds']} s."
+    yield f"State hash {found['state_hash']}"

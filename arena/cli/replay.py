@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import typer
 
+from arena.cli.board_columns import COLUMNS
 from arena.cli.demo import outcome
 from arena.cli.demo import say as say_season
-from arena.cli.leaderboard_columns import COLUMNS
 from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, minute, prints_aside, program, progress, run_async, shortened
 from arena.cli.table import TableChoice

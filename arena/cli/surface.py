@@ -18,7 +18,7 @@ PANELS: Mapping[str, Places] = {
         "status": "status:status",
     },
     "Results": {
-        "board": "leaderboard:leaderboard",
+        "board": "commands/results:board",
         "show": {
             "agent": "agents:show",
             "cohort": "cohorts:show",
@@ -29,7 +29,7 @@ PANELS: Mapping[str, Places] = {
             "config": "config:config",
         },
         "dashboard": "dashboard:dashboard",
-        "score": "score:score",
+        "score": "commands/results:score",
         "share": {
             "report": "export:report",
             "site": "export:publish",
@@ -50,10 +50,9 @@ PANELS: Mapping[str, Places] = {
             "whatif": "whatif:whatif",
             "bundle": "market_files:record_markets",
             "forecastbench": {
-                "fetch": "forecastbench:fetch",
-                "run": "forecastbench_run:run",
-                "file": "forecastbench:file",
-                "board": "forecastbench:board",
+                "run": "commands/forecastbench:run",
+                "file": "commands/forecastbench:file",
+                "board": "commands/forecastbench:board",
             },
         },
         "outside": {

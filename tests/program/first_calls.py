@@ -1,6 +1,6 @@
 """Commands run one after another under a tracer: which functions of the project they call, in order.
 
-`python -m tests.program.first_calls round leaderboard` prints file and function of each, a line each, where
+`python -m tests.program.first_calls "run --round" board` prints file and function of each, a line each, where
 it was called first. It is a process of its own: some commands take signals.
 """
 
@@ -32,7 +32,7 @@ def main(commands: list[str]) -> None:
     threading.settrace(note)
     sys.settrace(note)
     for command in commands:
-        ended = CliRunner().invoke(app, [command], prog_name="arena", catch_exceptions=False)
+        ended = CliRunner().invoke(app, command.split(), prog_name="arena", catch_exceptions=False)
         if ended.exit_code:
             sys.exit(f"{command}: {ended.output}")
     sys.settrace(None)
