@@ -20,7 +20,7 @@ WORDS = (
 """What only a verdict says."""
 ALLOWED = frozenset(
     {
-        ("arena/cli/leaderboard.py", "forecasts better than"),  # --help, of what the command is for
+        ("arena/cli/commands/results.py", "forecasts better than"),  # --help, of what the command is for
         ("arena/cli/agents.py", "proven"),  # a key of JSON: the share of its edge that came true
     }
 )

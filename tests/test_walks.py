@@ -27,7 +27,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
     folder = tmp_path_factory.mktemp("walks")
     simulated_config(folder, "{name: sharp, model: demo/sharp}", "{name: hasty, model: demo/hasty}")
     litellm()  # it makes most of the calls as it is loaded, and none of them counts
-    return first_calls(folder, ["round", "leaderboard"])
+    return first_calls(folder, ["run --round", "board"])
 
 
 @pytest.mark.parametrize("heading", ["From a quote to the leaderboard", "From a block of config to a fill"])

@@ -189,6 +189,19 @@ def argument(metavar: str, help_text: str, default: Any = ..., **more: Any) -> A
     return typer.Argument(default, metavar=metavar or None, help=help_text, **more)
 
 
+def refuse_together(given: Mapping[str, object], other: str, hint: str = "see --help") -> None:
+    """Raise a usage error if one of these options was given, which make no sense together with something.
+
+    >>> refuse_together({"--by": "price", "--csv": False}, "two agents")
+    Traceback (most recent call last):
+    arena.errors.ArenaError: --by can't be combined with two agents
+    """
+    names = [name for name, value in given.items() if value]
+    if names:
+        words = f"{' and '.join(names)} can't be combined with {other}"
+        raise ArenaError("not_together", words, hint, status=64)
+
+
 CONFIG_FILE = option("The config file.", "PATH")
 DATABASE = option("The record to use, not the config's: a path or a URL.", "URL")
 SHARED: dict[str, tuple[Any, Any]] = {
@@ -247,8 +260,7 @@ def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parame
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-    for parameter in own:
-        parameters.append(parameter.replace(kind=keyword))
+    parameters += [parameter.replace(kind=keyword) for parameter in own]
     for name in shared:
         annotation, default = SHARED[name]
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
@@ -258,13 +270,6 @@ def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parame
         if parameter.annotation is bool and not parameter.default.param_decls:
             parameter.default.param_decls = (f"--{parameter.name.replace('_', '-')}",)
     return parameters
-
-
-def refuse_given(options: Mapping[str, object], reason: str) -> None:
-    """Raise a usage error that names the first of these options that was given, and says why it can't be."""
-    for name, value in options.items():
-        if value not in (None, False, "", []):
-            raise ArenaError("not_together", f"{name} {reason}", "leave out one of them", status=64)
 
 
 def refuse_given(options: Mapping[str, object], reason: str) -> None:

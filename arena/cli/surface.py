@@ -18,7 +18,7 @@ PANELS: Mapping[str, Places] = {
         "status": "commands/play:status",
     },
     "Results": {
-        "board": "leaderboard:leaderboard",
+        "board": "commands/results:board",
         "show": {
             "agent": "commands/show:agent",
             "cohort": "commands/show:cohort",
@@ -29,7 +29,7 @@ PANELS: Mapping[str, Places] = {
             "config": "commands/show:config",
         },
         "dashboard": "commands/dashboard:dashboard",
-        "score": "score:score",
+        "score": "commands/results:score",
         "share": {
             "report": "commands/share:report",
             "site": "commands/share:site",
@@ -50,10 +50,9 @@ PANELS: Mapping[str, Places] = {
             "whatif": "commands/study:whatif",
             "bundle": "commands/bundle:bundle",
             "forecastbench": {
-                "fetch": "forecastbench:fetch",
-                "run": "forecastbench_run:run",
-                "file": "forecastbench:file",
-                "board": "forecastbench:board",
+                "run": "commands/forecastbench:run",
+                "file": "commands/forecastbench:file",
+                "board": "commands/forecastbench:board",
             },
         },
         "outside": {

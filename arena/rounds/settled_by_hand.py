@@ -71,7 +71,7 @@ def _check_world(connection: Connection, market: MarketId) -> None:
     """Raise `ArenaError` for a market whose world alone says how it ends."""
     if market.startswith(f"{FORECASTBENCH}:"):
         message = f"{market} is a question of a benchmark, whose files resolve it"
-        raise ArenaError("not_live", message, "arena study forecastbench fetch --resolutions reads them")
+        raise ArenaError("not_live", message, "arena study forecastbench board --fetch reads them")
 
     stamps = _read_stamps(connection, market)
     if stamps != {"live"}:

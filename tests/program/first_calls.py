@@ -25,7 +25,7 @@ def first_calls(folder: Path, commands: Sequence[str]) -> list[tuple[str, str]]:
     sys.settrace(note)
     try:
         for command in commands:
-            ended = arena(folder, command)
+            ended = arena(folder, *command.split())
             assert ended.returncode == 0, ended.stderr
     finally:
         sys.settrace(before)

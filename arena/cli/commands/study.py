@@ -42,7 +42,7 @@ def replay(
 
     Next: arena board --database replay-spring.db
     """
-    from arena.cli.leaderboard_columns import COLUMNS
+    from arena.cli.board_columns import COLUMNS
     from arena.cli.replay import ReplayRequest, play, probe, replay_page
     from arena.rounds.replay import arrange_replay, open_recording
     from arena.rounds.settlement import venue_error
