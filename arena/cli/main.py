@@ -105,11 +105,11 @@ class Family(TyperGroup):
 
 EXIT_STATUSES = {
     0: "success, or stopped as asked",
-    1: "nothing was done, or a check found a fault",
-    2: "only part was done: a turn failed, a record was rejected or a model was not reached",
-    USAGE: "usage error: nothing was done",
-    INTERRUPTED: "interrupted by Ctrl-C, finished work is kept",
-    141: "the reader of the output closed the pipe",
+    1: "failed, or a check found a fault",
+    2: "partly done",
+    USAGE: "wrong usage",
+    INTERRUPTED: "Ctrl-C",
+    141: "the output's reader is gone",
 }
 """What a script can go by."""
 
@@ -244,7 +244,7 @@ def arena(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Paper Arena: LLM agents bet play money on prediction markets, and you learn who forecasts well."""
+    """Let LLM agents bet play money on prediction markets, and learn who forecasts well."""
     context.obj = Options(config, database)
     if context.invoked_subcommand is None:
         print(FIRST_LINES, end="")

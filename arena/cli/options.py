@@ -212,7 +212,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
     "json": (bool, flag("Answer in JSON, errors too.")),
     "trust_extensions": (
         bool,
-        flag("Run the code and the commands of the config's folder, and remember that."),
+        flag("Run the code of the config's folder, and remember that."),
     ),
 }
 """The options that many commands have: their types, and how they are written."""

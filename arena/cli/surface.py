@@ -66,19 +66,19 @@ PANELS: Mapping[str, Places] = {
 COMMANDS: Places = {name: place for places in PANELS.values() for name, place in places.items()}
 
 FAMILIES = {
-    "show": """Show agents, cohorts, markets, positions, turns, prompts or the config.
+    "show": """Show an agent, cohort, market, turn, prompt, or the config.
 
 Example: arena show agent sharp
 """,
-    "share": """Write results for others: one page, a web site, or plain files.
+    "share": """Write results for others: a page, a web site, or plain files.
 
 Example: arena share report -o report.html
 """,
-    "admin": """Take care of the record: cohorts, settlements, backups, and the check of every figure.
+    "admin": """Take care of the record: cohorts, backups, and its check.
 
 Example: arena admin backup
 """,
-    "study": """Replay recordings, try other rules, and play ForecastBench's rounds.
+    "study": """Replay recordings, try other rules, play ForecastBench.
 
 Example: arena study replay recordings/spring
 """,
@@ -88,7 +88,7 @@ Question sets, resolution sets and forecasters' files come plain or packed with 
 
 Example: arena study forecastbench run --dry
 """,
-    "outside": """Let programs and assistants outside the arena take an agent's turns.
+    "outside": """Let programs and assistants from outside take turns.
 
 Example: arena outside desk --key ann
 """,

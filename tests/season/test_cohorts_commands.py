@@ -1,4 +1,4 @@
-"""`arena show cohort` and `arena admin cohort`: what was frozen, who decides, what changed, and a line that fixes what was decided."""
+"""`arena show cohort` and `arena admin cohort`: what was frozen, who decides, and what changed."""
 
 import shutil
 from functools import partial

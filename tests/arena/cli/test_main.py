@@ -99,7 +99,7 @@ def test_a_list_of_commands_says_what_they_say_themselves() -> None:
         if isinstance(command, TyperGroup):
             text = " ".join(help_of(family).split())
             for name, below in command.commands.items():
-                first = " ".join(cleandoc(below.help).split("\n\n")[0].split())
+                first = " ".join(cleandoc(str(below.help)).split("\n\n")[0].split())
                 assert f"{name} {first}" in text
 
 

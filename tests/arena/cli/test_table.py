@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.cli.output import progress_lines
-from arena.cli.page import Fields, Notes, page_lines, print_page
+from arena.cli.page import Block, Fields, Notes, page_lines, print_page
 from arena.cli.table import Table, TableChoice, TableColumn, cells_of
 from tests.program.in_process import invoke
 from tests.program.running import loaded
@@ -88,7 +88,7 @@ def test_the_same_columns_are_the_keys_of_json() -> None:
     assert Table(COLUMNS, ROWS).data() == ROWS
 
 
-LONG_PAGE = [
+LONG_PAGE: list[Block] = [
     "東京 " * 30,
     "a" * 200,
     "  " + "an indented line that goes on " * 5,
