@@ -6,11 +6,10 @@ from functools import partial
 from pathlib import Path
 
 import streamlit as st
-from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
 from arena.errors import ArenaError
-from dashboard.html import badge, bar
+from dashboard.html import NOTHING, badge, bar
 from dashboard.pages import FIRST, DashboardPage, arrive, page_of, pages, put
 from dashboard.record import SOON, CohortLine, RecordSource, season, source
 from dashboard.words import code
@@ -27,11 +26,13 @@ BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64
 
 
 def open_page(page: DashboardPage) -> None:
-    """A page on the record that is there, or a sentence on how to get one."""
+    """Show a page on the record that is there, or a sentence on how to get one."""
     st.set_page_config(page_title=f"{page.title} · Paper Arena")
     st.html(LOOK)
     arrive(page.name)
-    address, record, cohorts = os.environ.get(ADDRESS), None, tuple[CohortLine, ...]()
+    address = os.environ.get(ADDRESS)
+    record = None
+    cohorts: tuple[CohortLine, ...] = ()
     bar_place = st.container()
     try:
         if address:
@@ -48,13 +49,17 @@ def open_page(page: DashboardPage) -> None:
 
 
 def _bar(page: DashboardPage, cohorts: Sequence[CohortLine], place: DeltaGenerator) -> None:
-    """Where one can go, and whether what is shown is played live."""
-    played = badge(cohorts[-1].stamp, cohorts[-1].venue) if cohorts else Markup("")
+    """Show where one can go, and whether what is shown is played live."""
+    played = NOTHING
+    if cohorts:
+        played = badge(cohorts[-1].stamp, cohorts[-1].venue)
+    items = [(item.title, name) for name, item in pages().items() if item.order]
     with place:
-        put(bar([(one.title, name) for name, one in pages().items() if one.order], page.title, played), "bar")
+        put(bar(items, page.title, played), "bar")
 
 
 def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine]) -> None:
+    """Show the page itself, or say what is missing."""
     if record is None:
         _say(
             page,
@@ -71,12 +76,13 @@ def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[Co
 
 
 def _say(page: DashboardPage, what: str, hint: str) -> None:
+    """Say why there is nothing to show, and what to do."""
     st.title(page.title, anchor=False)
     st.info(f"{what}\n\n{hint}", icon=":material/info:")
 
 
 def main(first: str = FIRST) -> None:
-    """The app, from its frame to the page that the address names.
+    """Run the app, from its frame to the page that the address names.
 
     The first page stands at the root, and also under its name, for those who type it.
     """

@@ -2,8 +2,10 @@
 
 import csv
 import io
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal
 
 import streamlit as st
@@ -11,231 +13,156 @@ from markupsafe import Markup
 
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
-from arena.record.queries.markets import ForecastSpread, ListedMarket
+from arena.record.queries.markets import ListedMarket
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from arena.scores.verdict import MIN_COVERAGE, Verdict
-from dashboard import html
-from dashboard.pages import Address, in_app, put, way
+from arena.scores.verdict import Verdict
+from dashboard.html import (
+    CHOSEN,
+    EMPTY,
+    NOTHING,
+    REST,
+    Columns,
+    HtmlCell,
+    HtmlColumn,
+    Line,
+    Rows,
+    Scale,
+    before_band,
+    cell_scale,
+    columns_of_table,
+    html_table,
+    interval,
+    quiet,
+    shortened,
+    small_scale,
+    sparkline,
+    tag,
+    venue_cell,
+)
+from dashboard.pages import Address, in_app, put, subheading, way
 from dashboard.record import (
     CohortLine,
+    Colours,
+    ForecastSpread,
     LeaderboardLine,
+    Lines,
     MarketLine,
     MarketStatus,
     PnlPoint,
     SeasonOverview,
 )
-from dashboard.words import count, day, money, outcome, percent, plain, with_true_minus, written
+from dashboard.words import count, day, filled, money, outcome, percent, plain, with_true_minus, written
 from markets.millionths import ONE
 from markets.venue import venue_page
 from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
 
 Figure = float | int | str | None
+Span = tuple[float | None, float | None, float | None]
+"""A value and the ends of its interval, as far as they are known."""
 
 
 def pnl_values(points: Sequence[PnlPoint], unit: str = "percent") -> list[tuple[float, float]]:
-    """What an account had made at each instant, in `dollars` or in `percent`."""
-    return [(one.at.timestamp(), one.dollars if unit == "dollars" else one.percent) for one in points]
+    """Return what an account had made at each instant, in `dollars` or in `percent`."""
+    return [(point.at.timestamp(), getattr(point, unit)) for point in points]
 
 
-def dashed_note(lines: Sequence[html.Line]) -> str:
-    """What follows below curves of agents, if some are of no model."""
-    return "; dashed: references" if any(line.dashed for line in lines) else ""
+def equity_values(curves: Mapping[str, Sequence[PnlPoint]], unit: str) -> dict[str, list[float]]:
+    """Return what agents have made over time, in `dollars` or in `percent`, as boards draw it."""
+    return {name: [getattr(point, unit) for point in points] for name, points in curves.items()}
+
+
+def dashed_note(lines: Sequence[Line]) -> str:
+    """Return what follows below curves of agents, if some are of no model."""
+    return "; dashed: references" * any(line.dashed for line in lines)
 
 
 def pnl_lines(
     curves: Mapping[str, Sequence[PnlPoint]],
-    colours: Mapping[str, str],
+    colours: Colours,
     dashed: Callable[[str], bool],
     unit: str = "percent",
     end: str = "%+.1f%",
-) -> list[html.Line]:
-    """What agents have made as lines, each with its end in figures."""
-    drawn = {name: pnl_values(points, unit) for name, points in curves.items() if points}
-    return [
-        html.Line(name, line, colours.get(name, html.REST), written(line[-1][1], end), dashed(name))
-        for name, line in drawn.items()
-    ]
+) -> list[Line]:
+    """Return what agents have made as lines, each with its end in figures."""
+    lines = []
+    for name, points in curves.items():
+        if points:
+            values = pnl_values(points, unit)
+            look = colours.get(name, REST)
+            lines.append(Line(name, values, look, written(values[-1][1], end), dashed(name)))
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardColumn:
-    """A figure: its words, how it is written and found in a row, and what the table multiplies it by.
-
-    `format` is "text" for words, "times" for evidence, and else as Streamlit writes numbers.
-    """
+    """A figure of agents: its key, its column in a table, and how it is found in a line of a board."""
 
     key: str
-    label: str
-    format: str
-    help: str
+    column: HtmlColumn
     of: Callable[[Any], Figure]
 
     @property
     def times(self) -> int:
-        """Shares are shown in percent."""
-        return 100 if self.key in SHARES else 1
+        """Return what tables multiply it by: shares are shown in percent."""
+        if self.key in SHARES:
+            return 100
+        return 1
+
+    def shown(self, line: Any) -> Figure:
+        """Return the figure as tables have it."""
+        figure = self.of(line)
+        if isinstance(figure, float | int):
+            return figure * self.times
+        return figure
 
 
 def ranks(line: LeaderboardLine) -> str:
-    """The ranks that an agent may have, or why it has none."""
+    """Return the ranks that an agent may have, or why it has none."""
     if line.told is not None and line.told.rank_text:
         return line.told.rank_text
     if line.row.is_reference:
         return "reference"
-    return "copy" if line.row.copies else line.row.why_not or ""
+    if line.row.copies:
+        return "copy"
+    return line.row.why_not or ""
 
 
-def closer_span(row: LeaderboardRow) -> tuple[float | None, float | None, float | None]:
-    """By how many percent an agent is closer than the price, and the ends of the interval of that."""
+def closer_span(row: LeaderboardRow) -> Span:
+    """Return by how many percent an agent is closer than the price, and the ends of the interval of that."""
     price = row.brier_market
-    middle, low, high = (percent_of_price(x, price) for x in (row.skill, row.skill_low, row.skill_high))
-    return middle, low, high
+    return (
+        percent_of_price(row.skill, price),
+        percent_of_price(row.skill_low, price),
+        percent_of_price(row.skill_high, price),
+    )
 
 
-def _interval(row: LeaderboardRow) -> str | None:
-    low, high = row.skill_low, row.skill_high
-    return None if low is None or high is None else " to ".join(written(x, "%+.4f") for x in (low, high))
+def closer_scale(lines: Lines) -> Scale:
+    """Return one scale for how much closer than the price agents are, with their intervals."""
+    return span_scale(closer_span(line.row) for line in lines)
 
 
-Finder = Callable[[Any], Figure] | str
-"""How a figure is found in a line: by a function, or by names that lead to it."""
+def span_text(low: float | None, high: float | None, form: str) -> str | None:
+    """Return an interval in figures; None where its ends are not known."""
+    if low is None or high is None:
+        return None
+    return f"{written(low, form)} to {written(high, form)}"
+
+
 SHARES = ("luck_percentile", "win_rate", "coverage", "coverage_in_time", "distance")
-HEADS = {
-    "ranks": ("Rank", "text"),
-    "better": ("Better than", "text"),
-    "price": ("Against the price", "text"),
-    "closer": ("Closer than the price %", "%+.1f"),
-    "skill_low": ("Skill from", "%+.4f"),
-    "skill": ("Skill", "%+.4f"),
-    "interval": ("Skill, 95% interval", "text"),
-    "evidence": ("Evidence", "times"),
-    "copies": ("Copies", "text"),
-    "brier_implied": ("Implied Brier*", "%.4f"),
-    "pnl": ("P/L", "gain"),
-    "invested": ("Open positions $", "dollar"),
-    "distance": ("From the price %", "%.1f"),
-    "luck_percentile": ("Above luck %", "%.0f"),
-    "return_pct": ("Return %", "%+.1f"),
-    "brier_stated": ("Brier stated", "%.4f"),
-    "brier_market": ("Brier market", "%.4f"),
-    "brier_anchored": ("Brier anchored", "%.4f"),
-    "miscalibration": ("Miscalibration", "%.4f"),
-    "miscalibration_p": ("Chance of that", "p"),
-    "win_rate": ("Win %", "%.0f"),
-    "events": ("Events", "localized"),
-    "coverage": ("Coverage %", "%.0f"),
-    "cost_usd": ("Cost $", "%.2f"),
-    "skill_per_dollar": ("Skill per $", "%+.4f"),
-    "cost_per_forecast": ("Cost per forecast $", "%.6f"),
-    "peer": ("Peer", "%+.2f"),
-    "baseline": ("Baseline", "%+.2f"),
-    "spot_peer": ("Spot peer", "%+.2f"),
-    "relative": ("Relative", "%+.3f"),
-    "coverage_in_time": ("Coverage in time %", "%.0f"),
-    "skill_high": ("Skill to", "%+.4f"),
-    "events_effective": ("Effective events", "%.1f"),
-    "luck_low": ("Luck from $", "dollar"),
-    "luck_high": ("Luck to $", "dollar"),
-    "shown": ("Shown", "localized"),
-    "answered": ("Answered", "localized"),
-    "resolved": ("Resolved", "localized"),
-    "bets": ("Bets", "localized"),
-    "sold": ("Sales", "localized"),
-    "cohorts": ("Cohorts", "localized"),
-    "turns": ("Turns", "localized"),
-    "malformed": ("Malformed", "localized"),
-    "failed": ("Failed", "localized"),
-    "late": ("Late", "localized"),
-    "retried": ("Retried", "localized"),
-    "unscored": ("Unscored", "localized"),
-    "early": ("Early", "localized"),
-    "kind": ("Kind", "text"),
-    "tools": ("Tools", "text"),
-    "note": ("Note", "long"),
-    "why_not": ("Why not", "text"),
-    "implied_band": ("Rating", "text"),
-    "implied_skill": ("Against 0.25", "%+.2f"),
-    "return_band": ("Return rating", "text"),
-    "stated_skill": ("Stated against 0.25", "%+.2f"),
-    "skill_ratio": ("Stated against the market", "%+.2f"),
-}
-"""All that is said of an agent: what a column is called, and how its figures are written."""
-HELP = {
-    "ranks": "The ranks that the told pairs allow.",
-    "better": "Of how many others it is told to be better.",
-    "price": "Told to be better or worse than the price; open where that is not told.",
-    "closer": "Skill in percent of the price's own Brier score; > 0 is closer to what happened.",
-    "skill_low": "The low end of its 95% interval, at one look.",
-    "skill": "The price's Brier score minus its own, on the same forecasts; > 0 is closer.",
-    "interval": "At one look, it holds the true skill in 95% of seasons.",
-    "evidence": "What a bet on its skill has made of 1.",
-    "copies": "Whose forecasts it repeats: together they are one entry.",
-    "brier_implied": "Bets read as confidence by stake alone; lower is better.",
-    "pnl": "Profit or loss in dollars, open positions at mid.",
-    "invested": "What its open positions are worth, at mid.",
-    "distance": "How far its forecasts lie from the prices, on average, in points of percent.",
-    "luck_percentile": "Share of skill-less seasons with the same bets that earn less; from 20 events on.",
-    "return_pct": "Profit or loss in percent of the bankrolls it was given.",
-    "brier_stated": "The mean over markets of the squared error of what it stated; lower is better.",
-    "brier_market": "The same of the price, on its forecasts; lower is better.",
-    "brier_anchored": "Bets read as a move from the price paid; lower is better.",
-    "miscalibration": "By how much its Brier score would fall if what it calls 70% came true 70% of the "
-    "time; 0 is best.",
-    "miscalibration_p": "How likely a calibrated forecaster would look as far off; under 0.05 it is more "
-    "than chance.",
-    "win_rate": "Share of its resolved bets whose side won.",
-    "events": "Among its resolved forecasts. Markets of one event move together.",
-    "coverage": f"Share of what resolved that it answered; ranked from {MIN_COVERAGE:.0%} on.",
-    "cost_usd": "What its calls cost, in dollars; a dash when a price is unknown.",
-    "skill_per_dollar": "Skill divided by cost.",
-    "cost_per_forecast": "That of all its calls, spread over the probabilities that it stated, resolved or "
-    "not.",
-    "peer": "Metaculus's peer score: points better than the other agents over time.",
-    "baseline": "Metaculus's baseline score: points better than 50%.",
-    "spot_peer": "The peer score of what stood when a market closed.",
-    "relative": "Against the median of the other agents, in powers of two.",
-    "coverage_in_time": "Share of the lives of the markets that ended for which a forecast of its stood.",
-    "skill_high": "The high end of its 95% interval.",
-    "events_effective": "Events, counted by what they can tell: what an interval is made of.",
-    "luck_low": "Where 95% of seasons end that have the same bets and no skill: from here.",
-    "luck_high": "Where they end: to here.",
-    "shown": "Markets shown to it, one a market and turn.",
-    "answered": "Of these, those with a usable probability.",
-    "resolved": "Of those shown, those that ended YES or NO.",
-    "bets": "Accepted, resolved or not.",
-    "sold": "Of positions, before their market ended.",
-    "cohorts": "That it plays in.",
-    "turns": "Decisions asked of it.",
-    "malformed": "Turns whose answer could not be used, or was refused; they count as skips.",
-    "failed": "Turns without any answer; they count as unanswered.",
-    "late": "Turns that came after their window; they count as unanswered.",
-    "retried": "Turns that were tried again after they had failed.",
-    "unscored": "Forecasts that ended in a fraction or refund: paid, no score.",
-    "early": "Forecasts older than the release of their model: no evidence, no score.",
-    "kind": "What decides: a language model, or a rule.",
-    "tools": "What it could look things up with before it answered.",
-    "note": "What its figures are not worth, and why.",
-    "why_not": f"An agent is ranked if it answers {MIN_COVERAGE:.0%} of what resolves.",
-    "implied_band": "Of the implied Brier score, from Exceptional to Very Poor.",
-    "implied_skill": "Brier skill: 1 − implied Brier ÷ 0.25, the score of a coin.",
-    "return_band": "Of the return, from Exceptional to Very Poor.",
-    "stated_skill": "Brier skill of what it stated: 1 − its Brier ÷ 0.25.",
-    "skill_ratio": "1 − stated Brier ÷ the price's, same forecasts.",
-}
-"""What each of them means."""
-FOUND: Mapping[str, Finder] = {
+FOUND: Mapping[str, Callable[[Any], Figure] | str] = {
     "ranks": ranks,
     "better": "told.better_text",
     "price": lambda line: None if line.row.price == "none" else line.row.price,
     "closer": lambda line: closer_span(line.row)[0],
-    "interval": lambda line: _interval(line.row),
+    "interval": lambda line: span_text(line.row.skill_low, line.row.skill_high, "%+.4f"),
     "luck_percentile": "luck.percentile",
-    "luck_low": lambda line: None if line.luck is None else line.luck.low / ONE,
-    "luck_high": lambda line: None if line.luck is None else line.luck.high / ONE,
+    "luck_low": lambda line: money(line.luck.low) if line.luck else None,
+    "luck_high": lambda line: money(line.luck.high) if line.luck else None,
     "miscalibration": "brief.miscalibration",
     "miscalibration_p": "brief.miscalibration_p",
     "peer": "metaculus.peer",
@@ -246,34 +173,35 @@ FOUND: Mapping[str, Finder] = {
     "tools": lambda line: ", ".join(line.row.tools),
     "note": "note",
 }
-"""Those that do not stand in the row under their own key."""
+"""How figures are found in a line that do not stand in its row under their own key."""
 APART = ("why_not", "implied_band", "implied_skill", "return_band", "stated_skill", "skill_ratio")
 """What no leaderboard has among its columns."""
 
 
 def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:
-    """Some of the columns, in the order asked for."""
-    return tuple(
-        LeaderboardColumn(key, *HEADS[key], HELP[key], _finder(FOUND.get(key, f"row.{key}"))) for key in keys
-    )
+    """Return some of the columns, in the order asked for."""
+    known = columns_of_table("leaderboard")
+    return tuple(LeaderboardColumn(key, known[key], _finder(FOUND.get(key, f"row.{key}"))) for key in keys)
 
 
-def _finder(found: Finder) -> Callable[[Any], Figure]:
-    """Names lead nowhere where one of them does."""
-    if not isinstance(found, str):
-        return found
-    names = found.split(".")
+def _finder(path: Callable[[Any], Figure] | str) -> Callable[[Any], Figure]:
+    """Return a function that follows names through a line, to None where one of them is None."""
+    if not isinstance(path, str):
+        return path
+    names = path.split(".")
 
     def of(line: Any) -> Figure:
         for name in names:
-            line = None if line is None else getattr(line, name)
+            if line is None:
+                return None
+            line = getattr(line, name)
         figure: Figure = line
         return figure
 
     return of
 
 
-COLUMNS = columns_of(*(key for key in HEADS if key not in APART))
+COLUMNS = columns_of(*(key for key in columns_of_table("leaderboard") if key not in APART))
 """All that a leaderboard says of an agent."""
 SHORT = (
     *("ranks", "closer", "better", "brier_stated", "pnl", "return_pct", "miscalibration"),
@@ -298,10 +226,17 @@ TURNS = (
 )
 GROUPS = {"Verdict": VERDICT, "Scores": SCORES, "Profit": PROFIT, "Answers": ANSWERS, "Turns and cost": TURNS}
 """What a leaderboard shows at first, and all that it has by subject: each table fits a screen."""
+
+
+def reference_columns(columns: Iterable[LeaderboardColumn]) -> list[LeaderboardColumn]:
+    """Return the columns that say something of references, which have no ranks."""
+    return [column for column in columns if column.key != "ranks"]
+
+
 UNRANKED = columns_of("why_not", "brier_implied", "pnl", "return_pct", "win_rate", "cost_usd")
 """What is said of an agent that is not ranked."""
-
-
+PROVISIONAL_COLUMNS = columns_of("pnl", "invested", "distance", "answered", "shown", "why_not", "cost_usd")
+"""What is said of agents before there are intervals."""
 RATINGS = "Ratings and Brier skill scores"
 RATED = columns_of(
     *("brier_implied", "implied_band", "implied_skill", "return_pct", "return_band", "stated_skill"),
@@ -309,31 +244,10 @@ RATED = columns_of(
 )
 """An agent rated by its implied Brier score and return, and its Brier skill."""
 
-
-PART_HEADS = HEADS | {
-    "reason": ("Note", "long"),
-    "rows": ("Resolved forecasts", "localized"),
-    "markets": ("Markets", "localized"),
-    "effective": ("Effective events", "%.1f"),
-}
-PART_HELP = {
-    "reason": "Why there is no interval, where there is none.",
-    "skill": "The price's Brier score minus its own, in this part of the season alone.",
-    "skill_low": "The low end of the interval that holds the true one in 95% of seasons.",
-    "skill_high": "The high end of that interval.",
-    "rows": "In this part.",
-    "markets": "Resolved ones in this part.",
-    "events": "Resolved ones in this part.",
-    "effective": "Events, counted by what they can tell.",
-}
-PART_FOUND: Mapping[str, Finder] = {
-    "reason": lambda part: part.gain.reason or "",
-    "skill_low": "gain.low",
-    "skill_high": "gain.high",
-}
 PART_COLUMNS = tuple(
-    LeaderboardColumn(key, *PART_HEADS[key], help_text, _finder(PART_FOUND.get(key, f"gain.{key}")))
-    for key, help_text in PART_HELP.items()
+    LeaderboardColumn(key, column, _finder(f"gain.{key.removeprefix('skill_')}"))
+    for key, column in columns_of_table("parts of the season").items()
+    if key not in ("agent", "bar")
 )
 """What is said of an agent in a part of the season."""
 
@@ -347,31 +261,36 @@ STAMPS = {
 
 
 def cohort_label(line: CohortLine) -> str:
-    """A cohort in a list."""
+    """Return a cohort as lists name it."""
     return f"Cohort {line.number} · {day(line.starts_at)}"
 
 
 def progress(line: CohortLine) -> str:
-    """How far a cohort is."""
-    rest = f", {line.unfinished} with turns that failed or are to come" if line.unfinished else ""
-    rounds = f"{line.played} of {count(line.rounds, 'round')} decided{rest}"
+    """Say how far a cohort is."""
+    said = f"{line.played} of {count(line.rounds, 'round')} decided"
+    if line.unfinished:
+        said += f", {line.unfinished} with turns that failed or are to come"
+
     if line.ended_at is not None:
-        corrected = f", then corrected on {day(line.corrected_at)}" if line.corrected_at else ""
-        return f"{rounds}, ended {day(line.ended_at)}{corrected}"
-    if line.stopped:
-        return f"{rounds}, ended by hand, open positions are still tracked"
-    if line.played == line.rounds:
-        return f"{rounds}, open positions are still tracked"
-    return f"{rounds}, paused" if line.paused else rounds
+        said += f", ended {day(line.ended_at)}"
+        if line.corrected_at:
+            said += f", then corrected on {day(line.corrected_at)}"
+    elif line.stopped:
+        said += ", ended by hand, open positions are still tracked"
+    elif line.played == line.rounds:
+        said += ", open positions are still tracked"
+    elif line.paused:
+        said += ", paused"
+    return said
 
 
 def leading(sentence: str) -> str:
-    """A sentence of the verdict in Markdown: it names agents, whose names may be anything."""
+    """Return a sentence of the verdict in Markdown: it names agents, whose names may be anything."""
     return plain(with_true_minus(sentence), most=2_000)
 
 
 def headline(verdict: Verdict) -> tuple[str, str]:
-    """The first sentence of a verdict, which is the heading of a board, and all that follows it.
+    """Return the first sentence of a verdict, which is the heading of a board, and all that follows it.
 
     >>> headline(Verdict("ann forecasts better than bob. It copies nobody.", "That holds."))
     ('ann forecasts better than bob.', 'It copies nobody. That holds.')
@@ -380,23 +299,33 @@ def headline(verdict: Verdict) -> tuple[str, str]:
     return first + point.rstrip(), f"{rest} {verdict.guarantee}".strip()
 
 
-def whole_verdict(verdict: Verdict) -> str:
-    """All that the verdict says of a season."""
+def whole_verdict(verdict: Verdict | None) -> str:
+    """Return all that the verdict says of a season; nothing without one."""
+    if verdict is None:
+        return ""
     return " ".join(headline(verdict)).strip()
 
 
 def over_all_cohorts(verdict: Verdict | None) -> str:
-    """The verdict of the whole record, as a single cohort's page says it."""
-    return "" if verdict is None else f"Over all cohorts: {verdict.sentence}"
+    """Return the verdict of the whole record, as a single cohort's page says it."""
+    if verdict is None:
+        return ""
+    return f"Over all cohorts: {verdict.sentence}"
 
 
 def stamps(lines: Iterable[CohortLine]) -> list[str]:
-    """What has to be said first of cohorts: that they were not played live, by which models, and of depth."""
-    lines = list(lines)
-    found = {said for line in lines for said in (line.stamp, line.depth)}
-    later = later_models_words({m: day for line in lines for m, day in line.later_models.items()})
-    words = {"replay": f"Replay: not evidence of skill; {plain(later)}."} if later else {}
-    return [text for said, text in (STAMPS | words).items() if said in found]
+    """Return what has to be said first of cohorts: that they are not live, of which models, and of depth."""
+    marks: set[str] = set()
+    models: dict[str, date | None] = {}
+    for line in lines:
+        marks |= {line.stamp, line.depth}
+        models |= line.later_models
+
+    texts = STAMPS
+    later = later_models_words(models)
+    if later:
+        texts = STAMPS | {"replay": f"Replay: not evidence of skill; {plain(later)}."}
+    return [text for mark, text in texts.items() if mark in marks]
 
 
 Reading = Literal["stated", "anchored", "implied"]
@@ -414,101 +343,91 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text starts that a spreadsheet takes for a formula."""
 
 
-def bars(rows: Sequence[LeaderboardRow]) -> list[Markup | None]:
-    """By how much every agent is closer than the price, with the interval of that, on one scale."""
-    return intervals([closer_span(row) for row in rows])
+def span_scale(spans: Iterable[Sequence[float | None]]) -> Scale:
+    """Return one scale for values and their intervals, as far as they are known."""
+    reaches = []
+    for span in spans:
+        known = [value for value in span if value is not None]
+        reaches.append((min(known, default=0.0), max(known, default=0.0)))
+    return cell_scale(reaches)
 
 
-def intervals(spans: Sequence[tuple[float | None, float | None, float | None]]) -> list[Markup | None]:
-    """Values with their intervals, where they have one, on one scale."""
-    scale = html.cell_scale([_span(*span) for span in spans])
-    return [
-        None if value is None else html.interval(value, low, high, "c1", scale) for value, low, high in spans
-    ]
+def draw_span(span: Span, scale: Scale) -> Markup:
+    """Draw a value with its interval; nothing where it is not known."""
+    value, low, high = span
+    if value is None:
+        return NOTHING
+    return interval(value, low, high, "c1", scale)
 
 
-def _span(*values: float | None) -> tuple[float, float]:
-    known = [value for value in values if value is not None]
-    return min(known, default=0.0), max(known, default=0.0)
+def figures_of(line: Any, columns: Iterable[LeaderboardColumn]) -> dict[str, Figure]:
+    """Return the figures of a row by their keys; None where nothing can be said yet."""
+    return {column.key: column.shown(line) for column in columns}
 
 
-def bands(lines: Sequence[LeaderboardLine]) -> list[Markup | None]:
-    """Every profit before the band of what luck alone would make of the same bets, on one scale."""
-    money = [(x.luck.pnl, x.luck.low or 0, x.luck.high or 0) if x.luck else None for x in lines]
-    scale = html.cell_scale([_span(*one) for one in money if one])
-    return [None if one is None else html.before_band(*one, "c1", scale) for one in money]
-
-
-def cells(rows: Sequence[Any], columns: Iterable[LeaderboardColumn]) -> dict[str, list[Figure]]:
-    """The figures of a table, column by column; None where nothing can be said yet."""
-    return {column.key: [_cell_of(row, column) for row in rows] for column in columns}
-
-
-def _cell_of(row: Any, column: LeaderboardColumn) -> Figure:
-    value = column.of(row)
-    return value * column.times if isinstance(value, float | int) and column.times != 1 else value
-
-
-def config(columns: Iterable[LeaderboardColumn]) -> dict[str, html.HtmlColumn]:
-    """What each column of a board is called, says, and how it is written."""
-    return {
-        "agent": html.words("Agent"),
-        "bar": html.picture(
-            "95% interval", "Point: closer than the price. Bar: the interval, at one look. Line: the price."
-        ),
-        "luck": html.picture(
-            "P/L and luck",
-            "Point: profit. Grey: 95% of skill-less seasons with the same bets. Line: no gain.",
-        ),
-    } | {column.key: html.HtmlColumn(column.label, column.help, column.format) for column in columns}
+def board_columns(columns: Iterable[LeaderboardColumn]) -> Columns:
+    """Return the columns of a board: agents first, and pictures beside the figures that they draw."""
+    drawn = columns_of_table("leaderboard drawn")
+    pictures = {"closer": "bar", "pnl": "luck"}
+    found = {"agent": drawn["agent"]}
+    for column in columns:
+        found[column.key] = column.column
+        picture = pictures.get(column.key)
+        if picture:
+            found[picture] = drawn[picture]
+    return found
 
 
 def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[LeaderboardColumn]) -> str:
-    """All figures, unrounded, as a file. Text that a spreadsheet would run as a formula is quoted."""
+    """Return all figures, unrounded, as a file. Text that a spreadsheet would run as a formula is quoted."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("agent", *(column.key for column in columns)))
     for agent, row in zip(agents, rows, strict=True):
-        writer.writerow([_cell(value) for value in (agent, *(column.of(row) for column in columns))])
+        writer.writerow(map(_csv_cell, (agent, *(column.of(row) for column in columns))))
     return text.getvalue()
 
 
-def _cell(value: Figure) -> Figure:
-    """A cell as it can be opened anywhere.
+def _csv_cell(value: Figure) -> Figure:
+    """Return a cell as it can be opened anywhere.
 
-    >>> _cell("=1+1"), _cell(-0.5), _cell(None)
+    >>> _csv_cell("=1+1"), _csv_cell(-0.5), _csv_cell(None)
     ("'=1+1", -0.5, '')
     """
     if isinstance(value, str) and value.startswith(FORMULA):
         return f"'{value}"
-    return "" if value is None else value
+    if value is None:
+        return ""
+    return value
 
 
 IMPLIED_NOTE = "Stakes read as confidence. Lower is better for every Brier score, higher for skill."
 """What stands below a board of all figures."""
-
-
-def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
-    """How well what an agent is sure of comes true, in words, and what is to be known of that."""
-    if brief is None:
-        return "being computed", ""
-    if brief.miscalibration is None:
-        return "–", "no resolved answer yet"
-    if brief.sure is None:
-        return "–", FEW_SURE
-    sure, p = brief.sure, brief.miscalibration_p
-    verdict = verdict_on(sure.said, sure.came, p)
-    return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
-
-
+CALIBRATION = "Calibration: what it says, what happens"
+SHADED = "Shaded: where 90 of 100 calibrated forecasters would lie."
 FEW_SURE = "70% sure of a side in fewer than 20 events"
 
 
+def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
+    """Say how well what an agent is sure of comes true, and what is to be known of that."""
+    if brief is None:
+        return "being computed", ""
+    if brief.miscalibration is None:
+        return EMPTY, "no resolved answer yet"
+    sure = brief.sure
+    if sure is None:
+        return EMPTY, FEW_SURE
+    verdict = verdict_on(sure.said, sure.came, brief.miscalibration_p)
+    return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
+
+
 def verdict_on(said: float, came: float, p: float | None) -> str:
-    """Whether a forecaster is further off than chance would have it, and to which side."""
+    """Say whether a forecaster is further off than chance would have it, and to which side."""
     if p is None or not p < BY_CHANCE:
         return "no more off than chance"
-    return "too sure" if said > came else "not sure enough"
+    if said > came:
+        return "too sure"
+    return "not sure enough"
 
 
 def says_and_happens(found: ReliabilityDiagram) -> str:
@@ -525,8 +444,6 @@ def says_and_happens(found: ReliabilityDiagram) -> str:
 
 TOOLS = " · tools"
 """The mark of an agent that could look things up."""
-
-
 TOLD_ORDER = "In the order of the ranks told, then of the low end of the interval."
 ORDER = "In the order of the low end of the interval."
 PROVISIONAL = "Provisional, in the order of profit: too little has resolved for any interval."
@@ -540,6 +457,37 @@ REFERENCE_WORDS = {
     "random": "states random probabilities",
 }
 """What each kind of reference is."""
+REFERENCES = "References, not ranked"
+"""The heading of the references wherever they stand."""
+REFERENCE_TABLE = "References, which are not ranked"
+NOT_RANKED = "Not ranked"
+
+
+@dataclass(frozen=True, slots=True)
+class BoardParts:
+    """The lines of a board in three parts, each in the order of the board."""
+
+    ranked: list[LeaderboardLine]
+    references: list[LeaderboardLine]
+    unranked: list[LeaderboardLine]
+
+    @property
+    def players(self) -> list[LeaderboardLine]:
+        """Return all lines but those of references."""
+        return [*self.ranked, *self.unranked]
+
+
+def board_parts(lines: Lines) -> BoardParts:
+    """Part the agents that are ranked from the references and from the agents that are not ranked."""
+    parts = BoardParts([], [], [])
+    for line in lines:
+        if line.row.is_reference:
+            parts.references.append(line)
+        elif line.row.ranked:
+            parts.ranked.append(line)
+        else:
+            parts.unranked.append(line)
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -551,18 +499,23 @@ class BoardTable:
 
 
 def show_board(tables: Iterable[BoardTable]) -> None:
-    """The tables of a board, one below the other."""
-    for one in tables:
-        if one.heading:
-            st.subheader(one.heading, anchor=False)
-        put(one.table, one.heading or "board")
+    """Show the tables of a board, one below the other."""
+    for part in tables:
+        if part.heading:
+            subheading(part.heading)
+        put(part.table, part.heading or "board")
 
 
-def is_provisional(lines: Sequence[LeaderboardLine]) -> bool:
-    """Whether there are agents, but no interval of any of them yet, and nothing is told."""
-    rows = [line.row for line in lines if not line.row.is_reference]
-    is_known = any(row.skill_low is not None or row.better_than or row.worse_than for row in rows)
-    return bool(rows) and not is_known
+def is_provisional(lines: Lines) -> bool:
+    """Tell whether there are agents, but no interval of any of them yet, and nothing is told."""
+    has_agents = False
+    for line in lines:
+        row = line.row
+        if not row.is_reference:
+            has_agents = True
+            if row.skill_low is not None or row.better_than or row.worse_than:
+                return False
+    return has_agents
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,181 +524,169 @@ class BoardLook:
 
     known: SeasonOverview
     equity: Mapping[str, Sequence[float]]
-    colours: Mapping[str, str]
+    colours: Colours
     address: Address = in_app
 
     def of(self, agent: str) -> str:
-        """The colour of an agent."""
-        return self.colours.get(agent, html.REST)
+        """Return the colour of an agent."""
+        return self.colours.get(agent, REST)
+
+    def page(self, agent: str) -> str | None:
+        """Return where the page of an agent is; None for one that has none."""
+        return agent_page(agent, self.known.names, self.address)
+
+
+def agent_page(agent: str, known: Container[str], address: Address = in_app) -> str | None:
+    """Return where the page of an agent is; None for one that has none, as a market that nobody plays."""
+    if agent not in known:
+        return None
+    return address(way("agent", agent=agent))
 
 
 def board_tables(
-    lines: Sequence[LeaderboardLine],
+    lines: Lines,
     look: BoardLook,
     more: Sequence[LeaderboardColumn] = (),
     *,
     provisional: bool,
 ) -> list[BoardTable]:
-    """The board, then the references, then the agents that are not ranked.
+    """Return the board, then the references, then the agents that are not ranked.
 
     A provisional board has every agent. `more` are columns in place of the last ones, which are known of
     all cohorts together alone.
     """
-    players = [line for line in lines if not line.row.is_reference]
-    ranked = [line for line in players if line.is_on_board]
-    references = [line for line in lines if line.row.is_reference]
-    others = [] if provisional else [line for line in players if not line.is_on_board]
+    parts = board_parts(lines)
 
     found = []
-    if provisional and players:
-        found.append(BoardTable("", provisional_board(players, look)))
-    elif ranked:
-        found.append(BoardTable("", short_board(ranked, look, more)))
-    if references:
-        found.append(BoardTable("References, not ranked", reference_table(references, look)))
-    if others:
-        table = unranked_table(others, look.known.names, look.address)
-        found.append(BoardTable("Not ranked", table))
+    if provisional and parts.players:
+        found.append(BoardTable("", provisional_board(parts.players, look)))
+    elif parts.ranked:
+        found.append(BoardTable("", short_board(parts.ranked, look, more)))
+    if parts.references:
+        found.append(BoardTable(REFERENCES, reference_table(parts.references, look)))
+    if parts.unranked and not provisional:
+        table = unranked_table(parts.unranked, look.known.names, look.address)
+        found.append(BoardTable(NOT_RANKED, table))
     return found
 
 
-def provisional_board(lines: Sequence[LeaderboardLine], look: BoardLook) -> Markup:
-    """Before there are intervals: what each agent has made, what it holds, and how far it is from the price.
+def provisional_board(lines: Lines, look: BoardLook) -> Markup:
+    """Return the board before there are intervals, in the order of profit.
 
-    It is in the order of profit.
+    It has what each agent has made, what it holds, and how far it is from the price.
     """
-    lines = sorted(lines, key=lambda line: (line.row.pnl is None, -(line.row.pnl or 0), line.row.agent))
-    shown = columns_of("pnl", "invested", "distance", "answered", "shown", "why_not", "cost_usd")
-    data = _first_columns(lines, look) | cells(lines, shown)
-    hrefs = agent_hrefs([line.row.agent for line in lines], look.known.names, look.address)
-    columns = config(shown) | {"agent": html.words("Agent"), "equity": EQUITY}
-    return html.html_table(data, columns, "Provisional board", hrefs) + html.quiet(PROVISIONAL)
+    rows = []
+    for line in sorted(lines, key=_by_profit):
+        figures = figures_of(line, PROVISIONAL_COLUMNS)
+        rows.append({"agent": _agent_cell(line, look), "href": look.page(line.row.agent), **figures})
+    return html_table(rows, board_columns(PROVISIONAL_COLUMNS), "Provisional board") + quiet(PROVISIONAL)
 
 
-def _first_columns(lines: Sequence[LeaderboardLine], look: BoardLook) -> dict[str, list[Any]]:
-    """The agents of a board, each with what made it."""
-    agents = []
-    for line in lines:
-        about = look.known.about(line.row.agent) + TOOLS * bool(line.row.tools)
-        agents.append(html.HtmlCell(line.row.agent, line.row.agent, about))
-    return {"agent": agents}
+def _by_profit(line: LeaderboardLine) -> tuple[bool, float, str]:
+    """Return what puts lines in the order of profit, those without any last."""
+    return line.row.pnl is None, -(line.row.pnl or 0), line.row.agent
 
 
-EQUITY = html.picture("Equity", "All its accounts together, over time.")
+def _agent_cell(line: LeaderboardLine, look: BoardLook) -> HtmlCell:
+    """Return the name of an agent, with who made it or its rule below."""
+    name = line.row.agent
+    return HtmlCell(name, name, look.known.about(name) + TOOLS * bool(line.row.tools))
 
 
-def short_board(
-    lines: Sequence[LeaderboardLine], look: BoardLook, more: Sequence[LeaderboardColumn] = ()
-) -> Markup:
-    """The agents that are ranked: what is told of each, how close it is, what it earned, what it cost.
+MADE = "Below, who made it or its rule."
+WITH_RANKS = "Before it the ranks that it may have; below, who made it or its rule."
+"""What the column of agents says; on the board of a single cohort nobody has ranks."""
+
+
+def short_board(lines: Lines, look: BoardLook, more: Sequence[LeaderboardColumn] = ()) -> Markup:
+    """Return the board of agents that are ranked: how close each is, what it earned, what it cost.
 
     `more` are columns in place of those that are known of all cohorts together alone.
     """
-    agents = [line.row.agent for line in lines]
-    scale = html.cell_scale([_span(*closer_span(line.row)) for line in lines])
-    is_told = any(line.told is not None for line in lines)
+    scale = closer_scale(lines)
+    rows = []
+    is_told = False
+    drawn = 0
+    for line in lines:
+        values = _short_row(line, look, scale) | figures_of(line, more)
+        if not more:
+            values |= {"calibration": _calibration_cell(line), "cost_usd": line.row.cost_usd}
+        rows.append(values)
+        is_told = is_told or line.told is not None
+        drawn += line.row.agent in look.equity
 
-    data: dict[str, list[Any]] = {
-        "rank": [_rank(line) for line in lines],
-        **_first_columns(lines, look),
-        "closer": [_closer(line.row, look.of(line.row.agent), scale) for line in lines],
-        "better": [_better(line) for line in lines],
-        "brier_stated": [line.row.brier_stated for line in lines],
-        "pnl": [line.row.pnl for line in lines],
-        "equity": [html.sparkline(look.equity.get(name, ()), look.of(name)) for name in agents],
-    }
-    if not more:
-        data["calibration"] = [_calibration(line) for line in lines]
-    data["brier_implied"] = [line.row.brier_implied for line in lines]
-    data |= cells(lines, more)
-    if not more:
-        data["cost_usd"] = [line.row.cost_usd for line in lines]
+    columns = dict(columns_of_table("short board"))
+    columns["agent"] = HtmlColumn("Agent", WITH_RANKS if is_told else MADE)
+    if look.known.is_simulated:
+        columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")
+    columns |= {column.key: column.column for column in more}
 
-    hrefs = agent_hrefs(agents, look.known.names, look.address)
-    table = html.html_table(data, config(more) | _short_columns(look), "Leaderboard: one row an agent", hrefs)
-    return table + html.quiet(_board_notes(agents, look, is_told))
-
-
-def _short_columns(look: BoardLook) -> dict[str, html.HtmlColumn]:
-    """What the columns of the short board are called and say."""
-    simulated = " (simulated)" if look.known.is_simulated else ""
-    return {
-        "rank": html.HtmlColumn("Rank", format="picture"),
-        "agent": html.words("Agent", "Before it the ranks that it may have; below, who made it or its rule."),
-        "closer": html.number(
-            "Closer than the price, 95% interval",
-            "%+.1f%",
-            "Skill in percent of the price's Brier score; the interval is at one look.",
-        ),
-        "better": html.words("Better than", HELP["better"]),
-        "brier_stated": html.number("Brier", "%.4f", HELP["brier_stated"]),
-        "pnl": html.number("P/L", "gain", "Profit or loss in play dollars, open positions at mid."),
-        "equity": EQUITY,
-        "calibration": html.words("Calibration", "Of forecasts that gave YES or NO 70% or more."),
-        "brier_implied": html.number("Implied Brier*", "%.3f", HELP["brier_implied"]),
-        "cost_usd": html.number(f"Cost{simulated}", "dollar", HELP["cost_usd"]),
-    }
-
-
-def _board_notes(agents: Sequence[str], look: BoardLook, is_told: bool) -> str:
-    """What has to be said below the short board."""
     notes = [TOLD_ORDER if is_told else ORDER, f"* {IMPLIED_NOTE}"]
-    drawn = sum(name in look.equity for name in agents)
-    if drawn not in (0, len(agents)):
+    if drawn not in (0, len(lines)):
         notes.append(f"Equity is drawn for the first {drawn}.")
-    return " ".join(notes)
+    return html_table(rows, columns, "Leaderboard: one row an agent") + quiet(" ".join(notes))
 
 
-def _rank(line: LeaderboardLine) -> Markup | None:
-    if line.told is None:
-        return None
-    return Markup('<span class="rank">{}</span>').format(line.told.rank_text)
+def _short_row(line: LeaderboardLine, look: BoardLook, scale: Scale) -> dict[str, object]:
+    """Return what the short board says of an agent on every page."""
+    row = line.row
+    rank = None
+    if line.told is not None:
+        rank = filled('<span class="rank">%s</span>', line.told.rank_text)
+    return {
+        "rank": rank,
+        "agent": _agent_cell(line, look),
+        "closer": _closer_cell(row, look, scale),
+        "better": _better_cell(line),
+        "brier_stated": row.brier_stated,
+        "pnl": row.pnl,
+        "equity": sparkline(look.equity.get(row.agent, ()), look.of(row.agent)),
+        "brier_implied": row.brier_implied,
+        "href": look.page(row.agent),
+    }
 
 
 NO_INTERVAL = "no interval yet"
 """Below a figure that rests on too few events; the note on the full leaderboard says how many it takes."""
 
 
-def _closer(row: LeaderboardRow, look: str, scale: html.Scale) -> html.HtmlCell:
-    """By how much an agent is closer than the price, with its interval drawn and below it in figures."""
+def _closer_cell(row: LeaderboardRow, look: BoardLook, scale: Scale) -> HtmlCell:
+    """Return by how much an agent is closer than the price, its interval drawn and below it in figures."""
     middle, low, high = closer_span(row)
+    below = span_text(low, high, "%+.1f%") or NO_INTERVAL * bool(row.reason)
     if middle is None:
-        return html.HtmlCell("–", None, NO_INTERVAL if row.reason else "")
-    drawn = html.interval(middle, low, high, look, scale)
-    shown = Markup('<span class="pair">{} {}</span>').format(written(middle, "%+.1f%"), drawn)
+        return HtmlCell(EMPTY, None, below)
+
     if row.kind == MARKET:
-        return html.HtmlCell(shown, middle, "by definition", "two")
-    if low is None or high is None:
-        return html.HtmlCell(shown, middle, NO_INTERVAL if row.reason else "", "two")
-    return html.HtmlCell(shown, middle, f"{written(low, '%+.1f%')} to {written(high, '%+.1f%')}", "two")
+        below = "by definition"
+    drawn = interval(middle, low, high, look.of(row.agent), scale)
+    shown = filled('<span class="pair">%s %s</span>', written(middle, "%+.1f%"), drawn)
+    return HtmlCell(shown, middle, below, "two")
 
 
-def _better(line: LeaderboardLine) -> html.HtmlCell:
+def _better_cell(line: LeaderboardLine) -> HtmlCell:
+    """Return than how many an agent is told to be better, or whom it copies."""
     if line.row.copies:
-        return html.HtmlCell("–", "", f"copies {html.shortened(line.row.copies, 24)}")
+        return HtmlCell(EMPTY, "", f"copies {shortened(line.row.copies, 24)}")
     text = "" if line.told is None else line.told.better_text
-    return html.HtmlCell(text, text)
+    return HtmlCell(text, text)
 
 
-def _calibration(line: LeaderboardLine) -> html.HtmlCell:
+def _calibration_cell(line: LeaderboardLine) -> HtmlCell:
+    """Return how well what an agent is sure of comes true."""
     said, below = calibration_words(line.brief)
-    return html.HtmlCell(said, said, below, "two")
+    return HtmlCell(said, said, below, "two")
 
 
-def reference_table(lines: Sequence[LeaderboardLine], look: BoardLook) -> Markup:
-    """What the agents are measured by, a row each, with a word on what it is."""
-    scale = html.cell_scale([_span(*closer_span(line.row)) for line in lines])
-    names = [line.row.agent for line in lines]
-    data: dict[str, list[Any]] = {
-        "agent": [html.HtmlCell(name, name) for name in names],
-        "what": [REFERENCE_WORDS.get(line.row.kind, line.row.kind) for line in lines],
-        "closer": [_closer(line.row, look.of(line.row.agent), scale) for line in lines],
-        "brier_stated": [line.row.brier_stated for line in lines],
-        "pnl": [line.row.pnl for line in lines],
-    }
-    columns = _short_columns(look) | {"agent": html.words("Agent"), "what": html.words("What it is")}
-    hrefs = agent_hrefs(names, look.known.names, look.address)
-    return html.html_table(data, columns, "References, which are not ranked", hrefs)
+def reference_table(lines: Lines, look: BoardLook) -> Markup:
+    """Return what the agents are measured by, a row each, with a word on what it is."""
+    scale = closer_scale(lines)
+    rows = []
+    for line in lines:
+        what = REFERENCE_WORDS.get(line.row.kind, line.row.kind)
+        name = line.row.agent
+        rows.append(_short_row(line, look, scale) | {"agent": HtmlCell(name, name), "what": what})
+    return html_table(rows, columns_of_table("references"), REFERENCE_TABLE)
 
 
 BASE = (
@@ -754,191 +695,163 @@ BASE = (
 )
 
 
-def show_ratings(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> None:
-    """A row an agent; and where the rules take implied confidence from another base."""
-    table, said = ratings(lines, cohorts)
+def show_ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> None:
+    """Show the ratings of agents, and what has to be said of them."""
+    table, sentences = ratings(lines, cohorts)
     put(table, "ratings")
-    for sentence in said:
+    for sentence in sentences:
         st.caption(sentence)
 
 
-def ratings(lines: Sequence[LeaderboardLine], cohorts: Sequence[CohortLine]) -> tuple[Markup, list[str]]:
-    """The same as markup: the table, and what has to be said of it."""
-    data = {"agent": [line.row.agent for line in lines]} | cells(lines, RATED)
-    says = f"{RATINGS}, a row an agent"
-    table = html.html_table(data, config(RATED), says)
-    said = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
-    said += [BASE] if any(line.rules.base != SEED.base for line in cohorts) else []
-    return table, said
+def ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> tuple[Markup, list[str]]:
+    """Return a table of ratings, a row an agent, and what has to be said of it."""
+    rows = [{"agent": line.row.agent, **figures_of(line, RATED)} for line in lines]
+    sentences = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
+    if any(line.rules.base != SEED.base for line in cohorts):
+        sentences.append(BASE)
+    return html_table(rows, board_columns(RATED), f"{RATINGS}, a row an agent"), sentences
 
 
-METACULUS = {
-    "agent": html.words("Agent"),
-    "Peer": html.number(
-        "Peer",
-        "%+.2f",
-        "Points better than the other agents over a market's life: 100 × ln of the ratio of chances.",
-    ),
-    "Peer 95%": html.words("95% interval", "By event."),
-    "Baseline": html.number(
-        "Baseline", "%+.2f", "Points better than always 50%; 100 is being certain, and right."
-    ),
-    "Spot peer": html.number("Spot peer", "%+.2f", "The peer score of what stood when the market closed."),
-    "Relative": html.number(
-        "Relative", "%+.3f", "Against the median of the others; 1 is twice its probability."
-    ),
-    "Coverage": html.number(
-        "Coverage", "%.0f%", "The share of the markets' lives for which a forecast of its stood."
-    ),
-    "Questions": html.words("Questions", "How many of the markets that ended it forecast."),
-}
+METACULUS_TITLE = "By Metaculus's scores"
 METACULUS_SAID = (
-    "Nobody is compared with those outside: baselines, which no model is behind, and the community, which is "
+    "Nobody is compared with those outside: agents without a view of their own, and the community, which is "
     "the recency-weighted median of all others."
 )
 
 
 def metaculus_table(
-    scores: Sequence[MetaculusScores], known: Container[str], address: Address = in_app
+    scores: Iterable[MetaculusScores], known: Container[str], address: Address = in_app
 ) -> Markup:
-    """Metaculus's scores of agents and of their community, a row each, which leads to the agents' pages."""
-    data: dict[str, list[Any]] = {key: [] for key in METACULUS}
-    for one in scores:
-        span = (
-            "–"
-            if one.peer_low is None or one.peer_high is None
-            else f"{written(one.peer_low, '%+.2f')} to {written(one.peer_high, '%+.2f')}"
-        )
-        name = html.HtmlCell(one.agent, one.agent, "outside" if one.outside else "")
-        row = (name, one.peer, span, one.baseline, one.spot_peer, one.relative, 100 * one.coverage)
-        for key, value in zip(METACULUS, (*row, f"{one.questions:,} of {one.asked:,}"), strict=True):
-            data[key].append(value)
-    hrefs = agent_hrefs([one.agent for one in scores], known, address)
-    return html.html_table(data, METACULUS, "Metaculus's scores, a row an agent", hrefs)
+    """Return Metaculus's scores, a row each, which leads to the agent's page."""
+    rows = _metaculus_rows(scores, known, address)
+    return html_table(rows, columns_of_table("metaculus"), "Metaculus's scores, a row an agent")
+
+
+def _metaculus_rows(scores: Iterable[MetaculusScores], known: Container[str], address: Address) -> Rows:
+    """Yield the scores of agents, and of the community."""
+    for score in scores:
+        yield {
+            "agent": HtmlCell(score.agent, score.agent, "outside" * score.outside),
+            "Peer": score.peer,
+            "Peer 95%": span_text(score.peer_low, score.peer_high, "%+.2f"),
+            "Baseline": score.baseline,
+            "Spot peer": score.spot_peer,
+            "Relative": score.relative,
+            "Coverage": 100 * score.coverage,
+            "Questions": f"{score.questions:,} of {score.asked:,}",
+            "href": agent_page(score.agent, known, address),
+        }
 
 
 def money_table(
-    accounts: Sequence[AccountEquity], known: Container[str], address: Address = in_app
+    accounts: Iterable[AccountEquity], known: Container[str], address: Address = in_app
 ) -> Markup:
-    """One row an agent, with its money alone."""
-    mine: dict[str, list[AccountEquity]] = {}
+    """Return one row an agent, with its money alone."""
+    mine: dict[str, list[AccountEquity]] = defaultdict(list)
     for account in accounts:
-        mine.setdefault(account.agent, []).append(account)
-    rows = sorted(map(_earned, mine.values()), key=lambda row: (row[1] is None, -(row[1] or 0), row[0]))
-    keys = ("pnl", "return_pct", "cohorts", "kind")
-    data = {key: [row[n] for row in rows] for n, key in enumerate(("agent", *keys))}
-    shown = config(columns_of(*keys))
-    hrefs = agent_hrefs([row[0] for row in rows], known, address)
-    return html.html_table(data, shown, "What each agent has gained", hrefs)
+        mine[account.agent].append(account)
+
+    rows = []
+    for agent, own in mine.items():
+        rows.append(_money_row(own) | {"agent": agent, "href": agent_page(agent, known, address)})
+    rows.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0), row["agent"]))
+    columns = board_columns(columns_of("pnl", "return_pct", "cohorts", "kind"))
+    return html_table(rows, columns, "What each agent has gained")
 
 
-def _earned(own: Sequence[AccountEquity]) -> tuple[str, float | None, float | None, int, str]:
-    """An agent, the gain of its accounts that were ever valued, that in percent, how many, and its kind."""
-    valued = [(one.total - one.given, one.given) for one in own if one.total is not None]
-    gain, given = sum(gain for gain, _ in valued), sum(given for _, given in valued)
-    dollars, share = gain / ONE if valued else None, 100 * gain / given if given else None
-    return own[-1].agent, dollars, share, len(own), own[-1].kind
+def _money_row(own: Sequence[AccountEquity]) -> dict[str, Any]:
+    """Return what an agent's accounts have gained, of those that were ever valued, and how many they are."""
+    gain = 0
+    given = 0
+    for account in own:
+        if account.total is not None:
+            gain += account.total - account.given
+            given += account.given
+
+    row: dict[str, Any] = {"pnl": None, "return_pct": None, "cohorts": len(own), "kind": own[-1].kind}
+    if given:
+        row |= {"pnl": gain / ONE, "return_pct": 100 * gain / given}
+    return row
 
 
-def unranked_table(
-    lines: Sequence[LeaderboardLine], known: Container[str], address: Address = in_app
-) -> Markup:
-    """One row an agent, which leads to the agent's page: no skill and no rank, only bets and cost."""
+def unranked_table(lines: Lines, known: Container[str], address: Address = in_app) -> Markup:
+    """Return one row an agent that is not ranked: no skill and no rank, only bets and cost."""
     return board_table("Agents that are not ranked, and why", UNRANKED, lines, known, address)
 
 
 def board_table(
     says: str,
     columns: Sequence[LeaderboardColumn],
-    lines: Sequence[LeaderboardLine],
+    lines: Lines,
     known: Container[str],
     address: Address = in_app,
 ) -> Markup:
-    """A row an agent, which leads to its page, with such figures and the interval drawn beside the first."""
-    names = [line.row.agent for line in lines]
-    data: dict[str, list[Any]] = {"agent": [*names]}
-    for key, values in cells(lines, columns).items():
-        data[key] = values
-        if key == "closer":
-            data["bar"] = bars([line.row for line in lines])
-        if key == "pnl":
-            data["luck"] = bands(lines)
-    return html.html_table(data, config(columns), says, agent_hrefs(names, known, address))
+    """Return a row an agent, which leads to its page, with these figures and what is drawn beside them."""
+    scale = closer_scale(lines)
+    lucky = [line.luck for line in lines if line.luck]
+    money_scale = span_scale((luck.pnl, luck.low, luck.high) for luck in lucky)
+
+    rows = []
+    for line in lines:
+        luck = line.luck
+        rows.append(
+            {
+                "agent": line.row.agent,
+                "bar": draw_span(closer_span(line.row), scale),
+                "luck": luck and before_band(luck.pnl, luck.low or 0, luck.high or 0, "c1", money_scale),
+                "href": agent_page(line.row.agent, known, address),
+                **figures_of(line, columns),
+            }
+        )
+    return html_table(rows, board_columns(columns), says)
 
 
-def agent_hrefs(names: Sequence[str], known: Container[str], address: Address = in_app) -> list[str | None]:
-    """Where every agent's page is; a market that nobody plays has none."""
-    return [address(way("agent", agent=name)) if name in known else None for name in names]
+def market_table(lines: Iterable[MarketLine], keys: Sequence[str] = (), address: Address = in_app) -> Markup:
+    """Return markets, a row each, which leads to its page; with some of the columns, or all without keys."""
+    columns = columns_of_table("markets")
+    if keys:
+        columns = {key: column for key, column in columns.items() if key in keys or key == "venue"}
+    return html_table(_market_rows(lines, address), columns, "Markets: one row each")
 
 
-MARKET_COLUMNS = {
-    "question": html.words("Question", "What the market asks, by its newest page."),
-    "price": html.number("Price ¢", "%.1f", "What YES costs now, in cents: the mid, else the last trade."),
-    "trend": html.picture(
-        "30 days", "The price over the last 30 days before now, or before the market closed."
-    ),
-    "median": html.number("Median %", "%.0f", "The median of what agents stated in the newest round."),
-    "range": html.picture(
-        "Agents and price", "Bar: from the lowest to the highest agent. Point: their median. Line: the price."
-    ),
-    "spread": html.number(
-        "Range pp",
-        "%.0f",
-        "Between the lowest and the highest probability that agents stated in the newest round, in points "
-        "of percent; without agents that hold no opinion (market, constant, random, favourite).",
-    ),
-    "status": html.words("Status", "Open; closed while the result is awaited; or how it resolved."),
-    "closes": html.time("Closes", "When the market closes, in UTC.", "day"),
-    "held": html.number("Positions", "localized", "Open positions: an agent's on one side, in each cohort."),
-    "trades": html.number("Trades", "localized", "Purchases and sales of all agents in all cohorts."),
-    "venue": html.words("Venue", "Leads to what the venue itself says of the market."),
-    "volume": html.number("Volume $", "compact", "What everyone has traded at the venue, in dollars."),
-}
-"""The columns of the list. Related markets have some of them, and one is there for known venues alone."""
-LISTED_MARKET = tuple(key for key in MARKET_COLUMNS if key != "venue")
+def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
+    """Yield what lists say of markets."""
+    for line in lines:
+        market = line.market
+        row: dict[str, object] = {
+            "question": market.question,
+            "price": percent(line.price),
+            "trend": sparkline(line.prices, CHOSEN[0]),
+            "status": status_cell(line.status, market),
+            "closes": market.closes_at,
+            "held": line.interest.held,
+            "trades": line.interest.trades,
+            "volume": money(line.volume),
+            "venue": venue_cell(venue_page(market.id, market.event_id, market.slug, market.event_slug)),
+            "href": address(way("market", market=market.id)),
+        }
+
+        spread = line.spread
+        if spread is not None:
+            row["median"] = percent(spread.median)
+            row["range"] = _range(spread, line.price)
+            if spread.agents > 1:
+                row["spread"] = percent(spread.high - spread.low)
+        yield row
 
 
-def market_table(
-    lines: Sequence[MarketLine], keys: Sequence[str] = LISTED_MARKET, address: Address = in_app
-) -> Markup:
-    """Markets, a row each, which leads to its page."""
-    data = html.by_column([_row(line) for line in lines], keys)
-    markets = (line.market for line in lines)
-    data |= html.venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in markets)
-    hrefs = [address(way("market", market=line.market.id)) for line in lines]
-    return html.html_table(data, MARKET_COLUMNS, "Markets: one row each", hrefs)
+def _range(spread: ForecastSpread, price: int | None) -> Markup:
+    """Draw what agents say, from none to certain, around the price."""
+    if price is None:
+        return NOTHING
+    low = spread.low - price
+    high = spread.high - price
+    return interval(spread.median - price, low, high, CHOSEN[0], small_scale(-price, ONE - price))
 
 
-def _row(line: MarketLine) -> dict[str, object]:
-    market, spread = line.market, line.spread
-    several = spread if spread is not None and spread.agents > 1 else None
-    return {
-        "question": market.question,
-        "price": percent(line.price),
-        "trend": html.sparkline(line.prices, html.CHOSEN[0]),
-        "median": percent(spread.median) if spread else None,
-        "range": _range(spread, line.price),
-        "spread": percent(several.high - several.low) if several else None,
-        "status": status_cell(line.status, market),
-        "closes": market.closes_at,
-        "held": line.interest.held,
-        "trades": line.interest.trades,
-        "volume": money(line.volume),
-    }
-
-
-def _range(spread: ForecastSpread | None, price: int | None) -> Markup | None:
-    """What agents say, from none to certain, around the price."""
-    if spread is None or price is None:
-        return None
-    low, middle, high = (value - price for value in (spread.low, spread.median, spread.high))
-    return html.interval(
-        middle, low, high, html.CHOSEN[0], html.Scale(-price, ONE - price, 7, html.SMALL[0] - 7)
-    )
-
-
-def status_cell(status: MarketStatus, market: ListedMarket) -> html.HtmlCell:
-    """How a market stands, in a word: how it resolved, once it has."""
+def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:
+    """Return how a market stands, in a word: how it resolved, once it has."""
     said = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
-    said = f"paid {said}" if said.endswith("¢") else said
-    return html.HtmlCell(html.tag(said, said.lower()), said)
+    if said.endswith("¢"):
+        said = f"paid {said}"
+    return HtmlCell(tag(said, said.lower()), said)

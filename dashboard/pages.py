@@ -2,19 +2,19 @@
 
 import ast
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, NoReturn, TypeVar, cast
+from typing import Any, Literal, NoReturn, Protocol, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 from markupsafe import Markup
 
 from arena.scores.cache import CacheEntry
-from dashboard.html import HtmlColumn, html_table
+from dashboard.html import Columns, Row, html_table
 from dashboard.record import SOON, cache_note
 from dashboard.words import code, unbroken
 from markets.registry import find, load, names
@@ -38,41 +38,38 @@ class DashboardPage:
     is_headed: bool
 
     def view(self) -> ModuleType:
-        """The page itself, with all that it draws on."""
+        """Load the page itself, with all that it draws on."""
         return load(PACKAGE, self.name)
 
 
 @lru_cache(maxsize=1)
 def pages() -> dict[str, DashboardPage]:
-    """All pages in their order."""
-    found = [page(name) for name in names(FOLDER)]
-    return {
-        page.name: page
-        for page in sorted(found, key=lambda page: math.inf if page.order is None else page.order)
-    }
+    """Return all pages in their order."""
+    known = [page(name) for name in names(FOLDER)]
+    known.sort(key=lambda page: math.inf if page.order is None else page.order)
+    return {page.name: page for page in known}
 
 
 def page(name: str) -> DashboardPage:
-    """What a page says of itself, read from its file: to load them all would keep the first waiting.
+    """Return what a page says of itself, read from its file: to load them all would keep the first waiting.
 
     >>> page("leaderboard").title
     'Full leaderboard'
     """
     said = _constants(find(FOLDER, name))
-    headed = said.get("HEADED", False)
-    return DashboardPage(name, said["TITLE"], said["ORDER"], said["NEEDS_A_COHORT"], headed)
+    return DashboardPage(
+        name, said["TITLE"], said["ORDER"], said["NEEDS_A_COHORT"], said.get("HEADED", False)
+    )
 
 
 def _constants(file: Path) -> dict[str, Any]:
-    """The plain values that a file gives a name at its top."""
-    lines = ast.parse(file.read_text(encoding="utf-8")).body
-    return {
-        line.targets[0].id: line.value.value
-        for line in lines
-        if isinstance(line, ast.Assign)
-        and isinstance(line.targets[0], ast.Name)
-        and isinstance(line.value, ast.Constant)
-    }
+    """Return the plain values that a file gives a name at its top."""
+    constants = {}
+    for line in ast.parse(file.read_text(encoding="utf-8")).body:
+        match line:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
+                constants[name] = value
+    return constants
 
 
 To = Literal[
@@ -93,7 +90,8 @@ FIRST = "arena"
 ROOT = "root"
 """What Streamlit calls its path; nobody sees it, and its own name is free for who types that."""
 
-OPEN, LEFT = "page that is open", "pages that were left"
+OPEN = "page that is open"
+LEFT = "pages that were left"
 """Under which names a session knows which page it shows, and what the others showed when they were left."""
 
 
@@ -106,12 +104,14 @@ class Way:
 
     @property
     def href(self) -> str:
-        """The address, as one page of the app names another.
+        """Return the address, as one page of the app names another.
 
         >>> Way("agent", {"agent": "a&b c"}).href
         'agent?agent=a%26b+c'
         """
-        return f"{self.to}?{urlencode(self.shown)}" if self.shown else self.to
+        if not self.shown:
+            return self.to
+        return f"{self.to}?{urlencode(self.shown)}"
 
 
 Address = Callable[[Way], str | None]
@@ -119,31 +119,51 @@ Address = Callable[[Way], str | None]
 
 
 def way(to: To, **shown: str | int) -> Way:
-    """A way to a page."""
+    """Return a way to a page."""
     return Way(to, shown)
 
 
+class OfTurn(Protocol):
+    """What came of a turn."""
+
+    @property
+    def cohort(self) -> int: ...
+
+    @property
+    def round(self) -> int: ...
+
+    @property
+    def agent(self) -> str: ...
+
+
+def way_to_turn(of: OfTurn) -> Way:
+    """Return a way to the page of a turn, from what came of it."""
+    return way("turn", cohort=of.cohort, round=of.round, agent=of.agent)
+
+
 def in_app(to: Way) -> str:
-    """Its address in the app."""
+    """Return the address of a way in the app."""
     return to.href
 
 
 def follow_link(href: str) -> None:
-    """Be where a link of our own leads; an address that is none of ours leads nowhere."""
-    found = urlsplit(href)
-    if not found.scheme and not found.netloc and found.path in pages():
-        go(cast(To, found.path), **dict(parse_qsl(found.query)))
+    """Go where a link of our own leads; an address that is none of ours leads nowhere."""
+    address = urlsplit(href)
+    if not address.scheme and not address.netloc and address.path in pages():
+        go(cast(To, address.path), **dict(parse_qsl(address.query)))
 
 
 def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
-    """The page of a file in dashboard/views/, as Streamlit knows it."""
-    page, is_first = pages()[name], name == first
-    path = ROOT if is_first else name
-    return st.Page(run, title=page.title, url_path=path, default=is_first)
+    """Return the page of a file in dashboard/views/, as Streamlit knows it."""
+    is_first = name == first
+    path = name
+    if is_first:
+        path = ROOT
+    return st.Page(run, title=pages()[name].title, url_path=path, default=is_first)
 
 
 def link(label: str, to: To, help_text: str | None = None, **shown: str | int) -> None:
-    """Something to click that leads to a page; its address says what the page shows.
+    """Put something to click that leads to a page; its address says what the page shows.
 
     The label is Markdown: foreign text goes through `words.plain` first.
     """
@@ -151,7 +171,7 @@ def link(label: str, to: To, help_text: str | None = None, **shown: str | int) -
 
 
 def step(label: str, to: To, **shown: str | int) -> None:
-    """Something to click that leads to another view of the page it is on, where links of `link` do nothing.
+    """Put something to click that leads to another view of the same page, where links of `link` do nothing.
 
     The label is Markdown: foreign text goes through `words.plain` first.
     """
@@ -160,15 +180,17 @@ def step(label: str, to: To, **shown: str | int) -> None:
 
 
 def go(to: To, **shown: str | int) -> NoReturn:
-    """Be at another page, as by a click on a link to it."""
-    asked, here = _texts(shown), st.session_state.get(OPEN)
-    left = {} if here == to else {here: (asked, st.query_params.to_dict())}
-    st.session_state[LEFT] = st.session_state.get(LEFT, {}) | left
+    """Go to another page, as by a click on a link to it."""
+    asked = _texts(shown)
+    here = st.session_state.get(OPEN)
+    if here != to:
+        left = st.session_state.setdefault(LEFT, {})
+        left[here] = (asked, st.query_params.to_dict())
     st.switch_page(page_of(to, _not_opened), query_params=asked)
 
 
 def arrive(here: str) -> None:
-    """Be at a page. Who came back to one that was left by `go` sees there what it showed then.
+    """Take note of the page that is open. One that was left by `go` shows again what it showed then.
 
     Streamlit writes what the next page is to show into the address of the old one before it turns to it.
     Who goes back comes to that address first, and it says nothing of what the page showed.
@@ -180,60 +202,55 @@ def arrive(here: str) -> None:
 
 
 def _texts(shown: dict[str, str | int]) -> dict[str, str]:
+    """Return what an address says, as texts."""
     return {key: str(value) for key, value in shown.items()}
 
 
 def _not_opened() -> None:
-    """What a page that is only pointed at does; the app has the real one under the same address."""
+    """Stand in for a page that is only pointed at; the app has the real one under the same address."""
 
 
-def subheading(title: str, said: str) -> None:
-    """The heading of a part that is always there, and a line below."""
+def subheading(title: str, said: str = "") -> None:
+    """Put the heading of a part, and a line below if there is one."""
     st.subheader(title, anchor=False)
-    st.caption(said)
+    if said:
+        st.caption(said)
 
 
 def section(title: str, there: object, nothing: str, said: str = "", icon: str = "") -> bool:
-    """The heading of a part, and a line below: of what is there, or why nothing is. Whether it is."""
-    st.subheader(title, anchor=False)
+    """Put the heading of a part and a line below: of what is there, or why nothing is. Tell whether it is."""
+    subheading(title, said * bool(there))
     if there:
-        if said:
-            st.caption(said)
-    elif icon:
+        return True
+    if icon:
         st.info(nothing, icon=icon)
     else:
         st.caption(nothing)
-    return bool(there)
+    return False
 
 
-def listing(
-    data: Mapping[str, Sequence[Any]],
-    says: str,
-    columns: Mapping[str, HtmlColumn],
-    ways: Sequence[Way | None] = (),
-) -> None:
-    """A table; where there are ways, a row a way, the row's name leads there."""
-    hrefs = [None if way is None else way.href for way in ways]
-    put(html_table(data, columns, says, hrefs), f"table of {says}")
+def listing(rows: Iterable[Row], columns: Columns, says: str) -> None:
+    """Put a table on the screen; `says` is what it holds."""
+    put(html_table(rows, columns, says), f"table of {says}")
 
 
 def put(html: Markup, key: str) -> None:
-    """Markup of dashboard/html.py, under a key of its own on the page."""
+    """Put markup of dashboard/html.py on the screen, under a key of its own on the page."""
     if html:
-        found = _component()(data={"html": unbroken(html)}, key=key, on_open_change=_not_answered)
-        if found.open:
-            follow_link(found.open)
+        shown = _component()(data={"html": unbroken(html)}, key=key, on_open_change=_not_answered)
+        if shown.open:
+            follow_link(shown.open)
 
 
 @lru_cache(maxsize=1)
 def _component() -> Callable[..., Any]:
-    """What puts it there; `dashboard.serve` says where its files are."""
+    """Return the component that shows markup; `dashboard.serve` says where its files are."""
     place = '<div class="place"></div>'
     return st.components.v2.component("dashboard.html", html=place, css="arena.css", js="arena.js")
 
 
 def _not_answered() -> None:
-    """A click is answered where the markup is put, and nowhere else."""
+    """Do nothing on a click: it is answered where the markup is put, and nowhere else."""
 
 
 Value = TypeVar("Value")
@@ -243,20 +260,26 @@ MOST_TYPED = 200
 
 
 def no_such(what: str, asked: Iterable[str | None], known: Container[str]) -> None:
-    """A line for each agent or cohort that the address names and the record has not."""
+    """Warn of each agent or cohort that the address names and the record has not."""
     for name in dict.fromkeys(asked):
         if name is not None and name not in known:
             st.warning(f"The record has no {what} {code(name)}.", icon=":material/search_off:")
 
 
+def named(names: Iterable[str]) -> dict[str, str]:
+    """Return options that are shown by their own names."""
+    return {name: name for name in names}
+
+
 def choice(label: str, key: str, options: Mapping[str, str], default: str, widget: Widget = "switch") -> str:
-    """One of the options, named in the address by its key and shown by its words.
+    """Let one of the options be chosen, named in the address by its key and shown by its words.
 
     What was never chosen stays out of the address: opening a page then adds nothing to the history.
     """
     asked = st.query_params.get(key)
     if _is_from_outside(key, asked) or st.session_state.get(key) not in options:
         st.session_state[key] = asked if asked in options else default
+
     chosen = _drawn(label, key, options, widget) or default
     if chosen != asked and (asked is not None or chosen != default):
         st.query_params[key] = chosen
@@ -265,7 +288,7 @@ def choice(label: str, key: str, options: Mapping[str, str], default: str, widge
 
 
 def _is_from_outside(key: str, asked: str | None) -> bool:
-    """Whether the address says what it neither said at the last run nor was made to say by it.
+    """Tell whether the address says what it neither said at the last run nor was made to say by it.
 
     A click that comes before the browser has heard of the last one still brings the older address.
     """
@@ -273,57 +296,69 @@ def _is_from_outside(key: str, asked: str | None) -> bool:
 
 
 def _note(key: str) -> str:
+    """Return where a session keeps what the address said of a choice, before and after its last run."""
     return f"address of {key}"
 
 
 def _drawn(label: str, key: str, options: Mapping[str, str], widget: Widget) -> str | None:
-    words = options.__getitem__
+    """Put the options on the screen; return the one that is chosen."""
+    shown = options.__getitem__
     if widget == "list":
         return st.selectbox(
-            label, list(options), format_func=words, key=key, width=320, label_visibility="collapsed"
+            label, list(options), format_func=shown, key=key, width=320, label_visibility="collapsed"
         )
     return st.segmented_control(
-        label, list(options), format_func=words, key=key, required=True, label_visibility="collapsed"
+        label, list(options), format_func=shown, key=key, required=True, label_visibility="collapsed"
     )
 
 
 def typed(label: str, key: str, hint: str) -> str:
-    """Words to search for, in the address under a key; with none the address does not have it."""
+    """Let words to search for be typed, in the address under a key; it has none without words."""
     asked = st.query_params.get(key)
     if _is_from_outside(key, asked) or key not in st.session_state:
         st.session_state[key] = asked or ""
-    words = st.text_input(
+    text = st.text_input(
         label, key=key, placeholder=hint, max_chars=MOST_TYPED, width=320, label_visibility="collapsed"
     ).strip()
-    if words:
-        st.query_params[key] = words
+
+    if text:
+        st.query_params[key] = text
     elif key in st.query_params:
         del st.query_params[key]
     st.session_state[_note(key)] = (asked, st.query_params.get(key))
-    return words
+    return text
 
 
 LONGEST = 20_000
 """So many characters of a text are drawn; the whole of it can be taken home."""
-MANY, HIGH = 3_000, 420
+MANY = 3_000
+HIGH = 420
 """A text of more characters is so many pixels high, and is scrolled."""
 
 
 def long_text(text: str, name: str) -> None:
-    """Foreign text as it is, line by line; what is too long to be drawn can be had as a file.
+    """Show foreign text as it is, line by line; what is too long to be drawn can be had as a file.
 
     What would turn the order of its characters, or is none that is seen, is shown as such.
     """
     high: int | Literal["content"] = HIGH if len(text) > MANY else "content"
     seen = "".join(c if c.isprintable() or c in "\n\r\t" else "\ufffd" for c in text[:LONGEST])
+
     st.code(seen, language=None, wrap_lines=True, height=high)
     if len(text) > LONGEST:
         st.caption(f"The first {LONGEST:,} of {len(text):,} characters.")
         st.download_button("Download all of it", text, file_name=f"{name}.txt", key=f"whole {name}")
 
 
+def show_age(entry: CacheEntry[Any] | None) -> None:
+    """Say since when figures hold, where something has ended since."""
+    note = cache_note(entry)
+    if note:
+        st.info(note, icon=":material/history:")
+
+
 def show_cached(entry: CacheEntry[Value] | None, what: str) -> Value | None:
-    """The value, and a line under the title where something has ended since; without one, how it comes."""
+    """Return the value, with a line of how old it is if it is not current; say so while there is none yet."""
     if entry is None:
         st.info(f"{what} is being computed. {SOON}", icon=":material/hourglass_empty:")
         return None

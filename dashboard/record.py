@@ -4,42 +4,64 @@ import os
 import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from statistics import median
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 import streamlit as st
 
+from agents.model import USABLE_STATUSES
 from arena.clock import now
 from arena.errors import ArenaError
 from arena.operations.status import Status, read_status_by_config
 from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths
-from arena.record.queries.agents import AccountSpan, EntrantEquity, read_account_spans, read_equity_at
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
-from arena.record.queries.market_history import read_event_questions, read_price_lines
 from arena.record.queries.markets import (
     BEGINNING,
-    ForecastSpread,
     ListedMarket,
-    MarketInterest,
     ShowingRound,
-    read_forecast_spreads,
     read_last_shown,
     read_listed_markets,
-    read_market_interest,
     read_newest_instant,
-    was_any_shown,
 )
-from arena.record.queries.progress import read_record_version
+from arena.record.queries.progress import SEASON_PARTS
+from arena.record.schema.cohort import EntrantRow, SnapshotItemRow
 from arena.record.schema.database import Connection, cached_engine, check_schema, reading, record_file
-from arena.record.schema.newest import newest_rows
-from arena.record.schema.world import QuoteRow
+from arena.record.schema.dialects import BigInt
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.newest import (
+    is_in_markets,
+    keyed_instants,
+    keyed_instants_parameter,
+    markets_parameter,
+    newest_rows,
+)
+from arena.record.schema.statements import batches
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import (
+    Text,
+    aliased,
+    case,
+    clause,
+    col,
+    count,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_as,
+    select_noun,
+    total,
+)
+from arena.record.schema.work import IncidentRow, JobRow
+from arena.record.schema.world import MarketRow, MarketVersionRow, QuarantineRow, QuoteRow
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET, REFERENCES
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
@@ -75,19 +97,37 @@ class RecordSource:
 
 
 def source(address: str) -> RecordSource:
-    """The record at an address, as it is now; an error that says what to do where it can't be read."""
+    """Return the record at an address, as it is now; raise what says what to do where it can't be read."""
     check_schema(cached_engine(address, _file(address)))
-    return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), read_record_version)))
+    return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), _read_version)))
+
+
+OPERATIONS_PARTS = (
+    func.max(JobRow.started_at),
+    func.max(JobRow.ended_at),
+    func.max(IncidentRow.id),
+    count(IncidentRow.ended_at),
+    count(IncidentRow.told_at),
+    func.max(QuarantineRow.last_seen_at),
+)
+RECORD_VERSION = select(*(select(part).scalar_subquery() for part in (*SEASON_PARTS, *OPERATIONS_PARTS)))
+
+
+def _read_version(connection: Connection) -> tuple[str, ...]:
+    """Return what changes with everything that a reader of the record would want to see."""
+    return tuple(map(str, connection.execute(RECORD_VERSION).one()))
 
 
 def _file(address: str) -> str:
-    """Which file it is: a record may be thrown away and made anew under its name. Empty for a server."""
+    """Return which file it is: a record may be made anew under its name. Nothing for a server."""
     path = record_file(address)
-    return str(path.stat().st_ino) if path is not None and path.exists() else ""
+    if path is None or not path.exists():
+        return ""
+    return str(path.stat().st_ino)
 
 
 def ask(record: RecordSource, question: Callable[[Connection], Answer]) -> Answer:
-    """What the record answers to a question, read in one consistent look."""
+    """Return what the record answers to a question, read in one consistent look."""
     engine = cached_engine(record.address, _file(record.address))
     try:
         with reading(engine) as connection:
@@ -102,7 +142,7 @@ def kept(
     *asked: Asked.args,
     **more: Asked.kwargs,
 ) -> Answer:
-    """What a reader finds in the record, kept until the record, or what is asked, is another.
+    """Return what a reader finds in the record, kept until the record, or what is asked, is another.
 
     Readers are told apart by their names, so none may be a lambda.
     """
@@ -110,7 +150,7 @@ def kept(
 
 
 def reader_name(read: Callable[..., Any]) -> tuple[str, str, str]:
-    """By what a reader is told from another; one of a kind of cached values by the name of the kind."""
+    """Return by what a reader is told from another: of cached values by the name of their kind, too."""
     return read.__module__, read.__qualname__, getattr(getattr(read, "__self__", None), "name", "")
 
 
@@ -118,6 +158,7 @@ def reader_name(read: Callable[..., Any]) -> tuple[str, str, str]:
 def _kept(
     record: RecordSource, read: Callable[..., Any], asked: Sequence[Any], more: Mapping[str, Any]
 ) -> Any:
+    """Read it, unless Streamlit has kept the answer."""
     return ask(record, lambda connection: read(connection, *asked, **more))
 
 
@@ -147,10 +188,15 @@ class CohortLine:
     later_models: Mapping[str, date | None] = field(default_factory=dict)
 
 
-MODELS, PEOPLE = frozenset(("llm", "crowd")), frozenset(("recorded",))
-"""Kinds of agents that are models, or made of them; and people. All others are rules to compare with."""
+MODELS = frozenset(("llm", "crowd"))
+PEOPLE = frozenset(("recorded",))
+"""Kinds of agents that are models, or made of them; and people. All others are programs or references."""
 NULLS = ("market", "constant", "random", "favourite")
 """Kinds that hold no opinion: they would be far from all others on every market."""
+
+
+Colours = Mapping[str, str]
+"""The colours of agents by their names, as classes; all others are grey."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,62 +212,83 @@ class SeasonOverview:
 
     @property
     def names(self) -> frozenset[str]:
-        """Who has a page."""
-        return frozenset(name for name, _ in self.agents)
+        """Return who has a page."""
+        return frozenset(self.kinds)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Return the kinds of agents by their names, in line-up order."""
+        return dict(self.agents)
+
+    def has_opinion(self, agent: str) -> bool:
+        """Tell whether an agent is of a kind that holds opinions."""
+        return self.kinds.get(agent) not in NULLS
 
     @property
     def is_simulated(self) -> bool:
-        """Whether all of it is simulated, and so what its calls cost as well."""
+        """Tell whether all of it is simulated, and so what its calls cost as well."""
         return all(line.stamp == "simulated" for line in self.cohorts)
 
     def colours(self, chosen: Iterable[str]) -> dict[str, str]:
-        """The colour of each of these agents: its own, wherever it is drawn.
+        """Return the colour of each of these agents: its own, wherever it is drawn.
 
         Models have the first colours and all others the last, in line-up order, those without an opinion at
         the end. Of two that would share one the later has the next that is free.
         """
-        models = [name for name, kind in self.agents if kind in MODELS]
-        others = [name for name, kind in self.agents if kind not in MODELS]
-        others.sort(key=lambda name: dict(self.agents)[name] in NULLS)
-        own = {name: place for place, name in enumerate(models)}
-        own |= {name: -place for place, name in enumerate(others, start=1)}
-        found: dict[str, str] = {}
+        places = {}
+        models = 0
+        others = 0
+        for name, kind in sorted(self.agents, key=lambda agent: agent[1] in NULLS):
+            if kind in MODELS:
+                places[name] = models
+                models += 1
+            else:
+                others += 1
+                places[name] = -others
+
+        colours: dict[str, str] = {}
         for name in chosen:
-            first = own.get(name, -1) % len(CHOSEN)
-            order = (*CHOSEN[first:], *CHOSEN[:first])
-            found[name] = next((one for one in order if one not in found.values()), order[0])
-        return found
+            own = places.get(name, -1) % len(CHOSEN)
+            order = (*CHOSEN[own:], *CHOSEN[:own])
+            free = [colour for colour in order if colour not in colours.values()]
+            colours[name] = (free or order)[0]
+        return colours
 
     def group(self, agent: str) -> str:
-        """What an agent is: a reference, one of the people, or one of the models and programs."""
-        kind = dict(self.agents).get(agent, MARKET)
+        """Return what an agent is: a reference, one of the people, or one of the models and programs."""
+        kind = self.kinds.get(agent, MARKET)
         if kind in REFERENCES:
             return "references"
-        return "people" if kind in PEOPLE else "models"
+        if kind in PEOPLE:
+            return "people"
+        return "models"
 
     def players(self, names: Iterable[str]) -> list[str]:
-        """Those of these agents that are no references, which others are measured by."""
-        kinds = dict(self.agents)
-        return [name for name in names if name in kinds and kinds[name] not in REFERENCES]
+        """Return those of these agents that are no references, which others are measured by."""
+        return [name for name in names if not self.is_reference(name)]
 
-    def first(self, names: Iterable[str], most: int) -> list[str]:
-        """The first of these agents, none of them a reference as long as there are others."""
-        every = list(names)
-        kinds = dict(self.agents)
-        return (self.players(every) or [name for name in every if kinds.get(name) != MARKET])[:most]
+    def first(self, names: Sequence[str], most: int) -> list[str]:
+        """Return the first of these agents, none of them a reference as long as there are others."""
+        chosen = self.players(names)
+        if not chosen:
+            chosen = [name for name in names if self.kinds.get(name) != MARKET]
+        return chosen[:most]
 
     def is_reference(self, agent: str) -> bool:
-        """Whether others are measured by it."""
+        """Tell whether others are measured by it."""
         return self.group(agent) == "references"
 
     def about(self, agent: str) -> str:
-        """Who made it, or by which rule it plays."""
-        model, kind = self.models.get(agent, ""), dict(self.agents).get(agent, "market")
+        """Say who made it, or by which rule it plays."""
+        model = self.models.get(agent, "")
+        if model.endswith(f"/{agent}"):
+            return model.partition("/")[0]
         if model:
-            return model.partition("/")[0] if model.endswith(f"/{agent}") else model
+            return model
+        kind = self.kinds.get(agent, MARKET)
         if kind == MARKET:
             return "the price"
-        return f"{kind} · reference" if self.is_reference(agent) else kind
+        return kind + " · reference" * self.is_reference(agent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,31 +314,23 @@ class LeaderboardLine:
     told: AgentVerdict | None = None
 
     @property
-    def is_on_board(self) -> bool:
-        """Whether it stands among the agents that are ranked."""
-        return self.row.ranked and not self.row.is_reference
-
-    @property
     def luck(self) -> Luck | None:
-        """Its profit among those of skill-less seasons; None where none is known or nothing was at risk."""
-        found = self.brief.luck if self.brief else None
-        return found if found and found.low is not None else None
+        """Return its profit among those of skill-less seasons; None where nothing is known or was at risk."""
+        if self.brief is None or self.brief.luck is None or self.brief.luck.low is None:
+            return None
+        return self.brief.luck
 
     @property
     def note(self) -> str:
-        """What its figures can't say, and why."""
-        return "; ".join(
-            ([self.row.reason] if self.row.reason else [])
-            + list(self.row.stamps)
-            + ([self.row.depth] if self.row.depth else [])
-        )
+        """Say what its figures can't tell, and why."""
+        return "; ".join(filter(None, (self.row.reason, *self.row.stamps, self.row.depth)))
 
 
 ADDRESS = "ARENA_CONFIG"
 
 
 def known_config() -> "tuple[Config | None, bool]":
-    """What the config says now, if there is one; and whether there is one that can't be read.
+    """Return what the config says now, if there is one; and whether there is one that can't be read.
 
     What is wrong with it is not told here: it quotes the config, and pages are for others to see.
     """
@@ -279,11 +338,15 @@ def known_config() -> "tuple[Config | None, bool]":
     if not named:
         return None, False
     file = Path(named)
-    return _read_config(file, file.stat().st_mtime_ns if file.exists() else 0)
+    changed = 0
+    if file.exists():
+        changed = file.stat().st_mtime_ns
+    return _read_config(file, changed)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _read_config(file: Path, _changed: int) -> "tuple[Config | None, bool]":
+    """Read the config, unless it is kept from before and has not changed."""
     from arena.config import load  # with all that a config may name: not for those who have none
 
     try:
@@ -293,29 +356,31 @@ def _read_config(file: Path, _changed: int) -> "tuple[Config | None, bool]":
 
 
 def season(record: RecordSource) -> SeasonOverview:
-    """The record at a glance."""
+    """Return the record at a glance."""
     return kept(record, read_season)
 
 
 def read_season(connection: Connection) -> SeasonOverview:
-    """The same, of a record that is open."""
-    stored = read_cohorts(connection)
+    """Return the record at a glance, of one that is open."""
     depths = read_cohort_depths(connection)
-    kinds = {entrant.name: entrant.kind for one in stored for entrant in one.cohort.entrants}
-    models = {
-        entrant.name: str(entrant.settings["model"])
-        for one in stored
-        for entrant in one.cohort.entrants
-        if entrant.settings.get("model")
-    }
-    lines = tuple(line_of(connection, one, depths) for one in stored)
-    return SeasonOverview(lines, tuple(kinds.items()), models)
+    lines = []
+    kinds = {}
+    models = {}
+    for stored in read_cohorts(connection):
+        lines.append(line_of(connection, stored, depths))
+        for entrant in stored.cohort.entrants:
+            kinds[entrant.name] = entrant.kind
+            model = entrant.settings.get("model")
+            if model:
+                models[entrant.name] = str(model)
+    return SeasonOverview(tuple(lines), tuple(kinds.items()), models)
 
 
 def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, str]) -> CohortLine:
-    """A cohort as lists have it; `depths` are what has to be said of the money of each, by number."""
-    begun, frozen = read_rounds(connection, stored.id), stored.cohort
+    """Return a cohort as lists have it; `depths` are what has to be said of the money of each, by number."""
+    begun = read_rounds(connection, stored.id)
     played = sum(begun_round.done for begun_round in begun)
+    frozen = stored.cohort
     return CohortLine(
         frozen.number,
         frozen.starts_at,
@@ -336,24 +401,43 @@ def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, s
 
 @cached()
 def arena_status(record: RecordSource) -> Status:
-    """The status now. A config that can't be read adds nothing; the page of operations says so."""
+    """Return the status now. A config that can't be read adds nothing; the page of operations says so."""
     config, _ = known_config()
     return ask(record, lambda connection: read_status_by_config(connection, now(), config))
 
 
+class OfAgent(Protocol):
+    """What is known of an agent, by its name."""
+
+    @property
+    def agent(self) -> str: ...
+
+
+Known = TypeVar("Known", bound=OfAgent)
+
+
+def by_agent(known: Iterable[Known]) -> dict[str, Known]:
+    """Return what is known of agents, by their names."""
+    return {one.agent: one for one in known}
+
+
 def leaderboard_lines(
-    board: Leaderboard, briefs: Mapping[str, ProfileFigures] | None = None
+    board: Leaderboard, figures: CacheEntry[tuple[ProfileFigures, ...]] | None = None
 ) -> tuple[LeaderboardLine, ...]:
-    """The rows of a leaderboard with what else is known of each agent."""
-    known = briefs or {}
-    metaculus = {one.agent: one for one in board.metaculus}
-    told = {} if board.verdict is None else {one.agent: one for one in board.verdict.agents}
+    """Return the rows of a leaderboard with what else is known of each agent."""
+    known = by_agent(figures.value if figures else ())
+    metaculus = by_agent(board.metaculus)
+    told = by_agent(board.verdict.agents if board.verdict else ())
 
     lines = []
     for row in board.rows:
         name = row.agent
         lines.append(LeaderboardLine(row, known.get(name), metaculus.get(name), told.get(name)))
     return tuple(lines)
+
+
+Lines = Sequence[LeaderboardLine]
+"""The lines of a board, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,31 +454,84 @@ class LeaderboardPage:
 
 
 def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> LeaderboardPage:
-    """The leaderboard of all cohorts, or of one."""
+    """Return the leaderboard of all cohorts, or of one."""
     board = LEADERBOARD.read(connection, cohort)
     if board is None:
         return LeaderboardPage(None, (), tuple(read_account_equity(connection, cohort)))
     figures = FIGURES.read(connection) if cohort is None else None
-    by_agent = {} if figures is None else {one.agent: one for one in figures.value}
-    if figures is not None:
-        made_at = min(board.made_at, figures.made_at)
-        board = replace(board, made_at=made_at, is_current=board.is_current and figures.is_current)
-    return LeaderboardPage(board, leaderboard_lines(board.value, by_agent), ())
+    lines = leaderboard_lines(board.value, figures)
+    if figures is None:
+        return LeaderboardPage(board, lines, ())
+    made_at = min(board.made_at, figures.made_at)
+    board = replace(board, made_at=made_at, is_current=board.is_current and figures.is_current)
+    return LeaderboardPage(board, lines, ())
 
 
 def read_verdict(connection: Connection) -> Verdict | None:
-    """The verdict of the whole record as it was computed last; None before there is one."""
+    """Return the verdict of the whole record as it was computed last; None before there is one."""
     board = LEADERBOARD.read(connection)
-    return None if board is None else board.value.verdict
+    if board is None:
+        return None
+    return board.value.verdict
 
 
 @cached()
 def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
-    """The names of all agents; those that stand on no board yet come last, in line-up order."""
+    """Return the names of all agents; those that stand on no board yet come last, in line-up order."""
+    kinds = season(record).kinds
+    names = list(kinds)
     board = ask(record, LEADERBOARD.read)
-    kinds = dict(season(record).agents)
-    ranked = [row.agent for row in board.value.rows if row.agent in kinds] if board is not None else []
-    return tuple(sorted(dict.fromkeys([*ranked, *kinds]), key=lambda name: kinds[name] != "llm"))
+    if board is not None:
+        names = [*(row.agent for row in board.value.rows if row.agent in kinds), *names]
+    return tuple(sorted(dict.fromkeys(names), key=lambda name: kinds[name] != "llm"))
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSpan:
+    """From when to when an entrant's account was valued."""
+
+    entrant_id: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantEquity:
+    """What an entrant's account was worth at a mark, in millionths: cash with open positions at mid."""
+
+    entrant_id: int
+    at: datetime
+    total: int
+
+
+OWN_MARK = aliased(MarkRow, name="own")
+
+
+def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> list[AccountSpan]:
+    """Return from when to when each of these accounts was valued; those never valued are left out."""
+    is_own = OWN_MARK.entrant_id == EntrantRow.id
+    first_at = select(func.min(OWN_MARK.at)).where(is_own).scalar_subquery()
+    last_at = select(func.max(OWN_MARK.at)).where(is_own).scalar_subquery()
+    query = (
+        select_as(entrant_id=EntrantRow.id, first_at=first_at, last_at=last_at)
+        .where(col(EntrantRow.id).in_(entrant_ids), first_at.is_not(None))
+        .order_by(EntrantRow.id)
+    )
+    return read_nouns(AccountSpan, connection.execute(query))
+
+
+def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[EntrantEquity]:
+    """Return for each entrant and instant what the account was worth at its newest mark by then, if any."""
+    asked = keyed_instants(connection.dialect.name, BigInt)
+    newest = select(func.max(OWN_MARK.at)).where(
+        OWN_MARK.entrant_id == asked.c.key, OWN_MARK.at <= asked.c.at
+    )
+    is_newest = MarkRow.at == newest.correlate(asked).scalar_subquery()
+    query = select_noun(EntrantEquity, MarkRow, total=MarkRow.cash + MarkRow.value).select_from(
+        asked.join(MarkRow, clause(MarkRow.entrant_id == asked.c.key) & clause(is_newest))
+    )
+    rows = connection.execute(query, keyed_instants_parameter(connection, wanted))
+    return read_nouns(EntrantEquity, rows)
 
 
 INSTANTS = 200
@@ -405,48 +542,51 @@ MARKED_AT = attrgetter("at")
 def read_summed_curves(
     connection: Connection, names: Collection[str], instants: int = INSTANTS
 ) -> dict[str, tuple[PnlPoint, ...]]:
-    """What all accounts of each of these agents together had made, over time: each as last marked by then."""
-    stored = read_cohorts(connection)
-    given = {
-        name: {one.entrant_ids[name]: one.cohort.bankroll for one in stored if name in one.entrant_ids}
-        for name in names
-    }
-    ids = [entrant_id for mine in given.values() for entrant_id in mine]
-    worth = defaultdict[int, list[EntrantEquity]](list)
-    for one in read_equity_at(connection, _wanted(read_account_spans(connection, ids), instants)):
-        worth[one.entrant_id].append(one)
-    return {
-        name: _curve(name, [one for entrant_id in mine for one in worth[entrant_id]], mine)
-        for name, mine in given.items()
-    }
+    """Return what all accounts of each of these agents together had made: each as last marked by then."""
+    owners = {}
+    given = {}
+    for stored in read_cohorts(connection):
+        for name in names:
+            entrant_id = stored.entrant_ids.get(name)
+            if entrant_id is not None:
+                owners[entrant_id] = name
+                given[entrant_id] = stored.cohort.bankroll
+
+    worth: dict[str, list[EntrantEquity]] = {name: [] for name in names}
+    spans = read_account_spans(connection, list(owners))
+    for equity in read_equity_at(connection, list(_wanted(spans, instants))):
+        worth[owners[equity.entrant_id]].append(equity)
+    return {name: _curve(name, mine, given) for name, mine in worth.items()}
 
 
-def _wanted(spans: Sequence[AccountSpan], instants: int) -> list[tuple[int, datetime]]:
-    """Evenly spaced instants of the whole time, for each account those at which it was open."""
+def _wanted(spans: Sequence[AccountSpan], instants: int) -> Iterator[tuple[int, datetime]]:
+    """Yield evenly spaced instants of the whole time, for each account those at which it was open."""
     if not spans:
-        return []
-    first, last = min(s.first_at for s in spans), max(s.last_at for s in spans)
-    step = (last - first) / (instants - 1)
+        return
+    first = min(span.first_at for span in spans)
+    step = (max(span.last_at for span in spans) - first) / (instants - 1)
     grid = [first + step * place for place in range(instants - 1)]
-    return [(s.entrant_id, at) for s in spans for at in (*_within(grid, s), s.last_at)]
+    for span in spans:
+        for at in grid[bisect_left(grid, span.first_at) : bisect_right(grid, span.last_at)]:
+            yield span.entrant_id, at
+        yield span.entrant_id, span.last_at
 
 
-def _within(grid: Sequence[datetime], span: AccountSpan) -> Sequence[datetime]:
-    return grid[bisect_left(grid, span.first_at) : bisect_right(grid, span.last_at)]
-
-
-def _curve(name: str, worth: Sequence[EntrantEquity], given: dict[int, int]) -> tuple[PnlPoint, ...]:
-    """The sum of what all accounts had made, at the instants at which one of them was marked."""
+def _curve(name: str, worth: Iterable[EntrantEquity], given: Mapping[int, int]) -> tuple[PnlPoint, ...]:
+    """Return the sum of what all accounts had made, at the instants at which one of them was marked."""
     made: dict[int, int] = {}
-    points = list[PnlPoint]()
-    total = money = 0
+    points = []
+    total = 0
+    money = 0
     for at, marks in groupby(sorted(worth, key=MARKED_AT), MARKED_AT):
-        for one in marks:
-            bankroll = given[one.entrant_id]
-            gain = one.total - bankroll
-            money += 0 if one.entrant_id in made else bankroll
-            total += gain - made.get(one.entrant_id, 0)
-            made[one.entrant_id] = gain
+        for mark in marks:
+            account = mark.entrant_id
+            bankroll = given[account]
+            if account not in made:
+                money += bankroll
+            gain = mark.total - bankroll
+            total += gain - made.get(account, 0)
+            made[account] = gain
         points.append(PnlPoint(name, at, total / ONE, 100 * total / money))
     return tuple(points)
 
@@ -455,11 +595,13 @@ SOON = "This page shows it as soon as it is there."
 
 
 def cache_note(entry: CacheEntry[Any] | None, what: str = "Skill, intervals and calibration") -> str:
-    """Since when figures hold, where that has to be said; empty where they are up to date."""
+    """Say since when figures hold, where that has to be said; nothing where they are up to date."""
     if entry is None:
         return f"{what} are being computed. {SOON}"
+    if entry.is_current:
+        return ""
     newer = "newer results are being computed and appear here by themselves"
-    return "" if entry.is_current else f"Figures of {moment(entry.made_at)}; {newer}."
+    return f"Figures of {moment(entry.made_at)}; {newer}."
 
 
 MarketStatus = Literal["open", "waiting", "resolved"]
@@ -468,12 +610,122 @@ MarketOrder = Literal["shown", "closes", "volume", "apart"]
 PAGE_ROWS = 50
 """So many rows a page has."""
 
-WEIGHED, COMPARED = 250, 100
+WEIGHED = 250
+COMPARED = 100
 """Among so many, those shown last, are the most traded and the first to close looked for, and those where
 agents disagree most."""
 
-PRICES_DRAWN, PRICES_BACK = 20, timedelta(days=30)
+PRICES_DRAWN = 20
+PRICES_BACK = timedelta(days=30)
 """At so many instants a sparkline looks at the price, over so long a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastSpread:
+    """The lowest, the median and the highest of so many agents' probabilities for a market, in millionths."""
+
+    agents: int
+    low: int
+    median: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarketInterest:
+    """How often a market was traded, and how many lots of it are held now, an agent's in each cohort."""
+
+    trades: int
+    held: int
+
+
+def was_any_shown(connection: Connection) -> bool:
+    """Return whether a round has put any market before agents."""
+    shown = select(SnapshotItemRow.market_id).where(SnapshotItemRow.shown == 1)
+    return connection.scalar(shown.limit(1)) is not None
+
+
+def read_forecast_spreads(
+    connection: Connection, shown: Mapping[MarketId, ShowingRound], but: Collection[str]
+) -> dict[MarketId, ForecastSpread]:
+    """Return how far apart the agents were in the newest round of each market, without some kinds."""
+    rounds = {last.round_id for last in shown.values()}
+    query = (
+        select(ForecastRow.market_id, TurnRow.round_id, ForecastRow.probability)
+        .select_from(joined(TurnRow, EntrantRow, ForecastRow))
+        .where(col(TurnRow.round_id).in_(rounds), col(TurnRow.status).in_(USABLE_STATUSES))
+        .where(col(ForecastRow.market_id).in_(shown), ForecastRow.stage == "final")
+        .where(col(EntrantRow.kind).not_in(sorted(but)))
+    )
+    stated: dict[MarketId, list[int]] = defaultdict(list)
+    for market, round_id, probability in connection.execute(query):
+        last = shown.get(MarketId(market))
+        if last is not None and last.round_id == round_id:
+            stated[MarketId(market)].append(probability)
+
+    spreads = {}
+    for market_id, all_stated in stated.items():
+        middle = round(median(all_stated))
+        spreads[market_id] = ForecastSpread(len(all_stated), min(all_stated), middle, max(all_stated))
+    return spreads
+
+
+def read_market_interest(connection: Connection, ids: Sequence[str]) -> dict[MarketId, MarketInterest]:
+    """Return how often these markets were traded, and how many lots of them are held."""
+    is_trade = case((col(EntryRow.kind).in_(("buy", "sell")), 1), else_=0)
+    lots = (
+        select(
+            EntryRow.market_id,
+            func.sum(EntryRow.shares).label("shares"),
+            func.sum(is_trade).label("trades"),
+        )
+        .join_from(MarketRow, EntryRow, EntryRow.market_id == MarketRow.id)
+        .where(is_in_markets(connection.dialect.name))
+        .group_by(EntryRow.market_id, EntryRow.entrant_id, EntryRow.side)
+        .subquery()
+    )
+    held = total(case((lots.c.shares > 0, 1), else_=0))
+    query = select(lots.c.market_id, total(lots.c.trades), held).group_by(lots.c.market_id)
+
+    interest = {}
+    for market, trades, lots_held in connection.execute(query, markets_parameter(connection, ids)):
+        interest[MarketId(market)] = MarketInterest(trades, lots_held)
+    return interest
+
+
+def read_price_lines(
+    connection: Connection, ends: Mapping[MarketId, datetime], back: timedelta, most: int
+) -> dict[MarketId, list[int]]:
+    """Return what each market cost at so many instants before its end, oldest first, where that is known."""
+    pairs = []
+    for market, end in ends.items():
+        pairs += [(market, end - back * place / (most - 1)) for place in range(most)]
+
+    asked = keyed_instants(connection.dialect.name, Text)
+    quote = aliased(QuoteRow, name="one")
+    newest = (
+        select(func.coalesce(quote.mid, quote.last))
+        .where(quote.market_id == asked.c.key, quote.at <= asked.c.at)
+        .order_by(col(quote.at).desc(), col(quote.id).desc())
+        .limit(1)
+    )
+    query = select(asked.c.key, asked.c.at, newest.correlate(asked).scalar_subquery())
+    prices: dict[MarketId, dict[datetime, int]] = defaultdict(dict)
+    for key, at, price in connection.execute(query, keyed_instants_parameter(connection, pairs)):
+        if price is not None:
+            prices[MarketId(key)][at] = price
+    return {market: [line[at] for at in sorted(line)] for market, line in prices.items()}
+
+
+def read_event_questions(connection: Connection, event_ids: Sequence[str]) -> dict[str, str]:
+    """Return the question of the first market that was seen of each event: what the event is about."""
+    query = select(MarketVersionRow.event_id, MarketVersionRow.question).order_by(
+        col(MarketVersionRow.id).desc()
+    )
+    questions: dict[str, str] = {}
+    for batch in batches(event_ids):
+        rows = connection.execute(query.where(col(MarketVersionRow.event_id).in_(batch)))
+        questions.update(dict(rows.all()))
+    return questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,7 +761,6 @@ class MarketLine:
     status: MarketStatus
     price: int | None
     volume: int | None
-    shown: ShowingRound
     interest: MarketInterest
     spread: ForecastSpread | None
     prices: tuple[int, ...] = ()
@@ -542,32 +793,42 @@ Matches = Mapping[MarketId, MarketMatch]
 
 
 def read_menu(connection: Connection, event: str) -> FilterMenu:
-    """What can be chosen beside words to search for."""
-    counts, now = CATEGORIES.read(connection), CATEGORIES.read_current(connection)
-    return FilterMenu(
-        is_empty=not was_any_shown(connection),
-        markets=None if now is None else sum(markets for _, markets in now),
-        categories=() if counts is None else tuple(name for name, _ in counts.value if name),
-        about=read_event_questions(connection, [event]).get(event) if event else None,
-    )
+    """Return what can be chosen beside words to search for."""
+    markets = None
+    current = CATEGORIES.read_current(connection)
+    if current is not None:
+        markets = sum(number for _, number in current)
+
+    categories: tuple[str, ...] = ()
+    cached_counts = CATEGORIES.read(connection)
+    if cached_counts is not None:
+        categories = tuple(name for name, _ in cached_counts.value if name)
+
+    about = None
+    if event:
+        about = read_event_questions(connection, [event]).get(event)
+    return FilterMenu(not was_any_shown(connection), markets, categories, about)
 
 
 def read_market_list(connection: Connection, asked: MarketFilter) -> MarketList:
-    """The markets that are as asked for, the first of them with all their figures."""
-    start, order = PAGE_ROWS * (asked.page - 1), SORTED.get(asked.order)
-    enough = max(ENOUGH.get(asked.order, 0), start + PAGE_ROWS)
+    """Return the markets that are as asked for, the first of them with all their figures."""
+    end = PAGE_ROWS * asked.page
+    enough = max(ENOUGH.get(asked.order, 0), end)
     matching, whole = _matching(connection, asked, enough)
-    chosen = list(matching) if order is None else order(connection, matching)
-    lines = market_lines(connection, [matching[market_id] for market_id in chosen[start : start + PAGE_ROWS]])
-    more = len(chosen) > start + PAGE_ROWS or (order is None and not whole)
-    return MarketList(tuple(lines), len(chosen), whole, more)
+
+    order = SORTED.get(asked.order)
+    chosen = order(connection, matching) if order else list(matching)
+    shown = [matching[market_id] for market_id in chosen[end - PAGE_ROWS : end]]
+    more = len(chosen) > end or (order is None and not whole)
+    return MarketList(tuple(market_lines(connection, shown)), len(chosen), whole, more)
 
 
 def _matching(
     connection: Connection, asked: MarketFilter, enough: int
 ) -> tuple[dict[MarketId, MarketMatch], bool]:
-    """The markets that are as asked for, those shown last first, and whether there are no others."""
-    found, now = dict[MarketId, MarketMatch](), read_newest_instant(connection, BEGINNING)
+    """Return the markets that are as asked for, those shown last first, and whether there are no others."""
+    now = read_newest_instant(connection, BEGINNING)
+    found: dict[MarketId, MarketMatch] = {}
     for shown in read_last_shown(connection):
         for market in read_listed_markets(connection, list(shown)):
             match = MarketMatch(market, _status(market, now), shown[market.id])
@@ -579,13 +840,18 @@ def _matching(
 
 
 def _status(market: ListedMarket, now: datetime) -> MarketStatus:
+    """Return how a market stands at an instant."""
     if market.ended:
         return "resolved"
-    return "waiting" if market.closes_at <= now else "open"
+    if market.closes_at <= now:
+        return "waiting"
+    return "open"
 
 
 def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
-    market, question = match.market, match.market.question.casefold()
+    """Tell whether a market is as asked for."""
+    market = match.market
+    question = market.question.casefold()
     return (
         asked.status in ("", match.status)
         and asked.category in ("", market.category)
@@ -594,26 +860,36 @@ def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
     )
 
 
+def _by_closing(_: Connection, matching: Matches) -> list[MarketId]:
+    """Return markets, the first to close first."""
+    return sorted(matching, key=lambda market_id: (matching[market_id].market.closes_at, market_id))
+
+
 def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
+    """Return markets, the most traded first."""
     quotes = _quotes(connection, list(matching))
     volumes = {market_id: quote.volume for market_id, quote in quotes.items() if quote.volume is not None}
     return sorted(matching, key=lambda market_id: (-volumes.get(market_id, -1), market_id))
 
 
 def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
-    spreads = read_forecast_spreads(
-        connection, {market_id: match.shown for market_id, match in matching.items()}, NULLS
-    )
-    apart = {
-        market_id: spread.high - spread.low for market_id, spread in spreads.items() if spread.agents > 1
-    }
+    """Return the markets of which several agents have said something, those they differ on most first."""
+    apart = {}
+    for market_id, spread in _spreads(connection, matching.values()).items():
+        if spread.agents > 1:
+            apart[market_id] = spread.high - spread.low
     return sorted(apart, key=lambda market_id: (-apart[market_id], market_id))
+
+
+def _spreads(connection: Connection, matches: Iterable[MarketMatch]) -> Mapping[MarketId, ForecastSpread]:
+    """Return how far agents lie apart on markets, without those that hold no opinion."""
+    return read_forecast_spreads(connection, {match.market.id: match.shown for match in matches}, NULLS)
 
 
 ENOUGH: Mapping[MarketOrder, int] = {"closes": WEIGHED, "volume": WEIGHED, "apart": COMPARED}
 """From so many markets an order is made, those shown last."""
 SORTED: Mapping[MarketOrder, Callable[[Connection, Matches], list[MarketId]]] = {
-    "closes": lambda _, matching: sorted(matching, key=lambda id: (matching[id].market.closes_at, id)),
+    "closes": _by_closing,
     "volume": _by_volume,
     "apart": _by_spread,
 }
@@ -621,40 +897,51 @@ SORTED: Mapping[MarketOrder, Callable[[Connection, Matches], list[MarketId]]] = 
 
 
 def all_markets(connection: Connection) -> list[MarketMatch]:
-    """Every market that was shown, those shown last first."""
-    return list(_matching(connection, MarketFilter(), sys.maxsize)[0].values())
+    """Return every market that was shown, those shown last first."""
+    matching, _ = _matching(connection, MarketFilter(), sys.maxsize)
+    return list(matching.values())
 
 
 def market_lines(connection: Connection, chosen: Sequence[MarketMatch]) -> list[MarketLine]:
-    """These markets with all their figures."""
-    ids = [match.market.id for match in chosen]
-    quotes, interest = _quotes(connection, ids), read_market_interest(connection, ids)
-    spreads = read_forecast_spreads(connection, {match.market.id: match.shown for match in chosen}, NULLS)
+    """Return these markets with all their figures."""
     now = read_newest_instant(connection, BEGINNING)
-    ends = {match.market.id: min(match.market.closes_at, now) for match in chosen}
+    ends = {}
+    for match in chosen:
+        ends[match.market.id] = min(match.market.closes_at, now)
+    ids = list(ends)
+    quotes = _quotes(connection, ids)
+    interest = read_market_interest(connection, ids)
+    spreads = _spreads(connection, chosen)
     prices = read_price_lines(connection, ends, PRICES_BACK, PRICES_DRAWN)
-    return [
-        MarketLine(
-            match.market,
-            match.status,
-            quote_price(quotes.get(match.market.id)),
-            quotes[match.market.id].volume if match.market.id in quotes else None,
-            match.shown,
-            interest.get(match.market.id, MarketInterest(0, 0)),
-            spreads.get(match.market.id),
-            tuple(prices.get(match.market.id, ())),
+
+    lines = []
+    for match in chosen:
+        market_id = match.market.id
+        quote = quotes.get(market_id)
+        lines.append(
+            MarketLine(
+                match.market,
+                match.status,
+                quote_price(quote),
+                quote and quote.volume,
+                interest.get(market_id, MarketInterest(0, 0)),
+                spreads.get(market_id),
+                tuple(prices.get(market_id, ())),
+            )
         )
-        for match in chosen
-    ]
+    return lines
 
 
 def _quotes(connection: Connection, ids: Sequence[MarketId]) -> Quotes:
+    """Return the newest quotes of markets."""
     return newest_rows(connection, QuoteRow, ids, "at", "mid", "last", "volume")
 
 
 def quote_price(quote: Any) -> int | None:
-    """The mid; where there is none, the last trade."""
+    """Return the mid; where there is none, the last trade."""
     if quote is None:
         return None
-    price: int | None = quote.last if quote.mid is None else quote.mid
+    price: int | None = quote.mid
+    if price is None:
+        price = quote.last
     return price

@@ -1,7 +1,7 @@
 """Foreign text made safe; figures, money, instants and frozen rules as people write them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from agents.secrets import without_credentials
 from arena.cohorts.diff import setting_text
 from arena.errors import count_text, times_text
-from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.cohort import Cohort
 from markets.millionths import ONE, decimal
 from markets.universe import Universe
 from portfolio.rules import Rules
@@ -24,7 +24,7 @@ PATTERN = re.compile(r"%(\+?)(?:\.(\d+))?[fd](%?)")
 
 
 def written(value: float, form: str) -> str:
-    """A figure in a format: a pattern of `PATTERN`, or one of the names below.
+    """Return a figure in a format: a pattern of `PATTERN`, or one of the names below.
 
     `dollar` and `gain` are money, `short` money on an axis, `compact` and `localized` counts, `times`
     evidence, `power` evidence by its logarithm on an axis, and `p` a p-value, which is never 0.
@@ -40,72 +40,87 @@ def written(value: float, form: str) -> str:
     >>> written(4.2, "power"), written(1.2, "power"), written(0.0312, "p"), written(0.0004, "p")
     ('×10k+', '×15', '0.031', '< 0.001')
     """
-    if form == "times":
-        return times_text(value)
-    if form in ("dollar", "gain"):
-        return ("" if form == "dollar" else arrow_of(value)) + in_dollars(value, form == "gain")
-    if form == "short":
-        size = compact(abs(value)).replace(".0", "")
-        return f"{'' if size == '0' else MINUS if value < 0 else '+'}${size}"
-    if form == "power":
-        return times_text(10**value).replace(",000+", "k+")
-    if form == "p":
-        return f"{value:.3f}" if value >= 0.0005 else "< 0.001"
-    if form == "compact":
-        return compact(value)
-    if form == "localized":
-        return digits(value, 0 if value == int(value) else 1)
-    found = PATTERN.fullmatch(form)
-    assert found is not None, form
-    return digits(value, int(found[2] or 0), signed=bool(found[1])) + found[3]
+    write = FORMS.get(form)
+    if write is not None:
+        return write(value)
+    pattern = PATTERN.fullmatch(form)
+    assert pattern is not None, form
+    return digits(value, int(pattern[2] or 0), signed=bool(pattern[1])) + pattern[3]
+
+
+def short_dollars(value: float) -> str:
+    """Return money on an axis: as short as can be, with its sign."""
+    size = compact(abs(value)).replace(".0", "")
+    if size == "0":
+        return "$0"
+    return f"{sign_of(value, True)}${size}"
 
 
 def compact(value: float) -> str:
-    """A large number in short."""
-    size, unit = next(((size, unit) for size, unit in UNITS if abs(value) >= size), (1.0, ""))
-    return digits(value / size, 1 if unit and abs(value) < 20 * size else 0) + unit
+    """Return a large number in short."""
+    for size, unit in UNITS:
+        if abs(value) >= size:
+            return digits(value / size, int(abs(value) < 20 * size)) + unit
+    return digits(value, 0)
+
+
+def sign_of(value: float, signed: bool) -> str:
+    """Return a true minus before a loss; before a gain a plus where signs are asked for."""
+    if value < 0:
+        return MINUS
+    return "+" * signed
 
 
 def digits(value: float, places: int, signed: bool = False) -> str:
-    """A number with so many places, thousands apart, a true minus, and no sign before nothing."""
+    """Return a number with so many places, thousands apart, a true minus, and no sign before nothing."""
     size = f"{abs(value):,.{places}f}"
     if not re.search("[1-9]", size):
         return size
-    return f"{MINUS if value < 0 else '+' if signed else ''}{size}"
+    return sign_of(value, signed) + size
 
 
 def in_dollars(value: float, signed: bool = False) -> str:
-    """Money: to the cent; without cents where there is much, with two digits where there is little.
+    """Return money: to the cent; without cents where there is much, with two digits where there is little.
 
     >>> in_dollars(1.5), in_dollars(-1.5, signed=True), in_dollars(0.00001234), in_dollars(0)
     ('$1.50', '−$1.50', '$0.000012', '$0.00')
     """
     size = abs(value)
-    amount = f"{size:,.0f}" if size >= DEAR else f"{size:,.2f}"
-    if 0 < size < 0.005:
+    amount = f"{size:,.2f}"
+    if size >= DEAR:
+        amount = f"{size:,.0f}"
+    elif 0 < size < 0.005:
         power = int(f"{size:e}".partition("e")[2])
         amount = f"{size:.{min(1 - power, 9)}f}"
     if not re.search("[1-9]", amount):
         return "$0.00"
-    return f"{MINUS if value < 0 else '+' if signed else ''}${amount}"
-
-
-def whole(value: float) -> str:
-    """Money in a heading: without cents where nobody needs them.
-
-    >>> whole(6138.33), whole(61.5)
-    ('$6,138', '$61.50')
-    """
-    return f"${value:,.0f}" if value >= 100 else in_dollars(value)
+    return f"{sign_of(value, signed)}${amount}"
 
 
 def arrow_of(value: float) -> str:
-    """What says gain or loss beside the colour."""
-    return "" if abs(value) < 0.005 else "▲ " if value > 0 else "▼ "
+    """Return what says gain or loss beside the colour."""
+    if abs(value) < 0.005:
+        return ""
+    if value > 0:
+        return "▲ "
+    return "▼ "
+
+
+FORMS: Mapping[str, Callable[[float], str]] = {
+    "times": times_text,
+    "dollar": in_dollars,
+    "gain": lambda value: arrow_of(value) + in_dollars(value, signed=True),
+    "short": short_dollars,
+    "power": lambda value: times_text(10**value).replace(",000+", "k+"),
+    "p": lambda value: f"{value:.3f}" if value >= 0.0005 else "< 0.001",
+    "compact": compact,
+    "localized": lambda value: digits(value, int(value != int(value))),
+}
+"""How figures are written by the names of formats."""
 
 
 def with_true_minus(sentence: str) -> str:
-    """A sentence that was made for a terminal, whose negative figures get the sign that a page has.
+    """Return a sentence that was made for a terminal with the minus that a page has before its figures.
 
     >>> with_true_minus("-0.0141 to +0.0003, of gpt-5.6 in -1-1")
     '−0.0141 to +0.0003, of gpt-5.6 in -1-1'
@@ -118,7 +133,7 @@ SAFE = (int, float, Markup)
 
 
 def filled(template: str, *values: object) -> Markup:
-    """A template of ours with `%s` for values, each escaped: for what is made by the thousand.
+    """Fill a template of ours, which has `%s` for values, each escaped: for what is made by the thousand.
 
     `Markup.format` says the same in ten times the time.
     """
@@ -126,7 +141,8 @@ def filled(template: str, *values: object) -> Markup:
     return Markup(template % parts)  # noqa: S704 - our own, of escaped values
 
 
-SECONDS_A_DAY = 86_400
+LENGTHS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+"""Units of time in seconds."""
 JOINER = "\u2060"
 """A character of no width: no line ends there, and what stands on its sides is not read as one."""
 BROKEN = {
@@ -140,7 +156,7 @@ BROKEN = {
 
 
 def unbroken(text: str) -> str:
-    """Text in which no line ends between the sign of an amount and its dollars.
+    """Return text in which no line ends between the sign of an amount and its dollars.
 
     >>> unbroken("▼ −$5").replace(JOINER, "|").replace("\u00a0", "_")
     '▼_−|$5'
@@ -151,24 +167,24 @@ def unbroken(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Foreign text as a code span, where no Markdown, link, picture or emoji code means anything.
+    """Return foreign text as a code span, where no Markdown, link, picture or emoji code means anything.
 
     >>> print(code("![x](http://a.b/c)"), code("a`b"))
     `![x](http://a.b/c)` ``a`b``
     """
     flat = " ".join(text.split())
     fence = "`" * (max(map(len, re.findall("`+", flat)), default=0) + 1)
-    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    pad = " " * (flat.startswith("`") or flat.endswith("`"))
     return f"{fence}{pad}{flat}{pad}{fence}"
 
 
 def flat(text: str) -> str:
-    """Foreign text on one line, without what can't be seen."""
+    """Return foreign text on one line, without what can't be seen."""
     return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
 
 
 def plain(text: str, most: int = 300) -> str:
-    """Foreign text for a sentence or a label in Markdown, all of which it means literally.
+    """Return foreign text for a sentence or a label in Markdown, all of which it means literally.
 
     What starts an address, an emoji code or a coloured text is broken by a character that nobody sees, for
     a backslash alone does not keep them apart.
@@ -176,14 +192,15 @@ def plain(text: str, most: int = 300) -> str:
     >>> print(plain("**a** <b> $5"), plain("http://x.y :fire:").replace(JOINER, "|"))
     \\*\\*a\\*\\* \\<b\\> \\$5 http:|//x|.y :|fire:|
     """
-    whole = flat(text)
-    short = whole if len(whole) <= most else f"{whole[: most - 1]}…"
+    short = flat(text)
+    if len(short) > most:
+        short = f"{short[: most - 1]}…"
     joined = re.sub(r"(:|@|(?<=[A-Za-z])(?=\.\w))", rf"\1{JOINER}", unbroken(short))
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~$&-])", r"\\\1", joined)
 
 
 def day(at: datetime) -> str:
-    """A date as people write it, in UTC.
+    """Return a date as people write it, in UTC.
 
     >>> day(datetime(2026, 1, 4, tzinfo=UTC))
     '4 Jan 2026'
@@ -193,17 +210,19 @@ def day(at: datetime) -> str:
 
 
 def dollars(millionths: int) -> str:
-    """An amount of money, cents only where there are any.
+    """Return an amount of money, cents only where there are any.
 
     >>> dollars(10_000_000_000), dollars(50_500_000)
     ('$10,000', '$50.50')
     """
     amount = decimal(millionths)
-    return f"${amount:,.0f}" if amount == int(amount) else in_dollars(float(amount))
+    if amount == int(amount):
+        return f"${amount:,.0f}"
+    return in_dollars(float(amount))
 
 
 def usd(millionths: int) -> str:
-    """An amount of money, to the cent.
+    """Return an amount of money, to the cent.
 
     >>> usd(1_234_500_000), usd(0)
     ('$1,234.50', '$0.00')
@@ -212,7 +231,7 @@ def usd(millionths: int) -> str:
 
 
 def share(millionths: int) -> str:
-    """A fraction in percent.
+    """Return a fraction in percent.
 
     >>> share(250_000), share(1_250)
     ('25%', '0.125%')
@@ -225,7 +244,7 @@ count = count_text
 
 
 def span(time: timedelta) -> str:
-    """A length of time in its largest whole unit; in several, where that is the second and they are many.
+    """Return a length of time in its largest whole unit; in several where it is many odd seconds.
 
     >>> span(timedelta(days=7)), span(timedelta(minutes=15)), span(timedelta(seconds=90))
     ('7 days', '15 minutes', '90 seconds')
@@ -233,19 +252,20 @@ def span(time: timedelta) -> str:
     '115 days 17 hours 46 minutes 40 seconds'
     """
     seconds = int(time.total_seconds())
-    units = ((SECONDS_A_DAY, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
-    whole = next(count(seconds // size, unit) for size, unit in units if seconds % size == 0)
-    if seconds % 60 == 0 or seconds < 3_600:
-        return whole
-    parts = list[str]()
-    for size, unit in units:
-        number, seconds = divmod(seconds, size)
-        parts += [count(number, unit)] if number else []
+    is_short = seconds % 60 == 0 or seconds < 3_600
+    parts = []
+    for unit, size in LENGTHS.items():
+        if is_short and seconds % size == 0:
+            return count(seconds // size, unit)
+        number = seconds // size
+        if number and not is_short:
+            parts.append(count(number, unit))
+            seconds -= number * size
     return " ".join(parts)
 
 
 def cents(millionths: int) -> str:
-    """A price in cents.
+    """Return a price in cents.
 
     >>> cents(30_000), cents(5_500)
     ('3¢', '0.55¢')
@@ -254,7 +274,7 @@ def cents(millionths: int) -> str:
 
 
 def gained(millionths: float) -> str:
-    """Money made or lost, to the cent, its sign before it.
+    """Return money made or lost, to the cent, its sign before it.
 
     >>> gained(1_234_500_000), gained(-5_000_000), gained(0)
     ('+$1,234.50', '−$5.00', '$0.00')
@@ -263,7 +283,7 @@ def gained(millionths: float) -> str:
 
 
 def escaped(text: str) -> str:
-    """Our own words for Markdown: a dollar there starts a formula.
+    """Return our own words for Markdown, where a dollar starts a formula.
 
     >>> print(escaped("$5 of $10"))
     \\$5 of \\$10
@@ -272,34 +292,64 @@ def escaped(text: str) -> str:
 
 
 def moment(at: datetime | None) -> str:
-    """An instant to the minute, in UTC.
+    """Return an instant to the minute, in UTC.
 
     >>> moment(datetime(2026, 1, 4, 9, 30, tzinfo=UTC)), moment(None)
     ('4 Jan 2026, 09:30 UTC', '–')
     """
-    return "–" if at is None else f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC"
+    if at is None:
+        return "–"
+    return f"{day(at)}, {at.astimezone(UTC):%H:%M} UTC"
 
 
 def percent(millionths: int | None) -> float | None:
-    """A price or a probability in percent.
+    """Return a price or a probability in percent.
 
     >>> percent(405_000), percent(None)
     (40.5, None)
     """
-    return None if millionths is None else 100 * millionths / ONE
+    if millionths is None:
+        return None
+    return 100 * millionths / ONE
+
+
+def rounded_percent(millionths: int) -> str:
+    """Return a probability in whole percent.
+
+    >>> rounded_percent(405_000)
+    '40%'
+    """
+    return f"{millionths / ONE:.0%}"
 
 
 def money(millionths: int | None) -> float | None:
-    """An amount in dollars.
+    """Return an amount in dollars.
 
     >>> money(1_500_000), money(None)
     (1.5, None)
     """
-    return None if millionths is None else millionths / ONE
+    if millionths is None:
+        return None
+    return millionths / ONE
+
+
+def whole_number(text: str, most: int = 9) -> int:
+    """Return the number in an address, of no more than so many digits; 0 for anything else.
+
+    >>> whole_number("12"), whole_number("-1"), whole_number("123456", 5)
+    (12, 0, 0)
+    """
+    if text.isascii() and text.isdecimal() and len(text) <= most:
+        return int(text)
+    return 0
+
+
+DONE = {"buy": "bought", "sell": "sold"}
+"""What was done, by its action."""
 
 
 def outcome(ended: bool, payout: int | None) -> str | None:
-    """How a market ended, in a word or two; None while it has not.
+    """Say how a market ended, in a word or two; None while it has not.
 
     >>> outcome(True, 1_000_000), outcome(True, 0), outcome(True, 500_000), outcome(True, None)
     ('YES', 'NO', '50¢', 'refund')
@@ -320,106 +370,144 @@ FILLS = {
 
 
 def rules(cohort: Cohort) -> list[str]:
-    """The frozen rules of a cohort, a sentence each."""
-    drawn = [_universe(cohort.universe), *_narrower(cohort.universe)]
-    return [_schedule(cohort), *drawn, _caps(cohort.rules), *_orders(cohort.rules)]
+    """Return the frozen rules of a cohort, a sentence each."""
+    return [
+        _schedule(cohort),
+        _universe(cohort.universe),
+        *_figures_asked(cohort.universe),
+        *_markets_asked(cohort.universe),
+        *_drawn(cohort.universe),
+        _caps(cohort.rules),
+        *_orders(cohort.rules),
+    ]
 
 
 def _schedule(cohort: Cohort) -> str:
-    money, times = dollars(cohort.bankroll), count(cohort.rounds, "time")
+    """Say with how much money agents start, and when they decide."""
     often = f"every {span(cohort.every)}"
     if cohort.offset is not None:
         often = f"at the start and then {cohort.cadence} UTC"
-    return f"Every agent starts with {money} and decides {times}, {often}."
+    money = dollars(cohort.bankroll)
+    return f"Every agent starts with {money} and decides {count(cohort.rounds, 'time')}, {often}."
 
 
 def _universe(rule: Universe) -> str:
-    whole = "an event" if rule.per_story is None else "an event or a story"
+    """Say which markets a round shows."""
+    whole = "an event or a story"
+    if rule.per_story is None:
+        whole = "an event"
     shown = f"A round shows up to {count(rule.show, 'market')}, at most {rule.per_event} of {whole}"
-    soon = span(timedelta(seconds=rule.closes_within))
-    traded, apart = dollars(rule.min_volume), cents(rule.max_spread)
-    return f"{shown}. They close within {soon}, have traded {traded} or more, and are quoted within {apart}."
+    soon = f"They close within {span(timedelta(seconds=rule.closes_within))}"
+    traded = f"have traded {dollars(rule.min_volume)} or more"
+    return f"{shown}. {soon}, {traded}, and are quoted within {cents(rule.max_spread)}."
 
 
-def _narrower(rule: Universe) -> list[str]:
-    """What the rule asks for besides, where it does; and by what the draw is spread."""
-    unknown = ", where that is known" if rule.unknown_figures else ""
-    said = {
-        f"They stay open for {span(timedelta(seconds=rule.closes_after))} at least.": rule.closes_after > 0,
-        f"Their prices lie from {cents(rule.min_price)} to {cents(rule.max_price)}.": (
-            rule.min_price > 0 or rule.max_price < ONE
-        ),
-        f"Their books offer {dollars(rule.min_depth)} or more on either side.": rule.min_depth > 0,
-        f"They belong to {_named(rule.categories)}.": bool(rule.categories),
-        f"None belongs to {_named(rule.not_categories)}.": bool(rule.not_categories),
-        f"Only {_chosen(rule.slugs, rule.events, rule.tags)} play.": rule.names_markets,
-        f"None is among {_chosen(rule.not_slugs, rule.not_events, rule.not_tags)}.": bool(
-            rule.not_slugs or rule.not_events or rule.not_tags
-        ),
-        f"They have {_figures(rule)}{unknown}.": rule.asks_figures,
-        "Those that close soonest come first.": rule.order == "soonest",
-        "Markets with a price alone, without bid and ask, play too.": rule.price_only,
-        f"The draw is spread by {', '.join(rule.strata)}.": bool(rule.strata),
-    }
-    return [sentence for sentence, holds in said.items() if holds]
+def _figures_asked(rule: Universe) -> Iterator[str]:
+    """Yield what the rule asks of the times, prices and books of markets, where it does."""
+    if rule.closes_after > 0:
+        yield f"They stay open for {span(timedelta(seconds=rule.closes_after))} at least."
+    if rule.min_price > 0 or rule.max_price < ONE:
+        yield f"Their prices lie from {cents(rule.min_price)} to {cents(rule.max_price)}."
+    if rule.min_depth > 0:
+        yield f"Their books offer {dollars(rule.min_depth)} or more on either side."
+
+
+def _markets_asked(rule: Universe) -> Iterator[str]:
+    """Yield which markets the rule asks for, where it does."""
+    if rule.categories:
+        yield f"They belong to {_named(rule.categories)}."
+    if rule.not_categories:
+        yield f"None belongs to {_named(rule.not_categories)}."
+    if rule.names_markets:
+        yield f"Only {_chosen(rule.slugs, rule.events, rule.tags)} play."
+
+    left_out = _chosen(rule.not_slugs, rule.not_events, rule.not_tags)
+    if left_out:
+        yield f"None is among {left_out}."
+    if rule.asks_figures:
+        unknown = ", where that is known" * rule.unknown_figures
+        yield f"They have {_figures(rule)}{unknown}."
+
+
+def _drawn(rule: Universe) -> Iterator[str]:
+    """Yield how markets are drawn, where that is not by chance alone."""
+    if rule.order == "soonest":
+        yield "Those that close soonest come first."
+    if rule.price_only:
+        yield "Markets with a price alone, without bid and ask, play too."
+    if rule.strata:
+        yield f"The draw is spread by {', '.join(rule.strata)}."
 
 
 def _chosen(slugs: Sequence[str], events: Sequence[str], tags: Sequence[str]) -> str:
+    """Return markets, events and tags by their names."""
     groups = {"the markets": slugs, "the events": events, "the tags": tags}
     return " and ".join(f"{what} {_named(names)}" for what, names in groups.items() if names)
 
 
 def _figures(rule: Universe) -> str:
-    said = {
-        f"{dollars(rule.min_volume_24h)} or more traded in 24 hours": rule.min_volume_24h,
-        f"{dollars(rule.min_liquidity)} or more of liquidity": rule.min_liquidity,
-        f"{dollars(rule.min_open_interest)} or more of open interest": rule.min_open_interest,
+    """Say how much of what else has to be known of a market."""
+    least = {
+        "traded in 24 hours": rule.min_volume_24h,
+        "of liquidity": rule.min_liquidity,
+        "of open interest": rule.min_open_interest,
     }
-    return ", ".join(words for words, least in said.items() if least)
+    return ", ".join(f"{dollars(amount)} or more {what}" for what, amount in least.items() if amount)
 
 
-def _named(categories: Sequence[str]) -> str:
-    return ", ".join(map(flat, categories))
+def _named(names: Sequence[str]) -> str:
+    """Return foreign names in a row."""
+    return ", ".join(map(flat, names))
 
 
 def _caps(frozen: Rules) -> str:
-    base = "at the start of the decision" if frozen.base == "start" else "at the time of the bet"
-    subject = "A bet is" if frozen.cap == "bet" else "The bets of a decision together are"
-    largest, least = share(frozen.max_bet), dollars(frozen.min_bet)
-    cap = f"{subject} at most {largest} of the cash {base}, and each is {least} or more"
-    together = "If they are more, all are refused"
-    over = "A larger one is refused whole, not clipped" if frozen.cap == "bet" else together
-    return f"{cap}. {over}."
+    """Say how large bets may be, and what becomes of larger ones."""
+    subject = "The bets of a decision together are"
+    over = "If they are more, all are refused"
+    if frozen.cap == "bet":
+        subject = "A bet is"
+        over = "A larger one is refused whole, not clipped"
+    base = "at the time of the bet"
+    if frozen.base == "start":
+        base = "at the start of the decision"
+    cap = f"{subject} at most {share(frozen.max_bet)} of the cash {base}"
+    return f"{cap}, and each is {dollars(frozen.min_bet)} or more. {over}."
 
 
-def _orders(frozen: Rules) -> list[str]:
+def _orders(frozen: Rules) -> Iterator[str]:
+    """Yield how orders are filled, and when they are refused."""
+    if frozen.fill_at == "answer":
+        yield "Orders are filled, and forecasts scored, at the prices of when an answer is in."
+
     fill = FILLS.get(frozen.fill, f"Orders are filled by the rule {flat(frozen.fill)}.")
-    fee = "The venue's fee is paid." if frozen.fee == "venue" else "There is no fee."
-    age, gap = span(timedelta(seconds=frozen.max_quote_age)), cents(frozen.max_spread)
-    stale = f"Orders are refused when the quote is over {age} old or the spread over {gap}."
-    depth = "Fills are unlimited." if frozen.unlimited else ""
+    fees = "There is no fee."
+    if frozen.fee == "venue":
+        fees = "The venue's fee is paid."
+    said = f"{fill.format(worst=cents(frozen.worst_price))} {fees}"
     if frozen.max_of_volume is not None and frozen.max_of_volume_cohort is not None:
-        parts = share(frozen.max_of_volume), share(frozen.max_of_volume_cohort)
-        depth = "A decision trades at most {} of a market's volume, and a cohort {}.".format(*parts)
-    late = "Orders are filled, and forecasts scored, at the prices of when an answer is in."
-    return [
-        *([late] if frozen.fill_at == "answer" else []),
-        f"{fill.format(worst=cents(frozen.worst_price))} {fee} {depth}".rstrip(),
-        stale,
-    ]
+        most = share(frozen.max_of_volume)
+        cohort = share(frozen.max_of_volume_cohort)
+        said += f" A decision trades at most {most} of a market's volume, and a cohort {cohort}."
+    elif frozen.unlimited:
+        said += " Fills are unlimited."
+    yield said
+
+    age = span(timedelta(seconds=frozen.max_quote_age))
+    gap = cents(frozen.max_spread)
+    yield f"Orders are refused when the quote is over {age} old or the spread over {gap}."
 
 
-def settings(entrant: Entrant) -> str:
-    """The frozen settings of an agent, those that say something.
+def settings(frozen: Mapping[str, Any]) -> str:
+    """Return the frozen settings of an agent, those that say something.
 
-    >>> settings(Entrant(0, "ann", "llm", {"model": "x/y", "reasoning": None, "price": {"input": 1.0}}))
+    >>> settings({"model": "x/y", "reasoning": None, "price": {"input": 1.0}})
     'model x/y, price input 1'
     """
-    return settings_of(entrant.settings)
-
-
-def settings_of(found: Mapping[str, Any]) -> str:
-    """The same of settings by themselves."""
-    model_first = sorted(without_credentials(found).items(), key=lambda setting: setting[0] != "model")
-    said = ((key.replace("_", " "), setting_text(value)) for key, value in model_first if value is not None)
-    return ", ".join(f"{key} {text}" for key, text in said if text)
+    said = []
+    for key, value in sorted(without_credentials(frozen).items(), key=lambda setting: setting[0] != "model"):
+        text = ""
+        if value is not None:
+            text = setting_text(value)
+        if text:
+            said.append(f"{key.replace('_', ' ')} {text}")
+    return ", ".join(said)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from inspect import getdoc
 from pathlib import Path
-from textwrap import dedent, indent
+from textwrap import indent
 from types import ModuleType
 from typing import Any
 
@@ -113,70 +113,31 @@ WIDTH = 100
 HEAD = """\
 # The command line
 
-What `arena COMMAND --help` says, command by command. `make docs` writes this page. Left out below are
-the options that most commands have:
-
-|option |says|
-|---|---|
+What `arena COMMAND --help` says, command by command. `make docs` writes this page.
 """
-ARGUMENT = re.compile(r"^(  \S+) <.*?>  +")
-COMMON = ("--config", "--database", "--wide", "--columns", "--json", "--help")
-"""Options that are told once for all commands."""
+SKIPPED = re.compile(r"^(?:Usage|Next|  Also): .*(?:\n(?!\n).*)*\n\n", re.MULTILINE)
+"""What a page needs no repetition of: how each command is typed is its heading."""
 
 
 def commands(command: Any, path: str, parent: Any = None) -> Iterator[tuple[str, str]]:
     """Every command under this one with its help, in the order in which help lists them."""
-    command.rich_markup_mode = None  # plain text: no boxes, no colour
     size = {"terminal_width": WIDTH, "max_content_width": WIDTH}
     context = command.context_class(command, info_name=path.rsplit(maxsplit=1)[-1], parent=parent, **size)
     yield path, command.get_help(context)
     for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
-        child = command.get_command(context, name)
-        if not child.hidden:
-            yield from commands(child, f"{path} {name}", context)
+        yield from commands(command.get_command(context, name), f"{path} {name}", context)
 
 
 def cli_page() -> str:
     """Every command with its help."""
-    app._add_completion = False  # these options only say how to complete a word
-    listed = list(commands(typer.main.get_command(app), "arena"))
-    common = dict[str, str]()
     parts = []
-    for path, help_text in listed:
-        kept = own_part(help_text, common).removeprefix(f"{path}\n\n")
-        parts.append(f"## {path}\n\n{indent(dedent(kept), ' ' * 4)}\n")
-    options = [f"|`{name}` |{cell(meaning)}|\n" for name, meaning in common.items()]
-    return "\n".join([HEAD + "".join(options), *parts])
-
-
-def own_part(help_text: str, common: dict[str, str]) -> str:
-    """A command's help without its list of commands, what comes next, and common options, which are kept."""
-    usage, *rest = help_text.removeprefix("Usage: ").replace(" [OPTIONS]", "", 1).split(BREAK)
-    family = "[ARGS]..." in usage
-    paragraphs = [] if family else [usage]
-    for paragraph in rest:
-        head, *lines = paragraph.splitlines()
-        if head == "Commands:" or head.startswith("  Next: ") or (family and head.startswith("  Example: ")):
-            continue
-        if head == "Options:":
-            lines = [
-                re.sub(r"  \[x>=[01]\]$|; x>=[01](?=\]$)", "", x) for x in lines if not is_common(x, common)
-            ]
-        elif head == "Arguments:":
-            lines = [ARGUMENT.sub(r"\1: ", line).removesuffix("  [required]") for line in lines]
-        else:
-            lines = [head, *lines]
-        paragraphs.append("\n".join(filter(str.strip, lines)))
-    return BREAK.join(filter(None, paragraphs))
-
-
-def is_common(line: str, common: dict[str, str]) -> bool:
-    """Whether a line of help is of a common option; its meaning is kept."""
-    name, _, meaning = re.sub(r"  +", "\t", line.strip()).partition("\t")
-    if name.split()[0] not in COMMON:
-        return False
-    common.setdefault(name, meaning)
-    return common[name] == meaning
+    for path, help_text in commands(typer.main.get_command(app), "arena"):
+        usage = help_text.partition("\n")[0].removeprefix("Usage: ").replace(" [OPTIONS]", "")
+        kept = SKIPPED.sub("", f"{help_text}\n\n").rstrip("\n")
+        if usage != path and not usage.endswith(" COMMAND"):
+            kept = f"{usage}\n\n{kept}"
+        parts.append(f"## {path}\n\n{indent(kept, ' ' * 4)}\n")
+    return "\n".join([HEAD, *parts])
 
 
 FOLDER = ROOT / "arena" / "scores" / "rules"

@@ -17,9 +17,10 @@ from PIL import Image
 from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 from arena.clock import now
-from arena.record.queries.markets import read_last_shown, read_market_interest
+from arena.record.queries.markets import read_last_shown
 from arena.record.record import Record
 from arena.scores.refresh import refresh_cache
+from dashboard.record import read_market_interest
 from tests.browser.watching import FLAGS
 from tests.conftest import find_chromium
 from tests.dashboard.serving import serving

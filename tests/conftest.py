@@ -5,7 +5,6 @@ import os
 import shlex
 import shutil
 import socket
-import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
@@ -19,7 +18,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from markets.garbage_collection import SELDOM_THRESHOLD
-from tests.program.forked import SHARED, forking
+from tests.program.forked import SHARED, WORKER, forking, stand_in
 from tests.shared_caches import share_caches
 
 collect_ignore = ["referee.py"]  # a program of its own, which tests run
@@ -90,8 +89,8 @@ def pytest_configure(config: pytest.Config) -> None:
             Path(tempfile.tempdir).chmod(0o711)  # PostgreSQL's user may be another one
         os.environ[SHARED] = held.enter_context(forking())
         if config.args_source is config.ArgsSource.TESTPATHS and Path("/proc/self/fd").is_dir():
-            words = [sys.executable, "-S", f"{ROOT}/tests/program/worker.py", os.environ[SHARED]]
-            config.option.tx = [f"popen//python={shlex.join(words)}" for _ in config.option.tx]
+            command = shlex.join(stand_in(WORKER))
+            config.option.tx = [f"popen//python={command}" for _ in config.option.tx]
         config.add_cleanup(held.close)
 
 

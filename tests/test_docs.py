@@ -83,7 +83,7 @@ PLAYED = re.findall(r"^```\n\$ arena (.*?)\n(.*?)^```$", SCORED, re.MULTILINE | 
 
 def test_the_page_on_files_has_two_examples() -> None:
     assert [name for name, _ in FILES] == ["forecasts.csv", "cup.yaml", "cup.csv"]
-    assert [command for command, _ in PLAYED] == ["score forecasts.csv", "tournament cup.yaml"]
+    assert [command for command, _ in PLAYED] == ["score forecasts.csv", "score cup.yaml"]
 
 
 @pytest.mark.parametrize(("command", "shown"), PLAYED, ids=[command for command, _ in PLAYED])

@@ -127,19 +127,24 @@ def test_a_module_name_stands_for_one_subject() -> None:
     assert {name for name, count in names.items() if count > 1 and name not in ONE_EACH} == set()
 
 
-COMMAND = """
+COMMANDS = """
 import sys
 from arena.cli.main import main
-sys.argv[0] = "arena"
 try:
-    main()
+    for line in sys.argv[1:]:
+        sys.argv[:] = ["arena", *line.split()]
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code
 finally:
     print("LOADED", *sys.modules)
 """
+"""Each argument is a command line."""
 
 
 def test_help_loads_no_slow_library() -> None:
-    played = python(COMMAND, "--help")
+    played = python(COMMANDS, "--help")
     shown, _, loaded = played.stdout.rpartition("LOADED ")
     assert "Usage" in shown, played.stderr
     assert set(SLOW) & set(loaded.split()) == set()
@@ -147,14 +152,11 @@ def test_help_loads_no_slow_library() -> None:
 
 def test_the_tables_are_loaded_only_where_a_record_is_opened(tmp_path: Path) -> None:
     arena = tmp_path / "arena"
-    for command in (
-        ("init", str(arena), "--venue", "simulator"),
-        ("check", "--config", str(arena / "config.yaml")),
-    ):
-        played = python(COMMAND, *command)
-        shown, _, loaded = played.stdout.rpartition("LOADED ")
-        assert shown, played.stderr
-        assert {"arena.record.schema.fields", "sqlmodel", "sqlalchemy.orm"} & set(loaded.split()) == set()
+    played = python(COMMANDS, f"init {arena} --venue simulator", f"check --config {arena}/config.yaml")
+    shown, _, loaded = played.stdout.rpartition("LOADED ")
+    assert played.returncode == 0, played.stderr
+    assert shown
+    assert {"arena.record.schema.fields", "sqlmodel", "sqlalchemy.orm"} & set(loaded.split()) == set()
     assert {import_module("arena.record.record").__name__, "sqlmodel"} <= sys.modules.keys()
 
 

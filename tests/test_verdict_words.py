@@ -20,7 +20,7 @@ WORDS = (
 """What only a verdict says."""
 ALLOWED = frozenset(
     {
-        ("arena/cli/leaderboard.py", "forecasts better than"),  # --help, of what the command is for
+        ("arena/cli/commands/results.py", "forecasts better than"),  # --help, of what the command is for
         ("arena/cli/agents.py", "proven"),  # a key of JSON: the share of its edge that came true
     }
 )
@@ -46,12 +46,15 @@ def verdict_words(source: str, *, with_help: bool = False) -> set[str]:
 def words_of_file(file: str) -> set[str]:
     """The words of a file; of the command line's with its docstrings, which are its --help."""
     source = (ROOT / file).read_text(encoding="utf-8")
+    if file.endswith(".toml"):
+        source = repr(source)
     return verdict_words(source, with_help=file.startswith("arena/cli/"))
 
 
 @pytest.mark.parametrize("surface", SURFACES)
 def test_no_surface_forms_a_verdict(surface: str) -> None:
-    files = [str(file.relative_to(ROOT)) for file in sorted((ROOT / surface).rglob("*.py"))]
+    paths = [*(ROOT / surface).rglob("*.py"), *(ROOT / surface).rglob("*.toml")]
+    files = [str(path.relative_to(ROOT)) for path in sorted(paths)]
     assert files
     assert not {(file, word) for file in files for word in words_of_file(file)} - ALLOWED
 
@@ -65,3 +68,13 @@ def test_such_words_are_found_wherever_they_stand() -> None:
 
 def test_every_allowed_text_is_still_there() -> None:
     assert all(word in words_of_file(file) for file, word in ALLOWED)
+
+
+def test_no_page_calls_references_by_another_name() -> None:
+    files = sorted((ROOT / "dashboard").rglob("*.py"))
+    assert files
+    texts = [
+        (file.name, text) for file in files for text in literals(file.read_text("utf-8"), with_help=False)
+    ]
+    texts += [(file.name, file.read_text("utf-8")) for file in (ROOT / "dashboard/assets").glob("*.toml")]
+    assert [(name, text) for name, text in texts if "baselines" in text] == []

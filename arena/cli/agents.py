@@ -1,15 +1,15 @@
-"""`arena agents`: who plays, how that went, and what a new one would do."""
+"""Who plays, how each agent is set up, and how it went."""
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 from agents.model import model_settings
 from agents.model_table.cost import price_for
 from arena.cli.cohort_diff import PLANNED, by_rounds, moved_data, versions_data
-from arena.cli.options import Options, argument, command, option
+from arena.cli.options import Options
 from arena.cli.output import (
     attributes,
     exact,
@@ -21,10 +21,10 @@ from arena.cli.output import (
     typed,
     without_password,
 )
-from arena.cli.page import print_table, print_text
-from arena.cli.table import TableChoice, TableColumn, between, value_in
+from arena.cli.page import Block, Fields
+from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
-from arena.cohorts.diff import agent_setup, setting_in_words, setting_text, setup_differences
+from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setting_text, setup_differences
 from arena.cohorts.freeze import freeze_cohort
 from arena.config import Config
 from arena.errors import ArenaError
@@ -42,12 +42,15 @@ SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
 
 
 def of_what(agent: Mapping[str, Any]) -> str | None:
-    """The model that is asked, or the agents that this one is made from."""
+    """Return the model that is asked, or the agents that this one is made from."""
+    if agent["model"]:
+        return str(agent["model"])
     of = agent["of"]
-    return agent["model"] or (of if isinstance(of, str | None) else ", ".join(of))
+    return of if isinstance(of, str | None) else ", ".join(of)
 
 
 def _models(agent: Mapping[str, Any]) -> str | None:
+    """Return the names by which its model has reported itself."""
     return ", ".join(value_in(agent, "record.models") or ()) or None
 
 
@@ -72,45 +75,41 @@ COLUMNS = (
 )
 
 
-@command(table=True)
 def list_agents(chosen: Options) -> None:
-    """List the agents: their settings in the config and their turns, cost and errors so far.
-
-    Prices are dollars per million tokens. A note says where a provider has changed the model behind a name;
-    its scores then mix two models.
-
-    Example: arena show agents
-
-    Next: arena show agent NAME
-    """
-    found = read_agents(chosen)
-    chosen.answer(found, _say, found, chosen.table)
+    """Answer with every agent of the config and of the record."""
+    data = read_agents(chosen)
+    chosen.answer(data, list_page, data, chosen.table)
 
 
 def read_agents(chosen: Options) -> dict[str, Any]:
-    """Every agent of the config and of the record, as JSON has it."""
+    """Return every agent of the config and of the record, for JSON."""
     with chosen.planned() as (config, connection):
         played = agent_summaries(connection, config.extensions("kinds") if config else ())
         waits = read_waiting_agents(connection)
-    waiting = {name: words for each in waits.values() for name, words in each.items()}
-    planned = list[dict[str, Any]]()
+    waiting: dict[str, str] = {}
+    for words in waits.values():
+        waiting |= words
+
+    planned: list[dict[str, Any]] = []
     for agent in config.agents if config else ():
         model = model_settings(agent.settings)
         price = price_for(model) if model else None
-        found = _agent(agent.name, agent.kind, agent.settings.model_dump(mode="json"), played.get(agent.name))
-        found |= {"model": agent.model, "price": price and attributes(price, "input", "output")}
-        planned.append(found | {"waiting": waiting.get(agent.name)})
-    names = {agent["name"] for agent in planned}
+        settings = agent.settings.model_dump(mode="json")
+        data = _agent_data(agent.name, agent.kind, settings, played.pop(agent.name, None))
+        data |= {"model": agent.model, "price": price and attributes(price, "input", "output")}
+        planned.append(data | {"waiting": waiting.get(agent.name)})
+
     gone = [
-        _agent(name, each.setup.kind, each.setup.settings, each)
-        for name, each in played.items()
-        if name not in names
+        _agent_data(name, summary.setup.kind, summary.setup.settings, summary)
+        for name, summary in played.items()
     ]
     return {"agents": planned, "gone": gone}
 
 
-def _agent(name: str, kind: str, settings: Mapping[str, Any], played: AgentSummary | None) -> dict[str, Any]:
-    """How an agent is set up, and what the record says of it."""
+def _agent_data(
+    name: str, kind: str, settings: Mapping[str, Any], played: AgentSummary | None
+) -> dict[str, Any]:
+    """Return how an agent is set up, and what the record says of it."""
     record = None
     if played is not None:
         record = attributes(played, "cohorts", "turns", "malformed", "failed", "late", "models", "changes")
@@ -119,58 +118,64 @@ def _agent(name: str, kind: str, settings: Mapping[str, Any], played: AgentSumma
     return {"name": name, "kind": kind, **set_up, "price": None, "record": record}
 
 
-def _say(found: Mapping[str, Any], choice: TableChoice) -> None:
-    if not found["agents"] and not found["gone"]:
-        print(f"There are no agents. Next: {program()} init")
+def list_page(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block]:
+    """Yield the agents of the config, those that are only in the record, and who waits for its key."""
+    agents = data["agents"]
+    gone = data["gone"]
+    if not agents and not gone:
+        yield f"There are no agents. Next: {program()} init"
         return
-    if found["agents"]:
-        print_table(COLUMNS, found["agents"], choice=choice)
-    if found["gone"]:
-        print_table(COLUMNS, found["gone"], "No longer in the config" * bool(found["agents"]), choice)
-    for agent in found["agents"]:
+
+    if agents:
+        yield Table(COLUMNS, agents, choice=choice)
+    if gone:
+        yield Table(COLUMNS, gone, "No longer in the config" if agents else "", choice)
+    for agent in agents:
         if agent["waiting"]:
-            print(f"{agent['name']} is {plain(agent['waiting'])}")
-    if any(agent["record"] for agent in found["agents"]) or found["gone"]:
-        print(f"Next: {typed('show agent NAME')}")
+            yield f"{agent['name']} is {plain(agent['waiting'])}"
+
+    if gone or any(agent["record"] for agent in agents):
+        yield f"Next: {typed('show agent NAME')}"
     else:
-        print(f"No agent has played yet. Next: {typed('show turn --play NAME')}, or {typed('run --round')}")
+        yield f"No agent has played yet. Next: {typed('show turn NAME --play')}, or {typed('run --round')}"
 
 
-@command(table=True)
-def show(
-    chosen: Options,
-    name: str = argument("NAME", "Its name in the config or in the record."),
-    by: Literal["category", "horizon", "price", "cohort"] | None = option(
-        "Split skill and calibration; horizon is the time to close."
-    ),
-) -> None:
-    """Show one agent: its settings cohort by cohort and what changed, its scores, turns and calls.
+def show_agent(chosen: Options, name: str, by: str | None) -> None:
+    """Answer with one agent: its settings and what changed, its scores, and its turns and calls.
 
-    The cohort `next` is the one that the config would start. Scores include miscalibration, incoherence, how
-    far the agent moves towards a price it is shown, and where its profit comes from.
-
-    Example: arena show agent sharp --by horizon
-
-    Next: arena show turn --play NAME
+    `by` splits skill and calibration. Raises `ArenaError` where neither config nor record has the agent.
     """
     with chosen.planned() as (config, connection):
-        found = agent_details(connection, name, config.extensions("kinds") if config else ())
-        scores = profile_data(read_agent_profile(connection, name)) if found else None
-        board = LEADERBOARD.read_current(connection) if found else None
-        slices = agent_slices(connection, name, by) if by and found else ()
-        rows = [{key: value_in(one, path) for key, path in PART.items()} for one in slices]
-        parts = {"by": by, "parts": rows} if by and found else None
-        cohorts = cohorts_data(found, config, name)
+        details = agent_details(connection, name, config.extensions("kinds") if config else ())
+        cohorts = cohorts_data(details, config, name)
         if not cohorts:
-            known = [agent.name for agent in config.agents] if config is not None else []
+            known = [agent.name for agent in config.agents] if config else []
             names = dict.fromkeys([*known, *agent_summaries(connection)])
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
-    told = {"name": name, "cohorts": cohorts, "record": found and details_data(found), "scores": scores}
-    told |= verdict_sentences(board, name)
-    models = (model_settings(x.settings) for x in (config.agents if config else ()) if x.name == name)
-    server = next((without_password(model.base_url) for model in models if model and model.base_url), "")
-    chosen.answer(told | ({"parts": parts} if by else {}), say_agent, told, server, parts, chosen.table)
+
+        data: dict[str, Any] = {"name": name, "cohorts": cohorts, "record": None, "scores": None}
+        data |= {"verdict": None, "price_verdict": None}
+        slices: Sequence[Any] = ()
+        if details is not None:
+            data["record"] = details_data(details)
+            data["scores"] = profile_data(read_agent_profile(connection, name))
+            data |= verdict_sentences(LEADERBOARD.read_current(connection), name)
+            slices = agent_slices(connection, name, by) if by else ()
+
+    if by is not None:
+        rows = [{key: value_in(part, path) for key, path in PART.items()} for part in slices]
+        data["parts"] = {"by": by, "parts": rows} if details is not None else None
+    chosen.answer(data, agent_page, data, _server_now(config, name), chosen.table)
+
+
+def _server_now(config: Config | None, name: str) -> str:
+    """Return the address of the server that an agent's model is asked at; nothing for a known provider."""
+    for agent in config.agents if config else ():
+        model = model_settings(agent.settings)
+        if agent.name == name and model and model.base_url:
+            return without_password(model.base_url)
+    return ""
 
 
 def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | None]:
@@ -181,50 +186,53 @@ def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | N
     return {"verdict": own.sentence or None, "price_verdict": own.price_sentence or None}
 
 
-def cohorts_data(found: AgentDetails | None, config: Config | None, name: str) -> list[dict[str, Any]]:
-    """Each cohort that the agent is in, the next one too, with what was changed since the one before."""
-    every = [
-        (
-            attributes(stay, "cohort", "starts_at")
-            | {"statuses": stay.statuses, "code_versions": versions_data(stay.versions)},
-            stay.setup,
-        )
-        for stay in (found.cohorts if found else ())
-    ]
+def cohorts_data(details: AgentDetails | None, config: Config | None, name: str) -> list[dict[str, Any]]:
+    """Return each cohort that the agent is in, the next one too, with what was changed before it."""
+    stays: list[tuple[dict[str, Any], AgentSetup]] = []
+    for stay in details.cohorts if details else ():
+        about = attributes(stay, "cohort", "starts_at", "statuses")
+        stays.append((about | {"code_versions": versions_data(stay.versions)}, stay.setup))
+
     if config is not None:
         cohort, _ = freeze_cohort(config, 1, now())
-        known: dict[str, Any] = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
+        about = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
         kinds = config.extensions("kinds")
-        every += [(known, agent_setup(cohort, x, kinds)) for x in cohort.entrants if x.name == name]
-    told = list[dict[str, Any]]()
-    for place, (known, setup) in enumerate(every):
-        changed = setup_differences(every[place - 1][1], setup) if place else {}
-        told.append(
-            known | attributes(setup, "kind", "settings", "prompts") | {"changed": moved_data(changed)}
-        )
-    return told
+        planned = [entrant for entrant in cohort.entrants if entrant.name == name]
+        stays += [(about, agent_setup(cohort, entrant, kinds)) for entrant in planned]
+
+    cohorts: list[dict[str, Any]] = []
+    before: AgentSetup | None = None
+    for about, setup in stays:
+        changed = setup_differences(before, setup) if before else {}
+        frozen = attributes(setup, "kind", "settings", "prompts")
+        cohorts.append(about | frozen | {"changed": moved_data(changed)})
+        before = setup
+    return cohorts
 
 
-def details_data(found: AgentDetails) -> dict[str, Any]:
-    """What the record says of an agent for JSON; money in dollars."""
-    calls = sum(each.calls for each in found.calls)
-    whole = calls > 0 and found.unknown == 0 and found.forecasts > 0
-    statuses = sum((Counter(stay.statuses) for stay in found.cohorts), Counter[str]())
-    return attributes(found, "rungs", "errors", "forecasts", "median_ms", "changes") | {
-        "statuses": {name: statuses[name] for stay in found.cohorts for name in stay.statuses},
+def details_data(details: AgentDetails) -> dict[str, Any]:
+    """Return what the record says of an agent, for JSON; money in dollars."""
+    calls = sum(part.calls for part in details.calls)
+    per_forecast = None
+    if calls and not details.unknown and details.forecasts:
+        per_forecast = details.cost / details.forecasts / ONE
+    statuses: Counter[str] = Counter()
+    for stay in details.cohorts:
+        statuses.update(stay.statuses)
+
+    reported = ("model", "fingerprint", "answers", "first_at", "last_at")
+    return attributes(details, "rungs", "errors", "forecasts", "median_ms", "changes") | {
+        "statuses": dict(statuses),
         "calls": calls,
-        "tokens_in": sum(each.tokens_in for each in found.calls),
-        "tokens_out": sum(each.tokens_out for each in found.calls),
-        "cost_usd": None if found.unknown else exact(found.cost),
-        "known_cost_usd": exact(found.cost),
-        "unknown_costs": found.unknown,
-        "cost_per_forecast_usd": found.cost / found.forecasts / ONE if whole else None,
-        "p95_ms": found.late_ms,
-        "reported": [
-            attributes(each, "model", "fingerprint", "answers", "first_at", "last_at")
-            for each in found.models
-        ],
-        "notes": [change_sentence(change) for change in found.changes],
+        "tokens_in": sum(part.tokens_in for part in details.calls),
+        "tokens_out": sum(part.tokens_out for part in details.calls),
+        "cost_usd": None if details.unknown else exact(details.cost),
+        "known_cost_usd": exact(details.cost),
+        "unknown_costs": details.unknown,
+        "cost_per_forecast_usd": per_forecast,
+        "p95_ms": details.late_ms,
+        "reported": [attributes(model, *reported) for model in details.models],
+        "notes": [change_sentence(change) for change in details.changes],
     }
 
 
@@ -259,18 +267,9 @@ PART = {
 }
 """The keys of a part in JSON, and where it has their values."""
 LEGEND = (
-    "Intervals need 20 events or more. p: how often chance alone miscalibrates as much; among many parts\n"
+    "Intervals need 20 events or more. p: how often chance alone miscalibrates as much; among many parts "
     "some p are small by chance."
 )
-
-
-def _say_parts(data: Mapping[str, Any], choice: TableChoice) -> None:
-    if not data["parts"]:
-        print(f"By {data['by']}: none of its markets has resolved yet.\n")
-        return
-    part = TableColumn("part", data["by"], plain, narrow="wrap")
-    print_table((part, *PART_COLUMNS), data["parts"], choice=choice)
-    print(f"{LEGEND}\n")
 
 
 REPORTED = (
@@ -292,14 +291,14 @@ PROFILE_PARTS = (
 )
 
 
-def profile_data(found: AgentProfile) -> dict[str, Any]:
-    """All of it for JSON; money in dollars, and null where nothing can be said."""
-    data: dict[str, Any] = _known(asdict(found))
+def profile_data(profile: AgentProfile) -> dict[str, Any]:
+    """Return an agent's scores for JSON; money in dollars, and null where nothing can be said."""
+    data: dict[str, Any] = _known(asdict(profile))
     data.pop("agent")
-    sums = ("value", "worst", "best")
-    at_stake = [each | {key: each[key] / ONE for key in sums} for each in data["at_stake"]]
-    money = None if found.money is None else _money_data(found.money)
-    return data | {"money": money, "at_stake": at_stake}
+    for event in data["at_stake"]:
+        for key in ("value", "worst", "best"):
+            event[key] /= ONE
+    return data | {"money": None if profile.money is None else _money_data(profile.money)}
 
 
 def _money_data(money: ProfitOrigin) -> dict[str, Any]:
@@ -318,7 +317,7 @@ def _money_data(money: ProfitOrigin) -> dict[str, Any]:
 
 
 def _known(value: Any) -> Any:
-    """The value without NaN, which JSON does not have."""
+    """Return the value without NaN, which JSON does not have."""
     if isinstance(value, dict):
         return {key: _known(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -326,123 +325,161 @@ def _known(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def say_profile(data: Mapping[str, Any]) -> None:
-    """The same in some lines: skill, calibration, coherence, blind answers, money."""
+def profile_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield an agent's skill, calibration, coherence, blind answers and money, in some lines."""
     gain = data["gain"]
     if gain is None or gain["skill"] is None:
-        print("Scores: none of its markets has resolved yet.\n")
+        yield "Scores: none of its markets has resolved yet.\n"
     else:
         span = f", 95% from {gain['low']:+.4f} to {gain['high']:+.4f}" if gain["low"] is not None else ""
         why = f" ({gain['reason']})" if gain["reason"] else ""
-        print(f"Skill over the market: {gain['skill']:+.4f}{span}, {gain['events']:,} events{why}")
-        parts, null = data["calibration"]["parts"], data["calibration"]["null"]
-        print_text(
+        yield f"Skill over the market: {gain['skill']:+.4f}{span}, {gain['events']:,} events{why}"
+
+        parts = data["calibration"]["parts"]
+        chance = data["calibration"]["null"]
+        yield (
             f"Brier {parts['brier']:.4f} = miscalibration {parts['miscalibration']:.4f} "
             f"− discrimination {parts['discrimination']:.4f} + uncertainty {parts['uncertainty']:.4f}"
         )
-        print(f"  miscalibration: {null['expected']:.4f} by chance alone, p = {null['p_value']:.3f}")
-    _say_statements(data)
+        yield f"  miscalibration: {chance['expected']:.4f} by chance alone, p = {chance['p_value']:.3f}"
+
+    yield from _statement_lines(data)
     if data["money"] is not None:
-        _say_money(data["money"], enough=gain is not None and gain["events"] >= ENOUGH_EVENTS)
+        yield from _money_lines(data["money"], enough=gain is not None and gain["events"] >= ENOUGH_EVENTS)
     for event in data["at_stake"][:MOST]:
         span = f"{signed_dollars(event['worst'])} to {signed_dollars(event['best'])}"
-        print(f"  at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all")
-    print()
+        yield f"  at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all"
+    yield ""
 
 
-def _say_statements(data: Mapping[str, Any]) -> None:
-    coherence, blind = data["coherence"], data["blind"]
+def _statement_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how coherent its forecasts are, and how it answers without and with the price."""
+    coherence = data["coherence"]
     if coherence["loss"] is not None:
-        sure = f"{_cents(coherence['loss'])} per $1 (market prices: {_cents(coherence['market'])})"
-        print(f"Coherence: a sure loss of {sure}, {coherence['events']:,} events")
+        sure = f"{_dollars(coherence['loss'])} per $1 (market prices: {_dollars(coherence['market'])})"
+        yield f"Coherence: a sure loss of {sure}, {coherence['events']:,} events"
         if coherence["worst_event"]:
-            print(f"  worst: {_cents(coherence['worst'])} in {plain(coherence['worst_event'])}")
+            yield f"  worst: {_dollars(coherence['worst'])} in {plain(coherence['worst_event'])}"
         for deal in data["bargains"]:
-            print(f"    {'buy' if deal['buy'] else 'sell'} {plain(deal['market_id'])} at {deal['price']:.3f}")
+            action = "buy" if deal["buy"] else "sell"
+            yield f"    {action} {plain(deal['market_id'])} at {deal['price']:.3f}"
+
+    blind = data["blind"]
     if blind["rows"] and blind["pull"] is not None:
-        print(f"Shown the price, it moved {blind['pull']:.0%} of the way ({blind['rows']:,} answers)")
+        yield f"Shown the price, it moved {blind['pull']:.0%} of the way ({blind['rows']:,} answers)"
         if blind["blind_skill"] is not None:
-            print(f"  skill before {blind['blind_skill']:+.4f}, after {blind['final_skill']:+.4f}")
+            yield f"  skill before {blind['blind_skill']:+.4f}, after {blind['final_skill']:+.4f}"
 
 
-def _say_money(money: Mapping[str, Any], *, enough: bool) -> None:
-    """Print where the profit comes from, and beside chance where `enough` events have resolved."""
-    luck, split, fall = money["luck"], money["split"], money["drawdown"]
-    print(f"P/L {signed_dollars(split['pnl'])}:")
-    width = max(len(signed_dollars(split[key])) for key, _ in PROFILE_PARTS)
+def _money_lines(money: Mapping[str, Any], *, enough: bool) -> Iterator[Block]:
+    """Yield where the profit comes from, and beside chance where `enough` events have resolved."""
+    split = money["split"]
+    yield f"P/L {signed_dollars(split['pnl'])}:"
+    amounts = {key: signed_dollars(split[key]) for key, _ in PROFILE_PARTS}
+    width = max(map(len, amounts.values()))
     for key, words in PROFILE_PARTS:
-        print_text(f"  {signed_dollars(split[key]):>{width}}  {words}", width + 4)
+        yield f"  {amounts[key]:>{width}}  {words}"
+
+    luck = money["luck"]
     if luck["percentile"] is not None and enough:
         band = f"{signed_dollars(luck['low'])} to {signed_dollars(luck['high'])}"
-        words = f"chance alone gives {band} in 95% of seasons, less than it made in {luck['percentile']:.1%}"
-        print_text(f"  {words}", 4)
+        made = f"{luck['percentile']:.1%}"
+        yield f"  chance alone gives {band} in 95% of seasons, less than it made in {made}"
+    fall = money["drawdown"]
     if fall is not None and fall["amount"]:
-        print(f"  max drawdown {signed_dollars(-fall['amount'])}, {fall['share']:.1%} of the peak")
+        yield f"  max drawdown {signed_dollars(-fall['amount'])}, {fall['share']:.1%} of the peak"
 
 
-def _cents(value: float | None) -> str:
+def _dollars(value: float | None) -> str:
+    """Return dollars to the hundredth of a cent; a dash where nothing is known."""
     return "–" if value is None else f"${value:.4f}"
 
 
-def say_agent(
-    told: Mapping[str, Any], server: str, parts: Mapping[str, Any] | None, choice: TableChoice
-) -> None:
-    """Its settings and their changes, its server now, its turns and calls, and how its model names itself."""
-    name, cohorts, record = told["name"], told["cohorts"], told["record"]
+def agent_page(data: Mapping[str, Any], server: str, choice: TableChoice) -> Iterator[Block]:
+    """Yield an agent's settings and their changes, its scores, turns and calls, and its model's names."""
+    cohorts = data["cohorts"]
     newest = cohorts[-1]
-    print(f"{name}, {newest['kind']}, as of {_which(newest)}")
+    yield f"{data['name']}, {newest['kind']}, as of {_cohort_name(newest)}"
     for key, value in newest["settings"].items():
         if value not in (None, {}, []):
             where = f" ({server})" if key == "base_url" and server else ""
-            print(f"  {key}: {plain(setting_text(value) + where)}")
-    print()
+            yield f"  {key}: {plain(setting_text(value) + where)}"
+    yield ""
+
     for stay in cohorts:
-        _say_stay(stay)
+        yield from _stay_lines(stay)
+    play = typed(f"show turn {data['name']} --play")
+    record = data["record"]
     if record is None:
-        print(f"It has not played yet. Next: {typed(f'agents try {name}')}")
+        yield f"It has not played yet. Next: {play}"
         return
-    print()
-    if words := " ".join(filter(None, (told["verdict"], told["price_verdict"]))):
-        print_text(plain(words))
-    say_profile(told["scores"])
-    if parts is not None:
-        _say_parts(parts, choice)
+
+    yield ""
+    verdicts = [words for words in (data["verdict"], data["price_verdict"]) if words]
+    if verdicts:
+        yield plain(" ".join(verdicts))
+    yield from profile_blocks(data["scores"])
+    if data.get("parts"):
+        yield from _part_blocks(data["parts"], choice)
     if record["calls"]:
-        _say_calls(record)
-    print(f"Next: {typed(f'agents try {name}')}")
+        yield from _call_blocks(record)
+    yield f"Next: {play}"
 
 
-def _which(stay: Mapping[str, Any]) -> str:
-    """A cohort, or the next one."""
+def _cohort_name(stay: Mapping[str, Any]) -> str:
+    """Return what a cohort is called, or the next one."""
     return f"cohort {stay['cohort']}" if stay["starts_at"] else "the next cohort"
 
 
-def _say_stay(stay: Mapping[str, Any]) -> None:
+def _stay_lines(stay: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how an agent's turns in a cohort ended, by which code, and what was changed before it."""
     turns = ", ".join(f"{count:,} {status}" for status, count in stay["statuses"].items())
     start = f", from {minute(stay['starts_at'])}" if stay["starts_at"] else ""
-    print(f"{_which(stay)}{start}: " + (f"turns: {turns}" if turns else "no turns yet"))
+    yield f"{_cohort_name(stay)}{start}: {f'turns: {turns}' if turns else 'no turns yet'}"
     if stay["code_versions"]:
-        print(f"  code: {plain(by_rounds(stay['code_versions']))}")
-    for key, each in stay["changed"].items():
-        print(f"  changed: {plain(setting_in_words(key, each['was'], each['is']))}")
+        yield f"  code: {plain(by_rounds(stay['code_versions']))}"
+    for key, change in stay["changed"].items():
+        yield f"  changed: {plain(setting_in_words(key, change['was'], change['is']))}"
 
 
-def _say_calls(record: Mapping[str, Any]) -> None:
-    unknown, each = record["unknown_costs"], record["cost_per_forecast_usd"]
-    cost = f"${record['known_cost_usd']:,.6f}" + (
-        f" and {unknown:,} calls of unknown cost" if unknown else ""
-    )
-    rungs = ", ".join(f"{count:,} by {rung}" for rung, count in record["rungs"].items())
-    print(f"calls     {record['calls']:,}: {rungs}")
-    print(f"tokens    {record['tokens_in']:,} in, {record['tokens_out']:,} out")
-    print(f"cost      {cost}")
-    print(f"forecasts {record['forecasts']:,}" + ("" if each is None else f", ${each:,.6f} each"))
+def _part_blocks(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block]:
+    """Yield skill and calibration part by part, and what the figures are."""
+    if not data["parts"]:
+        yield f"By {data['by']}: none of its markets has resolved yet.\n"
+        return
+    part = TableColumn("part", data["by"], plain, narrow="wrap")
+    yield Table((part, *PART_COLUMNS), data["parts"], choice=choice)
+    yield f"{LEGEND}\n"
+
+
+def _call_blocks(record: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield an agent's calls: how many, their tokens, cost, speed and errors, and who answered."""
+    cost = f"${record['known_cost_usd']:,.6f}"
+    if record["unknown_costs"]:
+        cost += f" and {record['unknown_costs']:,} calls of unknown cost"
+    forecasts = f"{record['forecasts']:,}"
+    if record["cost_per_forecast_usd"] is not None:
+        forecasts += f", ${record['cost_per_forecast_usd']:,.6f} each"
+
+    fields = {
+        "calls": f"{record['calls']:,}: {_counts_text(record['rungs'], ' by ')}",
+        "tokens": f"{record['tokens_in']:,} in, {record['tokens_out']:,} out",
+        "cost": cost,
+        "forecasts": forecasts,
+    }
     if record["median_ms"] is not None:
-        late = record["p95_ms"] / 1000
-        print(f"latency   median {record['median_ms'] / 1000:.1f} s, p95 {late:.1f} s")
-    errors = ", ".join(f"{count:,} {code}" for code, count in record["errors"].items())
-    print(f"errors    {errors or 'none'}\n")
+        late = f"p95 {record['p95_ms'] / 1000:.1f} s"
+        fields["latency"] = f"median {record['median_ms'] / 1000:.1f} s, {late}"
+    fields["errors"] = _counts_text(record["errors"], " ") or "none"
+    yield Fields(fields)
+    yield ""
+
     if record["reported"]:
-        print_table(REPORTED, record["reported"])
+        yield Table(REPORTED, record["reported"])
     for sentence in record["notes"]:
-        print(plain(sentence))
+        yield plain(sentence)
+
+
+def _counts_text(counts: Mapping[str, int], joint: str) -> str:
+    """Return how many there are of each kind."""
+    return ", ".join(f"{count:,}{joint}{kind}" for kind, count in counts.items())

@@ -93,7 +93,7 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
         "rules": cohorts.rules.model_dump(),
         "depth": UNLIMITED if cohorts.rules.unlimited else None,
         "budget": config.budget.model_dump(),
-        "heads": config.heads.model_dump(),
+        "heads": config.heads,
         "agents": agents,
     }
 
@@ -303,12 +303,12 @@ def rule_fields(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "", f"it can't be read: {data['record_trouble']}"
 
 
-def heads_text(heads: Mapping[str, Any]) -> str:
+def heads_text(heads: str | list[str] | None) -> str:
     """Return where the heads of the record go, or what it means that they go nowhere."""
-    if heads["file"]:
-        return f"appended to {heads['file']}"
-    if heads["command"]:
-        return f"published by {heads['command'][0]}"
+    if isinstance(heads, str):
+        return f"appended to {heads}"
+    if heads is not None:
+        return f"published by {heads[0]}"
     return "not published: whoever runs this machine could rewrite the record unseen (config: heads)"
 
 

@@ -1,32 +1,31 @@
-"""`arena show config`: the settings in effect, and every key that there is."""
+"""The settings in effect, and every key that there is."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
-from arena.cli.options import Options, command, flag
-from arena.cli.output import print_json, without_password
+from arena.cli.options import Options
+from arena.cli.output import without_password
 from arena.config.listing import effective, every_key, sections, yaml_text
 
 
-@command()
-def config(chosen: Options, every: bool = flag("Every key, with its meaning.", "--all")) -> None:
-    """Print the settings in effect, defaults included, in the form of a config.
-
-    Secrets are not shown.
-
-    Example: arena show config --all
-
-    Next: arena check
-    """
-    if every:
-        rows = [
-            {"key": ".".join((*section.path, row.name)), **asdict(row)}
-            for section in sections()
-            for row in section.keys
-        ]
-        print_json(rows) if chosen.json else print(every_key(), end="")
-        return
+def show_settings(chosen: Options) -> None:
+    """Answer with the settings in effect, without secrets."""
     settings = effective(chosen.load())
     settings["database"] = without_password(settings["database"])
-    if "webhook" in settings.get("watch", {}):
+    if not settings.get("watch", {}).get("webhook", "$").startswith("$"):
         settings["watch"]["webhook"] = "***"
-    print_json(settings) if chosen.json else print(yaml_text(settings), end="")
+    chosen.answer(settings, yaml_page, yaml_text(settings))
+
+
+def list_keys(chosen: Options) -> None:
+    """Answer with every key that a config may have, and its meaning."""
+    rows: list[dict[str, Any]] = []
+    for section in sections():
+        rows += [{"key": ".".join((*section.path, row.name)), **asdict(row)} for row in section.keys]
+    chosen.answer(rows, yaml_page, every_key())
+
+
+def yaml_page(text: str) -> Iterator[str]:
+    """Yield a config as it is written."""
+    yield text.removesuffix("\n")

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena.cli.leaderboard import print_leaderboard, read_leaderboard
+from arena.cli.board import leaderboard_page, read_leaderboard
 from arena.cli.output import interruptible, progress, run_async
 from arena.cli.page import Page
 from arena.cli.table import TableChoice
@@ -85,7 +85,7 @@ def outcome(record: Record) -> dict[str, Any]:
 
 def season_page(data: Mapping[str, Any], choice: TableChoice) -> Page:
     """Yield the leaderboard, and what was played."""
-    print_leaderboard(data, choice)
+    yield from leaderboard_page(data, choice)
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
     played = ", ".join(count_text(data[f"{part}s"], part) for part in parts)
     yield f"Played: {played}, in {data['seconds']} s."

@@ -1,23 +1,21 @@
-"""`arena study forecastbench run`: the arena's agents answer a question set."""
+"""A round of ForecastBench answered by the config's agents: its questions, the cost, the answers."""
 
 import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
-from arena.cli.options import CLOCK_FILE, Options, clock_of, command, flag, option
-from arena.cli.output import attributes, exact, interruptible, plain, prints_aside, progress, run_async, typed
-from arena.cli.page import print_table
-from arena.cli.table import TableChoice, TableColumn
+from arena.cli.output import attributes, exact, plain, progress, typed
+from arena.cli.page import Page
+from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import Clock
 from arena.config import Config
 from arena.config.environment import environment, missing_keys
@@ -28,9 +26,21 @@ from arena.record.queries.benchmark import count_answered_calls, newest_files, r
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.rounds.adapters import kind_inputs
-from arena.rounds.forecasting import AskingMethod, answered_by, begin_set, play_set, sample_view
+from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, fetch_questions
+from arena.rounds.forecasting import (
+    AskingMethod,
+    answered_agents,
+    answered_by,
+    baselines,
+    begin_set,
+    decided_at,
+    line_up,
+    play_set,
+    sample_view,
+    set_snapshot,
+)
 from arena.rounds.open_world import open_world
-from arena.scores.files.forecastbench import QuestionSet, read_question_set, strictly
+from arena.scores.files.forecastbench import QuestionSet, coverage, is_day, read_question_set, strictly
 from markets.model import Snapshot
 
 ANSWERS = (
@@ -46,6 +56,38 @@ ANSWERS = (
 ENDS = ("low", "expected", "high")
 UNFINISHED = ("pending", "failed")
 """Turns that are played when the command runs again."""
+Data = Mapping[str, Any]
+
+
+# ── the question set ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_questions(
+    record: Record, due: str | None, source: str | None, at: datetime
+) -> tuple[BenchmarkFile, bool]:
+    """Return the question set of a round, and whether it is new in the record.
+
+    Without `due` it is the newest. It is read from a source that is named, or from where sets are published
+    if the record has none of that day; or none that is still due, where no day is named.
+    """
+    if due is not None and not is_day(due):
+        raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
+    stored = record.read(newest_files, "questions", None if due is None else [due])
+    if stored and source is None and stored[-1].due >= (due or f"{at:%Y-%m-%d}"):
+        return stored[-1], False
+    with progress("Reading the question set"):
+        return fetch_questions(record, FileSource(source or PUBLISHED), due, at)
+
+
+def set_data(file: BenchmarkFile, is_new: bool) -> dict[str, Any]:
+    """Return what a question set holds, for JSON."""
+    questions: QuestionSet = strictly(read_question_set, file.name, file.text)
+    rows = {kind: wanted for kind, (_, wanted) in coverage(set(), questions).items()}
+    data = attributes(file, "name", "due", "version", "sha256")
+    return data | {"new": is_new, "questions": len(questions.questions), "rows": rows}
+
+
+# ── who answers, and what it costs ───────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,97 +107,28 @@ class PlannedAnswers:
     left_out: Mapping[str, str]
 
     @property
-    def going_on(self) -> list[StoredCohort]:
-        """The cohorts that some answer is missing in."""
-        return [stored for stored in self.earlier if stored.ended_at is None]
-
-    @property
     def rows(self) -> int:
-        """The forecasts that an agent is asked for."""
+        """Return the number of forecasts that an agent is asked for."""
         return len(self.snapshot.shown)
-
-
-@command(table=True, plays=True)
-def run(
-    chosen: Options,
-    due: str | None = option("The round due that day, not the newest.", "DATE"),
-    prompt: str = option(
-        "zero_shot, scratchpad, another, your own .md, or own: each agent's.", "NAME", default="scratchpad"
-    ),
-    prices: bool = flag("Show freeze values; of markets, the crowd's probability."),
-    evidence: bool = flag("Show articles from the config's source."),
-    batch: int = option("Questions in one call.", default=1, min=1),
-    agents: list[str] | None = option("Only this agent; repeatable.", "NAME", "--agent"),
-    baselines: bool = flag("Beside the agents: always 0, 0.5 and 1, random, the freeze value, naive."),
-    dry: bool = flag("Only show what it would cost."),
-    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
-    clock: Path | None = CLOCK_FILE,
-) -> None:
-    """Let the config's agents answer a stored question set, after showing what that costs.
-
-    Data questions are asked for all their dates at once. --prompt, --prices and --evidence are the methods of
-    ForecastBench's paper. Line-up and method are frozen in a cohort that never trades. Running it again asks
-    what is missing. The exit status is 2 if an agent did not finish, or a model left questions out.
-
-    Example: arena study forecastbench run --prompt scratchpad --prices --baselines
-
-    Next: arena study forecastbench file --as ORG --model AGENT -o DIR
-    """
-    settings, time = chosen.load_to_play(os.environ), clock_of(clock)()
-    method = AskingMethod(prompt, prices, evidence, batch)
-    hint = "arena study forecastbench run continues it; a call in progress may still be charged"
-    with (
-        prints_aside(),
-        closing(Record.open(settings.database)) as record,
-        interruptible("stopped; what was answered is kept", hint),
-    ):
-        planned = plan(settings, record, due, method, agents or (), baselines, time.now())
-        estimates = run_async(estimated(planned, record))
-        cost = cost_data(estimates)
-        if not dry:
-            confirm(cost, planned, yes, chosen.json)
-        trouble = () if dry else run_async(play(planned, record, cost["calls"]["low"], time))
-        data = run_data(planned, record, cost, trouble) | {"asked": not dry, "late": is_late(planned, time)}
-    chosen.answer(data, _say_run, data, chosen.table)
-    if not dry and (unfinished_agents(data) or silent_agents(data)):
-        raise typer.Exit(2)
-
-
-def kept_set(record: Record, due: str | None) -> BenchmarkFile:
-    """The question set due on a day, or the newest that is kept."""
-    sets = record.read(newest_files, "questions", None if due is None else [due])
-    if not sets:
-        words = f"the record has no question set{f' due {due}' if due else ''}"
-        raise ArenaError("no_questions", words, "arena study forecastbench fetch")
-    return sets[-1]
 
 
 def plan(
     config: Config,
     record: Record,
-    due: str | None,
+    kept: BenchmarkFile,
     method: AskingMethod,
     only: Sequence[str],
     with_baselines: bool,
     at: datetime,
 ) -> PlannedAnswers:
-    """Who is to be asked what: nobody whose answers are in."""
-    from arena.rounds.forecasting import (
-        answered_agents,
-        answered_by,
-        baselines,
-        decided_at,
-        line_up,
-        set_snapshot,
-    )
-
-    kept = kept_set(record, due)
+    """Return who is to be asked what: nobody whose answers are in."""
     asked: QuestionSet = strictly(read_question_set, kept.name, kept.text)
-    more = baselines(record, asked, [agent.name for agent in config.agents]) if with_baselines else []
-    whole = line_up(config, method, only, more)
+    added = baselines(record, asked, [agent.name for agent in config.agents]) if with_baselines else []
+    whole = line_up(config, method, only, added)
     earlier = answered_by(record, kept, method)
     done = answered_agents(record, earlier)
     waiting = missing_keys(whole.agents, environment(config.folder, os.environ))
+
     fresh = [agent for agent in whole.agents if agent.name not in done and agent.name not in waiting]
     left_out = _left_out(fresh, done)
     fresh = [agent for agent in fresh if agent.name not in left_out]
@@ -164,6 +137,7 @@ def plan(
         if absent:
             words = f"{agent.name} is made from {absent[0]}, which waits for {waiting[absent[0]]}"
             raise ArenaError("apart", words, "set it, or omit the agent: name the others with --agent")
+
     snapshot = set_snapshot(asked, kept.version, decided_at(asked, at), method)
     return PlannedAnswers(kept, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting, left_out)
 
@@ -181,90 +155,101 @@ def _left_out(fresh: Sequence[AgentConfig], done: Collection[str]) -> dict[str, 
     return left_out
 
 
-async def estimated(planned: PlannedAnswers, record: Record) -> list[tuple[Estimate, float]]:
-    """What each agent that is to be asked uses for the whole set, and which share of it is left."""
-    config, (view, times) = planned.config, sample_view(planned.config, planned.snapshot)
-    unfinished = {
-        one.agent: one.answered
-        for stored in planned.going_on
-        for one in record.read(read_answer_usage, stored.id)
-        if one.status in (None, "failed")
-    }
-    asked = tuple(x for x in config.agents if x in planned.fresh or x.name in unfinished)
+@dataclass(frozen=True, slots=True)
+class LeftToAsk:
+    """What an agent is expected to use for the whole set, and which share of the set is left."""
+
+    estimate: Estimate
+    share: float
+
+    def usage(self, end: str) -> Usage:
+        """Return what is used for what is left, at one end of the estimate."""
+        whole: Usage = getattr(self.estimate, end)
+        return whole.times(Fraction(self.share).limit_denominator(10_000))
+
+
+async def estimate(planned: PlannedAnswers, record: Record) -> list[LeftToAsk]:
+    """Return what each agent that is to be asked is expected to use, from a sample of the questions."""
+    config = planned.config
+    view, times = sample_view(config, planned.snapshot)
+    answered: dict[str, int] = {}
+    for stored in planned.earlier:
+        if stored.ended_at is None:
+            for usage in record.read(read_answer_usage, stored.id):
+                if usage.status in (None, "failed"):
+                    answered[usage.agent] = usage.answered
+
+    asked = tuple(agent for agent in config.agents if agent in planned.fresh or agent.name in answered)
     given = kind_inputs(config, config.prompts)
     with progress("Working out what it costs"):
-        estimates = await estimate_lineup(replace(config, agents=asked), given, view)
-    whole = [replace(one, **{end: getattr(one, end).times(times) for end in ENDS}) for one in estimates]
-    return [(one, left_of(one, unfinished.get(one.agent, 0))) for one in whole]
+        sampled = await estimate_lineup(replace(config, agents=asked), given, view)
+
+    left = []
+    for part in sampled:
+        whole = replace(part, **{end: getattr(part, end).times(times) for end in ENDS})
+        share = 1.0
+        if whole.low.calls:
+            share = max(0.0, 1 - answered.get(whole.agent, 0) / whole.low.calls)
+        left.append(LeftToAsk(whole, share))
+    return left
 
 
-def left_of(estimate: Estimate, answered: int) -> float:
-    """The share of an agent's questions that is left after so many answers."""
-    return max(0.0, 1 - answered / estimate.low.calls) if estimate.low.calls else 1.0
+def cost_data(left: Sequence[LeftToAsk]) -> dict[str, Any]:
+    """Return calls, tokens and dollars of what is left, agent by agent and in all, for JSON."""
+    totals = {end: total_usage(one.usage(end) for one in left) for end in ENDS}
+    data: dict[str, Any] = {}
+    for name in ("calls", "tokens_in", "tokens_out"):
+        data[name] = {end: getattr(total, name) for end, total in totals.items()}
+    data["usd"] = {end: exact(total.cost) for end, total in totals.items()}
+
+    data["agents"] = []
+    for one in left:
+        agent = {"agent": one.estimate.agent, "left": round(one.share, 4)}
+        agent["usd"] = {end: exact(one.usage(end).cost) for end in ENDS}
+        agent["trouble"] = one.estimate.trouble or None
+        agent["faults"] = [attributes(fault, "message", "hint") for fault in one.estimate.faults]
+        data["agents"].append(agent)
+    return data
 
 
-def cost_data(estimates: Sequence[tuple[Estimate, float]]) -> dict[str, Any]:
-    """Calls, tokens and dollars of what is left, agent by agent and in all."""
-
-    def use(end: str, one: Estimate, left: float) -> Usage:
-        used: Usage = getattr(one, end)
-        return used.times(Fraction(left).limit_denominator(10_000))
-
-    totals = {end: total_usage(use(end, one, left) for one, left in estimates) for end in ENDS}
-    figures = {
-        name: {end: getattr(total, name) for end, total in totals.items()}
-        for name in ("calls", "tokens_in", "tokens_out")
-    }
-    return figures | {
-        "usd": {end: exact(total.cost) for end, total in totals.items()},
-        "agents": [
-            {
-                "agent": one.agent,
-                "left": round(left, 4),
-                "usd": {end: exact(use(end, one, left).cost) for end in ENDS},
-                "trouble": one.trouble or None,
-                "faults": [attributes(fault, "message", "hint") for fault in one.faults],
-            }
-            for one, left in estimates
-        ],
-    }
-
-
-def _cost_words(cost: Mapping[str, Any]) -> str:
-    calls, usd = cost["calls"], cost["usd"]
-    words = f"{calls['low']:,} calls, about {cost['tokens_in']['expected']:,} tokens in and "
-    words += f"{cost['tokens_out']['expected']:,} out: "
+def cost_sentence(cost: Data) -> str:
+    """Return calls, tokens and dollars in words."""
+    usd = cost["usd"]
+    tokens = f"about {cost['tokens_in']['expected']:,} tokens in and {cost['tokens_out']['expected']:,} out"
+    start = f"{cost['calls']['low']:,} calls, {tokens}"
     if usd["expected"] is None:
-        return f"{words}unknown, because a price is unknown"
+        return f"{start}: unknown, because a price is unknown"
     most = "no known limit" if usd["high"] is None else f"${usd['high']:,.2f} at the most"
-    return f"{words}${usd['expected']:,.2f} expected, ${usd['low']:,.2f} at the least, {most}"
+    return f"{start}: ${usd['expected']:,.2f} expected, ${usd['low']:,.2f} at the least, {most}"
 
 
-def confirm(cost: Mapping[str, Any], planned: PlannedAnswers, yes: bool, as_json: bool) -> None:
-    """Say what it costs before anyone is asked; without a yes nobody is."""
+def confirm(cost: Data, planned: PlannedAnswers, yes: bool, as_json: bool) -> None:
+    """Say what it costs before anyone is asked; raise `ArenaError` unless somebody says yes."""
     if not cost["calls"]["low"]:
         return
     who = count_text(len(cost["agents"]), "agent")
-    words = f"{who}, {count_text(planned.rows, 'forecast')} each: {_cost_words(cost)}"
+    words = f"{who}, {count_text(planned.rows, 'forecast')} each: {cost_sentence(cost)}"
     if not yes and (as_json or not sys.stdin.isatty()):
-        raise ArenaError(
-            "not_confirmed", f"nothing was asked: {words}", "--yes asks, --dry only shows the cost"
-        )
+        hint = "--yes asks, --dry only shows the cost"
+        raise ArenaError("not_confirmed", f"nothing was asked: {words}", hint)
+
     print(words, file=sys.stderr)
-    if yes:
-        return
-    if not typer.confirm("Ask them?", True, err=True):
+    if not yes and not typer.confirm("Ask them?", True, err=True):
         raise ArenaError("stopped", "nothing was asked", "--dry shows what it would cost")
 
 
+# ── answering ────────────────────────────────────────────────────────────────────────────────────────────
+
+
 async def play(planned: PlannedAnswers, record: Record, calls: int, clock: Clock) -> tuple[str, ...]:
-    """Go on with what was begun, then let the new ones answer; what was missing, in words."""
+    """Go on with what was begun, then let the new ones answer; return what was missing, in words."""
     if planned.fresh:
-        line_up = replace(planned.config, agents=planned.fresh)
-        begin_set(line_up, planned.kept, planned.method, planned.snapshot.at, record)
+        config = replace(planned.config, agents=planned.fresh)
+        begin_set(config, planned.kept, planned.method, planned.snapshot.at, record)
     ended = {stored.id for stored in planned.earlier if stored.ended_at is not None}
-    every = answered_by(record, planned.kept, planned.method)
-    todo = [stored for stored in every if stored.id not in ended]
+    cohorts = answered_by(record, planned.kept, planned.method)
+    todo = [stored for stored in cohorts if stored.id not in ended]
+
     trouble: list[str] = []
     with progress("Asking", calls or None) as moved:
         async with open_world(planned.config, record, clock) as world, watched(record, todo, moved, calls):
@@ -294,26 +279,25 @@ async def watched(
         await asyncio.gather(task, return_exceptions=True)
 
 
-def run_data(
-    planned: PlannedAnswers, record: Record, cost: Mapping[str, Any], trouble: Sequence[str]
-) -> dict[str, Any]:
-    """What was answered by this method, and what it took, for JSON."""
-    cohorts = answered_by(record, planned.kept, planned.method)
-    agents = [
-        {
-            "cohort": stored.cohort.number,
-            **attributes(one, "agent", "forecasts", "calls", "tokens_in", "tokens_out"),
-            "status": one.status or "pending",
-            "note": one.note or "",
-            "usd": None if one.unknown else exact(one.cost),
-            "usd_known": exact(one.cost),
-            "usd_more_at_most": exact(one.at_worst),
-        }
-        for stored in cohorts
-        for one in record.read(read_answer_usage, stored.id)
-    ]
-    unknown = any(one["usd"] is None for one in agents)
-    known, more = (round(sum(one[name] for one in agents), 6) for name in ("usd_known", "usd_more_at_most"))
+# ── what came of it ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def run_data(planned: PlannedAnswers, record: Record, cost: Data, trouble: Sequence[str]) -> dict[str, Any]:
+    """Return what was answered by this method, and what it took, for JSON."""
+    agents: list[dict[str, Any]] = []
+    for stored in answered_by(record, planned.kept, planned.method):
+        for usage in record.read(read_answer_usage, stored.id):
+            agent = {"cohort": stored.cohort.number, "status": usage.status or "pending"}
+            agent |= attributes(usage, "agent", "forecasts", "calls", "tokens_in", "tokens_out")
+            agent |= {"note": usage.note or "", "usd": None if usage.unknown else exact(usage.cost)}
+            agent |= {"usd_known": exact(usage.cost), "usd_more_at_most": exact(usage.at_worst)}
+            agents.append(agent)
+
+    counts = ("calls", "tokens_in", "tokens_out")
+    total: dict[str, Any] = {name: sum(agent[name] for agent in agents) for name in counts}
+    for name in ("usd_known", "usd_more_at_most"):
+        total[name] = round(sum(agent[name] for agent in agents), 6)
+    total["usd"] = None if any(agent["usd"] is None for agent in agents) else total["usd_known"]
     return {
         "question_set": planned.kept.name,
         "due": planned.kept.due,
@@ -324,17 +308,16 @@ def run_data(
         "waiting": dict(planned.waiting),
         "left_out": dict(planned.left_out),
         "trouble": list(trouble),
-        "total": {name: sum(one[name] for one in agents) for name in ("calls", "tokens_in", "tokens_out")}
-        | {"usd": None if unknown else known, "usd_known": known, "usd_more_at_most": more},
+        "total": total,
     }
 
 
-def unfinished_agents(data: Mapping[str, Any]) -> list[str]:
+def unfinished_agents(data: Data) -> list[str]:
     """Return the agents whose turn is open or failed: running the command again asks them."""
     return [agent["agent"] for agent in data["agents"] if agent["status"] in UNFINISHED]
 
 
-def silent_agents(data: Mapping[str, Any]) -> list[str]:
+def silent_agents(data: Data) -> list[str]:
     """Return the agents with a model that answered, but left questions out.
 
     Kinds without a model state what they have: the market, for example, nothing on data questions.
@@ -344,43 +327,59 @@ def silent_agents(data: Mapping[str, Any]) -> list[str]:
 
 
 def is_late(planned: PlannedAnswers, clock: Clock) -> bool:
-    """Whether the day is over on which answers to the set were due."""
+    """Tell whether the day is over on which answers to the set were due."""
     return f"{clock.now():%Y-%m-%d}" > planned.kept.due
 
 
-def _say_run(data: Mapping[str, Any], choice: TableChoice) -> None:
-    print(f"{data['question_set']}, due {data['due']}, asked by {data['method']}:")
+def run_page(data: Data, choice: TableChoice) -> Page:
+    """Yield the answers of each agent, what they cost, and what is left."""
+    if data["set"]["new"]:
+        yield from _set_sentences(data["set"])
+    yield f"{data['question_set']}, due {data['due']}, asked by {data['method']}:"
     if data["agents"]:
-        print_table(ANSWERS, data["agents"], choice=choice)
+        yield Table(ANSWERS, data["agents"], choice=choice)
     if not data["asked"]:
-        print(f"Left to ask: {_cost_words(data['estimate'])}")
-    if data["total"]["calls"]:
-        total = data["total"]
+        yield f"Left to ask: {cost_sentence(data['estimate'])}"
+
+    total = data["total"]
+    if total["calls"]:
         spent = f"${total['usd_known']:,.4f}"
         if total["usd_more_at_most"]:
             spent += f", and at most ${total['usd_more_at_most']:,.4f} more for calls without an answer"
-        words = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out, {spent}"
-        print(f"Spent: {total['calls']:,} calls, {words}")
-    for words in _warnings_of(data):
-        print(plain(words))
+        tokens = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out"
+        yield f"Spent: {total['calls']:,} calls, {tokens}, {spent}"
+    yield from map(plain, _warnings(data))
+
     is_left = not data["asked"] and data["estimate"]["calls"]["low"]
     following = "run" if is_left else "file --as ORG --model AGENT -o DIR"
-    print(f"Next: {typed(f'forecastbench {following}')}")
+    yield f"Next: {typed(f'study forecastbench {following}')}"
 
 
-def _warnings_of(data: Mapping[str, Any]) -> Iterator[str]:
-    for one in data["estimate"]["agents"]:
-        for words in filter(None, [one["trouble"], *(fault["message"] for fault in one["faults"])]):
-            yield f"Warning: {one['agent']}: {words}"
+def _set_sentences(questions: Data) -> Iterator[str]:
+    """Yield which question set is new in the record."""
+    rows = questions["rows"]
+    count = count_text(questions["questions"], "question")
+    yield f"{questions['name']}: new, version {questions['version']}"
+    yield f"  {count}: {rows['market']:,} market rows, {rows['dataset']:,} data rows"
+    yield f"  SHA-256 {questions['sha256']}"
+
+
+def _warnings(data: Data) -> Iterator[str]:
+    """Yield what is amiss with the answers, or may be."""
+    for agent in data["estimate"]["agents"]:
+        for words in filter(None, [agent["trouble"], *(fault["message"] for fault in agent["faults"])]):
+            yield f"Warning: {agent['agent']}: {words}"
     for name, variable in data["waiting"].items():
         yield f"{name} waits for {variable}: set it and run this again"
     for name, reason in data["left_out"].items():
         yield f"{name} is left out: {reason}"
+
     yield from data["trouble"]
+    silent = silent_agents(data)
     if data["asked"] and unfinished_agents(data):
         yield "Not complete: running this again asks only what is missing"
-    if data["asked"] and silent_agents(data):
-        yield f"Not every question was answered by {', '.join(silent_agents(data))}: this is not asked again"
+    if data["asked"] and silent:
+        yield f"Not every question was answered by {', '.join(silent)}: this is not asked again"
     if data["late"]:
         yield (
             f"The set was due {data['due']}: later answers are no submission; models may know the outcomes"

@@ -13,6 +13,8 @@ WIDEST = 100
 """The characters of a line of help, however wide the terminal is."""
 METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
 """What help calls the value of an option that has no word of its own for it."""
+UNLISTED = ("show_completion",)
+"""Options that help need not list: --install-completion does what this one is for."""
 INDENT = 2
 MOST_OF_NAMES = 24
 """The characters of the names of options, beside which their meanings stand."""
@@ -24,7 +26,8 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
     `panels` are the commands below it with what each says of itself first, by the panel that lists them.
     """
     width = min(width, WIDEST)
-    options = [each for each in command.params if each.param_type_name == "option" and not each.hidden]
+    options = [each for each in command.params if each.param_type_name == "option"]
+    options = [option for option in options if not option.hidden and option.name not in UNLISTED]
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     is_program = context.parent is None
 
@@ -38,12 +41,13 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
         parts.append(section("Arguments:", [(name_of(each), each.help or "") for each in arguments], width))
     own = [option for option in options if is_program or option.name not in SHARED]
     shared = [option for option in options if option not in own]
-    if own:
-        parts.append(section("Options:", [option_row(option) for option in own], width))
+    rows = [option_row(option) for option in own]
     if is_program:
-        rows = [shared_row(name) for name in SHARED if not any(option.name == name for option in options)]
-        parts.append(section("Options of many commands:", rows, width))
-    elif shared:
+        known = [option.name for option in options]
+        rows += [shared_row(name) for name in SHARED if name not in known]
+    if rows:
+        parts.append(section("Options:", rows, width))
+    if shared and not is_program:
         names = ", ".join(option.opts[0] for option in shared)
         parts.append(filled(f"Also: {names}; see arena --help.", width, INDENT))
     if command.epilog:
@@ -67,7 +71,7 @@ def usage(path: str, arguments: Sequence[Any], has_options: bool, has_commands: 
 
 def name_of(argument: Any) -> str:
     """Return what help calls an argument."""
-    return str(argument.metavar or argument.name.upper())
+    return str(argument.metavar or argument.name.upper()).strip("[]")
 
 
 def option_row(option: Any) -> tuple[str, str]:

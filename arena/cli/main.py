@@ -105,11 +105,11 @@ class Family(TyperGroup):
 
 EXIT_STATUSES = {
     0: "success, or stopped as asked",
-    1: "nothing was done, or a check found a fault",
-    2: "only part was done: a turn failed, a record was rejected or a model was not reached",
-    USAGE: "usage error: nothing was done",
-    INTERRUPTED: "interrupted by Ctrl-C, finished work is kept",
-    141: "the reader of the output closed the pipe",
+    1: "failed, or a check found a fault",
+    2: "partly done",
+    USAGE: "wrong usage",
+    INTERRUPTED: "Ctrl-C",
+    141: "the output's reader is gone",
 }
 """What a script can go by."""
 
@@ -137,10 +137,11 @@ class Program(Family):
             status = INTERRUPTED
             if isinstance(error.__context__, EOFError):
                 print(file=sys.stderr)  # the question has no end of line
-                status, unanswered = 1, ArenaError("not_asked", "no answer was given", "see --help")
-                print_error(unanswered, "--json" in words)
+                status = 1
+                print_error(ArenaError("not_asked", "no answer was given", "see --help"), "--json" in words)
         except UsageError as error:
-            status, context = USAGE, error.ctx
+            status = USAGE
+            context = error.ctx
             if "--json" not in words and context and type(error).__name__ == "NoArgsIsHelpError":
                 print(context.get_help())
             else:
@@ -152,25 +153,25 @@ class Program(Family):
         sys.exit(status)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; what whoever reads the output no longer wants is not written."""
+        """Run the command, and turn what went wrong into an exit status."""
         try:
             done = super().invoke(ctx)
             sys.stdout.flush()
         except ArenaError as error:
-            print_error(error, as_json=bool(ctx.obj and ctx.obj.json))
+            print_error(error, _wants_json(ctx))
             raise typer.Exit(error.status) from error
         except LookupError as error:
             from markets.registry import UntrustedExtension  # only now: another package may have that name
 
             if not isinstance(error, UntrustedExtension):
                 raise
-            print_error(ArenaError("untrusted", str(error)), as_json=bool(ctx.obj and ctx.obj.json))
+            print_error(ArenaError("untrusted", str(error)), _wants_json(ctx))
             raise typer.Exit(USAGE) from error
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "can't start new thread" not in str(error):
                 raise
             hint = "allow it more memory, or play fewer agents at once; finished work is kept"
-            print_error(ArenaError("no_memory", "out of memory", hint), bool(ctx.obj and ctx.obj.json))
+            print_error(ArenaError("no_memory", "out of memory", hint), _wants_json(ctx))
             raise typer.Exit(1) from error
         except BrokenPipeError:
             watched = select.poll()
@@ -180,6 +181,11 @@ class Program(Family):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from None
         return done
+
+
+def _wants_json(context: Any) -> bool:
+    """Return whether the command that was asked for answers in JSON."""
+    return bool(context.obj and context.obj.json)
 
 
 def usage_text(message: str) -> str:
@@ -238,7 +244,7 @@ def arena(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Paper Arena: LLM agents bet play money on prediction markets, and you learn who forecasts well."""
+    """Let LLM agents bet play money on prediction markets, and learn who forecasts well."""
     context.obj = Options(config, database)
     if context.invoked_subcommand is None:
         print(FIRST_LINES, end="")

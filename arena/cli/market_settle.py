@@ -1,9 +1,10 @@
-"""`arena admin settle`: a person's decision on how a market ended."""
+"""A person's decision on how a market ended."""
 
 import re
+from collections.abc import Iterator
 
 from arena.cli.markets import asked, named
-from arena.cli.options import Options, argument, command, flag, option
+from arena.cli.options import Options
 from arena.cli.output import exact, minute, typed
 from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
@@ -21,24 +22,8 @@ PAYOUTS: dict[str, int | None] = {"50-50": ONE // 2, "refund": None}
 _SHARE = re.compile(r"[01](\.[0-9]{1,6})?")
 
 
-@command()
-def settle(
-    chosen: Options,
-    market: str = argument("ID", "Its id, as arena show markets shows it."),
-    payout: str | None = option("What a YES share pays: 0 to 1, 50-50, or refund.", "P"),
-    because: str = option("Why; shown with the market wherever it is shown.", "REASON", default=""),
-    withdraw: bool = flag("Withdraw the decision that was made."),
-) -> None:
-    """Settle a closed market of a live venue by hand, where the venue never says how it ended.
-
-    The decision goes into the record, sealed like any result, and is paid when its cohorts are settled next.
-    Nothing is ever deleted: a later decision, or the venue's own later word, reverses the payment and pays
-    anew. --withdraw refunds what shares cost, and the market is not scored, until one of these comes.
-
-    Example: arena admin settle polymarket:501234 --payout 1 --because "both services paid YES"
-
-    Next: arena show market ID
-    """
+def settle_market(chosen: Options, market: str, payout: str | None, because: str, withdraw: bool) -> None:
+    """Write a person's decision on how a market ended into the record, and answer with it."""
     reason = check_reason(because)
     if withdraw == (payout is not None):
         words = "give either --payout or --withdraw"
@@ -60,7 +45,7 @@ def settle(
         "because": resolution.reason,
         "source": resolution.source,
     }
-    chosen.answer(data, say_decision, resolution)
+    chosen.answer(data, decision_page, resolution)
 
 
 def _decide(
@@ -101,15 +86,16 @@ def read_payout(text: str) -> int | None:
     return share
 
 
-def say_decision(resolution: Resolution) -> None:
-    """Print what was decided, and what happens next."""
-    market, payout = resolution.market_id, resolution.payout
+def decision_page(resolution: Resolution) -> Iterator[str]:
+    """Yield what was decided, and what happens next."""
+    market = resolution.market_id
+    payout = resolution.payout
     if resolution.withdrawn:
-        print(f"{market}: the decision is withdrawn; shares are refunded until it is settled anew.")
+        yield f"{market}: the decision is withdrawn; shares are refunded until it is settled anew."
     elif payout is None:
-        print(f"{market} is settled by hand: everyone gets back what shares cost.")
+        yield f"{market} is settled by hand: everyone gets back what shares cost."
     else:
         no = exact(ONE - payout)
-        print(f"{market} is settled by hand: a YES share pays ${exact(payout):g}, a NO share ${no:g}.")
-    print(f"Version {resolution.version}, known from {minute(resolution.known_at)} UTC: {resolution.reason}")
-    print(f"Cohorts that go on are paid when they are settled next. Next: {typed(f'markets show {market}')}")
+        yield f"{market} is settled by hand: a YES share pays ${exact(payout):g}, a NO share ${no:g}."
+    yield f"Version {resolution.version}, known from {minute(resolution.known_at)} UTC: {resolution.reason}"
+    yield f"Cohorts that go on are paid when they are settled next. Next: {typed(f'show market {market}')}"

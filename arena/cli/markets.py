@@ -1,15 +1,25 @@
-"""`arena markets`: what a venue offers, as the record has seen it, and what was rejected of it."""
+"""What a venue offers, as the record has seen it, and what was rejected of it: `arena show market`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any
 
-from arena.cli.options import Options, argument, command, instant, option
-from arena.cli.output import attributes, cents, cents_of, duration, exact, minute, one_line, plain, typed
-from arena.cli.page import json_rows, print_table
-from arena.cli.page import line_width
-from arena.cli.table import TableChoice, TableColumn, exact_at
+from arena.cli.options import Options, instant
+from arena.cli.output import (
+    attributes,
+    cents,
+    cents_of,
+    duration,
+    exact,
+    minute,
+    one_line,
+    plain,
+    plain_lines,
+    typed,
+)
+from arena.cli.page import Block, line_width
+from arena.cli.table import Table, TableChoice, TableColumn, exact_at
 from arena.clock import now
 from arena.errors import ArenaError
 from arena.record.queries.cohorts import read_cohorts
@@ -34,11 +44,14 @@ WIDEST = 72
 BARS = "▁▂▃▄▅▆▇█"
 
 
-AT = option("As known at this time, in UTC.", "TIME")
+def market_page_at_venue(market: Market) -> tuple[str, str] | None:
+    """Return the name and the address of a market's page at its venue, where it has one."""
+    return venue_page(market.id, market.event_id, market.slug, market.event_slug)
 
 
-def _address(market: Market) -> str | None:
-    page = venue_page(market.id, market.event_id, market.slug, market.event_slug)
+def _address(seen: KnownMarket) -> str | None:
+    """Return the address of a market's page at its venue, where it has one."""
+    page = market_page_at_venue(seen.listing.market)
     return page and page[1]
 
 
@@ -55,7 +68,7 @@ MARKET = (
     TableColumn("seen_at", "seen (UTC)", minute, 6, "listing.quote.at"),
     TableColumn("closes_at", "closes", "%Y-%m-%d", 1, "listing.market.closes_at"),
     TableColumn("status", gives_way=4),
-    TableColumn("venue_url", "link", gives_way=10, value=lambda seen: _address(seen.listing.market)),
+    TableColumn("venue_url", "link", gives_way=10, value=_address),
 )
 PRICES = (
     TableColumn("at", "price since (UTC)", "%Y-%m-%d %H:%M:%S"),
@@ -66,6 +79,8 @@ PRICES = (
     TableColumn("volume", value=exact_at("volume")),
 )
 LEVELS = (TableColumn("price", value=exact_at("price")), TableColumn("shares", value=exact_at("shares")))
+BOOK = ("shares", "bid ¢", "ask ¢", "shares")
+BOOK_ROWS = 10
 ENDS = (
     TableColumn("version"),
     TableColumn("known_at", "known from (UTC)", minute),
@@ -89,82 +104,64 @@ REJECTED = (
 )
 
 
-@command(table=True)
 def list_markets(
-    chosen: Options,
-    search: str = option("Only with these words in question, rules or id.", "WORDS", default=""),
-    category: str = option("Only this category.", "NAME", default=""),
-    status: Literal["open", "waiting", "ended", "all"] = option("Open, unresolved or ended.", default="open"),
-    limit: int = option("Show at most so many.", default=40, min=1),
-    at: str | None = AT,
+    chosen: Options, search: str, category: str, status: str, limit: int, at: str | None
 ) -> None:
-    """List the markets that the record has seen, with their latest price; most traded first.
-
-    A market is waiting when it has closed, or is no longer quoted, and no resolution is known.
-
-    Example: arena show markets --search "interest rate" --limit 10
-
-    Next: arena show market ID
-    """
+    """Answer with the markets that the record has seen until a time, with their latest price."""
     with chosen.reading() as connection:
         when = asked(connection, at)
         known = read_markets(connection, when)
-    found = filter_markets(known, search, category, status)
-    rows = json_rows(MARKET, found[:limit])
-    data = {"at": when, "known": len(known), "found": len(found), "markets": rows}
-    chosen.answer(data, _say, found, limit, len(known), chosen.table)
+    matching = filter_markets(known, search, category, status)
+
+    rows = Table(MARKET, matching[:limit], choice=chosen.table)
+    data = {"at": when, "known": len(known), "found": len(matching), "markets": rows.data()}
+    chosen.answer(data, list_page, rows, len(matching), len(known))
 
 
 def asked(connection: Connection, at: str | None) -> datetime:
-    """The instant that was asked for, or the newest: in a made-up world its own."""
+    """Return the instant that was asked for, or the newest: in a made-up world its own."""
     if at is not None:
         return instant(at)
     made_up = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
     return read_newest_instant(connection, BEGINNING if made_up else now())
 
 
-def _say(found: Sequence[KnownMarket], limit: int, known: int, choice: TableChoice) -> None:
-    if not found:
-        print(f"None of the {known:,} markets in the record matches." if known else "No market is known.")
-        print("Next:", typed("markets " + ("list --status all" if known else "sync")))
-        return
-    print_table(MARKET, found[:limit], choice=choice)
-    more = f" of {len(found):,}" if len(found) > limit else ""
-    print(f"{min(limit, len(found)):,}{more} markets. Next: {typed('show market ID')}")
+def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
+    """Yield the markets, and how many of how many they are."""
+    if not known:
+        yield "No market is known."
+        yield f"Next: {typed('run --sync')}"
+    elif not matching:
+        yield f"None of the {known:,} markets in the record matches."
+        yield f"Next: {typed('show markets --status all')}"
+    else:
+        yield rows
+        shown = len(rows.rows)
+        whole = f" of {matching:,}" if matching > shown else ""
+        yield f"{shown:,}{whole} markets. Next: {typed('show market ID')}"
 
 
-@command()
-def show(
-    chosen: Options,
-    market: str = argument("ID", "Its id, as arena show markets shows it."),
-    limit: int = option("At most so many price changes.", default=12, min=1),
-    at: str | None = AT,
-) -> None:
-    """Show one market: question, rules, price, book, price history, and how it ended.
-
-    Everything is as last seen. An id's venue may be omitted where it is clear.
-
-    Example: arena show market polymarket:501234
-
-    Next: arena run --sync reads the venue again.
-    """
+def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
+    """Answer with one market as it was last seen until a time, and its newest price changes."""
     with chosen.reading() as connection:
         when = asked(connection, at)
-        seen = named(connection, market, when)
+        seen = named(connection, name, when)
         quotes = read_price_changes(connection, seen.listing.market.id, when)
-    chosen.answer(_market_data(seen, quotes, limit), say_market, seen, quotes, limit, when)
+    data = _market_data(seen, quotes, limit)
+    chosen.answer(data, market_page, seen, quotes, limit, when, chosen.table)
 
 
 def named(connection: Connection, name: str, at: datetime) -> KnownMarket:
-    """The market of that id, or the only one that ends so."""
+    """Return the market of that id, or the only one that has it behind its venue's name."""
     known = read_known_ids(connection, at)
-    found = [market_id for market_id in known if market_id == name] or [
-        market_id for market_id in known if market_id.partition(":")[2] == name
-    ]
-    if len(found) == 1:
-        return read_markets(connection, at, found)[0]
-    if found:
-        message = f"{len(found)} markets are called {name!r}: {', '.join(found[:5])}"
+    matching = [market_id for market_id in known if market_id == name]
+    if not matching:
+        matching = [market_id for market_id in known if market_id.partition(":")[2] == name]
+
+    if len(matching) == 1:
+        return read_markets(connection, at, matching)[0]
+    if matching:
+        message = f"{len(matching)} markets are called {name!r}: {', '.join(matching[:5])}"
         raise ArenaError("unclear_market", message, "give the id with its venue")
     near = [market_id for market_id in known if name.casefold() in market_id.casefold()][:5]
     hint = f"did you mean {', '.join(near)}?" if near else f"{LIST_ALL} --search WORDS finds ids"
@@ -172,124 +169,130 @@ def named(connection: Connection, name: str, at: datetime) -> KnownMarket:
 
 
 def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict[str, Any]:
-    market, quote = seen.listing.market, seen.listing.quote
-    return json_rows(MARKET, [seen])[0] | {
+    """Return all that is known of a market, for JSON."""
+    market = seen.listing.market
+    quote = seen.listing.quote
+    (data,) = Table(MARKET, [seen]).data()
+    return data | {
         **attributes(market, "rules", "opens_at"),
         **{name: exact(getattr(market, name)) for name in ("tick", "fee_rate", "min_shares")},
-        "bids": json_rows(LEVELS, quote.bids if quote else ()),
-        "asks": json_rows(LEVELS, quote.asks if quote else ()),
+        "bids": Table(LEVELS, quote.bids if quote else ()).data(),
+        "asks": Table(LEVELS, quote.asks if quote else ()).data(),
         "changes": len(quotes),
-        "history": json_rows(PRICES, quotes[-limit:]),
-        "resolutions": json_rows(ENDS, seen.ends),
+        "history": Table(PRICES, quotes[-limit:]).data(),
+        "resolutions": Table(ENDS, seen.ends).data(),
     }
 
 
-def say_market(seen: KnownMarket, quotes: Sequence[Quote], limit: int, at: datetime) -> None:
-    """All of it for people. What a venue wrote is shown as it is, without colours or commands in it."""
+def market_page(
+    seen: KnownMarket, quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice
+) -> Iterator[Block]:
+    """Yield a market's question, rules, price, history and end, as the venue wrote them, as plain text."""
     market = seen.listing.market
-    print(f"{plain(market.question)}\n{market.id}, {plain(market.category)}, event {plain(market.event_id)}")
-    print(f"open {market.opens_at:%Y-%m-%d %H:%M} to {market.closes_at:%Y-%m-%d %H:%M} UTC: {seen.status}")
-    if page := venue_page(market.id, market.event_id, market.slug, market.event_slug):
-        print(f"at {page[0]}: {page[1]}")
-    print(f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n")
-    print("\n".join(plain(line) for line in market.rules.splitlines()).strip() + "\n")
-    _say_price(seen, at)
-    _say_history(quotes, limit, at)
+    yield plain(market.question)
+    yield f"{market.id}, {plain(market.category)}, event {plain(market.event_id)}"
+    yield f"open {market.opens_at:%Y-%m-%d %H:%M} to {market.closes_at:%Y-%m-%d %H:%M} UTC: {seen.status}"
+    page = market_page_at_venue(market)
+    if page:
+        yield f"at {page[0]}: {page[1]}"
+    yield f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n"
+    yield f"{plain_lines(market.rules).strip()}\n"
+
+    yield from _price_blocks(seen.listing.quote, at)
+    if len(quotes) > 1:
+        yield from _history_blocks(quotes, limit, at, choice)
     if seen.ends:
-        print_table((*ENDS[:2], PAID, ENDS[2]), seen.ends)
+        yield Table((*ENDS[:2], PAID, ENDS[2]), seen.ends)
     else:
-        print("No resolution is known.")
-    print(f"Next: {typed('run --sync')}")
+        yield "No resolution is known."
+    yield f"Next: {typed('run --sync')}"
 
 
-def _say_price(seen: KnownMarket, at: datetime) -> None:
-    quote = seen.listing.quote
+def _price_blocks(quote: Quote | None, at: datetime) -> Iterator[Block]:
+    """Yield the newest price, what was traded, and the book where there is one."""
     if quote is None:
-        print("No quotes yet.\n")
+        yield "No quotes yet.\n"
         return
+
     parts = {"mid": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
     prices = ", ".join(f"{name} {cents(price)}¢" for name, price in parts.items() if price is not None)
     age = duration(max(0, int((at - quote.at).total_seconds())))
     traded = "unknown volume" if quote.volume is None else f"${quote.volume // ONE:,} traded"
-    print(f"{prices or 'no price'}; {traded}; seen {age} ago\n")
+    yield f"{prices or 'no price'}; {traded}; seen {age} ago\n"
+
     if quote.bids or quote.asks:
-        rows = [
-            (*_level(bid)[::-1], *_level(ask)) for bid, ask in zip_longest(quote.bids[:10], quote.asks[:10])
-        ]
-        print_table(("shares", "bid ¢", "ask ¢", "shares"), rows)
+        levels = zip_longest(quote.bids[:BOOK_ROWS], quote.asks[:BOOK_ROWS])
+        yield Table(BOOK, [(*_level(bid)[::-1], *_level(ask)) for bid, ask in levels])
 
 
 def _level(level: Level | None) -> tuple[str, str]:
+    """Return the price and the shares of a level of a book; blanks where there is none."""
     return ("", "") if level is None else (cents(level.price), f"{exact(level.shares):,.0f}")
 
 
-def _say_history(quotes: Sequence[Quote], limit: int, at: datetime) -> None:
-    if len(quotes) < 2:
-        return
+def _history_blocks(
+    quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice
+) -> Iterator[Block]:
+    """Yield a line of bars, the span of prices, and the newest changes."""
     mids = [quote.mid for quote in quotes if quote.mid is not None]
-    line = sparkline(price_points(quotes, at, min(WIDEST, line_width() or WIDEST)))
     if mids:
+        yield sparkline(price_points(quotes, at, min(WIDEST, line_width() or WIDEST)))
         since = f"{minute(quotes[0].at)} until now"
-        print(f"{line}\n{since}, from {cents(min(mids))} to {cents(max(mids))}¢\n")
-    print_table(PRICES[:-1], quotes[: -limit - 1 : -1])
+        yield f"{since}, from {cents(min(mids))} to {cents(max(mids))}¢\n"
+
+    yield Table(PRICES[:-1], quotes[: -limit - 1 : -1], choice=choice)
     if len(quotes) > limit:
-        print(f"The last {limit:,} of {len(quotes):,} changes; --limit shows more.\n")
+        yield f"The last {limit:,} of {len(quotes):,} changes; --limit shows more.\n"
 
 
 def price_points(quotes: Sequence[Quote], until: datetime, count: int) -> list[int | None]:
-    """The mid at so many instants, evenly from the first price on: each the newest that was known then."""
+    """Return the mid at so many instants, evenly from the first price on: the newest known at each."""
     if not quotes:
         return []
-    start, found, place = quotes[0].at, list[int | None](), 0
+
+    start = quotes[0].at
+    points: list[int | None] = []
+    place = 0
     for step in range(count):
         at = start + (until - start) * step / max(1, count - 1)
         while place + 1 < len(quotes) and quotes[place + 1].at <= at:
             place += 1
-        found.append(quotes[place].mid)
-    return found
+        points.append(quotes[place].mid)
+    return points
 
 
 def sparkline(mids: Sequence[int | None]) -> str:
-    """Prices as a line of bars, from the lowest to the highest of them; a gap where there is none.
+    """Return prices as a line of bars, from the lowest to the highest of them; a gap where there is none.
 
     >>> sparkline([100_000, 200_000, None, 450_000]), sparkline([500_000] * 3)
     ('▁▃ █', '▄▄▄')
     """
     known = [mid for mid in mids if mid is not None]
-    low, high = min(known, default=0), max(known, default=ONE)
-    if low == high:
-        return "".join(" " if mid is None else BARS[3] for mid in mids)
-    steps = len(BARS) - 1
-    return "".join(" " if mid is None else BARS[(mid - low) * steps // (high - low)] for mid in mids)
+    low = min(known, default=0)
+    span = max(known, default=ONE) - low
+    bars = ""
+    for mid in mids:
+        if mid is None:
+            bars += " "
+        elif not span:
+            bars += BARS[3]
+        else:
+            bars += BARS[(mid - low) * (len(BARS) - 1) // span]
+    return bars
 
 
-@command(table=True)
-def rejected(
-    chosen: Options,
-    venue: str | None = option("Only this venue.", "NAME"),
-    kind: Literal["market", "quote", "resolution", "page", "article"] | None = option(
-        "Only records of this kind."
-    ),
-    limit: int = option("Show at most so many.", default=40, min=1),
-) -> None:
-    """List venue records that could not be used, with the reason and how often; newest first.
-
-    Some are only pending, such as a market whose outcome is disputed. --json shows each record as sent,
-    truncated.
-
-    Example: arena show markets --rejected --kind resolution
-
-    Next: arena run --sync tries them again.
-    """
+def list_rejected(chosen: Options, venue: str | None, kind: str | None, limit: int) -> None:
+    """Answer with the newest records of venues that could not be used."""
     with chosen.reading() as connection:
-        found = read_quarantine(connection, venue, kind, limit)
-    chosen.answer({"rejected": found}, _say_rejected, found, limit, chosen.table)
+        rejected = read_quarantine(connection, venue, kind, limit)
+    chosen.answer({"rejected": rejected}, rejected_page, rejected, limit, chosen.table)
 
 
-def _say_rejected(found: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> None:
-    if not found:
-        print(f"Nothing was rejected. Next: {typed('show markets')}")
+def rejected_page(rejected: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> Iterator[Block]:
+    """Yield what was rejected and why, or that nothing was."""
+    if not rejected:
+        yield f"Nothing was rejected. Next: {typed('show markets')}"
         return
-    print_table(REJECTED, found, choice=choice)
-    if len(found) == limit:
-        print(f"The newest {limit:,}; --limit shows more, --json what was sent.")
+    yield Table(REJECTED, rejected, choice=choice)
+    if len(rejected) == limit:
+        yield f"The newest {limit:,}; --limit shows more, --json what was sent."

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -40,6 +40,19 @@ class Options:
     table: TableChoice = field(default_factory=TableChoice)
     trust: bool = False
     """Whether `--trust-extensions` was given."""
+
+    def choose(self, given: Mapping[str, Any]) -> None:
+        """Note the shared options that were given after a command's name."""
+        self.config = given.get("config") or self.config
+        self.database = given.get("database") or self.database
+        self.json = given.get("json", False)
+        self.trust = given.get("trust_extensions", False)
+        self.table = TableChoice(given.get("wide", False), given.get("columns", ""))
+        AGAIN.set(self.again())
+        if any(name.endswith("_FILE") for name in os.environ):
+            from arena.config.environment import secrets_in_files
+
+            os.environ.update(secrets_in_files(os.environ))
 
     def load(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
@@ -109,7 +122,7 @@ class Options:
 
     @contextmanager
     def reading(self) -> "Iterator[Connection]":
-        """The record, as of one instant; without the config where only the record is named."""
+        """Yield the record, as of one instant; without the config where only the record is named."""
         from arena.record.schema.database import open_read_only, reading
 
         with open_read_only(self.record()) as engine, reading(engine) as connection:
@@ -128,7 +141,7 @@ class Options:
 
     @contextmanager
     def writing(self) -> "Iterator[Record]":
-        """The record, to be written."""
+        """Yield the record, to be written."""
         from arena.record.record import Record
 
         with closing(Record.open(self.record())) as record:
@@ -162,18 +175,31 @@ class Options:
 
 
 def option(help_text: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
-    """An option of a command, by its parameter's name unless others are given."""
+    """Return an option of a command, called as its parameter unless other names are given."""
     return typer.Option(default, *names, help=help_text, metavar=metavar or None, **more)
 
 
 def flag(help_text: str, *names: str) -> Any:
-    """An option that is there or not."""
+    """Return an option that is there or not."""
     return typer.Option(False, *names, help=help_text)
 
 
 def argument(metavar: str, help_text: str, default: Any = ..., **more: Any) -> Any:
-    """What a command is about, by its place."""
+    """Return what a command is about, given by its place."""
     return typer.Argument(default, metavar=metavar or None, help=help_text, **more)
+
+
+def refuse_together(given: Mapping[str, object], other: str, hint: str = "see --help") -> None:
+    """Raise a usage error if one of these options was given, which make no sense together with something.
+
+    >>> refuse_together({"--by": "price", "--csv": False}, "two agents")
+    Traceback (most recent call last):
+    arena.errors.ArenaError: --by can't be combined with two agents
+    """
+    names = [name for name, value in given.items() if value]
+    if names:
+        words = f"{' and '.join(names)} can't be combined with {other}"
+        raise ArenaError("not_together", words, hint, status=64)
 
 
 CONFIG_FILE = option("The config file.", "PATH")
@@ -186,7 +212,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
     "json": (bool, flag("Answer in JSON, errors too.")),
     "trust_extensions": (
         bool,
-        flag("Run the code and the commands of the config's folder, and remember that."),
+        flag("Run the code of the config's folder, and remember that."),
     ),
 }
 """The options that many commands have: their types, and how they are written."""
@@ -210,49 +236,51 @@ def command(
         "json",
     )
 
-    def made(function: Command) -> Command:
-        def run(context: typer.Context, **values: Any) -> None:
-            given = {name: values.pop(name) for name in names}
-            chosen: Options = context.find_root().obj
-            chosen.config = given.get("config") or chosen.config
-            chosen.database = given.get("database") or chosen.database
-            chosen.json = given.get("json", False)
-            chosen.trust = given.get("trust_extensions", False)
-            chosen.table = TableChoice(given.get("wide", False), given.get("columns", ""))
-            AGAIN.set(chosen.again())
-            if any(name.endswith("_FILE") for name in os.environ):
-                from arena.config.environment import secrets_in_files
+    def declare(function: Command) -> Command:
+        """Return the function as Typer calls it, with the shared options beside its own."""
 
-                os.environ.update(secrets_in_files(os.environ))
+        def run(context: typer.Context, **values: Any) -> None:
+            """Note what was chosen, then do what the command does."""
+            chosen: Options = context.find_root().obj
+            chosen.choose({name: values.pop(name) for name in names})
             function(chosen, **values)
 
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        parameters = [
-            inspect.Parameter("context", keyword, annotation=typer.Context),
-            *(each.replace(kind=keyword) for each in own),
-            *(inspect.Parameter(n, keyword, default=SHARED[n][1], annotation=SHARED[n][0]) for n in names),
-        ]
-        for each in parameters:
-            if each.annotation is bool and not each.default.param_decls:  # no --no-… beside it
-                each.default.param_decls = (f"--{each.name.replace('_', '-')}",)
-        run.__name__, run.__doc__ = function.__name__, function.__doc__
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        parameters = _parameters(function, names)
+        run.__name__ = function.__name__
+        run.__doc__ = function.__doc__
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         vars(run)["__signature__"] = inspect.Signature(parameters)
         return run
 
-    return made
+    return declare
+
+
+def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parameter]:
+    """Return the parameters of a command: the context, its own, and the shared options of these names."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    parameters += [parameter.replace(kind=keyword) for parameter in own]
+    for name in shared:
+        annotation, default = SHARED[name]
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
+
+    for parameter in parameters:
+        # Named here, for Typer would put a --no-… beside it.
+        if parameter.annotation is bool and not parameter.default.param_decls:
+            parameter.default.param_decls = (f"--{parameter.name.replace('_', '-')}",)
+    return parameters
 
 
 def refuse_given(options: Mapping[str, object], reason: str) -> None:
     """Raise a usage error that names the first of these options that was given, and says why it can't be."""
     for name, value in options.items():
-        if value not in (None, False, "", []):
-            raise ArenaError("not_together", f"{name} {reason}", "leave out one of them", status=64)
+        if value is not None and value is not False and value not in ("", []):
+            raise ArenaError("not_together", f"{name} {reason}", f"leave out {name}", status=64)
 
 
 def clock_of(file: Path | None) -> "Callable[[], Clock]":
-    """What opens the clock: that of a file where one is named, which must be readable already."""
+    """Return what opens the clock: that of a file where one is named, which must be readable already."""
     from arena.clock import PretendedClock, SystemClock
 
     if file is None:
@@ -262,7 +290,7 @@ def clock_of(file: Path | None) -> "Callable[[], Clock]":
 
 
 def instant(text: str) -> datetime:
-    """A time as people write it; without a zone it is UTC.
+    """Return a time as people write it; without a zone it is UTC.
 
     >>> instant("2026-01-04").isoformat()
     '2026-01-04T00:00:00+00:00'

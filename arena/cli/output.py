@@ -24,7 +24,7 @@ AGAIN = ContextVar("AGAIN", default="")
 
 
 def program() -> str:
-    """How this program is called from here: `arena` where that is on the path, else its file."""
+    """Return how this program is called from here: `arena` where that is on the path, else its file."""
     beside = Path(sys.executable).parent / "arena"
     if shutil.which("arena") or not beside.is_file():
         return "arena"
@@ -33,17 +33,17 @@ def program() -> str:
 
 
 def typed(command: str) -> str:
-    """A command as it is typed next, with the options that name the same config and record."""
+    """Return a command as it is typed next, with the options that name the same config and record."""
     return f"{program()} {command}{AGAIN.get()}"
 
 
 def print_json(value: object) -> None:
-    """One JSON document on standard output. NaN and infinity are mistakes here."""
+    """Print one JSON document. NaN and infinity are mistakes here."""
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=json_value))
 
 
 def json_value(value: object) -> Any:
-    """What JSON has for a record, a day, an instant or a path."""
+    """Return what JSON has for a dataclass, a day, an instant or a path."""
     if is_dataclass(value):
         return attributes(value, *(field.name for field in fields(value)))
     if isinstance(value, date):
@@ -54,18 +54,18 @@ def json_value(value: object) -> Any:
 
 
 def attributes(row: object, *names: str) -> dict[str, Any]:
-    """Some of what a record holds, by name."""
+    """Return some of the attributes of a row, by name."""
     return {name: getattr(row, name) for name in names}
 
 
 def prints_aside() -> redirect_stdout[TextIO]:
-    """Standard output goes to standard error: an extension may print, and the answer may be JSON."""
+    """Send what is printed to standard error: an extension may print, and the answer may be JSON."""
     return redirect_stdout(sys.stderr)
 
 
 @contextmanager
 def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]:
-    """Ctrl-C ends the work within as an error, which says what became of it."""
+    """Turn Ctrl-C into an error that says what became of the work within."""
     with warnings.catch_warnings():
         # A call that is cut before it has begun is no mistake.
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
@@ -78,13 +78,14 @@ def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns; Ctrl-C cancels it between two of its steps, however often it is pressed.
+    """Return what a coroutine returns; Ctrl-C cancels it between two of its steps, however often pressed.
 
     A press that broke a step in two, as the second does in `asyncio.run`, could leave a task waiting forever.
     """
     import asyncio
 
     async def cancelled_by_press() -> T:
+        """Run the coroutine as a task that a press cancels."""
         task = cast("asyncio.Task[T]", asyncio.current_task())
         if threading.current_thread() is threading.main_thread():  # no other hears of signals
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
@@ -97,7 +98,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 
 def plain(text: str) -> str:
-    """A text on one line, without what a terminal would take for a command.
+    """Return a text on one line, without what a terminal would take for a command.
 
     >>> plain("Will it\\nrain?")
     'Will it rain?'
@@ -105,13 +106,18 @@ def plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
+def plain_lines(text: str) -> str:
+    """Return a text line by line, without what a terminal would take for a command."""
+    return "\n".join(plain(line) for line in text.splitlines())
+
+
 def one_line(text: str) -> str:
-    """The same, with single spaces between its words."""
+    """Return the same, with single spaces between its words."""
     return " ".join(plain(text).split())
 
 
 def without_password(address: str) -> str:
-    """A database's address as it may be shown.
+    """Return a database's address as it may be shown.
 
     >>> without_password("postgresql+psycopg://arena:secret@host/arena")
     'postgresql+psycopg://arena:***@host/arena'
@@ -122,7 +128,7 @@ def without_password(address: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """A text in one line of so many characters at most.
+    """Return a text in one line of so many characters at most.
 
     >>> shortened("Will it rain in Rome?", 12), shortened("Will it\\nrain?", 20)
     ('Will it rai…', 'Will it rain?')
@@ -132,7 +138,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def minute(at: datetime | str) -> str:
-    """An instant for people, to the minute.
+    """Return an instant for people, to the minute.
 
     >>> minute("2026-01-04T00:00:00+00:00")
     '2026-01-04 00:00'
@@ -141,12 +147,12 @@ def minute(at: datetime | str) -> str:
 
 
 def exact(millionths: int | None) -> float | None:
-    """The number whose shortest text is that of the millionths."""
+    """Return the number whose shortest text is that of the millionths."""
     return None if millionths is None else millionths / ONE
 
 
 def cents(price: int | None) -> str:
-    """A price in cents, as far as it has decimals.
+    """Return a price in cents, as far as it has decimals.
 
     >>> cents(405_000), cents(1_000), cents(None)
     ('40.5', '0.1', '')
@@ -155,12 +161,12 @@ def cents(price: int | None) -> str:
 
 
 def cents_of(dollars: float) -> str:
-    """The same of a price in dollars."""
+    """Return the same of a price in dollars."""
     return cents(round(dollars * ONE))
 
 
 def signed_dollars(value: float, places: int = 2) -> str:
-    """Dollars with their sign before them.
+    """Return dollars with their sign before them.
 
     >>> signed_dollars(-1_234.5), signed_dollars(1_234.5, 0), signed_dollars(0)
     ('-$1,234.50', '+$1,234', '$0.00')
@@ -170,7 +176,7 @@ def signed_dollars(value: float, places: int = 2) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A length of time in its largest unit.
+    """Return a length of time in its largest unit.
 
     >>> duration(200_000), duration(7_300), duration(59)
     ('2 d', '2 h', '59 s')
@@ -182,7 +188,7 @@ def duration(seconds: float) -> str:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Numbers in ascending order, with those that follow each other together.
+    """Return numbers in ascending order as text, those that follow each other together.
 
     >>> ranges([1, 2, 3, 5]), ranges([4])
     ('1-3, 5', '4')
@@ -206,9 +212,9 @@ def left_out_words(left_out: Mapping[str, int]) -> str:
 
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, int | None], None]]:
-    """A bar on standard error, or a line now and then where that is no terminal.
+    """Show a bar on standard error, or a line now and then where that is no terminal.
 
-    The function given says how many of how many.
+    Yields the function that is told how many of how many are done.
     """
     with stages(label, total) as told:
         yield lambda done, whole: told(label, done, whole)
@@ -219,10 +225,11 @@ LINE_EVERY = 10.0
 
 
 def progress_lines(timer: Callable[[], float]) -> Callable[[str, int, int | None], None]:
-    """Says on standard error how far work is, where there is no terminal; nothing if it is soon done."""
+    """Return what prints on standard error how far work is, where there is no terminal."""
     last = timer()
 
     def say(stage: str, done: int, total: int | None) -> None:
+        """Print a line if the last one was long ago."""
         nonlocal last
         if timer() - last >= LINE_EVERY:
             last = timer()
@@ -236,7 +243,7 @@ def progress_lines(timer: Callable[[], float]) -> Callable[[str, int, int | None
 def stages(
     label: str = "Starting", total: int | None = None
 ) -> Iterator[Callable[[str, int, int | None], None]]:
-    """The same for work in several stages: the function is told of which, too."""
+    """Show the same for work in several stages: the function is told of which, too."""
     if not sys.stderr.isatty():
         from arena.clock import timer
 
@@ -254,7 +261,7 @@ def stages(
 
 
 def thinking_words(thinking: Mapping[str, str | None]) -> str:
-    """Who thinks how much, by what is the same; agents without a model are left out.
+    """Say who thinks how much, by what is the same; agents without a model are left out.
 
     >>> thinking_words({"ann": "high", "market": None, "bob": "low", "cho": "high"})
     'high (ann, cho); low (bob)'

@@ -91,21 +91,3 @@ def print_error(error: ArenaError, as_json: bool) -> None:
     hint = wrapped(f"→ {error.hint}", width, GAP) if error.hint else []
     for line in [*_paragraph_lines(error.message, width), *hint]:
         print(line, file=sys.stderr)
-
-
-# Until all commands make pages:
-
-
-def print_text(text: str, indent: int = 0) -> None:
-    for line in text.split("\n"):
-        print("\n".join(wrapped(line, line_width(), indent)))
-
-
-def print_table(columns, rows, title="", choice=None, total=None, *, tells_hidden=True):  # type: ignore
-    table = Table(columns, rows, title, choice, total, tells_hidden).fitted(line_width())
-    print("\n".join([*table.lines, ""]))
-    return table.columns
-
-
-def json_rows(columns, rows):  # type: ignore
-    return Table(columns, rows).data()

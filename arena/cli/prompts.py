@@ -1,5 +1,6 @@
-"""`arena show prompts`: what models can be asked, what one of them is asked, and how two of them differ."""
+"""What models can be asked, what one of the prompts asks, and how two of them differ."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any
 
@@ -7,10 +8,9 @@ from agents.prompts.dry_run import sample_prompt
 from agents.prompts.include import BadInclude, WholeTemplate
 from agents.prompts.template import BadTemplate, compile_template
 from agents.registry import HOME, prompt_template
-from arena.cli.options import DEFAULT, Options, argument, command, flag, option
-from arena.cli.output import plain
-from arena.cli.page import print_table
-from arena.cli.table import TableColumn
+from arena.cli.options import DEFAULT, Options
+from arena.cli.output import plain_lines
+from arena.cli.table import Table, TableChoice, TableColumn
 from arena.config.code import extension_folders
 from arena.errors import ArenaError
 from markets.registry import ExtensionFolder, UnknownExtension, names
@@ -25,48 +25,41 @@ SHOWS = {"price": "prices", "history": "context", "evidence": "articles"}
 """What a template shows if it has such a name in it, in words."""
 
 
-@command("config", "wide", "columns", "json")
-def prompts(
-    chosen: Options,
-    name: str | None = argument(
-        "NAME", "A prompt, or the path of a .md file next to the config.", default=None
-    ),
-    against: str | None = option("Compare it with this prompt.", "NAME"),
-    rendered: bool = flag("As sent to a model, for a sample round of two markets."),
-) -> None:
-    """List the prompts, including your own in extensions/prompts next to the config, or print one.
+def list_prompts(chosen: Options) -> None:
+    """Answer with every prompt, what it asks for and what it shows."""
+    rows = [_row(chosen, name) for name in names(HOME / "prompts", _folders(chosen), ".md")]
+    chosen.answer({"prompts": rows}, list_page, rows, chosen.table)
 
-    An agent uses one with `prompt: NAME`; its `context` key turns off what is shown besides the markets. The
-    purpose listed is the comment on the first line.
 
-    NAME is printed as a cohort would freeze it, includes expanded. To compare two prompts, give them to two
-    agents with one model and run arena board.
+def list_page(rows: Sequence[Mapping[str, Any]], choice: TableChoice) -> Iterator[Table]:
+    """Yield the prompts as a table."""
+    yield Table(COLUMNS, rows, choice=choice)
 
-    Example: arena show prompts bet --rendered
 
-    Next: arena show turn --play NAME --dry shows what an agent of yours is asked on real markets.
-    """
-    if name is None:
-        _list_prompts(chosen, against is not None or rendered)
-        return
+def show_prompt(chosen: Options, name: str, against: str | None, rendered: bool) -> None:
+    """Answer with a prompt's text, or with how it differs from another one."""
     text = _text(chosen, name, rendered)
     if against is None:
-        chosen.answer({"name": name, "rendered": rendered, "text": text}, print, _lines(text))
+        chosen.answer({"name": name, "rendered": rendered, "text": text}, text_page)
         return
-    old = _text(chosen, against, rendered).splitlines()
-    lines = list(unified_diff(old, text.splitlines(), against, name, lineterm=""))
-    data = {"before": against, "after": name, "rendered": rendered, "same": not lines, "diff": lines}
-    chosen.answer(data, print, _lines("\n".join(lines)) or "They are identical.")
+    old = _text(chosen, against, rendered)
+    diff = list(unified_diff(old.splitlines(), text.splitlines(), against, name, lineterm=""))
+    data = {"before": against, "after": name, "rendered": rendered, "same": not diff, "diff": diff}
+    chosen.answer(data, diff_page)
 
 
-def _list_prompts(chosen: Options, one_is_meant: bool) -> None:
-    if one_is_meant:
-        raise ArenaError("no_prompt", "no prompt is named", "arena show prompts lists them", status=64)
-    found = [_row(chosen, name) for name in names(HOME / "prompts", _folders(chosen), ".md")]
-    chosen.answer({"prompts": found}, print_table, COLUMNS, found, "", chosen.table)
+def text_page(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the text of a prompt."""
+    yield plain_lines(data["text"])
+
+
+def diff_page(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines in which two prompts differ."""
+    yield plain_lines("\n".join(data["diff"])) or "They are identical."
 
 
 def _row(chosen: Options, name: str) -> dict[str, Any]:
+    """Return what a prompt is for, what it asks for and what it shows."""
     text = _template(chosen, name).text
     about = text.partition("#}")[0].removeprefix("{#").strip() if text.startswith("{#") else ""
     try:
@@ -79,6 +72,7 @@ def _row(chosen: Options, name: str) -> dict[str, Any]:
 
 
 def _text(chosen: Options, name: str, rendered: bool) -> str:
+    """Return a prompt as a cohort would freeze it, or as a model is asked by it on a sample round."""
     whole = _template(chosen, name)
     if not rendered:
         return whole.text
@@ -95,6 +89,7 @@ def _text(chosen: Options, name: str, rendered: bool) -> str:
 
 
 def _template(chosen: Options, name: str) -> WholeTemplate:
+    """Return a prompt with all that it includes; raise `ArenaError` where there is none or it is torn."""
     try:
         return prompt_template(name, (chosen.config or DEFAULT).parent, _folders(chosen))
     except UnknownExtension as error:
@@ -105,9 +100,5 @@ def _template(chosen: Options, name: str) -> WholeTemplate:
 
 
 def _folders(chosen: Options) -> tuple[ExtensionFolder, ...]:
+    """Return where prompts of one's own are."""
     return extension_folders((chosen.config or DEFAULT).parent, "prompts")
-
-
-def _lines(text: str) -> str:
-    """A text line by line, without what a terminal would take for a command."""
-    return "\n".join(plain(line) for line in text.splitlines())

@@ -215,7 +215,7 @@ def heads_text(status: Status) -> str:
     """Return how much of the chain has left the machine, and how long ago."""
     heads = status.heads
     if heads.at is None and heads.failing_since is None:
-        return f"{heads.newest:,}, none published (set heads.file or heads.command)"
+        return f"{heads.newest:,}, none published (set `heads` in the config)"
 
     text = f"{heads.published:,} of {heads.newest:,} published, the last {when(heads.at, status.at)}"
     if heads.failing_since is not None:
@@ -284,7 +284,7 @@ def send_test(chosen: Options) -> None:
     config = chosen.load()
     webhook = webhook_of(config.watch, environment(config.folder, os.environ))
     if webhook is None:
-        hint = "set watch.webhook, or watch.webhook_env to the variable that holds its address"
+        hint = "set watch.webhook to its address, or to $ and the variable that holds it"
         raise ArenaError("no_webhook", f"{config.file} has no webhook", hint)
 
     reply = asyncio.run(send(webhook, test_message(now())))

@@ -18,18 +18,18 @@ PANELS: Mapping[str, Places] = {
         "status": "commands/play:status",
     },
     "Results": {
-        "board": "leaderboard:leaderboard",
+        "board": "commands/results:board",
         "show": {
-            "agent": "agents:show",
-            "cohort": "cohorts:show",
-            "market": "markets:show",
-            "positions": "positions:positions",
-            "turn": "agents_try:try_agent",
-            "prompt": "prompts:prompts",
-            "config": "config:config",
+            "agent": "commands/show:agent",
+            "cohort": "commands/show:cohort",
+            "market": "commands/show:market",
+            "positions": "commands/show:positions",
+            "turn": "commands/show:turn",
+            "prompt": "commands/show:prompt",
+            "config": "commands/show:config",
         },
         "dashboard": "commands/dashboard:dashboard",
-        "score": "score:score",
+        "score": "commands/results:score",
         "share": {
             "report": "commands/share:report",
             "site": "commands/share:site",
@@ -38,8 +38,8 @@ PANELS: Mapping[str, Places] = {
     },
     "More": {
         "admin": {
-            "cohort": "cohorts:start",
-            "settle": "market_settle:settle",
+            "cohort": "commands/admin_play:cohort",
+            "settle": "commands/admin_play:settle",
             "verify": "commands/admin:verify",
             "backup": "commands/admin:backup",
             "restore": "commands/admin:restore",
@@ -50,10 +50,9 @@ PANELS: Mapping[str, Places] = {
             "whatif": "commands/study:whatif",
             "bundle": "commands/bundle:bundle",
             "forecastbench": {
-                "fetch": "forecastbench:fetch",
-                "run": "forecastbench_run:run",
-                "file": "forecastbench:file",
-                "board": "forecastbench:board",
+                "run": "commands/forecastbench:run",
+                "file": "commands/forecastbench:file",
+                "board": "commands/forecastbench:board",
             },
         },
         "outside": {
@@ -67,19 +66,19 @@ PANELS: Mapping[str, Places] = {
 COMMANDS: Places = {name: place for places in PANELS.values() for name, place in places.items()}
 
 FAMILIES = {
-    "show": """Show agents, cohorts, markets, positions, turns, prompts or the config.
+    "show": """Show an agent, cohort, market, turn, prompt, or the config.
 
 Example: arena show agent sharp
 """,
-    "share": """Write results for others: one page, a web site, or plain files.
+    "share": """Write results for others: a page, a web site, or plain files.
 
 Example: arena share report -o report.html
 """,
-    "admin": """Take care of the record: cohorts, settlements, backups, and the check of every figure.
+    "admin": """Take care of the record: cohorts, backups, and its check.
 
 Example: arena admin backup
 """,
-    "study": """Replay recordings, try other rules, and play ForecastBench's rounds.
+    "study": """Replay recordings, try other rules, play ForecastBench.
 
 Example: arena study replay recordings/spring
 """,
@@ -89,7 +88,7 @@ Question sets, resolution sets and forecasters' files come plain or packed with 
 
 Example: arena study forecastbench run --dry
 """,
-    "outside": """Let programs and assistants outside the arena take an agent's turns.
+    "outside": """Let programs and assistants from outside take turns.
 
 Example: arena outside desk --key ann
 """,

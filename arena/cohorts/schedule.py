@@ -241,7 +241,7 @@ def next_start(
 
 
 JOB_NAMES = (
-    "quotes", "resolutions", "marks", "boards", "scores", "catalogue", "publish", "retention", "backup",
+    "quotes", "resolutions", "marks", "scores", "catalogue", "publish", "retention", "backup",
     "digest",
 )  # fmt: skip
 """The jobs, in the order in which they are done where several are due at the same time."""
@@ -272,12 +272,11 @@ class Job:
 
 def configured_jobs(run: "RunSection", watch: "WatchSection") -> list[Job]:
     """Return the jobs that the config has turned on; there is a digest only for a webhook."""
-    has_webhook = watch.webhook or watch.webhook_env
     jobs = []
 
     for name in JOB_NAMES:
         cadence: Cadence = getattr(run, name)
-        if cadence and (name != "digest" or has_webhook):
+        if cadence and (name != "digest" or watch.webhook is not None):
             jobs.append(Job(name, cadence))
 
     return jobs

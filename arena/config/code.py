@@ -139,12 +139,13 @@ def _agents(config: Any) -> Iterator[Mapping[str, Any]]:
 
 def _commands(config: Any) -> Iterator[list[str]]:
     """Yield every command line of a config: those of agents, and the one that publishes heads."""
-    heads = config.get("heads") if isinstance(config, dict) else None
-    blocks = [*_agents(config), *([heads] if isinstance(heads, dict) else [])]
-    for block in blocks:
-        words = block.get("command")
-        if isinstance(words, list) and command_text(words):
-            yield words
+    commands = [agent.get("command") for agent in _agents(config)]
+    if isinstance(config, dict):
+        commands.append(config.get("heads"))
+
+    for command in commands:
+        if isinstance(command, list) and command_text(command):
+            yield command
 
 
 def _modules(config: Any) -> Iterator[str]:

@@ -1,9 +1,9 @@
-"""A YAML file as plain data that remembers its lines. No objects, no aliases, no surprises."""
+"""A YAML file as plain data that remembers its lines, without objects and aliases."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ VALUE_TAGS = {f"{TAG}{name}" for name in ("null", "bool", "int", "float")}
 
 @dataclass
 class Document:
-    """A config file's data, its hash, the line of every key, and the mistakes found so far."""
+    """A config file's data, its hash, the line of every key, and the mistakes noted so far."""
 
     file: str
     value: Any = None
@@ -38,29 +38,34 @@ class Document:
     """What may be run of what lies beside the config; None where nothing is, and extensions stay unloaded."""
 
     def line(self, key: Key) -> int:
-        """The line of a key; of the block it is missing from, where it isn't there."""
+        """Return the line of a key, or of the block from which it is missing."""
         while key and key not in self.lines:
             key = key[:-1]
         return self.lines.get(key, 1)
 
     def add(self, key: Key, found: str, meant: str, message: str = "") -> None:
         """Note a mistake at a key."""
-        words = redact(message or f"found {found}, expected {meant}")
-        self.errors.append(
-            ConfigError(self.file, self.line(key), dotted_key(key), redact(found), meant, words)
-        )
+        text = redact(message or f"found {found}, expected {meant}")
+        mistake = ConfigError(self.file, self.line(key), dotted_key(key), redact(found), meant, text)
+        self.errors.append(mistake)
 
     def check_addresses(self) -> None:
         """Note every address with a credential in it: what a config says is frozen, shown and published."""
         for key, text in _texts(self.value, ()):
+            if "://" not in text:
+                continue
+
             name = next((part for part in reversed(key) if isinstance(part, str)), "")
-            if "://" in text and (what := credential_in(text.strip(), bare=name in SERVER_KEYS)):
-                meant = f"an address without {what}"
-                words = f"this address has {what}, and a config holds no secrets. {_remedy(key, name)}"
-                self.add(key, "an address with a credential", meant, words)
+            credential = credential_in(text.strip(), bare=name in SERVER_KEYS)
+            if credential:
+                meant = f"an address without {credential}"
+                message = (
+                    f"this address has {credential}, and a config holds no secrets. {_remedy(key, name)}"
+                )
+                self.add(key, "an address with a credential", meant, message)
 
     def get(self, *key: str | int) -> Any:
-        """The value at a key, None where there is none."""
+        """Return the value at a key; None if there is none."""
         value = self.value
         for part in key:
             try:
@@ -71,14 +76,16 @@ class Document:
 
 
 def read(path: Path) -> Document:
-    """The file's data with its lines; a file that can't be read as such raises ConfigErrors."""
+    """Return a file's data with its lines. Raise `ConfigErrors` if it is no YAML with keys and values."""
     document = Document(str(path))
     text = _text(document, path)
+
     try:
         _refuse_tricks(document, text)
         node = YAML(typ="safe", pure=True).compose(text)
     except YAMLError as error:
         raise _syntax(document, error, text) from error
+
     if not isinstance(node, MappingNode):
         found = "nothing" if node is None else quoted_value(_value(document, node, ()))
         raise _fatal(document, 1, found, "keys and values, such as `seed: 1`")
@@ -87,27 +94,30 @@ def read(path: Path) -> Document:
 
 
 def _texts(value: Any, key: Key) -> Iterator[tuple[Key, str]]:
-    """Every text in plain data, with its key."""
+    """Yield every text in plain data, with its key."""
     if isinstance(value, str):
         yield key, value
-    elif isinstance(value, dict | list):
-        for part, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _texts(inner, (*key, part))
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, (*key, name))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _texts(inner, (*key, index))
 
 
 def _remedy(key: Key, name: str) -> str:
-    """Where a credential belongs in place of an address."""
-    if key[0] == "agents" or key[0] == "ask":
+    """Return where a credential belongs, in words."""
+    if key[0] in ("agents", "ask"):
         return "Remove it, and name the environment variable that holds the key under api_key_env"
     if name == "webhook":
-        return "Name the environment variable that holds the address in webhook_env"
+        return "Write `$` and the name of the environment variable that holds the address"
     if key == ("database",):
         return "Remove it, and put the password into PGPASSWORD or ~/.pgpass"
     return "Remove it; an extension can read a key from an environment variable"
 
 
 def file_hash(path: Path) -> str:
-    """The SHA-256 of a file, as a config has its own; nothing where it can't be read."""
+    """Return the SHA-256 of a file; nothing if it can't be read."""
     try:
         return sha256(path.read_bytes()).hexdigest()
     except OSError:
@@ -115,16 +125,20 @@ def file_hash(path: Path) -> str:
 
 
 def _text(document: Document, path: Path) -> str:
+    """Return the text of a file, and set the document's hash."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError as error:
+        message = "this file does not exist. `arena init DIR` makes a folder with a config"
+        raise _fatal(document, 0, "no file", "a config file", message) from error
     except OSError as error:
-        words = f"can't be read: {error.strerror}"
-        if isinstance(error, FileNotFoundError):
-            words = "this file does not exist. `arena init DIR` makes a folder with a config"
-        raise _fatal(document, 0, "no file", "a config file", words) from error
+        message = f"can't be read: {error.strerror}"
+        raise _fatal(document, 0, "no file", "a config file", message) from error
+
     if len(data) > MOST_BYTES:
         raise _fatal(document, 1, f"more than {MOST_BYTES:,} bytes", f"at most {MOST_BYTES:,} bytes")
+
     document.hash = sha256(data).hexdigest()
     try:
         return data.decode("utf-8-sig")
@@ -134,72 +148,84 @@ def _text(document: Document, path: Path) -> str:
 
 
 def _refuse_tricks(document: Document, text: str) -> None:
-    """Stop at anchors, aliases and deep nesting before any of them can grow."""
+    """Raise `ConfigErrors` for anchors, aliases and deep nesting, before any of them can grow."""
     depth = 0
+
     for event in YAML(typ="safe", pure=True).parse(text):
         line = event.start_mark.line + 1
-        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if isinstance(event, NodeEvent) and event.anchor is not None:
             found = f'the anchor or alias "{event.anchor}"'
             raise _fatal(document, line, found, "every value written out (shared settings go under `ask`)")
+
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > MOST_DEPTH:
             raise _fatal(document, line, "blocks nested too deeply", "the keys of a config")
 
 
 def _value(document: Document, node: Node, key: Key) -> Any:
+    """Return the plain data of a node, and remember the lines of its keys."""
     document.lines.setdefault(key, node.start_mark.line + 1)
-    match node:
-        case MappingNode():
-            return dict(_pairs(document, node, key))
-        case SequenceNode():
-            return [_value(document, child, (*key, place)) for place, child in enumerate(node.value)]
+    if isinstance(node, MappingNode):
+        return dict(_pairs(document, node, key))
+    if isinstance(node, SequenceNode):
+        return [_value(document, child, (*key, index)) for index, child in enumerate(node.value)]
     return _scalar(document, node, key)
 
 
 def _pairs(document: Document, node: MappingNode, key: Key) -> Iterator[tuple[str, Any]]:
-    seen: dict[str, int] = {}
-    for name, child in node.value:
-        line = name.start_mark.line + 1
-        text = name.value if isinstance(name, ScalarNode) else quoted_value([])
-        if text in seen:
-            where = ConfigError(
-                document.file, line, dotted_key((*key, text)), f'"{text}" again', "each key once",
-                f"this key is already on line {seen[text]}",
-            )  # fmt: skip
-            document.errors.append(where)
+    """Yield the keys and values of a block. Note each key that stands there twice."""
+    seen = set[str]()
+    for name_node, child in node.value:
+        line = name_node.start_mark.line + 1
+        name = name_node.value if isinstance(name_node, ScalarNode) else quoted_value([])
+        inner = (*key, name)
+
+        if name in seen:
+            message = f"this key is already on line {document.lines[inner]}"
+            mistake = ConfigError(
+                document.file, line, dotted_key(inner), f'"{name}" again', "each key once", message
+            )
+            document.errors.append(mistake)
             continue
-        seen[text] = line
-        document.lines[(*key, text)] = line
-        yield text, _value(document, child, (*key, text))
+
+        seen.add(name)
+        document.lines[inner] = line
+        yield name, _value(document, child, inner)
 
 
 def _scalar(document: Document, node: Node, key: Key) -> Any:
+    """Return a single value; None, with the mistake noted, if a config can't hold it."""
     if node.tag in TEXT_TAGS:
         return node.value
     if node.tag not in VALUE_TAGS:
-        return document.add(key, f"the tag {node.tag}", "a plain value")
+        document.add(key, f"the tag {node.tag}", "a plain value")
+        return None
+
     try:
         value = YAML(typ="safe", pure=True).constructor.construct_object(node)
-        if not isinstance(value, float) or isfinite(value):
-            return value
-    except ValueError:
-        pass  # said below: neither .nan nor digits without end are a number here
-    return document.add(key, quoted_value(node.value), "a smaller number")
+    except ValueError:  # too many digits
+        value = nan
+    if isinstance(value, float) and not isfinite(value):
+        document.add(key, quoted_value(node.value), "a smaller number")
+        return None
+    return value
 
 
 def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:
+    """Return the error for a text that is no YAML."""
     if isinstance(error, ReaderError):
         line = text.count("\n", 0, error.position) + 1
         return _fatal(document, line, "characters that YAML forbids", "a text file in UTF-8")
     if not isinstance(error, MarkedYAMLError):
         return _fatal(document, 1, "it can't be read", "YAML", "not YAML: it can't be read")
 
-    line, words = yaml_fault(text, error)
+    line, fault = yaml_fault(text, error)
     if "'\\t'" in str(error.problem):
         return _fatal(document, line, "a tab", "spaces (YAML forbids tabs for indentation)")
-    return _fatal(document, max(line, 1), words, "YAML", words)
+    return _fatal(document, max(line, 1), fault, "YAML", fault)
 
 
 def _fatal(document: Document, line: int, found: str, meant: str, message: str = "") -> ConfigErrors:
-    words = message or f"found {found}, expected {meant}"
-    return ConfigErrors([*document.errors, ConfigError(document.file, line, "", found, meant, words)])
+    """Return the mistakes noted so far, with one after which nothing more can be read."""
+    text = message or f"found {found}, expected {meant}"
+    return ConfigErrors([*document.errors, ConfigError(document.file, line, "", found, meant, text)])

@@ -1,4 +1,4 @@
-"""Agents put into a config file that somebody else wrote: its comments and its layout stay as they are."""
+"""Adds agents to a config file that somebody wrote by hand: its comments and its layout stay as they are."""
 
 import json
 import os
@@ -7,7 +7,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ HINT = "add the model to the list `agents` by hand"
 
 
 def block_lines(block: Block) -> list[str]:
-    """A block as an item of a list, a key a line.
+    """Return a block as an item of a list, with a line for each key.
 
     >>> block_lines({"name": "a", "timeout": "90s", "price": {"input": 1}})
     ['- name: a', '  timeout: 90s', '  price: {input: 1}']
@@ -36,6 +37,7 @@ def block_lines(block: Block) -> list[str]:
     A model whose price is not known has a comment in its place.
     """
     lines = []
+
     for key, value in block.items():
         lines.append(f"{key}: {_text(value)}")
         if key == "max_cost" and "price" not in block:
@@ -46,53 +48,60 @@ def block_lines(block: Block) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """A value on one line.
+    """Return a value on one line.
 
     >>> _text({"model": "openai/gpt-5.6", "name": "no", "seconds": 1.5, "price": None})
     '{model: openai/gpt-5.6, name: "no", seconds: 1.5, price: null}'
     """
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_text(each)}" for key, each in value.items()) + "}"
+        pairs = [f"{key}: {_text(inner)}" for key, inner in value.items()]
+        return f"{{{', '.join(pairs)}}}"
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
 def with_agents(text: str, blocks: Sequence[Block]) -> str:
-    """The text of a config with more agents at the end of its list."""
+    """Return the text of a config with more agents at the end of its list."""
     root = YAML(typ="safe", pure=True).compose(text)
     agents: SequenceNode = next(value for key, value in root.value if key.value == "agents")
     if agents.flow_style:
-        place = agents.end_mark.index - 1
-        flow = ", ".join(_text(block) for block in blocks)
-        return f"{text[:place]}, {flow}{text[place:]}"
+        end = agents.end_mark.index - 1
+        items = ", ".join(map(_text, blocks))
+        return f"{text[:end]}, {items}{text[end:]}"
+
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
     if not lines[-1].endswith(("\n", "\r")):
         lines[-1] += newline
-    indent, after = agents.start_mark.column, 1 + max(_last_lines(agents))
-    added = [f"{' ' * indent}{line}{newline}" for block in blocks for line in block_lines(block)]
+
+    indent = " " * agents.start_mark.column
+    added = [f"{indent}{line}{newline}" for line in chain.from_iterable(map(block_lines, blocks))]
+    after = 1 + max(_last_lines(agents))
     return "".join([*lines[:after], *added, *lines[after:]])
 
 
 def _last_lines(node: Node) -> Iterator[int]:
-    """The lines on which something of a node ends, from 0."""
-    if isinstance(node, MappingNode | SequenceNode) and not node.flow_style:
+    """Yield the lines on which something of a node ends, from 0."""
+    if isinstance(node, MappingNode) and not node.flow_style:
+        for child in chain.from_iterable(node.value):
+            yield from _last_lines(child)
+    elif isinstance(node, SequenceNode) and not node.flow_style:
         for child in node.value:
-            for each in child if isinstance(node, MappingNode) else (child,):
-                yield from _last_lines(each)
+            yield from _last_lines(child)
     else:
-        block = isinstance(node, ScalarNode) and node.style in ("|", ">")
-        yield node.end_mark.line - int(block)
+        is_block = isinstance(node, ScalarNode) and node.style in ("|", ">")
+        yield node.end_mark.line - is_block
 
 
 @contextmanager
 def edited(path: Path, blocks: Sequence[Block]) -> "Iterator[EditedConfig]":
-    """A config with more agents, beside its file, which only `keep` replaces, in one step."""
+    """Write a config with more agents beside its file, and yield it. Only `keep` replaces the file."""
     path = path.resolve()
     data = path.read_bytes()
     before = load(path)
     text = with_agents(data.decode("utf-8"), blocks)
+
     number, name = tempfile.mkstemp(prefix=".", suffix=".yaml", dir=path.parent)
     spare = Path(name)
     try:
@@ -100,28 +109,35 @@ def edited(path: Path, blocks: Sequence[Block]) -> "Iterator[EditedConfig]":
             file.write(text.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
+
         try:
             config = load(spare)
         except ConfigErrors as errors:
-            raise ConfigErrors(replace(each, file=str(path)) for each in errors.errors) from errors
-        names = [agent.name for agent in config.agents]
-        if names != [*(agent.name for agent in before.agents), *(str(block["name"]) for block in blocks)]:
+            raise ConfigErrors(replace(mistake, file=str(path)) for mistake in errors.errors) from errors
+
+        names = [agent.name for agent in before.agents]
+        names += [str(block["name"]) for block in blocks]
+        if [agent.name for agent in config.agents] != names:
             raise ArenaError("not_editable", f"{path.name} has a layout to which agents can't be added", HINT)
         yield EditedConfig(path, data, spare, config)
     finally:
         spare.unlink(missing_ok=True)
 
 
+@dataclass(frozen=True, slots=True)
 class EditedConfig:
-    """A config as it would be, and the file that it would replace."""
+    """A config as it would be, in the file `spare`, and the file at `path` that it would replace."""
 
-    def __init__(self, path: Path, before: bytes, spare: Path, config: Config):
-        self.path, self.before, self.spare, self.config = path, before, spare, config
+    path: Path
+    before: bytes
+    spare: Path
+    config: Config
 
     def keep(self) -> None:
-        """Put it in the place of the file, if nobody has changed that meanwhile."""
+        """Replace the file in one step. Raise `ArenaError` if somebody has changed it meanwhile."""
         if self.path.read_bytes() != self.before:
-            words = f"{self.path.name} was changed meanwhile, so nothing was written"
-            raise ArenaError("changed", words, HINT)
+            message = f"{self.path.name} was changed meanwhile, so nothing was written"
+            raise ArenaError("changed", message, HINT)
+
         shutil.copymode(self.path, self.spare)
         self.spare.replace(self.path)

@@ -38,6 +38,9 @@ KEYS = {
 """The variables that a provider's key is read from: the first is the usual one, any will do."""
 SECRET_FILE = re.compile(r"(\w*(?:KEY|TOKEN|SECRET|PASSWORD|WEBHOOK|PING)\w*)_FILE", re.ASCII)
 """Variables that name the file of a secret."""
+ASSIGNMENT = re.compile(rf"\s*(?:export\s+)?({VARIABLE})\s*=\s*(.*?)\s*|\s*(?:#.*)?")
+"""A line of `.env`: a variable and its value, or nothing but a comment."""
+QUOTED = re.compile(r"""(["'])(.*)\1(?:\s+#.*)?""")
 STEERS_PROGRAMS = re.compile(
     r"(?:LD|DYLD|GIT|BASH|NODE)_\w+|PYTHON[A-Z]\w+|PATH|HOME|ENV|SHELL|IFS|GCONV_PATH|OPENSSL_CONF"
     r"|XDG_CONFIG_HOME|ARENA_TRUST_EXTENSIONS",
@@ -47,7 +50,7 @@ STEERS_PROGRAMS = re.compile(
 
 
 def key_variables(settings: ModelSettings) -> tuple[str, ...]:
-    """The variables of which one must hold a key, as far as is known; none for models that need none.
+    """Return the variables of which one must hold a model's key; none if it needs none, or none is known.
 
     >>> key_variables(ModelSettings(model="xai/some-model")), key_variables(ModelSettings(model="gpt-4o"))
     (('XAI_API_KEY',), ('OPENAI_API_KEY',))
@@ -62,87 +65,121 @@ def key_variables(settings: ModelSettings) -> tuple[str, ...]:
 
 
 def check_models(document: Document, agents: Mapping[int, AgentConfig], live: bool) -> None:
-    """Note every agent whose model has no provider, or is no model of the demo, or one at a `live` venue."""
-    for place, agent in agents.items():
-        if (settings := model_settings(agent.settings)) is None:
+    """Note models without a provider, names of variables that are none, and demo models that can't play.
+
+    A demo model plays only where the venue is not `live`.
+    """
+    for index, agent in agents.items():
+        settings = model_settings(agent.settings)
+        if settings is None:
             continue
-        if provider_of(settings.model, settings.base_url) is None:
-            words = no_provider(settings.model, settings.base_url)
-            document.add(("agents", place, "model"), quoted_value(settings.model), "PROVIDER/MODEL", words)
-            continue
-        own = settings.api_key_env
-        if own is not None and not re.fullmatch(VARIABLE, own):
+
+        model = settings.model
+        message = ""
+        if provider_of(model, settings.base_url) is None:
+            message = no_provider(model, settings.base_url)
+        elif model.startswith(DEMO) and live:
+            message = "demo models belong to the simulator: a live venue needs a model of your own"
+        elif model.startswith(DEMO) and model.removeprefix(DEMO) not in MODELS:
+            message = suggestion(model.removeprefix(DEMO), [*MODELS])[1]
+        if message:
+            document.add(("agents", index, "model"), quoted_value(model), "PROVIDER/MODEL", message)
+
+        variable = settings.api_key_env
+        if variable is not None and not re.fullmatch(VARIABLE, variable):
             meant = "the name of an environment variable (not the key itself)"
-            document.add(("agents", place, "api_key_env"), "other text", meant)
-        name = settings.model.removeprefix(DEMO)
-        if name != settings.model and (live or name not in MODELS):
-            simulated = "demo models belong to the simulator: a live venue needs a model of your own"
-            words = simulated if live else suggestion(name, [*MODELS])[1]
-            document.add(("agents", place, "model"), quoted_value(settings.model), "PROVIDER/MODEL", words)
+            document.add(("agents", index, "api_key_env"), "other text", meant)
 
 
 def missing_key(settings: ModelSettings | None, environ: Mapping[str, str]) -> str:
-    """The variable that should hold the key of a model, where no variable of its provider does; else nothing.
+    """Return the variable that should hold a model's key, if no variable of its provider does; else nothing.
 
     >>> missing_key(ModelSettings(model="xai/some-model"), {})
     'XAI_API_KEY'
     """
-    variables = () if settings is None else key_variables(settings)
-    return variables[0] if variables and not any(environ.get(name) for name in variables) else ""
+    if settings is None:
+        return ""
+
+    variables = key_variables(settings)
+    if not variables or any(map(environ.get, variables)):
+        return ""
+    return variables[0]
 
 
 def missing_keys(agents: Iterable[AgentConfig], environ: Mapping[str, str]) -> dict[str, str]:
-    """The agents whose model's key is in no variable, each with the usual one."""
-    found = {agent.name: missing_key(model_settings(agent.settings), environ) for agent in agents}
-    return {name: variable for name, variable in found.items() if variable}
+    """Return the agents whose model's key is in no variable, each with the usual one."""
+    missing = {}
+    for agent in agents:
+        variable = missing_key(model_settings(agent.settings), environ)
+        if variable:
+            missing[agent.name] = variable
+    return missing
 
 
 def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment with what `.env` in the folder adds; what is set already stays as it is."""
+    """Return the environment with the variables that `.env` in the folder adds to it.
+
+    Raise `ConfigErrors` for lines that are no variables, and for variables that `.env` may not set.
+    """
     path = folder / ".env"
+    if not path.is_file():
+        return dict(environ)
+
     try:
-        text = path.read_text("utf-8") if path.is_file() else ""
+        text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigErrors([ConfigError(str(path), 1, "", "a file that can't be read", "text in UTF-8",
-                                        "this file is not readable text")]) from error  # fmt: skip
-    added: dict[str, str] = {}
+        message = "this file is not readable text"
+        fault = ConfigError(str(path), 1, "", "a file that can't be read", "text in UTF-8", message)
+        raise ConfigErrors([fault]) from error
+
+    added = {}
     errors = []
     for number, line in enumerate(text.splitlines(), 1):
-        match = re.fullmatch(rf"\s*(?:export\s+)?({VARIABLE})\s*=\s*(.*?)\s*", line)
-        if match and STEERS_PROGRAMS.fullmatch(match[1]):
-            words = f"{match[1]} can't be set here, since it steers which programs are run: set it outside"
-            errors.append(ConfigError(str(path), number, "", match[1], "keys and other secrets", words))
-        elif match:
-            quoted = re.fullmatch(r"""(["'])(.*)\1(?:\s+#.*)?""", match[2])
-            added[match[1]] = quoted[2] if quoted else re.sub(r"(^|\s+)#.*", "", match[2])
-        elif line.strip() and not line.lstrip().startswith("#"):
+        match = ASSIGNMENT.fullmatch(line)
+        if match is None:
             meant = "NAME=value, or # and a comment"
-            words = f"invalid line, expected {meant}"
-            errors.append(ConfigError(str(path), number, "", "another line", meant, words))
+            message = f"invalid line, expected {meant}"
+            errors.append(ConfigError(str(path), number, "", "another line", meant, message))
+            continue
+
+        name, value = match.groups()
+        if name is None:  # an empty line, or a comment
+            continue
+        if STEERS_PROGRAMS.fullmatch(name):
+            message = f"{name} can't be set here, since it steers which programs are run: set it outside"
+            errors.append(ConfigError(str(path), number, "", name, "keys and other secrets", message))
+            continue
+
+        quoted = QUOTED.fullmatch(value)
+        added[name] = quoted[2] if quoted else re.sub(r"(^|\s+)#.*", "", value)
+
     if errors:
         raise ConfigErrors(errors)
     return added | dict(environ)
 
 
 def readable_env(folder: Path) -> str | None:
-    """The `.env` in a folder where others than its owner can read it."""
+    """Return the `.env` in a folder if others than its owner can read it; else None."""
     path = folder / ".env"
-    return str(path) if path.is_file() and path.stat().st_mode & 0o077 else None
+    if path.is_file() and path.stat().st_mode & 0o077:
+        return str(path)
+    return None
 
 
 def secrets_in_files(environ: Mapping[str, str]) -> dict[str, str]:
-    """The secrets that stand in files: PGPASSWORD where PGPASSWORD_FILE names one, and is not set itself."""
-    found = {}
+    """Return the secrets in files: PGPASSWORD, if PGPASSWORD_FILE names a file and PGPASSWORD is not set."""
+    secrets = {}
     for variable, path in environ.items():
         match = SECRET_FILE.fullmatch(variable)
         if not match or not path or environ.get(match[1]):
             continue
+
+        name = match[1]
         try:
-            found[match[1]] = Path(path).read_text("utf-8").strip()
+            secrets[name] = Path(path).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-            hint = f"let it name a file that may be read, or set {match[1]} itself"
-            raise ArenaError(
-                "no_secret", f"{variable} names {path}, which can't be read: {why}", hint
-            ) from error
-    return found
+            reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+            message = f"{variable} names {path}, which can't be read: {reason}"
+            hint = f"let it name a file that may be read, or set {name} itself"
+            raise ArenaError("no_secret", message, hint) from error
+    return secrets

@@ -1,4 +1,4 @@
-"""A mistake in the config: where it is, what was found and what is meant."""
+"""Mistakes in a config: where each is, what was found, and what is meant."""
 
 import difflib
 import json
@@ -9,6 +9,7 @@ from typing import Any
 from arena.errors import ArenaError
 
 Key = tuple[str | int, ...]
+LONGEST_QUOTE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class ConfigError:
     message: str
 
     def __str__(self) -> str:
+        """Return the mistake on one line, with the place where it is."""
         place = f"{self.file}:{self.line}".removesuffix(":0")  # the file as a whole
         return ": ".join(filter(None, (place, self.key, self.message)))
 
@@ -35,12 +37,12 @@ class ConfigErrors(ArenaError):
         super().__init__("config", "\n".join(map(str, self.errors)))
 
     def as_dict(self) -> dict[str, Any]:
-        """What `--json` prints under "error": the mistakes one by one as well."""
+        """Return what `--json` prints under "error": the mistakes one by one as well."""
         return super().as_dict() | {"errors": [asdict(error) for error in self.errors]}
 
 
 def dotted_key(key: Key) -> str:
-    """The key as a reader would write it.
+    """Return a key as people write it.
 
     >>> dotted_key(("agents", 2, "price", "input"))
     'agents[2].price.input'
@@ -50,29 +52,33 @@ def dotted_key(key: Key) -> str:
 
 
 def quoted_value(value: object) -> str:
-    """A value as it is quoted in a message: on one line, and not too long.
+    """Return a value as a message quotes it: on one line, and not too long.
 
     >>> quoted_value("five"), quoted_value(5), quoted_value({"a": 1}), quoted_value([]), quoted_value(None)
     ('"five"', '5', 'a block', 'an empty list', 'nothing')
     """
-    match value:
-        case None:
-            return "nothing"
-        case dict():
-            return "a block"
-        case list():
-            return "a list" if value else "an empty list"
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict):
+        return "a block"
+    if isinstance(value, list):
+        return "a list" if value else "an empty list"
+
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:56]}…" + ('"' if text.startswith('"') else "")
+    if len(text) <= LONGEST_QUOTE:
+        return text
+    return f"{text[:56]}…" + '"' * text.startswith('"')
 
 
 def suggestion(word: str, known: Sequence[str]) -> tuple[str, str]:
-    """What is probably meant by a word that is not known, and the sentence that says so.
+    """Return what is probably meant by an unknown word, and the sentence that says so.
 
     >>> suggestion("shwo", ["show", "venue"]), suggestion("xyz", ["show", "venue"])
     (('show', 'Did you mean "show"?'), ('one of show, venue', 'Choose from: show, venue'))
     """
-    for near in difflib.get_close_matches(word, known, n=1, cutoff=0.6):
-        return near, f'Did you mean "{near}"?'
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    if near:
+        return near[0], f'Did you mean "{near[0]}"?'
+
     listed = ", ".join(known) or "none"
     return f"one of {listed}", f"Choose from: {listed}"

@@ -21,24 +21,35 @@ MOST = 1_000_000
 
 
 def not_meant(meant: str, **more: str) -> PydanticCustomError:
-    """What a validator raises when a value isn't what is meant here.
+    """Return what a validator raises for a value that is not what is `meant`.
 
-    `words` say it whole, `found` stands for a value that may be secret, `at` names the key within a block.
+    `words` is the whole message, `found` stands for a value that may be secret, and `at` names the key within
+    a block.
     """
     return PydanticCustomError("meant", "{meant}", {"meant": meant, **more})
 
 
 def seconds(text: object, least: int = 1) -> int:
-    """The length of a duration.
+    """Return the length of a duration in seconds.
 
     >>> seconds("120s"), seconds("15m"), seconds("2h"), seconds("60d"), seconds("0s", least=0)
     (120, 900, 7200, 5184000, 0)
     """
-    match = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text) if isinstance(text, str) else None
-    length = int(match[1]) * UNITS[match[2]] if match else -1
-    if not least <= length <= LONGEST:
-        raise not_meant(DURATION if length < least else "a duration of at most 3650d")
+    match = _match(r"(\d{1,9})\s*([smhdw])", text)
+    length = -1
+    if match is not None:
+        length = int(match[1]) * UNITS[match[2]]
+
+    if length < least:
+        raise not_meant(DURATION)
+    if length > LONGEST:
+        raise not_meant("a duration of at most 3650d")
     return length
+
+
+def _match(pattern: str, value: object) -> re.Match[str] | None:
+    """Match a whole value; None if it is no text."""
+    return re.fullmatch(pattern, value) if isinstance(value, str) else None
 
 
 DURATION = 'a duration such as "120s", "15m", "2h" or "60d"'
@@ -54,16 +65,17 @@ UNIT_NAMES = {"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w"
 
 
 def short_cadence(text: object) -> object:
-    """A cadence as people say it, in the short form that all others are read from; anything else as it is.
+    """Return a cadence in words in its short form, and anything else as it is.
 
     >>> short_cadence("every 15 minutes"), short_cadence("every hour"), short_cadence("daily")
     ('15m', '1h', '1d')
     """
     if not isinstance(text, str):
         return text
+
     words = text.strip().lower()
     match = re.fullmatch(rf"every\s+(?:(\d+)\s*)?({'|'.join(UNIT_NAMES)})s?", words)
-    if match:
+    if match is not None:
         return f"{match[1] or 1}{UNIT_NAMES[match[2]]}"
     return CADENCE_WORDS.get(words) or words.removeprefix("every ").strip()
 
@@ -76,7 +88,7 @@ class Start:
     time: time
 
     def on_or_after(self, at: datetime) -> datetime:
-        """The first start that isn't before an instant.
+        """Return the first start that is not before an instant.
 
         >>> Start(6, time(0)).on_or_after(datetime(2026, 1, 5, tzinfo=UTC)).isoformat()
         '2026-01-11T00:00:00+00:00'
@@ -90,7 +102,7 @@ class Start:
 
 
 def start(text: object) -> Start:
-    """A weekday and a time of day.
+    """Return a weekday and a time of day.
 
     >>> str(start("sun 00:00"))
     'sun 00:00'
@@ -103,7 +115,7 @@ def start(text: object) -> Start:
 
 
 def cadence(text: object) -> Cadence:
-    """When a job is due.
+    """Return when a job is due.
 
     >>> str(cadence("every 6 hours")), str(cadence("SUN 04:00")), str(cadence("daily at 12:00"))
     ('6h', 'sun 04:00', 'daily at 12:00')
@@ -112,7 +124,7 @@ def cadence(text: object) -> Cadence:
 
 
 def decisions(text: object) -> Cadence:
-    """When a cohort decides after its first round.
+    """Return when a cohort decides after its first round.
 
     >>> str(decisions("weekly")), str(decisions("every 15 minutes")), str(decisions("every day at 09:30"))
     ('weekly', '15m', 'daily at 09:30')
@@ -120,15 +132,27 @@ def decisions(text: object) -> Cadence:
     return _cadence(text, 1, EVERY)
 
 
+def kept(text: object) -> int | None:
+    """Return for how many seconds something is kept; None, for good, where that is `off`.
+
+    >>> kept("90d"), kept("off")
+    (7776000, None)
+    """
+    return None if text in ("off", None) else seconds(text)
+
+
 def _cadence(text: object, least: int, meant: str) -> Cadence:
+    """Return a cadence: daily at a time, at a fixed interval of at least so many seconds, or weekly."""
     short = short_cadence(text)
-    daily = re.fullmatch(r"(?:daily|day) at ([01]\d|2[0-3]):([0-5]\d)", str(short))
-    if daily:
+    daily = _match(r"(?:daily|day) at ([01]\d|2[0-3]):([0-5]\d)", short)
+    if daily is not None:
         return Cadence(timedelta(days=1), timedelta(hours=int(daily[1]), minutes=int(daily[2])))
+
     try:
         return Cadence(timedelta(seconds=seconds(short, least)))
     except PydanticCustomError:
-        pass
+        pass  # it may be a weekday
+
     try:
         return Cadence(WEEK, start(short).on_or_after(SUNDAY) - SUNDAY)
     except PydanticCustomError as error:
@@ -136,7 +160,7 @@ def _cadence(text: object, least: int, meant: str) -> Cadence:
 
 
 def as_plain(value: object, unit: str = "") -> Any:
-    """A value as plain data that a config may hold; `unit` is what its type's numbers count.
+    """Return a value as a config writes it; `unit` is what its numbers count.
 
     >>> as_plain(5_184_000, "seconds"), as_plain(50_000, "millionths"), as_plain(Cadence(WEEK))
     ('60d', 0.05, 'weekly')
@@ -162,13 +186,14 @@ def as_plain(value: object, unit: str = "") -> Any:
 
 
 def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
-    """A reader of plain numbers into millionths, between two bounds in millionths."""
+    """Return a function that reads a number into millionths, between two bounds in millionths."""
 
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise not_meant(meant)
         if not float(decimal(least)) <= value <= float(decimal(most)):
             raise not_meant(meant)
+
         exact = millionths(value)
         if float(decimal(exact)) != value:
             raise not_meant(f"{meant}, with at most six decimals")
@@ -178,8 +203,8 @@ def amount(least: int, most: int, meant: str) -> Callable[[object], int]:
 
 
 def _meant(words: str, unit: str = "") -> WithJsonSchema:
-    """The words by which `arena.config.validation` names this type, and what its numbers count once read."""
-    return WithJsonSchema({"meant": words} | ({"unit": unit} if unit else {}))
+    """Describe a type for messages and for the list of keys: in words, and by what its numbers count."""
+    return WithJsonSchema({"meant": words, "unit": unit})
 
 
 _SPEND = "dollars, such as 0.50 or 20, from 0 to a billion"
@@ -195,6 +220,7 @@ Share = Annotated[int, PlainValidator(amount(1, ONE, _SHARE)), _meant(_SHARE, "m
 Part = Annotated[int, PlainValidator(amount(1, ONE, _PART)), _meant(_PART, "millionths")]
 Seconds = Annotated[int, PlainValidator(seconds), _meant(DURATION, "seconds")]
 Wait = Annotated[int, PlainValidator(partial(seconds, least=0)), _meant(DURATION, "seconds")]
+Kept = Annotated[int | None, PlainValidator(kept), _meant(f'{DURATION}, or "off"', "seconds")]
 Decisions = Annotated[Cadence, PlainValidator(decisions), _meant(EVERY)]
 Weekly = Annotated[Start, PlainValidator(start), _meant(START)]
 When = Annotated[Cadence, PlainValidator(cadence), _meant(CADENCE)]
@@ -219,11 +245,12 @@ class Endpoint:
     def __str__(self) -> str:
         if not self:
             return "off"
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
 
 def _is_public(host: str) -> bool:
-    """Whether an address by its numbers is one that other networks reach."""
+    """Tell whether a numeric address is one that other networks reach."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -232,56 +259,74 @@ def _is_public(host: str) -> bool:
 
 
 def endpoint(text: object) -> Endpoint:
-    """Where to listen.
+    """Return the address and port at which to listen.
 
     >>> str(endpoint("127.0.0.1:8780")), str(endpoint("[::1]:8780")), bool(endpoint("off"))
     ('127.0.0.1:8780', '[::1]:8780', False)
     """
     if text == "off":
         return Endpoint()
-    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})", str(text))
-    if not (match and isinstance(text, str) and 0 < int(match[3]) < 2**16):
+
+    match = _match(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})", text)
+    if match is None or not 0 < int(match[3]) < 2**16:
         raise not_meant(ENDPOINT)
-    try:
-        host = str(ip_address(match[1])) if match[1] else match[2]
-    except ValueError as error:
-        raise not_meant(ENDPOINT) from error
+
+    numeric, host, port = match.groups()
+    if numeric:
+        try:
+            host = str(ip_address(numeric))
+        except ValueError as error:
+            raise not_meant(ENDPOINT) from error
+
     if _is_public(host):
-        words = f"anyone can reach {host}, and there is no password"
-        raise not_meant(ENDPOINT, words=f"{words}. Use 127.0.0.1, or an address in a private network")
-    return Endpoint(host, int(match[3]))
+        remedy = "Use 127.0.0.1, or an address in a private network"
+        raise not_meant(ENDPOINT, words=f"anyone can reach {host}, and there is no password. {remedy}")
+    return Endpoint(host, int(port))
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is the address of a web service.
+    """Tell whether a text is the address of a web service.
 
     >>> is_address("https://example.org/hook?key=1"), is_address("example.org"), is_address("https://")
     (True, False, False)
     """
+    if not text.isascii() or not text.isprintable() or " " in text:
+        return False
+
     try:
         parts = urlsplit(text)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        return whole and text.isascii() and text.isprintable() and " " not in text
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
 
 
-def _address(text: str) -> str:
-    if not is_address(text):
-        hint = "If it is secret, name the variable that holds it in webhook_env"
-        raise not_meant(WEB, words=f"this is not {WEB}. {hint}", found="other text")
+def _webhook(text: str) -> str:
+    """Return the address of a webhook, or `$` and the variable that holds it. No message repeats the text."""
+    if not is_address(text) and not re.fullmatch(rf"\${VARIABLE}", text):
+        hint = "If it is secret, write `$` and the name of the environment variable that holds it"
+        raise not_meant(WEBHOOK, words=f"this is not {WEB}. {hint}", found="other text")
     return text
 
 
-def _variable(text: str) -> str:
-    if not re.fullmatch(VARIABLE, text):
-        meant = "the name of an environment variable (not the address itself)"
-        raise not_meant(meant, words=f"found other text, expected {meant}", found="other text")
-    return text
+def _heads(value: object) -> str | list[str] | None:
+    """Return where heads are published: a file, or a program with its arguments."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return value
+
+    for old in ("file", "command"):
+        if isinstance(value, dict) and old in value:
+            words = f"`heads` takes the value of `{old}` itself: write `heads: {HEADS_EXAMPLES[old]}`"
+            raise not_meant(HEADS, words=words, at=old)
+    raise not_meant(HEADS)
 
 
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 WEB = "an address that begins with https:// or http://"
-WebAddress = Annotated[str, AfterValidator(_address), _meant(WEB)]
-Variable = Annotated[str, AfterValidator(_variable), _meant("the name of an environment variable")]
+WEBHOOK = f"{WEB}, or $NAME"
+WebhookAddress = Annotated[str, AfterValidator(_webhook), _meant(WEBHOOK)]
+HEADS = "a file, or a list of a program and its arguments"
+HEADS_EXAMPLES = {"file": "mounted/heads.jsonl", "command": "[./publish.sh, origin]"}
+Heads = Annotated[str | list[str] | None, PlainValidator(_heads), _meant(HEADS)]
 Listen = Annotated[Endpoint, PlainValidator(endpoint), _meant(ENDPOINT)]

@@ -1,13 +1,15 @@
-"""The `agents` list: each block by its kind's own settings, its name, and whose forecasts it needs."""
+"""Reads the list `agents`: the settings of each by its kind, its name, and whose forecasts it needs."""
 
 import re
 from collections.abc import Mapping, Set
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
-from agents.model import ModelSettings
+from agents.model import KindSettings, ModelSettings
+from agents.registry import kind
 from arena.config.code import UnloadedSettings
 from arena.config.document import Document
 from arena.config.errors import Key, quoted_value, suggestion
@@ -31,23 +33,26 @@ Block = Mapping[str, Any]
 
 
 def read_agents(document: Document) -> dict[int, AgentConfig]:
-    """The agents by their place in the list; what is wrong with the others is noted."""
+    """Return the agents by their index in the list. Note the mistakes in the blocks of the others."""
     blocks = document.get("agents")
     if not isinstance(blocks, list) or not blocks:
-        document.add(
-            ("agents",), quoted_value(blocks), "a list with at least one agent, such as `- kind: market`"
-        )
+        meant = "a list with at least one agent, such as `- kind: market`"
+        document.add(("agents",), quoted_value(blocks), meant)
         return {}
+
     shared = _shared(document)
-    agents: dict[int, AgentConfig] = {}
-    for place, block in enumerate(blocks):
-        key: Key = ("agents", place)
+    agents = {}
+    for index, block in enumerate(blocks):
+        key: Key = ("agents", index)
         if not isinstance(block, dict):
-            document.add(
-                key, quoted_value(block), "a block such as `kind: market` or `model: anthropic/MODEL`"
-            )
-        elif (agent := _agent(document, key, block, shared)) is not None:
-            agents[place] = agent
+            meant = "a block such as `kind: market` or `model: anthropic/MODEL`"
+            document.add(key, quoted_value(block), meant)
+            continue
+
+        agent = _agent(document, key, block, shared)
+        if agent is not None:
+            agents[index] = agent
+
     names = _names(document, blocks)
     _check_of(document, agents, names)
     _check_cycles(document, agents)
@@ -55,51 +60,67 @@ def read_agents(document: Document) -> dict[int, AgentConfig]:
 
 
 def _shared(document: Document) -> Block:
-    """The `ask` block's good keys, each held against the settings of the kind `llm`."""
+    """Return the valid keys of the `ask` block. Note what the settings of the kind `llm` do not take."""
     ask = document.get("ask")
     if ask is None:
         return {}
-    llm = kind_named(document, ("ask",), "llm")
     if not isinstance(ask, dict):
         document.add(("ask",), quoted_value(ask), "a block of keys and values")
-    if llm is None or not isinstance(ask, dict):
         return {}
-    good = {}
+
+    llm = kind("llm").settings
+    shared = {}
     for name, value in _in_seconds(document, ("ask",), ask, {"timeout"}).items():
         if name in NOT_SHARED:
-            document.add(("ask", name), name, f"`{name}` in a block under agents",
-                         "this key belongs to an agent: move it to a block under agents")  # fmt: skip
-        elif validate(llm.settings, {"model": "any/model", name: value}, document, ("ask",)) is not None:
-            good[name] = value
-    return good
+            meant = f"`{name}` in a block under agents"
+            message = "this key belongs to an agent: move it to a block under agents"
+            document.add(("ask", name), name, meant, message)
+        elif validate(llm, {"model": "any/model", name: value}, document, ("ask",)) is not None:
+            shared[name] = value
+    return shared
 
 
 def _agent(document: Document, key: Key, block: Block, shared: Block) -> AgentConfig | None:
-    name = block.get("kind", "llm")
-    if not isinstance(name, str):
-        document.add((*key, "kind"), quoted_value(name), "the name of a kind of agent")
+    """Return the agent of a block; None, with the mistakes noted, if there are any."""
+    kind_name = block.get("kind", "llm")
+    if not isinstance(kind_name, str):
+        document.add((*key, "kind"), quoted_value(kind_name), "the name of a kind of agent")
         return None
-    kind = kind_named(document, (*key, "kind"), name)
-    if kind is None:
+
+    agent_kind = kind_named(document, (*key, "kind"), kind_name)
+    if agent_kind is None:
         return None
-    own = {k: value for k, value in block.items() if k not in OWN_KEYS}
-    if kind.settings is UnloadedSettings:
-        return AgentConfig(_name(block), kind.name, UnloadedSettings(unloaded=own), document.line(key))
-    inherited = {}
-    own = _in_seconds(document, key, own, DURATIONS & kind.settings.model_fields.keys())
-    if issubclass(kind.settings, ModelSettings):
-        inherited = {k: value for k, value in shared.items() if k in kind.settings.model_fields}
-    for part in PARTWISE & inherited.keys() & own.keys():
-        if isinstance(inherited[part], dict) and isinstance(own[part], dict):
-            own[part] = inherited[part] | own[part]
-    settings = validate(kind.settings, inherited | own, document, key, OWN_KEYS)
+
+    model = agent_kind.settings
+    own = {name: value for name, value in block.items() if name not in OWN_KEYS}
+    settings: KindSettings | None
+    if model is UnloadedSettings:
+        settings = UnloadedSettings(unloaded=own)
+    else:
+        own = _in_seconds(document, key, own, DURATIONS & model.model_fields.keys())
+        if issubclass(model, ModelSettings):
+            own = _inherit(own, shared, model)
+        settings = validate(model, own, document, key, OWN_KEYS)
+
     if settings is None:
         return None
-    return AgentConfig(_name(block), kind.name, settings, document.line(key))
+    return AgentConfig(_name(block), agent_kind.name, settings, document.line(key))
+
+
+def _inherit(own: Block, shared: Block, model: type[BaseModel]) -> dict[str, Any]:
+    """Return an agent's settings, with those of `ask` that it leaves out and its kind knows."""
+    settings = {name: value for name, value in shared.items() if name in model.model_fields}
+
+    for name, value in own.items():
+        inherited = settings.get(name)
+        settings[name] = value
+        if name in PARTWISE and isinstance(inherited, dict) and isinstance(value, dict):
+            settings[name] = inherited | value
+    return settings
 
 
 def _in_seconds(document: Document, key: Key, block: Block, names: Set[str]) -> dict[str, Any]:
-    """The block with its durations, which are written "120s", as numbers."""
+    """Return a block with its durations, which are written "120s", in seconds."""
     result = dict(block)
     for name in sorted(names & block.keys()):
         try:
@@ -111,63 +132,76 @@ def _in_seconds(document: Document, key: Key, block: Block, names: Set[str]) -> 
 
 
 def _source(block: Block) -> str | None:
-    """The key that an agent is named by: its own name, else its model, else its kind."""
+    """Return the key that an agent is named by: its name, else its model, else its kind."""
     return next((key for key in ("name", "model", "kind") if key in block), None)
 
 
 def _name(block: Block) -> str:
+    """Return an agent's name."""
     return str(block.get(_source(block) or "", ""))
 
 
 def _names(document: Document, blocks: list[Any]) -> list[str]:
-    """All names, each good and met once, or it is noted; names of broken blocks are known too."""
+    """Return all names, those in broken blocks too. Note names that are invalid, taken or reserved."""
     first: dict[str, int] = {}
-    for place, block in enumerate(blocks):
+
+    for index, block in enumerate(blocks):
         source = _source(block) if isinstance(block, dict) else None
         if source is None or (source != "name" and not isinstance(block[source], str)):
-            continue
-        name, key = _name(block), ("agents", place, source)
+            continue  # noted already
+
+        name = _name(block)
+        key: Key = ("agents", index, source)
+        found = quoted_value(block[source])
         if not isinstance(block[source], str) or not re.fullmatch(NAME, name):
-            found, remedy = quoted_value(block[source]), "" if source == "name" else ". Add a `name`"
+            remedy = "" if source == "name" else ". Add a `name`"
             document.add(key, found, NAME_MEANT, f"found {found}, expected {NAME_MEANT}{remedy}")
         elif name in first:
             other = f"agents[{first[name]}] on line {document.line(('agents', first[name]))}"
-            words = f'the name "{name}" is taken by {other}. Give this agent another `name`'
-            document.add(key, quoted_value(name), "a unique name", words)
+            message = f'the name "{name}" is taken by {other}. Give this agent another `name`'
+            document.add(key, found, "a unique name", message)
         elif name == MARKET_NAME and block.get("kind", "llm") != MARKET_NAME:
-            words = (
-                f'the name "{MARKET_NAME}" is reserved for the kind {MARKET_NAME}. '
-                "Give this agent another `name`"
-            )
-            document.add(key, quoted_value(name), "another name", words)
-        first.setdefault(name, place)
+            message = f'the name "{name}" is reserved for the kind {name}. Give this agent another `name`'
+            document.add(key, found, "another name", message)
+        first.setdefault(name, index)
+
     return list(first)
 
 
 def _check_of(document: Document, agents: Mapping[int, AgentConfig], names: list[str]) -> None:
-    for place, agent in agents.items():
+    """Note each name under `of` that no agent has."""
+    for index, agent in agents.items():
         for number, name in enumerate(agent.of):
-            if name not in names:
-                key: Key = ("agents", place, "of")
-                key = (*key, number) if (*key, number) in document.lines else key
-                meant, words = suggestion(name, names)
-                document.add(
-                    key, quoted_value(name), meant, f"there is no agent {quoted_value(name)}. {words}"
-                )
+            if name in names:
+                continue
+
+            key: Key = ("agents", index, "of")
+            if (*key, number) in document.lines:
+                key = (*key, number)
+            meant, hint = suggestion(name, names)
+            quoted = quoted_value(name)
+            document.add(key, quoted, meant, f"there is no agent {quoted}. {hint}")
 
 
 def _check_cycles(document: Document, agents: Mapping[int, AgentConfig]) -> None:
-    """Note each ring of agents that wait for one another, at the first of them in the list."""
-    places = {agent.name: place for place, agent in reversed(list(agents.items()))}
-    waiting = {agent.name: [name for name in agent.of if name in places] for agent in agents.values()}
-    while waiting:
+    """Note each cycle of agents that wait for one another, at the first of them in the list."""
+    indexes: dict[str, int] = {}
+    waiting: dict[str, tuple[str, ...]] = {}
+    for index, agent in agents.items():
+        indexes.setdefault(agent.name, index)
+        waiting[agent.name] = agent.of
+
+    while True:
         try:
             TopologicalSorter(waiting).prepare()
             return
         except CycleError as error:
-            ring = error.args[1][:0:-1]  # each waits for the next
-        first = ring.index(min(ring, key=places.__getitem__))
-        circle = " → ".join([*ring[first:], *ring[: first + 1]])
-        document.add(("agents", places[ring[first]], "of"), circle, "agents that don't depend on each other",
-                     f"these agents depend on each other: {circle}")  # fmt: skip
-        waiting = {name: of for name, of in waiting.items() if name not in ring}
+            cycle = error.args[1][:0:-1]  # each waits for the next
+
+        start = cycle.index(min(cycle, key=indexes.__getitem__))
+        path = " → ".join([*cycle[start:], *cycle[: start + 1]])
+        message = f"these agents depend on each other: {path}"
+        key = ("agents", indexes[cycle[start]], "of")
+        document.add(key, path, "agents that don't depend on each other", message)
+        for name in cycle:
+            del waiting[name]

@@ -1,4 +1,4 @@
-"""Every key that a config may hold, and the settings of one written out: both made from the classes."""
+"""Lists every key that a config may hold, and writes the settings of a config: both from the classes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from ruamel.yaml.comments import CommentedMap
 from agents.registry import kind, kinds
 from arena.config.extensions import SOURCES, VENUES
 from arena.config.field_types import as_plain
+from arena.config.key_schema import describe_keys, python_only
 from arena.config.lineup import NOT_SHARED
 from arena.config.model import Config
 from arena.config.sections import FixedSections, RulesBlock
-from arena.config.validation import describe_keys, python_only
 from markets.registry import load
 
 ASK = """\
@@ -28,8 +28,7 @@ Who plays: a list of blocks, each with a `kind` (`llm` by default), a `name` (1 
 `. _ / : -`; by default the model's, else the kind's) and the settings of that kind. Where agents have
 several operators, `owner: NAME` keeps one's many agents from raising the bar of another's."""
 REQUIRED = {"venue": "polymarket"}
-"""What stands for keys without a default where all keys are listed."""
-BREAK = "\n\n"
+"""Values for keys without a default, in the list of all keys."""
 WIDTH = 100
 
 
@@ -54,106 +53,136 @@ class SectionRows:
 
 
 def key_rows(model: type[BaseModel], skip: tuple[str, ...] = ()) -> tuple[KeyRow, ...]:
-    """The keys of a model in their order, without those that are blocks of their own.
+    """Return the keys of a model in their order, without those that are blocks of their own.
 
-    Nor is `owner` among them, which every agent's block takes, as it takes `name`.
+    The key `owner` is left out, which every agent's block takes, as it takes `name`.
     """
-    takes, rows, hidden = describe_keys(model), [], {*skip, *python_only(model), "owner"}
+    described = describe_keys(model)
+    hidden = {*skip, *python_only(model), "owner"}
+    rows = []
+
     for name, field in model.model_fields.items():
         key = field.alias or name
         extra = field.json_schema_extra
-        inline = isinstance(extra, dict) and extra.get("inline")  # a block that is told of in one line
-        if key in hidden or (section_of(field.annotation) and not inline):
+        is_inline = isinstance(extra, dict) and extra.get("inline")  # a block that takes one row
+        if key in hidden or (section_of(field.annotation) and not is_inline):
             continue
-        words, unit = takes[key]
-        value = None if field.is_required() else field.get_default(call_default_factory=True)
-        plain = as_plain(value, unit)
-        rows.append(KeyRow(key, words, plain, field.is_required(), field.description or ""))
+
+        takes, unit = described[key]
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
+        row = KeyRow(key, takes, as_plain(default, unit), field.is_required(), field.description or "")
+        rows.append(row)
+
     return tuple(rows)
 
 
 def section_of(annotation: object) -> type[BaseModel] | None:
-    """The block that a field holds, where it holds one."""
-    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+    """Return the block that a field holds; None if it holds a value."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return None
 
 
 def sections() -> Iterator[SectionRows]:
-    """Every block of a config but the agents', in the order of the file."""
+    """Yield every block of a config but the agents', in the order of the file."""
     yield SectionRows((), "", key_rows(FixedSections))
-    for name, field in FixedSections.model_fields.items():
-        if section := section_of(field.annotation):
-            yield SectionRows((name,), str(getdoc(section)), key_rows(section))
-            for inner_name, inner in section.model_fields.items():
-                if block := section_of(inner.annotation):
-                    yield SectionRows((name, inner.alias or inner_name), str(getdoc(block)), key_rows(block))
-            for choice in (choice for choice in (VENUES, SOURCES) if choice.section == name):
-                for adapter in choice.names():
-                    settings = load(choice.package, adapter).Settings
-                    if settings.model_fields:
-                        yield SectionRows((name, adapter), str(getdoc(settings)), key_rows(settings))
+    adapters = {choice.section: choice for choice in (VENUES, SOURCES)}
+
+    for name, section in _blocks(FixedSections):
+        yield SectionRows((name,), str(getdoc(section)), key_rows(section))
+        for inner_name, block in _blocks(section):
+            yield SectionRows((name, inner_name), str(getdoc(block)), key_rows(block))
+
+        for adapter in adapters[name].names() if name in adapters else ():
+            settings = load(adapters[name].package, adapter).Settings
+            if settings.model_fields:
+                yield SectionRows((name, adapter), str(getdoc(settings)), key_rows(settings))
+
     yield SectionRows(("ask",), ASK, key_rows(kind("llm").settings, skip=NOT_SHARED))
 
 
+def _blocks(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """Yield the blocks within a block, by their keys."""
+    for name, field in model.model_fields.items():
+        block = section_of(field.annotation)
+        if block is not None:
+            yield field.alias or name, block
+
+
 def every_key() -> str:
-    """A whole config in which every key stands with its meaning and its default; it is itself valid."""
-    whole = CommentedMap()
-    for path, about, rows in ((section.path, section.about, section.keys) for section in sections()):
-        block = whole
-        for depth, name in enumerate(path):
+    """Return a valid config in which every key stands with its meaning and its default."""
+    config = CommentedMap()
+    for section in sections():
+        block = config
+        for depth, name in enumerate(section.path):
             if name not in block:
                 block[name] = CommentedMap()
-                words = _comment(f"\n{about.partition(BREAK)[0]}")
-                block.yaml_set_comment_before_after_key(name, before=words, indent=2 * depth)
+                about = section.about.partition("\n\n")[0]
+                _comment(block, name, ["", *wrap(about, WIDTH)], depth)
             block = block[name]
-        for row in rows:
+
+        for row in section.keys:
             block[row.name] = REQUIRED.get(row.name, row.default)
-            words = _comment(f"{row.meaning} Takes {row.takes}.")
-            block.yaml_set_comment_before_after_key(row.name, before=words, indent=2 * len(path))
-    agents = [
-        {"kind": name, **{row.name: row.default for row in key_rows(kind(name).settings)}} for name in kinds()
-    ]
-    whole["agents"] = [{"kind": "market"}]
-    whole.yaml_set_comment_before_after_key("agents", before=_comment(f"\n{AGENTS}"))
-    return yaml_text(whole) + "# Every kind, with its keys:\n" + indent(yaml_text(agents), "# ")
+            meaning = f"{row.meaning} Takes {row.takes}."
+            _comment(block, row.name, wrap(meaning, WIDTH), len(section.path))
+
+    agents = []
+    for name in kinds():
+        keys = {row.name: row.default for row in key_rows(kind(name).settings)}
+        agents.append({"kind": name, **keys})
+
+    config["agents"] = [{"kind": "market"}]
+    _comment(config, "agents", ["", *wrap(AGENTS, WIDTH)], 0)
+    return yaml_text(config) + "# Every kind, with its keys:\n" + indent(yaml_text(agents), "# ")
 
 
-def _comment(text: str) -> str:
-    return "\n".join(line for part in text.split("\n", 1) for line in (wrap(part, WIDTH) or [""]))
+def _comment(block: CommentedMap, key: str, lines: list[str], depth: int) -> None:
+    """Write lines of a comment above a key."""
+    block.yaml_set_comment_before_after_key(key, before="\n".join(lines), indent=2 * depth)
 
 
 def effective(config: Config) -> dict[str, Any]:
-    """What holds with this config, defaults included, as plain data; what is unset is left out."""
-    found: dict[str, Any] = {"database": config.database, "seed": config.seed}
-    for name, field in FixedSections.model_fields.items():
-        if section_of(field.annotation):
-            found[name] = settings_data(getattr(config, name))
-    found["markets"][config.markets.venue] = settings_data(config.venue_settings)
-    if block := settings_data(config.evidence_settings):
-        found["evidence"][config.evidence.source] = block
+    """Return the settings in effect, defaults included, as plain data. What is not set is left out."""
+    settings: dict[str, Any] = {"database": config.database, "seed": config.seed}
+    for name, _ in _blocks(FixedSections):
+        settings[name] = settings_data(getattr(config, name))
+
+    settings["markets"][config.markets.venue] = settings_data(config.venue_settings)
+    evidence = settings_data(config.evidence_settings)
+    if evidence:
+        settings["evidence"][config.evidence.source] = evidence
     start = config.cohorts.rules_block.start_from
-    rules = RulesBlock.model_construct(**{"start_from": start, **config.cohorts.rules.model_dump()})
-    found["cohorts"]["rules"] = settings_data(rules)
-    found["agents"] = [
-        {"name": agent.name, "kind": agent.kind, **settings_data(agent.settings)} for agent in config.agents
-    ]
-    return {name: value for name, value in found.items() if value != {}}
+    rules = RulesBlock.model_construct(start_from=start, **config.cohorts.rules.model_dump())
+    settings["cohorts"]["rules"] = settings_data(rules)
+    settings["heads"] = as_plain(config.heads)
+
+    settings["agents"] = []
+    for agent in config.agents:
+        own = settings_data(agent.settings)
+        settings["agents"].append({"name": agent.name, "kind": agent.kind, **own})
+    return {name: value for name, value in settings.items() if value not in ({}, None)}
 
 
 def settings_data(model: BaseModel) -> dict[str, Any]:
-    """A block's settings as a config has them."""
-    takes, found, hidden = describe_keys(type(model)), {}, python_only(type(model))
+    """Return a block's settings as a config has them."""
+    described = describe_keys(type(model))
+    hidden = python_only(type(model))
+    settings = {}
+
     for name, field in type(model).model_fields.items():
-        key, value = field.alias or name, getattr(model, name)
         if name in hidden:
             continue
-        plain = settings_data(value) if isinstance(value, BaseModel) else as_plain(value, takes[key][1])
+
+        key = field.alias or name
+        value = getattr(model, name)
+        plain = settings_data(value) if isinstance(value, BaseModel) else as_plain(value, described[key][1])
         if plain not in (None, "", {}):
-            found[key] = plain
-    return found
+            settings[key] = plain
+    return settings
 
 
 def yaml_text(data: object) -> str:
-    """Plain data as the text of a config.
+    """Return plain data as the text of a config.
 
     >>> print(yaml_text({"start": "sun 00:00", "name": "12", "of": [], "first": {"a": 0.5}}), end="")
     start: sun 00:00
@@ -162,7 +191,10 @@ def yaml_text(data: object) -> str:
     first:
       a: 0.5
     """
-    yaml, text = YAML(), StringIO()
-    yaml.default_flow_style, yaml.width = False, WIDTH
+    yaml = YAML()
+    yaml.default_flow_style = False
+    yaml.width = WIDTH
+
+    text = StringIO()
     yaml.dump(data, text)
     return text.getvalue()

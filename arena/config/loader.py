@@ -293,7 +293,7 @@ def check_places(document: Document, sections: FixedSections, folder: Path, data
 
 def check_webhook_variable(document: Document, watch: WatchSection, environ: Mapping[str, str]) -> None:
     """Note the webhook's environment variable if it does not hold an address."""
-    name = watch.webhook_env
+    name = watch.webhook_variable
     if name is None:
         return
 
@@ -301,4 +301,4 @@ def check_webhook_variable(document: Document, watch: WatchSection, environ: Map
     if not is_address(address):
         fault = f"{name} is {'no address' if address else 'not set'}"
         message = f"{fault}: it should hold {WEB}. Set it, or write it into .env"
-        document.add(("watch", "webhook_env"), fault, f"{name} set to {WEB}", message)
+        document.add(("watch", "webhook"), fault, f"{name} set to {WEB}", message)

@@ -1,4 +1,4 @@
-"""A config that holds together, as the arena works with it."""
+"""A config that was read and checked, as the arena works with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,6 @@ from arena.config.sections import (
     CallsSection,
     CohortsSection,
     EvidenceSection,
-    HeadsSection,
     MarketsSection,
     PublishSection,
     RunSection,
@@ -29,7 +28,7 @@ from markets.registry import ExtensionFolder
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """An agent of the line-up: its settings, whole, and the line it stands on."""
+    """An agent of the line-up: all its settings, and its line in the file."""
 
     name: str
     kind: str
@@ -38,19 +37,19 @@ class AgentConfig:
 
     @property
     def model(self) -> str | None:
-        """The model that is asked, for kinds that ask one."""
+        """Return the name of the model that is asked; None if the agent asks none."""
         model = model_settings(self.settings)
         return None if model is None else model.model
 
     @property
     def of(self) -> tuple[str, ...]:
-        """The agents whose stated forecasts this one is given."""
+        """Return the agents whose stated forecasts this one is given."""
         return agents_needed(self.settings)
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A config that holds together. `prompts` are the texts in use, by name; `hash` is that of the file."""
+    """A valid config. `prompts` has the texts in use by their names, and `hash` is that of the file."""
 
     file: Path
     database: str
@@ -68,7 +67,7 @@ class Config:
     hash: str = ""
     season: str | None = None
     scores: ScoresSection = field(default_factory=ScoresSection)
-    heads: HeadsSection = field(default_factory=HeadsSection)
+    heads: str | list[str] | None = None
     publish: PublishSection = field(default_factory=PublishSection)
     run: RunSection = field(default_factory=RunSection)
     watch: WatchSection = field(default_factory=WatchSection)
@@ -77,7 +76,7 @@ class Config:
 
     @property
     def folder(self) -> Path:
-        """Where the config lies; paths in it start from here."""
+        """Return the folder of the config, from which its paths start."""
         return self.file.parent
 
     def extensions(self, group: str) -> tuple[ExtensionFolder, ...]:
@@ -86,28 +85,33 @@ class Config:
 
     @property
     def backups(self) -> Path:
-        """The folder that backups go to."""
+        """Return the folder that backups go to."""
         return self.folder / self.backup.folder
 
     @property
     def site(self) -> Path | None:
-        """The folder that the season is published to, if it is."""
-        return None if self.publish.directory is None else self.folder / self.publish.directory
+        """Return the folder that the season is published to; None if it is not published."""
+        if self.publish.directory is None:
+            return None
+        return self.folder / self.publish.directory
 
     def with_seed(self, seed: int) -> "Config":
-        """The same arena with another seed; a simulated world is another one then too."""
+        """Return the arena with another seed, which a simulated world has too."""
         world = self.venue_settings
         if "seed" in type(world).model_fields:
             world = world.model_copy(update={"seed": seed})
         return replace(self, seed=seed, venue_settings=world)
 
     def first_start(self, at: datetime) -> datetime:
-        """When the first cohort starts: as configured, else as the simulation does, else this week."""
+        """Return when the first cohort starts: as configured, else as the simulation does, else this week."""
         start: Start = self.cohorts.start
         begin = self.cohorts.first or getattr(self.venue_settings, "start", None)
         if begin is None:
             following = start.on_or_after(at)
             return following if following == at else following - timedelta(weeks=1)
+
         if not isinstance(begin, datetime):
-            begin = datetime.combine(begin, time(), UTC)
-        return start.on_or_after(begin if begin.tzinfo else begin.replace(tzinfo=UTC))
+            begin = datetime.combine(begin, time())
+        if begin.tzinfo is None:
+            begin = begin.replace(tzinfo=UTC)
+        return start.on_or_after(begin)

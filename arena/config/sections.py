@@ -1,4 +1,4 @@
-"""What config.yaml may say, section by section: each key, what it takes, what it means, its default."""
+"""The sections of config.yaml: each key with what it takes, what it means, and its default."""
 
 from collections.abc import Mapping
 from datetime import date, time, timedelta
@@ -15,6 +15,8 @@ from arena.config.field_types import (
     Decisions,
     Dollars,
     Endpoint,
+    Heads,
+    Kept,
     Listen,
     Name,
     Part,
@@ -24,9 +26,8 @@ from arena.config.field_types import (
     Share,
     Stake,
     Start,
-    Variable,
     Wait,
-    WebAddress,
+    WebhookAddress,
     Weekly,
     When,
     cadence,
@@ -34,9 +35,10 @@ from arena.config.field_types import (
     seconds,
     short_cadence,
 )
-from arena.record.model.calendar import WEEK, Cadence
+from arena.record.model.calendar import UNITS, WEEK, Cadence
 from arena.record.model.cohort import MIN_COVERAGE
 from markets.millionths import ONE, decimal
+from markets.registry import names
 from markets.universe import Order, Stratum, Universe
 from portfolio.fills import __path__ as fill_folders
 from portfolio.rules import NAMED, Rules, changed_rules
@@ -106,24 +108,30 @@ class MarketsSection(ConfigSection):
 
     @model_validator(mode="after")
     def _some_market_fits(self) -> Self:
-        low, high = decimal(self.min_price), decimal(self.max_price)
-        if low > high:
+        if self.min_price > self.max_price:
+            low = decimal(self.min_price)
+            high = decimal(self.max_price)
             words = f"no price is at least {low} and at most {high}. Lower min_price or raise max_price"
             raise not_meant(f"at most max_price, which is {high}", words=words, at="min_price")
-        soonest, latest = (f"{length / 86_400:g}d" for length in (self.closes_after, self.closes_within))
+
         if self.closes_after > self.closes_within:
+            soonest = f"{self.closes_after / UNITS['d']:g}d"
+            latest = f"{self.closes_within / UNITS['d']:g}d"
             words = f"no market closes after {soonest} and within {latest}. Make closes_after the shorter"
             raise not_meant(f"at most closes_within, which is {latest}", words=words, at="closes_after")
+
         for key in ("categories", "slugs", "events", "tags"):
-            unwanted = {name.casefold() for name in getattr(self, f"not_{key}")}
-            for name in (name for name in getattr(self, key) if name.casefold() in unwanted):
-                words = f"{quoted_value(name)} is also under not_{key}. Remove it from one of them"
-                raise not_meant(f"{key} that are not excluded", words=words, at=key)
+            excluded = set(map(str.casefold, getattr(self, f"not_{key}")))
+            for name in getattr(self, key):
+                if name.casefold() in excluded:
+                    words = f"{quoted_value(name)} is also under not_{key}. Remove it from one of them"
+                    raise not_meant(f"{key} that are not excluded", words=words, at=key)
+
         return self
 
     @property
     def universe(self) -> Universe:
-        """The rule by which a round's markets are drawn."""
+        """Return the rule by which a round's markets are drawn."""
         return Universe(**self.model_dump(exclude={"venue"}))
 
 
@@ -167,16 +175,18 @@ class RulesBlock(ConfigSection):
     @field_validator("fill")
     @classmethod
     def _known(cls, fill: str | None) -> str | None:
-        known = sorted(path.stem for folder in fill_folders for path in Path(folder).glob("[!_]*.py"))
+        known = names(Path(fill_folders[0]))
         if fill is not None and fill not in known:
             raise not_meant(f"one of {', '.join(known)}")
         return fill
 
     @property
     def rules(self) -> Rules:
-        """The rules whole. Changed ones are called so unless the block names them."""
+        """Return all rules. If some are changed, their name says so, unless the block has a name."""
         changes = self.model_dump(exclude_none=True, exclude={"start_from", "name"})
-        name = self.name or (f"{self.start_from}, changed" if changes else self.start_from)
+        name = self.name or self.start_from
+        if changes and not self.name:
+            name += ", changed"
         return changed_rules(NAMED[self.start_from], changes | {"name": name})
 
 
@@ -218,6 +228,7 @@ class CohortsSection(ConfigSection):
     def _of_a_duration(cls, value: object, info: ValidationInfo) -> object:
         if not isinstance(value, str) or value.isdecimal() or "decide" not in info.data:
             return value
+
         try:
             length = timedelta(seconds=seconds(short_cadence(f"every {value}")))
             return length // info.data["decide"].every
@@ -241,18 +252,19 @@ class CohortsSection(ConfigSection):
     def _somebody_can_bet(self) -> Self:
         rules = self.rules
         needed = -(-rules.min_bet * ONE // rules.max_bet)
-        if self.bankroll < needed:
-            meant = f"at least {decimal(needed)} dollars"
-            words = (
-                f"no bet is possible: the smallest is {decimal(rules.min_bet)} dollars, and the largest is"
-            )
-            words += f" {decimal(rules.max_bet)} of {decimal(self.bankroll)}. Make it {meant}"
-            raise not_meant(meant, words=words, at="bankroll")
-        return self
+        if self.bankroll >= needed:
+            return self
+
+        meant = f"at least {decimal(needed)} dollars"
+        words = (
+            f"no bet is possible: the smallest is {decimal(rules.min_bet)} dollars, and the largest is "
+            f"{decimal(rules.max_bet)} of {decimal(self.bankroll)}. Make it {meant}"
+        )
+        raise not_meant(meant, words=words, at="bankroll")
 
     @property
     def rules(self) -> Rules:
-        """The rules that a cohort started by this config plays by."""
+        """Return the rules that a cohort started by this config plays by."""
         return self.rules_block.rules
 
 
@@ -275,7 +287,7 @@ class EvidenceSection(ConfigSection):
 
     @property
     def guard(self) -> Guard:
-        """The rule over which articles are shown."""
+        """Return the rule that decides which articles are shown."""
         return Guard(**self.model_dump(exclude={"source"}))
 
 
@@ -298,8 +310,8 @@ class BudgetSection(ConfigSection):
 
     @property
     def limits(self) -> dict[str, int]:
-        """The limits that are set, by what they are for."""
-        return {scope: limit for scope, limit in self.model_dump().items() if limit is not None}
+        """Return the limits that are set, by what they are for."""
+        return self.model_dump(exclude_none=True)
 
 
 class CallsSection(ConfigSection):
@@ -325,25 +337,6 @@ class BackupSection(ConfigSection):
     """The folder; preferably on a different disk from the record."""
     keep: Count = 14
     """How many of the newest are kept. Only the arena's own are ever deleted."""
-
-
-class HeadsSection(ConfigSection):
-    """Where the record's heads are published, so that nobody has to trust its keeper.
-
-    [One chain of heads](cohorts.md#one-chain-of-heads) says what they are. Set one.
-    """
-
-    file: str | None = Field(default=None, min_length=1)
-    """A file to append each to, as a line of JSON; best on another machine's disk."""
-    command: list[str] | None = Field(default=None, min_length=1)
-    """A program and its arguments that publishes the lines on its standard input; no shell."""
-
-    @model_validator(mode="after")
-    def _one_place(self) -> Self:
-        if self.file is not None and self.command is not None:
-            words = "file already says where heads go. Remove one of them"
-            raise not_meant("one of the two", words=words, found="command too", at="command")
-        return self
 
 
 class PublishSection(ConfigSection):
@@ -388,24 +381,26 @@ class RunSection(ConfigSection):
     """Read resolutions."""
     marks: When = cadence("1d")
     """Settle resolved markets, and mark all positions."""
-    boards: When = cadence("6h")
-    """Update the leaderboards."""
-    scores: When = cadence("1d")
-    """Update what the dashboard shows of agents in depth."""
+    scores: When = cadence("6h")
+    """Update the leaderboards, and what the dashboard shows of agents in depth."""
     backup: When = cadence("1d")
     """Make a backup, and delete the oldest."""
     publish: When = cadence("1h")
     """Update the web site of `publish`."""
     digest: When = cadence("mon 08:00")
     """Send what to do and the leaderboard to the webhook."""
-    retention: When = Cadence()
-    """Delete old quotes that nothing depends on (`arena admin prune`)."""
-    keep_quotes: Seconds = int(timedelta(days=90).total_seconds())
-    """The minimum age of those."""
+    keep_quotes: Kept = None
+    """How long to keep quotes that nothing depends on: older ones are deleted daily (`arena admin prune`). By
+    default all are kept."""
     grace: Wait = 30
     """How long running calls may take on shutdown."""
     workers: bool = False
     """Whether `arena run --worker`s play the turns; needs PostgreSQL."""
+
+    @property
+    def retention(self) -> Cadence:
+        """Return when old quotes are deleted: daily, unless all are kept."""
+        return Cadence() if self.keep_quotes is None else Cadence(timedelta(days=1))
 
 
 class WatchSection(ConfigSection):
@@ -414,19 +409,17 @@ class WatchSection(ConfigSection):
     [Watching](watching.md) has both.
     """
 
-    webhook: WebAddress | None = Field(default=None, repr=False)
-    """The address that messages are sent to: JSON by POST."""
-    webhook_env: Variable | None = None
-    """The environment variable that holds the address, if it is secret."""
+    webhook: WebhookAddress | None = Field(default=None, repr=False)
+    """The address that messages are sent to, as JSON by POST; or `$NAME`, the variable that holds it."""
     health: Listen = Endpoint()
     """Where `arena run` serves `/health` and `/metrics`; `127.0.0.1` is this machine only."""
 
-    @model_validator(mode="after")
-    def _one_address(self) -> Self:
-        if self.webhook is not None and self.webhook_env is not None:
-            words = "webhook already gives the address. Remove one of them"
-            raise not_meant("one of the two", words=words, found="webhook too", at="webhook_env")
-        return self
+    @property
+    def webhook_variable(self) -> str | None:
+        """Return the environment variable that holds the webhook's address; None without one."""
+        if self.webhook is None or not self.webhook.startswith("$"):
+            return None
+        return self.webhook[1:]
 
 
 SEASONS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
@@ -451,6 +444,9 @@ class FixedSections(ConfigSection):
     """
     seed: Seed = 1
     """The source of all randomness: the draw of markets, random agents, the simulated world."""
+    heads: Heads = None
+    """Where the record's [heads](cohorts.md#one-chain-of-heads) go: a file, best on another machine's disk,
+    or a program and its arguments as a list, which reads them on standard input."""
     markets: MarketsSection
     """Where the markets come from and which of them are played."""
     cohorts: CohortsSection = Field(default_factory=CohortsSection)
@@ -465,8 +461,6 @@ class FixedSections(ConfigSection):
     """How agents are scored."""
     backup: BackupSection = BackupSection()
     """Where backups of the record go, and how many of them are kept."""
-    heads: HeadsSection = HeadsSection()
-    """Where the heads of the record are published."""
     publish: PublishSection = PublishSection()
     """The season as a web site of plain files."""
     run: RunSection = Field(default_factory=RunSection)

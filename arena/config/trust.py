@@ -4,8 +4,11 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from arena.config.code import FolderCode
 from arena.errors import ArenaError
@@ -15,11 +18,20 @@ VARIABLE = "ARENA_TRUST_EXTENSIONS"
 VERSION = 1
 
 
+@dataclass(frozen=True, slots=True)
+class _TrustFile:
+    """What the file holds: its version, and the hashes that are trusted, by folder."""
+
+    version: Literal[1]
+    folders: dict[str, list[str]]
+
+
 def trust_file(environ: Mapping[str, str]) -> Path:
     """Return the file that says what is trusted; it need not exist."""
     named = Path(environ.get("XDG_CONFIG_HOME", ""))
-    home = named if named.is_absolute() else Path(environ.get("HOME") or "/nonexistent") / ".config"
-    return home / "paper-arena" / "trusted.json"
+    if not named.is_absolute():
+        named = Path(environ.get("HOME") or "/nonexistent") / ".config"
+    return named / "paper-arena" / "trusted.json"
 
 
 def is_trusted(code: FolderCode, environ: Mapping[str, str]) -> bool:
@@ -28,9 +40,9 @@ def is_trusted(code: FolderCode, environ: Mapping[str, str]) -> bool:
         return True
 
     folder = code.folder.resolve()
-    named = [Path(name) for name in environ.get(VARIABLE, "").split(os.pathsep) if Path(name).is_absolute()]
-    if any(folder.is_relative_to(place.resolve()) for place in named):
-        return True
+    for name in environ.get(VARIABLE, "").split(os.pathsep):
+        if Path(name).is_absolute() and folder.is_relative_to(Path(name).resolve()):
+            return True
 
     hashes = _read(trust_file(environ)).get(str(folder), [])
     return {item.hash for item in code.items} <= set(hashes)
@@ -57,9 +69,9 @@ def trust(code: FolderCode, environ: Mapping[str, str]) -> None:
             os.fsync(part.fileno())
         Path(name).replace(file)
     except OSError as error:
-        words = f"{file} can't be written: {error.strerror}"
+        message = f"{file} can't be written: {error.strerror}"
         hint = f"make it writable, or name the folder in {VARIABLE}={folder}"
-        raise ArenaError("trust_not_kept", words, hint) from error
+        raise ArenaError("trust_not_kept", message, hint) from error
 
 
 def _read(file: Path) -> dict[str, list[str]]:
@@ -76,23 +88,11 @@ def _read(file: Path) -> dict[str, list[str]]:
         raise _broken(file, "others can write it")
 
     try:
-        data = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise _broken(file, "it is not JSON") from error
-    if not _is_valid(data):
-        raise _broken(file, "it does not hold folders and hashes")
-    folders: dict[str, list[str]] = data["folders"]
-    return folders
-
-
-def _is_valid(data: Any) -> bool:
-    folders = data.get("folders") if isinstance(data, dict) and data.get("version") == VERSION else None
-    if not isinstance(folders, dict):
-        return False
-    lists = folders.values()
-    return all(isinstance(hashes, list) and all(isinstance(x, str) for x in hashes) for hashes in lists)
+        return TypeAdapter(_TrustFile).validate_json(text, strict=True).folders
+    except ValidationError as error:
+        raise _broken(file, "it does not hold folders and hashes") from error
 
 
 def _broken(file: Path, why: str) -> ArenaError:
-    words = f"{file}, which says whose extensions may be run, can't be used: {why}; nothing is trusted"
-    return ArenaError("trust_unreadable", words, f"delete {file}, then run `arena check` again", status=64)
+    message = f"{file}, which says whose extensions may be run, can't be used: {why}; nothing is trusted"
+    return ArenaError("trust_unreadable", message, f"delete {file}, then run `arena check` again", status=64)

@@ -1,9 +1,9 @@
-"""How a season was played and judged, from its record: what a reader of a paper needs to believe it."""
+"""Says from a record how a season was played and judged: what the reader of a paper needs to believe it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from arena.cohorts.diff import value_in_words
 from arena.errors import count_text
 from arena.record.hashes import state_hash
 from arena.record.model.benchmark import BenchmarkFile
-from arena.record.model.cohort import Cohort, later_models_words
+from arena.record.model.cohort import Cohort, Entrant, later_models_words
 from arena.record.model.columns import NO_SCORE, OPEN, ForecastColumns
 from arena.record.queries.audits import AuditCounts, read_audit_counts
 from arena.record.queries.benchmark import newest_files, read_answer_usage
@@ -34,10 +34,10 @@ from markets.millionths import ONE
 
 @dataclass(frozen=True, slots=True)
 class AgentMethod:
-    """An agent as it was asked, and how that went; costs in dollars, None where one of them isn't known.
+    """An agent as it was asked, and how that went. The cost is in dollars, None if that of a call is unknown.
 
-    `settings` are all that were frozen, by cohort where they differ; `reported` are the models that answers
-    say they are of.
+    `settings` are all that were frozen, by cohort if they differ. `reported` are the models that answers say
+    they are of.
     """
 
     agent: str
@@ -89,7 +89,7 @@ class BenchmarkMethod:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """All of it; `resolutions` are the newest files that say what a benchmark's questions came to."""
+    """The method of a season. `resolutions` are the newest files with the outcomes of a benchmark."""
 
     state_hash: str | None
     cohorts: tuple[Cohort, ...]
@@ -104,15 +104,22 @@ class Method:
     resolutions: tuple[BenchmarkFile, ...]
 
 
+TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
+CALLS = joined(CallRow, EntrantRow, CohortRow)
+
+
 def read_method(connection: Connection, cohort: int | None = None) -> Method:
-    """The method of a record, or of one of its cohorts."""
-    stored = select_cohorts(read_cohorts(connection), cohort)
-    cohorts = tuple(one.cohort for one in stored)
-    numbers = [one.number for one in cohorts]
+    """Return the method of a record, or of one of its cohorts."""
+    cohorts = tuple(stored.cohort for stored in select_cohorts(read_cohorts(connection), cohort))
+    numbers = [cohort.number for cohort in cohorts]
     versions = select(TurnRow.code_version).select_from(TURNS).where(col(CohortRow.number).in_(numbers))
 
-    board = read_leaderboard(connection, cohort)
-    whole = board if cohort is None else read_leaderboard(connection)
+    benchmark: tuple[BenchmarkMethod, ...] = ()
+    resolutions: tuple[BenchmarkFile, ...] = ()
+    if cohort is None:
+        benchmark = tuple(_benchmark(connection))
+        resolutions = tuple(newest_files(connection, "resolutions"))
+
     return Method(
         state_hash=state_hash(connection) if cohort is None else None,
         cohorts=cohorts,
@@ -120,137 +127,160 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
         markets=_market_counts(read_forecast_columns(connection, cohort)),
         audit=read_audit_counts(connection, numbers),
         agents=tuple(_agents(connection, cohorts)),
-        board=board,
-        verdict=whole.verdict or Verdict(),
+        board=read_leaderboard(connection, cohort),
+        verdict=read_leaderboard(connection).verdict or Verdict(),
         min_coverage=read_min_coverage(connection, cohort),
-        benchmark=tuple(_benchmark(connection)) if cohort is None else (),
-        resolutions=tuple(newest_files(connection, "resolutions")) if cohort is None else (),
+        benchmark=benchmark,
+        resolutions=resolutions,
     )
 
 
 def _benchmark(connection: Connection) -> Iterator[BenchmarkMethod]:
+    """Yield how each question set of a benchmark was answered."""
+    called = select(func.min(CallRow.made_at), func.max(CallRow.made_at)).select_from(CALLS)
+
     for stored in benchmark_cohorts(read_cohorts(connection, trading=False)):
-        place = stored.cohort.venue_settings
-        [(first, last)] = connection.execute(CALLED.where(CohortRow.number == stored.cohort.number))
+        cohort = stored.cohort
+        question_set = cohort.venue_settings
+        first, last = connection.execute(called.where(CohortRow.number == cohort.number)).one()
         yield BenchmarkMethod(
-            cohort=stored.cohort.number,
-            question_set=place["set"],
-            due=place["due"],
-            version=place["version"],
-            sha256=place["sha256"],
-            asked_by=method_of(stored.cohort).words,
+            cohort=cohort.number,
+            question_set=question_set["set"],
+            due=question_set["due"],
+            version=question_set["version"],
+            sha256=question_set["sha256"],
+            asked_by=method_of(cohort).words,
             called_from=first,
             called_until=last,
-            agents=tuple(_agents(connection, [stored.cohort])),
-            forecasts={one.agent: one.forecasts for one in read_answer_usage(connection, stored.id)},
+            agents=tuple(_agents(connection, [cohort])),
+            forecasts={usage.agent: usage.forecasts for usage in read_answer_usage(connection, stored.id)},
         )
 
 
-TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
-CALLS = joined(CallRow, EntrantRow, CohortRow)
-CALLED = select(func.min(CallRow.made_at), func.max(CallRow.made_at)).select_from(CALLS)
-
-
 def _market_counts(rows: ForecastColumns) -> MarketCounts:
+    """Count the markets of forecasts, and how they ended."""
     _, first = np.unique(rows.market, return_index=True)
-    ends = Counter(rows.outcome[first].tolist())
+    outcomes = Counter(rows.outcome[first].tolist())
     return MarketCounts(
         shown=first.size,
         events=np.unique(rows.event).size,
         stories=np.unique(rows.story).size,
-        yes=ends[1],
-        no=ends[0],
-        unscored=ends[NO_SCORE],
-        open=ends[OPEN],
+        yes=outcomes[1],
+        no=outcomes[0],
+        unscored=outcomes[NO_SCORE],
+        open=outcomes[OPEN],
         early_forecasts=int(np.count_nonzero(rows.early & rows.stated)),
     )
 
 
 def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[AgentMethod]:
-    numbers = [one.number for one in cohorts]
-    chosen = col(CohortRow.number).in_(numbers)
-    statuses = defaultdict[str, Counter[str]](Counter)
-    counted = select(EntrantRow.name, TurnRow.status, count(TurnRow.id)).select_from(TURNS).where(chosen)
-    for name, status, turns in connection.execute(counted.group_by(EntrantRow.name, TurnRow.status)):
-        statuses[name][status] += int(str(turns))
-    sums = (count(CallRow.id), total(CallRow.tokens_in), total(CallRow.tokens_out), total(CallRow.cost))
-    priced = select(EntrantRow.name, *sums, count(CallRow.cost)).select_from(CALLS).where(chosen)
-    priced = priced.group_by(EntrantRow.name)
-    calls = {name: tuple(int(x or 0) for x in row) for name, *row in connection.execute(priced)}
+    """Yield how each agent of some cohorts was asked, in the order of the line-ups."""
+    chosen = col(CohortRow.number).in_([cohort.number for cohort in cohorts])
+    statuses = defaultdict[str, dict[str, int]](dict)
+    turns = select(EntrantRow.name, TurnRow.status, count(TurnRow.id)).select_from(TURNS).where(chosen)
+    for name, status, number in connection.execute(turns.group_by(EntrantRow.name, TurnRow.status)):
+        statuses[name][status] = int(str(number))
+
+    tokens = (total(CallRow.tokens_in), total(CallRow.tokens_out))
+    costs = (total(CallRow.cost), count(CallRow.cost))
+    calls = select(EntrantRow.name, count(CallRow.id), *tokens, *costs).select_from(CALLS).where(chosen)
+    sums = {}
+    for name, *figures in connection.execute(calls.group_by(EntrantRow.name)):
+        sums[name] = [int(figure or 0) for figure in figures]
+
     reported = defaultdict[str, set[str]](set)
     models = select(EntrantRow.name, CallRow.model).distinct().select_from(CALLS).where(chosen)
     for name, model in connection.execute(models):
         reported[name].add(model)
-    for name in dict.fromkeys(entrant.name for one in cohorts for entrant in one.entrants):
-        stays = [(one, entrant) for one in cohorts for entrant in one.entrants if entrant.name == name]
-        cohort, entrant = stays[-1]
-        made, tokens_in, tokens_out, cost, known = calls.get(name, (0, 0, 0, 0, 0))
-        named = {str(value) for value in entrant.settings.values() if isinstance(value, str)}
-        prompts = {key: text for key, text in {**cohort.prompts, **entrant.prompts}.items() if key in named}
+
+    stays = defaultdict[str, list[tuple[Cohort, Entrant]]](list)
+    for cohort in cohorts:
+        for entrant in cohort.entrants:
+            stays[entrant.name].append((cohort, entrant))
+
+    for name, own in stays.items():
+        cohort, entrant = own[-1]
+        all_settings = dict.fromkeys(_settings_text(each.settings) for _, each in own)
+        texts = {**cohort.prompts, **entrant.prompts}
+        named = [value for value in entrant.settings.values() if isinstance(value, str)]
+        made, tokens_in, tokens_out, cost, priced = sums.get(name, [0] * 5)
         yield AgentMethod(
             agent=name,
             kind=entrant.kind,
             model=entrant.settings.get("model"),
             released=entrant.settings.get("released"),
             reported=tuple(sorted(reported[name] - {""})),
-            settings=tuple(dict.fromkeys(_settings_words(each.settings) for _, each in stays)),
-            prompts=prompts,
-            statuses=dict(statuses[name]),
+            settings=tuple(all_settings),
+            prompts={prompt: text for prompt, text in texts.items() if prompt in named},
+            statuses=statuses[name],
             calls=made,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
-            cost=cost / ONE if known == made else None,
+            cost=cost / ONE if priced == made else None,
         )
 
 
-def _settings_words(settings: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{key} ({value_in_words(key, value)})"
-        if isinstance(value, Mapping)
-        else f"{key} {value_in_words(key, value)}"
-        for key, value in settings.items()
-        if value not in (None, {}) and key not in ("model", "released")
-    )
+def _settings_text(settings: Mapping[str, Any]) -> str:
+    """Return frozen settings in words, without the model and its release, which have columns of their own."""
+    parts = []
+    for key, value in settings.items():
+        if value in (None, {}) or key in ("model", "released"):
+            continue
+
+        text = value_in_words(key, value)
+        parts.append(f"{key} ({text})" if isinstance(value, Mapping) else f"{key} {text}")
+    return ", ".join(parts)
 
 
 def method_text(method: Method) -> str:
-    """The same as Markdown."""
-    parts = PARTS if method.cohorts or not method.benchmark else {}
-    parts = parts | ({"ForecastBench": _rounds_of_benchmark} if method.benchmark else {})
-    written = ("\n".join([f"## {heading}", "", *part(method)]) for heading, part in parts.items())
-    return "\n\n".join(["# Method", *written]) + "\n"
+    """Return the method as Markdown."""
+    parts: dict[str, Callable[[Method], Iterator[str]]] = {}
+    if method.cohorts or not method.benchmark:
+        parts |= PARTS
+    if method.benchmark:
+        parts["ForecastBench"] = _rounds_of_benchmark
+
+    sections = ["# Method"]
+    for heading, write in parts.items():
+        sections.append("\n".join([f"## {heading}", "", *write(method)]))
+    return "\n\n".join(sections) + "\n"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield f"| {' | '.join('---' for _ in head)} |"
-    for row in rows:
-        cells = ("–" if cell is None or cell == "" else str(cell).replace("|", "\\|") for cell in row)
-        yield f"| {' | '.join(' '.join(cell.split()) for cell in cells)} |"
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Yield the lines of a table."""
+    yield _table_row(head)
+    yield _table_row(["---"] * len(head))
+    yield from map(_table_row, rows)
+
+
+def _table_row(cells: Iterable[object]) -> str:
+    """Return a row of a table on one line; a cell without a value has a dash."""
+    texts = []
+    for cell in cells:
+        text = " ".join(str(cell).split()).replace("|", "\\|")
+        texts.append("–" if cell in (None, "") else text)
+    return f"| {' | '.join(texts)} |"
 
 
 def _data(method: Method) -> Iterator[str]:
-    rows = [
-        (
-            one.number,
-            one.venue,
-            one.stamp,
-            f"{one.starts_at:%Y-%m-%d %H:%M} UTC",
-            one.rounds,
-            f"${one.bankroll / ONE:,.0f}",
-            len(one.entrants),
-            f"`{one.config_hash[:12]}`" if one.config_hash else None,
-        )
-        for one in method.cohorts
-    ]
+    """Yield which cohorts and markets there are."""
+    rows = []
+    for cohort in method.cohorts:
+        start = f"{cohort.starts_at:%Y-%m-%d %H:%M} UTC"
+        bankroll = f"${cohort.bankroll / ONE:,.0f}"
+        config = f"`{cohort.config_hash[:12]}`" if cohort.config_hash else None
+        what = (cohort.number, cohort.venue, cohort.stamp)
+        rows.append((*what, start, cohort.rounds, bankroll, len(cohort.entrants), config))
+
     head = ("cohort", "venue", "markets are", "first decision", "rounds", "bankroll", "agents", "config")
     yield from _table(head, rows)
     yield ""
-    found = method.markets
+
+    markets = method.markets
     yield (
-        f"{count_text(found.shown, 'market')} of {count_text(found.events, 'event')} were shown, which make "
-        f"{found.stories:,} stories: {found.yes:,} ended YES, {found.no:,} NO, {found.unscored:,} in a "
-        f"fraction or a refund, which is not scored, and {found.open:,} are open."
+        f"{count_text(markets.shown, 'market')} of {count_text(markets.events, 'event')} were shown, which "
+        f"make {markets.stories:,} stories: {markets.yes:,} ended YES, {markets.no:,} NO, "
+        f"{markets.unscored:,} in a fraction or a refund, which is not scored, and {markets.open:,} are open."
     )
     versions = ", ".join(f"`{version}`" for version in method.code_versions) or "unknown"
     yield f"Played by the code {versions}."
@@ -259,58 +289,65 @@ def _data(method: Method) -> Iterator[str]:
 
 
 def _cutoffs(method: Method) -> Iterator[str]:
+    """Yield from when on agents and scores know what."""
     yield (
         "An agent sees the prices of its round's snapshot and articles dated before it. An outcome counts "
         "once it could be known, and not before the market was due to close."
     )
-    for guard in dict.fromkeys((one.evidence, one.guard) for one in method.cohorts):
-        source, rule = guard
+    for source, rule in dict.fromkeys((cohort.evidence, cohort.guard) for cohort in method.cohorts):
         if source == "none":
             yield "No articles were shown."
             continue
+
+        suspects = f", suspects {rule.suspects}" if rule.suspects else ""
         yield (
             f"Articles from {source}: at most {rule.per_market} a market, {rule.characters:,} characters "
-            f"each, odds {rule.odds}{f', suspects {rule.suspects}' * bool(rule.suspects)}; restricted beside "
-            f"the known ones: {', '.join(rule.restricted) or 'none'}."
+            f"each, odds {rule.odds}{suspects}; restricted beside the known ones: "
+            f"{', '.join(rule.restricted) or 'none'}."
         )
+
     if method.audit is not None:
         yield method.audit.words
     early = count_text(method.markets.early_forecasts, "forecast")
     yield f"Decided before the model's release, so not scored: {early}."
-    later = {model: day for one in method.cohorts for model, day in one.later_models.items()}
-    if words := later_models_words(later):
+
+    later: dict[str, date | None] = {}
+    for cohort in method.cohorts:
+        later |= cohort.later_models
+    words = later_models_words(later)
+    if words:
         yield f"Of replays, {words}: these may know how it ended."
 
 
 IDENTITY = ("agent", "kind", "model", "released", "reported by answers")
 
 
-def _identity(one: AgentMethod) -> tuple[str | None, ...]:
-    released = one.released or ("not known" if one.model else None)
-    return one.agent, one.kind, one.model, released, ", ".join(one.reported)
+def _identity(agent: AgentMethod) -> tuple[str | None, ...]:
+    """Return who an agent is."""
+    released = agent.released or ("not known" if agent.model else None)
+    return agent.agent, agent.kind, agent.model, released, ", ".join(agent.reported)
 
 
 def _models(method: Method) -> Iterator[str]:
-    rows = [
-        (
-            *_identity(one),
-            "; then ".join(one.settings),
-        )
-        for one in method.agents
-    ]
+    """Yield the agents with their settings."""
+    rows = [(*_identity(agent), "; then ".join(agent.settings)) for agent in method.agents]
     yield from _table((*IDENTITY, "settings"), rows)
 
 
 def _prompts(method: Method) -> Iterator[str]:
-    used = {(name, text) for one in method.agents for name, text in one.prompts.items()}
-    frozen = {pair for one in method.cohorts for pair in one.prompts.items()}
-    rows = [
-        (name, f"`{text}`", ", ".join(one.agent for one in method.agents if one.prompts.get(name) == text))
-        for name, text in sorted(used | frozen)
-    ]
-    if not rows:
+    """Yield the prompts with the agents that use each."""
+    agents = defaultdict[tuple[str, str], list[str]](list)
+    for cohort in method.cohorts:
+        for prompt in cohort.prompts.items():
+            agents[prompt] = []
+    for agent in method.agents:
+        for prompt in agent.prompts.items():
+            agents[prompt].append(agent.agent)
+    if not agents:
         yield "No model was asked."
         return
+
+    rows = [(name, f"`{text}`", ", ".join(users)) for (name, text), users in sorted(agents.items())]
     yield from _table(("prompt", "SHA-256 of its text", "agents"), rows)
     yield ""
     yield "`arena show prompts` shows the texts; every question and answer is in the record, word for word."
@@ -319,23 +356,22 @@ def _prompts(method: Method) -> Iterator[str]:
 COSTS = ("calls", "tokens in", "tokens out", "cost")
 
 
-def _costs(one: AgentMethod) -> tuple[str | None, ...]:
-    cost = None if one.cost is None else f"${one.cost:,.4f}"
-    return f"{one.calls:,}", f"{one.tokens_in:,}", f"{one.tokens_out:,}", cost
+def _costs(agent: AgentMethod) -> tuple[str | None, ...]:
+    """Return what an agent's calls came to."""
+    cost = None if agent.cost is None else f"${agent.cost:,.4f}"
+    return f"{agent.calls:,}", f"{agent.tokens_in:,}", f"{agent.tokens_out:,}", cost
 
 
 def _answers(method: Method) -> Iterator[str]:
-    every = sorted({status for one in method.agents for status in one.statuses})
-    order: list[str] = [status for status in USABLE_STATUSES if status in every]
-    order += [status for status in every if status not in order]
-    rows = [
-        (
-            one.agent,
-            *(one.statuses.get(status, 0) for status in order),
-            *_costs(one),
-        )
-        for one in method.agents
-    ]
+    """Yield how turns ended, and what the calls came to."""
+    every = {status for agent in method.agents for status in agent.statuses}
+    usable = [status for status in USABLE_STATUSES if status in every]
+    order = [*usable, *sorted(every.difference(usable))]
+
+    rows = []
+    for agent in method.agents:
+        turns = [agent.statuses.get(status, 0) for status in order]
+        rows.append((agent.agent, *turns, *_costs(agent)))
     yield from _table(("agent", *order, *COSTS), rows)
     yield ""
     yield (
@@ -345,24 +381,36 @@ def _answers(method: Method) -> Iterator[str]:
 
 
 def _rules(method: Method) -> Iterator[str]:
-    groups = defaultdict[tuple[tuple[str, str], ...], list[int]](list)
-    for one in method.cohorts:
-        values = {f"rules.{key}": value for key, value in one.rules.model_dump().items()}
-        values |= {f"markets.{key}": value for key, value in one.universe.model_dump().items()}
-        values |= {"every": one.every, "seed": one.seed if len(method.cohorts) == 1 else "own"}
-        pairs = tuple((key, value_in_words(key.rpartition(".")[2], value)) for key, value in values.items())
-        groups[pairs].append(one.number)
-    for pairs, numbers in groups.items():
-        yield f"Cohorts {', '.join(map(str, numbers))}:"
+    """Yield the rules, each set of them once with its cohorts."""
+    cohorts = defaultdict[tuple[tuple[str, str], ...], list[str]](list)
+    for cohort in method.cohorts:
+        seed = cohort.seed if len(method.cohorts) == 1 else "own"
+        values = {
+            "rules.": cohort.rules.model_dump(),
+            "markets.": cohort.universe.model_dump(),
+            "": {"every": cohort.every, "seed": seed},
+        }
+        rows = []
+        for prefix, rules in values.items():
+            rows += [(f"{prefix}{key}", value_in_words(key, value)) for key, value in rules.items()]
+        cohorts[tuple(rows)].append(str(cohort.number))
+
+    for pairs, numbers in cohorts.items():
+        yield f"Cohorts {', '.join(numbers)}:"
         yield ""
         yield from _table(("rule", "value"), pairs)
         yield ""
 
 
 def _statistics(method: Method) -> Iterator[str]:
-    board, verdict = method.board, method.verdict
-    whose = "" if board.verdict is not None else "Over all cohorts: "
-    yield f"> {' '.join(filter(None, (whose + verdict.sentence, verdict.guarantee)))}"
+    """Yield the verdict, how figures are computed, and the figures of each agent."""
+    verdict = method.verdict
+    headline = verdict.sentence
+    if method.board.verdict is None:
+        headline = f"Over all cohorts: {headline}"
+    if verdict.guarantee:
+        headline = f"{headline} {verdict.guarantee}"
+    yield f"> {headline}"
     yield ""
     yield (
         "- Skill: the price's Brier score minus the agent's, on the same markets at the same instants; "
@@ -382,7 +430,7 @@ def _statistics(method: Method) -> Iterator[str]:
         "for all pairs together: it holds at every look. Copies of one another count as one entry."
     )
     yield ""
-    yield from _table(STATISTICS, [_statistics_row(row, verdict) for row in board.rows])
+    yield from _table(STATISTICS, [_statistics_row(row, verdict) for row in method.board.rows])
 
 
 STATISTICS = (
@@ -392,76 +440,92 @@ STATISTICS = (
 
 def _statistics_row(row: LeaderboardRow, verdict: Verdict) -> tuple[str | None, ...]:
     """Return the figures of an agent, and what is told of it over all cohorts or why nothing is."""
+    interval = None
+    if row.skill_low is not None:
+        interval = f"{row.skill_low:+.4f} to {row.skill_high or 0:+.4f}"
+
     told = verdict.of(row.agent)
-    sentences = [] if told is None else [told.sentence, told.price_sentence]
+    sentences = "" if told is None else f"{told.sentence} {told.price_sentence}"
     return (
         rank_text(row.rank_low, row.rank_high),
         row.agent,
-        None if row.skill is None else f"{row.skill:+.4f}",
-        None if row.skill_low is None else f"{row.skill_low:+.4f} to {row.skill_high or 0:+.4f}",
+        _figure(row.skill, "+.4f"),
+        interval,
         f"{row.events:,}",
-        None if row.events_effective is None else f"{row.events_effective:.1f}",
-        None if row.coverage is None else f"{row.coverage:.0%}",
-        row.why_not or row.reason or " ".join(filter(None, sentences)),
+        _figure(row.events_effective, ".1f"),
+        _figure(row.coverage, ".0%"),
+        row.why_not or row.reason or sentences,
     )
 
 
+def _figure(value: float | None, form: str) -> str | None:
+    """Return a figure as text; None if it is unknown."""
+    return None if value is None else format(value, form)
+
+
 def _rounds_of_benchmark(method: Method) -> Iterator[str]:
+    """Yield how question sets of a benchmark were answered, and what they came to."""
     head = (*IDENTITY, "prompt, SHA-256", "forecasts", *COSTS)
-    for one in method.benchmark:
+
+    for benchmark in method.benchmark:
         yield (
-            f"{one.question_set}, due {one.due}, version {one.version}, SHA-256 `{one.sha256}`. Asked by "
-            f"{one.asked_by}.{_called(one)}"
+            f"{benchmark.question_set}, due {benchmark.due}, version {benchmark.version}, SHA-256 "
+            f"`{benchmark.sha256}`. Asked by {benchmark.asked_by}.{_called(benchmark)}"
         )
         yield ""
-        rows = [
-            (
-                *_identity(agent),
-                ", ".join(f"{name} `{text}`" for name, text in agent.prompts.items()),
-                f"{one.forecasts.get(agent.agent, 0):,}",
-                *_costs(agent),
-            )
-            for agent in one.agents
-        ]
+
+        rows = []
+        for agent in benchmark.agents:
+            prompts = ", ".join(f"{name} `{text}`" for name, text in agent.prompts.items())
+            forecasts = f"{benchmark.forecasts.get(agent.agent, 0):,}"
+            rows.append((*_identity(agent), prompts, forecasts, *_costs(agent)))
         yield from _table(head, rows)
         yield ""
-    for kept in method.resolutions:
+
+    for file in method.resolutions:
         yield (
-            f"Resolutions of {kept.due}: {kept.name}, version {kept.version} of {kept.at:%Y-%m-%d}, SHA-256 "
-            f"`{kept.sha256}`."
+            f"Resolutions of {file.due}: {file.name}, version {file.version} of {file.at:%Y-%m-%d}, SHA-256 "
+            f"`{file.sha256}`."
         )
     yield "`arena study forecastbench board` ranks the answers. "
     yield "A model may know what resolved before its release."
 
 
-def _called(one: BenchmarkMethod) -> str:
-    if one.called_from is None or one.called_until is None:
+def _called(benchmark: BenchmarkMethod) -> str:
+    """Return when models were asked, in words; nothing if none was."""
+    first = benchmark.called_from
+    last = benchmark.called_until
+    if first is None or last is None:
         return ""
-    late = ", after it was due: no submission" if f"{one.called_until:%Y-%m-%d}" > one.due else ""
-    first, last = (f"{at:%Y-%m-%d %H:%M}" for at in (one.called_from, one.called_until))
-    return f" Models were called from {first} to {last} UTC{late}."
+
+    late = ", after it was due: no submission" if f"{last:%Y-%m-%d}" > benchmark.due else ""
+    return f" Models were called from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC{late}."
 
 
 def _limits(method: Method) -> Iterator[str]:
-    stamps = {one.stamp for one in method.cohorts}
+    """Yield what the figures do not show."""
+    stamps = {cohort.stamp for cohort in method.cohorts}
     if "simulated" in stamps:
         yield "- Simulated markets: the figures say nothing about real ones."
     if "replay" in stamps:
         yield "- Replays: a model may have been trained on what happened, so they are no evidence of skill."
-    unknown = [one.agent for one in method.agents if one.model and not one.released]
-    if unknown:
-        yield f"- Of unknown release day, so that early forecasts can't be identified: {', '.join(unknown)}."
-    hidden = [one.agent for one in method.agents if one.cost is None]
-    if hidden:
-        yield f"- Costs not known in full: {', '.join(hidden)}."
-    odd = [one.agent for one in method.agents if len(one.settings) > 1]
-    if odd:
-        yield f"- Settings changed between cohorts: {', '.join(odd)}."
+
+    agents = method.agents
+    undated = ", ".join(agent.agent for agent in agents if agent.model and not agent.released)
+    if undated:
+        yield f"- Of unknown release day, so that early forecasts can't be identified: {undated}."
+    unpriced = ", ".join(agent.agent for agent in agents if agent.cost is None)
+    if unpriced:
+        yield f"- Costs not known in full: {unpriced}."
+    changed = ", ".join(agent.agent for agent in agents if len(agent.settings) > 1)
+    if changed:
+        yield f"- Settings changed between cohorts: {changed}."
+
     if len(method.code_versions) > 1:
         yield "- More than one version of the code played."
     if method.markets.open:
-        still = count_text(method.markets.open, "market")
-        yield f"- {still} still open: what resolves early is not a random part."
+        markets = count_text(method.markets.open, "market")
+        yield f"- {markets} still open: what resolves early is not a random part."
     yield "- Markets that move together beyond their story are not detected: intervals are then too narrow."
     yield "- Play money: bets move no price, and nobody trades against them."
 

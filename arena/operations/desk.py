@@ -25,18 +25,18 @@ from agents.answers.decisions import sound_decision
 from agents.episode import result_document
 from agents.model import Decision, View
 from arena.errors import ArenaError
-from arena.operations.http import JSON, HttpRequest, HttpResponse, HttpServer, serve_http
-from arena.operations.openapi import OPENAPI_PATH, openapi_text
-from arena.record.model.cohort import Turn
-from arena.record.model.incident import wrong_keys
-from arena.record.queries.decisions import read_turns
-from arena.record.queries.desk import (
+from arena.operations.desk_queries import (
     DeskTurn,
     read_agent_of_key,
     read_desk_turns,
     read_ended_forecasts,
     read_last_turns,
 )
+from arena.operations.http import JSON, HttpRequest, HttpResponse, HttpServer, serve_http
+from arena.operations.openapi import OPENAPI_PATH, openapi_text
+from arena.record.model.cohort import Turn
+from arena.record.model.incident import wrong_keys
+from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.write.desk import answer_desk_turn, put_desk_key
 from arena.record.write.operations import add_incidents

@@ -5,6 +5,7 @@ lasts, such as an outage, is ended when it is over, and the next one is recorded
 """
 
 import asyncio
+import json
 import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -24,6 +25,7 @@ from arena.record.model.incident import (
     FAILING,
     UNPRICED,
     CodedError,
+    Incident,
     IncidentKind,
     RoundEnd,
     aborted_rounds,
@@ -38,9 +40,14 @@ from arena.record.model.incident import (
     site_unpublished,
     venue_outage,
 )
-from arena.record.queries.markets import read_unsettled_markets
-from arena.record.queries.operations import read_catalogues
+from arena.record.model.status import CatalogueRead
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
+from arena.record.schema.cohort import EntrantRow
+from arena.record.schema.database import Connection
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.typed import col, columns_of, func, joined, select
+from arena.record.schema.world import ResolutionRow, SyncRow
 from arena.record.write.operations import (
     add_incidents,
     end_incidents,
@@ -48,7 +55,9 @@ from arena.record.write.operations import (
     read_round_ends,
 )
 from arena.rounds.error_text import error_text, redact_keys
+from arena.rounds.settled_by_hand import read_closed_since
 from arena.rounds.settlement import VenueUnavailable
+from markets.model import MarketId
 from markets.venue import VenueError
 
 COMPARED_READS = 11
@@ -145,15 +154,42 @@ def _end_agent_incidents(
 
 def note_unsettled(record: Record, at: datetime) -> None:
     """Record which markets are held, closed for long and not settled; and which of them no longer are."""
-    unsettled = {market.id: market for market in record.read(read_unsettled_markets, at, UNSETTLED_AFTER)}
-    for market in unsettled.values():
-        incident = market_unsettled(market.id, market.closed_at, market.agents, at)
-        add_incidents(record.engine, [incident], unless=f"{market.id}@")
+    unsettled = {incident.data["market"]: incident for incident in record.read(_read_unsettled, at)}
+    for market, incident in unsettled.items():
+        add_incidents(record.engine, [incident], unless=f"{market}@")
 
     for recorded in record.read(read_recent_incidents, MOST_ONGOING, only_open=True):
         incident = recorded.incident
         if incident.kind == "market_unsettled" and incident.data.get("market") not in unsettled:
             end_incidents(record.engine, "market_unsettled", at, about=incident.subject)
+
+
+def _read_unsettled(connection: Connection, now: datetime) -> list[Incident]:
+    """Return an incident for each market of a live venue that is held and closed for long without an end."""
+    open_cohorts = read_cohorts(connection, only_open=True)
+    live_ids = [stored.id for stored in open_cohorts if stored.cohort.stamp == "live"]
+    query = (
+        select(EntryRow.market_id, EntrantRow.name)
+        .select_from(joined(EntrantRow, EntryRow))
+        .where(col(EntrantRow.cohort_id).in_(live_ids), EntryRow.market_id != "")
+        .where(col(EntryRow.market_id).not_in(select(ResolutionRow.market_id)))
+        .group_by(EntryRow.market_id, EntrantRow.id, EntrantRow.name)
+        .having(func.sum(EntryRow.shares) > 0)
+        .order_by(EntryRow.market_id, EntrantRow.name)
+    )
+    holders: dict[MarketId, list[str]] = defaultdict(list)
+    for market, name in connection.execute(query):
+        own = holders[MarketId(market)]
+        if name not in own:
+            own.append(name)
+    if not holders:
+        return []
+
+    incidents = []
+    for market_id, closed_at in read_closed_since(connection, list(holders), now).items():
+        if now - closed_at >= UNSETTLED_AFTER:
+            incidents.append(market_unsettled(market_id, closed_at, holders[market_id], now))
+    return incidents
 
 
 def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
@@ -246,11 +282,22 @@ def note_venue(record: Record, venue: str, at: datetime, trouble: CodedError | N
 
 def note_rejected(record: Record, venue: str, at: datetime) -> None:
     """Record that the share of a venue's records that are rejected rises, or that it no longer does."""
-    incident = records_rejected(record.read(read_catalogues, venue, COMPARED_READS), at)
+    incident = records_rejected(record.read(_read_catalogues, venue), at)
     if incident is None:
         end_incidents(record.engine, "records_rejected", at, about=f"{venue}@")
     else:
         add_incidents(record.engine, [incident], unless=f"{venue}@")
+
+
+def _read_catalogues(connection: Connection, venue: str) -> list[CatalogueRead]:
+    """Return the newest readings of a venue's catalogue, the last one first."""
+    columns = columns_of(SyncRow, ("venue", "at", "markets", "left_out", "rejected"))
+    query = select(*columns).where(SyncRow.venue == venue).order_by(col(SyncRow.number).desc())
+
+    reads = []
+    for venue_name, at, markets, left_out, rejected in connection.execute(query.limit(COMPARED_READS)):
+        reads.append(CatalogueRead(venue_name, at, markets, json.loads(left_out), rejected))
+    return reads
 
 
 async def report_decision_time(

@@ -38,7 +38,7 @@ from arena.rounds.season import begin_due_cohort, end_cohort_if_over, open_cohor
 from arena.rounds.settlement import settle_ended, sync_resolutions, sync_venue
 from arena.rounds.world import World
 from arena.scores.leaderboard import read_leaderboard
-from arena.scores.refresh import refresh_cache, refresh_leaderboards
+from arena.scores.refresh import refresh_cache
 from arena.verify.content import verified_content
 from markets.hashes import canonical
 from markets.universe import filter_for
@@ -138,21 +138,19 @@ async def marks(context: JobContext, at: datetime) -> str:
     return f"{count_text(done, 'cohort')} settled and marked"
 
 
-async def boards(context: JobContext, at: datetime) -> str:
-    """Refresh the leaderboards for which a round was played, an account marked, or a market ended."""
-    done = await asyncio.to_thread(refresh_leaderboards, context.record, at)
-    return f"{count_text(done, 'board')} computed" if done else "nothing has changed"
-
-
 async def scores(context: JobContext, at: datetime) -> str:
-    """Compute what the dashboard shows of agents in depth, if a market has ended since the last time."""
+    """Compute the leaderboards and what the dashboard shows of agents in depth, where they have changed."""
     done = await asyncio.to_thread(refresh_cache, context.record, at)
     return f"{count_text(done, 'figure')} computed" if done else "nothing has changed"
 
 
 async def retention(context: JobContext, at: datetime) -> str:
     """Delete quotes that are older than the config keeps them, and that nothing refers to."""
-    edge = at - timedelta(seconds=context.config.run.keep_quotes)
+    seconds_kept = context.config.run.keep_quotes
+    if seconds_kept is None:
+        return "all quotes are kept"
+
+    edge = at - timedelta(seconds=seconds_kept)
     thinned = await asyncio.to_thread(context.record.write, prune_quotes, edge, at)
     return f"{count_text(thinned.goes, 'quote')} from before {edge:%Y-%m-%d} went"
 
@@ -230,7 +228,7 @@ class Unanswered(ArenaError):
 JobFunction = Callable[[JobContext, datetime], Awaitable[str]]
 JOB_FUNCTIONS: Mapping[str, JobFunction] = {
     job.__name__: job
-    for job in (quotes, resolutions, marks, boards, scores, catalogue, publish, retention, backup, digest)
+    for job in (quotes, resolutions, marks, scores, catalogue, publish, retention, backup, digest)
 }
 """The jobs by name; each says in a few words what it did."""
 

@@ -7,7 +7,7 @@ a round.
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -56,7 +56,7 @@ async def keep_publishing(
     say: Callable[[str], None],
 ) -> None:
     """Publish heads as they come, until told to stop, and then what is left; without a target, nothing."""
-    if config.heads.file is None and config.heads.command is None:
+    if config.heads is None:
         return
 
     me = holder_name()
@@ -98,8 +98,11 @@ async def publish_due(config: Config, record: Record, now: datetime, holder: str
 
 def _read_state(config: Config, record: Record) -> Publication:
     """Return how far heads have been published to the config's target."""
-    file = config.heads.file and str(config.folder / config.heads.file)
-    target = digest([file, config.heads.command])
+    if isinstance(config.heads, str):
+        target = digest([str(config.folder / config.heads), None])
+    else:
+        target = digest([None, config.heads])
+
     state = record.read(read_publication)
     if state is None or state.target != target:
         return Publication(target)
@@ -124,10 +127,10 @@ async def _publish(config: Config, record: Record, now: datetime) -> str:
         lines = "".join(f"{canonical_bytes(head)}\n" for head in heads)
         try:
             async with asyncio.timeout(TIMEOUT):
-                if config.heads.file:
-                    await asyncio.to_thread(_append, config.folder / config.heads.file, lines.encode())
+                if isinstance(config.heads, str):
+                    await asyncio.to_thread(_append, config.folder / config.heads, lines.encode())
                 else:
-                    await _hand_over(config, lines)
+                    await _hand_over(config.heads or [], config.folder, lines)
         except (PublishError, OSError, TimeoutError) as error:
             return _put_off(record, state, error, now)
 
@@ -152,12 +155,11 @@ def _append(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-async def _hand_over(config: Config, lines: str) -> None:
+async def _hand_over(command: Sequence[str], folder: Path, lines: str) -> None:
     """Run the operator's program with the lines on its standard input; raise `PublishError` if it fails."""
-    command = config.heads.command or []
     process = await asyncio.create_subprocess_exec(
         *command,
-        cwd=config.folder,
+        cwd=folder,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,

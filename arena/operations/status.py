@@ -23,6 +23,7 @@ from arena.cohorts.schedule import (
     next_round_time,
 )
 from arena.errors import count_text
+from arena.operations import status_queries
 from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn, unanswered_text
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import is_gone
@@ -446,7 +447,7 @@ def read_status(
 ) -> Status:
     """Return the status of an arena at a time, which may be only `pretended`."""
     playing = read_cohorts(connection, only_open=True)
-    rounds = operations.read_round_states(connection)
+    rounds = status_queries.read_round_states(connection)
     calendar, due = _read_calendar(connection, playing, rounds, now, expected)
 
     states = read_jobs(connection)
@@ -456,8 +457,8 @@ def read_status(
     }
 
     ages = {stored.id: stored.cohort.rules.quote_age for stored in playing}
-    held, cohorts_looked_at = operations.read_open_positions(connection, ages)
-    synced_at = operations.read_last_sync(connection, {stored.cohort.venue for stored in playing})
+    held, cohorts_looked_at = status_queries.read_open_positions(connection, ages)
+    synced_at = status_queries.read_last_sync(connection, {stored.cohort.venue for stored in playing})
     price_times = [synced_at, cohorts_looked_at]
     price_times += [job.ended_at for job in jobs if job.name in PRICE_JOBS and not job.failures]
 
@@ -473,7 +474,7 @@ def read_status(
     status = Status(
         at=now,
         clock="pretended" if pretended else clock,
-        leader=operations.read_leader(
+        leader=status_queries.read_leader(
             connection, lambda holder: holder == expected.me or not is_gone(holder)
         ),
         calendar=calendar,
@@ -482,13 +483,13 @@ def read_status(
         rounds=tuple(rounds),
         turns=operations.count_turns(connection),
         spend=_read_spending(connection, now, expected, rounds),
-        under_way=calls.read_calls_under_way(connection, is_gone),
+        under_way=status_queries.read_calls_under_way(connection, is_gone),
         pauses=tuple(pauses),
         held=held,
         heads=read_published_heads(connection),
         looked_at=max(filter(None, price_times), default=None),
-        quarantined=tuple(operations.read_quarantine_counts(connection, now - DAY)),
-        catalogues=tuple(operations.read_last_catalogues(connection)),
+        quarantined=tuple(status_queries.read_quarantine_counts(connection, now - DAY)),
+        catalogues=tuple(status_queries.read_last_catalogues(connection)),
         jobs=jobs,
         next_jobs=next_jobs,
         incidents=tuple(incidents.values()),
@@ -535,7 +536,7 @@ def _read_calendar(
     expected: Expected,
 ) -> tuple[RoundCalendar, DueRounds]:
     """Return what was due and what is to come, and the last round of each cohort whose time has come."""
-    starts = operations.read_cohort_starts(connection)
+    starts = status_queries.read_cohort_starts(connection)
     newest = max((state.at for state in rounds), default=None)
     live = expected.live
     if live is None:
@@ -545,7 +546,7 @@ def _read_calendar(
     until = now if live or newest is None else newest
     keep = expected.plan.keep_deciding if expected.plan else KEEP_DECIDING
 
-    due_count, done_count = operations.count_ended_rounds(connection)
+    due_count, done_count = status_queries.count_ended_rounds(connection)
     done = Counter(state.cohort for state in rounds if state.done)
     times = []
     last_due = {}
@@ -587,11 +588,11 @@ def _read_spending(
         if scope == "day":
             spent = today
         elif scope == "round":
-            whose, spent = calls.read_dearest_round(connection, [state.id for state in rounds])
+            whose, spent = status_queries.read_dearest_round(connection, [state.id for state in rounds])
         elif scope == "agent":
-            whose, spent = calls.read_dearest_agent(connection)
+            whose, spent = status_queries.read_dearest_agent(connection)
         elif scope == "arena":
-            spent = calls.read_spent_total(connection)
+            spent = status_queries.read_spent_total(connection)
         else:
             continue
         limits.append(BudgetUse(scope, whose, spent, limit))

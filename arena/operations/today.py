@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agents.model import DECIDED_STATUSES
 from arena.errors import count_text
 from arena.operations.status import Status
 from arena.record.files.backup import newest_backup_file
@@ -19,8 +20,10 @@ from arena.record.model.calendar import WEEK
 from arena.record.model.incident import Incident
 from arena.record.model.status import AgentAnswers
 from arena.record.queries.calls import record_size
-from arena.record.queries.operations import read_agent_answers
+from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.database_errors import sqlite_path
+from arena.record.schema.turn import TurnRow
+from arena.record.schema.typed import case, col, func, joined, read_nouns, select_as, total
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price
 from arena.scores.verdict import Verdict
 from markets.hashes import timestamp_text
@@ -175,8 +178,21 @@ def _megabytes(size: int) -> str:
 def read_tasks(connection: "Connection", status: Status, config: "Config | None") -> list[Task]:
     """Return what is to be done, by the record, the config, the keys that are set and the disk."""
     newest = max((state.at for state in status.rounds), default=status.at)
-    answers = read_agent_answers(connection, newest - WEEK)
+    answers = _read_agent_answers(connection, newest - WEEK)
     return tasks_for(status, answers, _surroundings(connection, config))
+
+
+def _read_agent_answers(connection: "Connection", since: datetime) -> list[AgentAnswers]:
+    """Return how many answers of each agent could not be read, in the rounds since an instant."""
+    malformed = total(case((TurnRow.status == "malformed", 1), else_=0))
+    query = (
+        select_as(agent=EntrantRow.name, answers=func.count(), malformed=malformed)
+        .select_from(joined(RoundRow, TurnRow, EntrantRow))
+        .where(RoundRow.at >= since, col(TurnRow.status).in_(DECIDED_STATUSES))
+        .group_by(EntrantRow.name)
+        .order_by(EntrantRow.name)
+    )
+    return read_nouns(AgentAnswers, connection.execute(query))
 
 
 def last_backup(connection: "Connection", status: Status, config: "Config | None") -> datetime | None:

@@ -70,10 +70,11 @@ def webhook_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | Non
 
     Raise `ArenaError` if its environment variable is not set, or the address is invalid.
     """
-    name = watch.webhook_env or ""
-    url = watch.webhook or environ.get(name, "")
-    if not url and not name:
+    if watch.webhook is None:
         return None
+
+    name = watch.webhook_variable or ""
+    url = environ.get(name, "") if name else watch.webhook
     if not url:
         raise ArenaError("no_webhook", f"{name} is not set: it should hold the webhook's address")
     if not is_address(url):

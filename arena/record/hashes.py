@@ -87,8 +87,10 @@ from arena.record.write.calls import prompt_hash
 from markets.hashes import ADDED_TO_PAGES, canonical, digest
 
 FactLine = list[Any]
+Facts = dict[str, Iterator[FactLine]]
+"""Facts by kind."""
 Values = Mapping[str, Any]
-"""What the conditions of a scope are met by, by name."""
+"""The values for the conditions of a scope, by name."""
 CONFIG_HASH = re.compile(r'"config_hash":"[0-9a-f]{64}",')
 """As canonical JSON has it; within a text of somebody's the quotes would be escaped."""
 
@@ -96,6 +98,7 @@ ROUND_KEY = (CohortRow.number, RoundRow.number)
 TURN_KEY = (*ROUND_KEY, EntrantRow.position)
 """What a turn or a call is known by, as numbers."""
 BY_TURN = itemgetter(slice(len(TURN_KEY)))
+BY_MARKET_AND_VERSION = itemgetter(slice(2))
 BY_TEXT = {"forecast": len(TURN_KEY), "second_quote": len(TURN_KEY), "tool": len(ROUND_KEY)}
 """Kinds whose lines are sorted by text too, behind so many numbers that they have in common."""
 
@@ -108,62 +111,81 @@ class Scope:
     rounds: tuple[Condition, ...] = ()
     entries: tuple[Condition, ...] = ()
 
+    def of_rounds(self, columns: Iterable[Any], *rows: type[TableRow]) -> AnySelect:
+        """Return the query for rows that belong to rounds."""
+        query = select(*ROUND_KEY, *columns).select_from(joined(*rows, RoundRow, CohortRow))
+        return query.where(*self.rounds)
+
+    def of_entrants(self, row: type[TurnRow | CallRow], *columns: Any) -> AnySelect:
+        """Return the query for rows that belong to entrants in rounds."""
+        query = select(*TURN_KEY, *columns).select_from(joined(row, EntrantRow, RoundRow, CohortRow))
+        return query.where(*self.rounds)
+
+    def of_turns(self, row: type[ForecastRow | RejectionRow | SecondQuoteRow | FillRow]) -> AnySelect:
+        """Return the query for rows that belong to turns."""
+        return self.of_entrants(TurnRow, *hashed_columns(row)).join(row, row.turn_id == TurnRow.id)
+
 
 WHOLE = Scope()
 """All facts."""
-
-
-def _scope_of_round(*entries: Condition) -> Scope:
-    """What a round adds: its snapshot, itself, and those of its cohort's entries until then."""
-    until = (EntrantRow.cohort_id == bindparam("cohort"), col(EntryRow.at) <= bindparam("at"))
-    of_snapshot, of_round = SnapshotRow.id == bindparam("snapshot"), RoundRow.id == bindparam("round")
-    return Scope((of_snapshot,), (of_round,), (*until, *entries))
-
-
-FIRST_ROUND = _scope_of_round()
-LATER_ROUND = _scope_of_round(col(EntryRow.at) > bindparam("before"))
+OF_SNAPSHOT = SnapshotRow.id == bindparam("snapshot")
+OF_ROUND = RoundRow.id == bindparam("round")
+OF_COHORT = EntrantRow.cohort_id == bindparam("cohort")
+UNTIL_ROUND = col(EntryRow.at) <= bindparam("at")
+FIRST_ROUND = Scope((OF_SNAPSHOT,), (OF_ROUND,), (OF_COHORT, UNTIL_ROUND))
+"""What the first round of a cohort adds: its snapshot, itself, and the cohort's entries until then."""
+SINCE_ROUND_BEFORE = col(EntryRow.at) > bindparam("before")
+LATER_ROUND = Scope((OF_SNAPSHOT,), (OF_ROUND,), (OF_COHORT, UNTIL_ROUND, SINCE_ROUND_BEFORE))
 
 
 def state_hash(connection: Connection) -> str:
-    """The hash of what is in the record, in hexadecimal."""
+    """Return the hash of what is in the record, in hexadecimal."""
     facts = _facts(connection, WHOLE)
     rounds = select(*ROUND_KEY, RoundRow.at).join(CohortRow, RoundRow.cohort_id == CohortRow.id)
-    resolutions = select(*hashed_columns(ResolutionRow))
-    parts = {
+
+    parts: dict[str, Iterable[FactLine]] = {
         "cohort": _cohorts(connection),
         "prompt": sorted(_rows(connection, select(PromptRow.text))),
-        "snapshot": facts["snapshot"],
+        "snapshot": facts.pop("snapshot"),
         "round": _rows(connection, rounds.order_by(*ROUND_KEY)),
     }
-    parts |= facts | {"call": _last_answers(facts["call"])}
-    parts["resolution"] = sorted(_rows(connection, resolutions), key=itemgetter(slice(2)))
+    parts |= facts
+    parts["call"] = _last_answers(facts["call"])
+    parts["resolution"] = _resolutions(connection)
     return _hash_of([kind, *line] for kind, lines in parts.items() for line in lines)
 
 
-def fact_lines(connection: Connection) -> dict[str, Iterator[FactLine]]:
-    """What was seen, decided, filled, entered, learnt and marked, by kind, in the order of natural keys."""
+def fact_lines(connection: Connection) -> Facts:
+    """Return what was seen, decided, filled, learnt and marked, by kind, in the order of natural keys."""
     key = (CohortRow.number, MarkRow.at, EntrantRow.position)
-    marks = select(*key, MarkRow.cash, MarkRow.value, MarkRow.liquidation, MarkRow.cost, MarkRow.stale)
-    marks = marks.select_from(joined(MarkRow, EntrantRow, CohortRow)).order_by(*key)
-    ends = sorted(_rows(connection, select(*hashed_columns(ResolutionRow))), key=itemgetter(slice(2)))
-    return _facts(connection, WHOLE) | {"resolution": iter(ends), "mark": _rows(connection, marks)}
+    figures = (MarkRow.cash, MarkRow.value, MarkRow.liquidation, MarkRow.cost, MarkRow.stale)
+    marks = select(*key, *figures).select_from(joined(MarkRow, EntrantRow, CohortRow)).order_by(*key)
+
+    facts = _facts(connection, WHOLE)
+    facts["resolution"] = iter(_resolutions(connection))
+    facts["mark"] = _rows(connection, marks)
+    return facts
 
 
 def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:
-    """The head of each round of a cohort that is over, and under 0 that of what it froze."""
+    """Return the head of each round of a cohort that is over, and under 0 that of what it froze."""
     query = select(CohortRow.number, CohortRow.frozen).where(CohortRow.id == cohort_id)
     number, frozen = connection.execute(query).one()
-    heads, before = {0: digest(["cohort", number, digest(frozen)])}, None
+    head = digest(["cohort", number, digest(frozen)])
+
+    heads = {0: head}
+    before: StoredRound | None = None
     for stored_round in read_rounds(connection, cohort_id):
         if not stored_round.done:
             break
-        last = heads[before.number if before else 0]
-        heads[stored_round.number] = _hash_of(_head_lines(connection, cohort_id, stored_round, before, last))
+        head = _hash_of(_head_lines(connection, cohort_id, stored_round, before, head))
+        heads[stored_round.number] = head
         before = stored_round
     return heads
 
 
 def _hash_of(lines: Iterable[FactLine]) -> str:
+    """Return the SHA-256 over lines, each as canonical JSON that a new line ends."""
     whole = hashlib.sha256()
     for line in lines:
         whole.update(f"{canonical(line)}\n".encode())
@@ -177,94 +199,98 @@ def _head_lines(
     before: StoredRound | None,
     last_head: str,
 ) -> Iterator[FactLine]:
-    """The head before, and all that a round adds. Its cohort and its own number are named once."""
+    """Yield the head before, and all that a round adds. Its cohort and its own number are named once."""
     yield ["head", last_head]
     yield ["round", stored_round.number, stored_round.at]
-    values = {
+
+    scope = FIRST_ROUND
+    values: dict[str, Any] = {
         "cohort": cohort_id,
         "snapshot": stored_round.snapshot_id,
         "round": stored_round.id,
         "at": stored_round.at,
     }
-    if before is None:
-        facts = _facts(connection, FIRST_ROUND, values)
-    else:
-        facts = _facts(connection, LATER_ROUND, values | {"before": before.at})
+    if before is not None:
+        scope = LATER_ROUND
+        values["before"] = before.at
+
+    facts = _facts(connection, scope, values)
+    yield from _seen(facts.pop("snapshot"))
     for kind, lines in facts.items():
-        if kind == "snapshot":
-            for _, _, position, market_id, page, *rest in lines:
-                if position is not None:
-                    yield ["seen", position, market_id, *rest, page]
-        elif kind == "call":
-            yield from (["answer", *line] for line in _first_answers(lines))
+        if kind == "call":
+            yield from _first_answers(lines)
         else:
-            key = 1 if kind == "entry" else 2
-            yield from ([kind, *line[key:]] for line in lines)
+            known = 1 if kind == "entry" else 2
+            for line in lines:
+                yield [kind, *line[known:]]
 
 
-def _facts(
-    connection: Connection, scope: Scope, values: Values | None = None
-) -> dict[str, Iterator[FactLine]]:
-    """Facts by kind, each behind the numbers of its cohort, its round and its entrant, if it has them."""
-    found = {"snapshot": _snapshots(connection, scope, values)}
+def _seen(places: Iterable[FactLine]) -> Iterator[FactLine]:
+    """Yield what was seen, of a snapshot that shows anything."""
+    for _, _, position, market_id, page, *price in places:
+        if position is not None:
+            yield ["seen", position, market_id, *price, page]
+
+
+def _facts(connection: Connection, scope: Scope, values: Values | None = None) -> Facts:
+    """Walk over the facts of a scope: return those of each kind, behind the numbers that they belong to.
+
+    These are the numbers of the cohort, the round and the entrant, as far as a kind has them.
+    """
+    facts = {"snapshot": _snapshots(connection, scope, values)}
     for kind, query in _queries(scope).items():
         lines = _rows(connection, query, values)
-        found[kind] = _by_text(lines, BY_TEXT[kind]) if kind in BY_TEXT else lines
-    return found
+        facts[kind] = _by_text(lines, BY_TEXT[kind]) if kind in BY_TEXT else lines
+    return facts
 
 
 def _by_text(lines: Iterable[FactLine], size: int) -> Iterator[FactLine]:
-    """Lines whose first values alone are in order, with those that have the same ones in order too."""
-    groups = groupby(lines, key=itemgetter(slice(size)))
-    return (line for _, own in groups for line in sorted(own))
+    """Yield lines whose first values alone are in order; those that have the same ones in order too."""
+    for _, own in groupby(lines, key=itemgetter(slice(size))):
+        yield from sorted(own)
 
 
 @cache
 def _queries(scope: Scope) -> dict[str, AnySelect]:
-    """What asks for the facts of each kind but snapshots, made once: each round needs all of them."""
-
-    def of_rounds(columns: Iterable[Any], *rows: type[TableRow]) -> AnySelect:
-        query = select(*ROUND_KEY, *columns).select_from(joined(*rows, RoundRow, CohortRow))
-        return query.where(*scope.rounds)
-
-    def of_entrants(row: type[TurnRow | CallRow], *columns: Any) -> AnySelect:
-        query = select(*TURN_KEY, *columns).select_from(joined(row, EntrantRow, RoundRow, CohortRow))
-        return query.where(*scope.rounds)
-
-    def of_turns(row: type[ForecastRow | RejectionRow | SecondQuoteRow | FillRow]) -> AnySelect:
-        return of_entrants(TurnRow, *hashed_columns(row)).join(row, row.turn_id == TurnRow.id)
-
+    """Return the queries for the facts of each kind but snapshots."""
     article = (EvidenceRow.position, EvidenceRow.market_id, *hashed_columns(ArticleRow, "hash"))
-    evidence = of_rounds(article, EvidenceRow, GatheringRow)
+    evidence = scope.of_rounds(article, EvidenceRow, GatheringRow)
     evidence = evidence.outerjoin(ArticleRow, EvidenceRow.article == ArticleRow.hash)
-    calls = of_entrants(CallRow, *hashed_columns(CallRow)).where(col(CallRow.error_code).is_(None))
+
+    turns = scope.of_entrants(TurnRow, EntrantRow.name, *hashed_columns(TurnRow))
+    calls = scope.of_entrants(CallRow, *hashed_columns(CallRow)).where(col(CallRow.error_code).is_(None))
+
     level_key = (FillRow.position, FillLevelRow.position)
-    levels = (
-        of_entrants(TurnRow, *level_key, *hashed_columns(FillLevelRow, "position"))
-        .join(FillRow, FillRow.turn_id == TurnRow.id)
-        .join(FillLevelRow, FillLevelRow.fill_id == FillRow.id)
-    )
+    levels = scope.of_entrants(TurnRow, *level_key, *hashed_columns(FillLevelRow, "position"))
+    levels = levels.join(FillRow, FillRow.turn_id == TurnRow.id)
+    levels = levels.join(FillLevelRow, FillLevelRow.fill_id == FillRow.id)
+
     entry_key = (CohortRow.number, EntrantRow.position, EntryRow.number)
     entries = select(*entry_key, *hashed_columns(EntryRow, "number")).where(*scope.entries)
     entries = entries.select_from(joined(EntryRow, EntrantRow, CohortRow))
-    replaced = select(*TURN_KEY, EntrantRow.name, *hashed_columns(ReplacementRow, "round"))
-    replaced = replaced.select_from(joined(ReplacementRow, EntrantRow, CohortRow)).join(
-        RoundRow, (RoundRow.cohort_id == CohortRow.id) & (RoundRow.number == ReplacementRow.round)
-    )
-    second = of_turns(SecondQuoteRow).add_columns(*hashed_columns(QuoteRow, "market_id", "at"))
-    second = second.outerjoin(QuoteRow, SecondQuoteRow.quote_id == QuoteRow.id)
+
+    is_its_round = (RoundRow.cohort_id == CohortRow.id) & (RoundRow.number == ReplacementRow.round)
+    replacements = select(*TURN_KEY, EntrantRow.name, *hashed_columns(ReplacementRow, "round"))
+    replacements = replacements.select_from(joined(ReplacementRow, EntrantRow, CohortRow))
+    replacements = replacements.join(RoundRow, is_its_round).where(*scope.rounds)
+
+    second_quotes = scope.of_turns(SecondQuoteRow)
+    second_quotes = second_quotes.add_columns(*hashed_columns(QuoteRow, "market_id", "at"))
+    second_quotes = second_quotes.outerjoin(QuoteRow, SecondQuoteRow.quote_id == QuoteRow.id)
+
+    tools = scope.of_rounds(hashed_columns(ToolResultRow), ToolResultRow)
     return {
         "evidence": evidence.order_by(*ROUND_KEY, EvidenceRow.position),
-        "turn": of_entrants(TurnRow, EntrantRow.name, *hashed_columns(TurnRow)).order_by(*TURN_KEY),
+        "turn": turns.order_by(*TURN_KEY),
         "call": calls.order_by(*TURN_KEY, CallRow.attempt),
-        "forecast": of_turns(ForecastRow).order_by(*TURN_KEY),
-        "rejection": of_turns(RejectionRow).order_by(*TURN_KEY, RejectionRow.position),
-        "fill": of_turns(FillRow).order_by(*TURN_KEY, FillRow.position),
+        "forecast": scope.of_turns(ForecastRow).order_by(*TURN_KEY),
+        "rejection": scope.of_turns(RejectionRow).order_by(*TURN_KEY, RejectionRow.position),
+        "fill": scope.of_turns(FillRow).order_by(*TURN_KEY, FillRow.position),
         "level": levels.order_by(*TURN_KEY, *level_key),
         "entry": entries.order_by(*entry_key),
-        "replacement": replaced.where(*scope.rounds).order_by(*TURN_KEY),
-        "second_quote": second.order_by(*TURN_KEY),
-        "tool": of_rounds(hashed_columns(ToolResultRow), ToolResultRow).order_by(*ROUND_KEY),
+        "replacement": replacements.order_by(*TURN_KEY),
+        "second_quote": second_quotes.order_by(*TURN_KEY),
+        "tool": tools.order_by(*ROUND_KEY),
     }
 
 
@@ -274,40 +300,41 @@ def _rows(connection: Connection, query: AnySelect, values: Values | None = None
 
 
 def _cohorts(connection: Connection) -> Iterator[FactLine]:
-    """What each cohort froze, but for the hash of the file that it was started by."""
+    """Yield what each cohort froze, but for the hash of the file that it was started by."""
     query = select(CohortRow.number, CohortRow.frozen).order_by(CohortRow.number)
     for number, frozen in _rows(connection, query):
         yield [number, CONFIG_HASH.sub("", published_text(frozen), count=1)]
 
 
+def _resolutions(connection: Connection) -> list[FactLine]:
+    """Return how markets ended, in the order of their ids and versions."""
+    lines = _rows(connection, select(*hashed_columns(ResolutionRow)))
+    return sorted(lines, key=BY_MARKET_AND_VERSION)
+
+
 def _snapshots(connection: Connection, scope: Scope, values: Values | None) -> Iterator[FactLine]:
-    """Each place of each snapshot: a market's page, by hash, and its quote."""
+    """Yield each place of each snapshot: a market's page, by hash, and its quote."""
     pages, places = _snapshot_queries(scope)
-    hashes = {
-        version_id: digest([*page, *_told(more[: len(ADDED_TO_PAGES)])])
-        for version_id, *more in _rows(connection, pages, values)
-        for page in [more[len(ADDED_TO_PAGES) :]]
-    }
+    hashes = {}
+    for version_id, *columns in _rows(connection, pages, values):
+        added = columns[: len(ADDED_TO_PAGES)]
+        page = columns[len(ADDED_TO_PAGES) :]
+        hashes[version_id] = digest([*page, *_without_empty_end(added)])
+
     for cohort, at, position, market_id, version_id, *price in _rows(connection, places, values):
         yield [cohort, at, position, market_id, hashes.get(version_id), *price]
 
 
 @cache
 def _snapshot_queries(scope: Scope) -> tuple[AnySelect, AnySelect]:
-    """What asks for the pages of the markets in snapshots, and for the places of these."""
-    versions = select(SnapshotItemRow.version_id).join(
-        SnapshotRow, SnapshotItemRow.snapshot_id == SnapshotRow.id
-    )
+    """Return the queries for the pages of the markets in snapshots, and for the places of these."""
+    versions = select(SnapshotItemRow.version_id).select_from(joined(SnapshotItemRow, SnapshotRow))
     page = hashed_columns(MarketVersionRow, "market_id", "version", "at")
     pages = select(MarketVersionRow.id, *columns_of(MarketVersionRow, ADDED_TO_PAGES), *page)
     pages = pages.where(col(MarketVersionRow.id).in_(versions.where(*scope.snapshots)))
+
     key = (CohortRow.number, SnapshotRow.at, SnapshotItemRow.position)
-    item = (
-        SnapshotItemRow.market_id,
-        SnapshotItemRow.version_id,
-        SnapshotItemRow.shown,
-        SnapshotItemRow.quoted_at,
-    )
+    item = columns_of(SnapshotItemRow, ("market_id", "version_id", "shown", "quoted_at"))
     places = (
         select(*key, *item, *hashed_columns(QuoteRow, "market_id", "at"))
         .join_from(SnapshotRow, CohortRow, SnapshotRow.cohort_id == CohortRow.id)
@@ -319,22 +346,28 @@ def _snapshot_queries(scope: Scope) -> tuple[AnySelect, AnySelect]:
     return pages, places
 
 
-def _told(values: Sequence[str]) -> Sequence[str]:
-    """What is said of what was added to pages, without what is empty at the end."""
-    last = max((place for place, value in enumerate(values, 1) if value), default=0)
-    return values[:last]
+def _without_empty_end(values: Sequence[str]) -> Sequence[str]:
+    """Return values without the empty ones at their end."""
+    end = len(values)
+    while end and not values[end - 1]:
+        end -= 1
+    return values[:end]
 
 
 def _last_answers(calls: Iterable[FactLine]) -> Iterator[FactLine]:
-    """The last good answer of each stage and sample of a turn, with its question."""
+    """Yield the last good answer of each stage and sample of a turn, with its question."""
     for turn, own in groupby(calls, key=BY_TURN):
-        last = {(stage, sample): [messages, reply] for *_, stage, sample, messages, _, reply, _, _, _ in own}
-        yield from ([*turn, *question, *last[question]] for question in sorted(last))
+        last = {}
+        for *_, stage, sample, messages, _seed, reply, _finish, _model, _fingerprint in own:
+            last[stage, sample] = [messages, reply]
+        for question in sorted(last):
+            yield [*turn, *question, *last[question]]
 
 
 def _first_answers(calls: Iterable[FactLine]) -> Iterator[FactLine]:
-    """The first good answer to each question of each entrant of a round, with the question as a hash."""
+    """Yield the first good answer to each question of each entrant of a round, the question as a hash."""
     first: dict[tuple[Any, ...], FactLine] = {}
     for _, _, entrant, stage, sample, messages, seed, *answer in calls:
         first.setdefault((entrant, stage, sample, prompt_hash(messages, seed)), answer)
-    yield from ([*question, *first[question]] for question in sorted(first))
+    for question in sorted(first):
+        yield ["answer", *question, *first[question]]

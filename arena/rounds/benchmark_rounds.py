@@ -168,7 +168,9 @@ def resolve_rounds(record: Record, source: FileSource, at: datetime) -> tuple[li
     faults = list[ArenaError]()
     question_files = record.read(newest_files, "questions")
     if not question_files:
-        raise ArenaError("no_questions", "the record has no question set", "arena study forecastbench fetch")
+        raise ArenaError(
+            "no_questions", "the record has no question set", "arena study forecastbench run --dry reads one"
+        )
 
     for question_file in question_files:
         try:

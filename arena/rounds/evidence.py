@@ -18,12 +18,6 @@ from agents.text import one_line
 from agents.toolbox import SearchSource, Tool, ToolReach, ToolResult, plain_request
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant
 from arena.record.queries.cohorts import StoredCohort, StoredRound
-from arena.record.queries.context import (
-    read_new_ends,
-    read_past_forecasts,
-    read_price_history,
-    read_siblings,
-)
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.record.write.evidence import GatheredEvidence, add_evidence, is_gathered, read_gathered
@@ -34,6 +28,12 @@ from arena.record.write.tools import (
     read_recorded,
     read_tool_text,
     request_key,
+)
+from arena.rounds.past import (
+    read_new_ends,
+    read_past_forecasts,
+    read_price_history,
+    read_siblings,
 )
 from arena.rounds.world import RecordedLookups, SearchResults, World
 from markets.hashes import canonical

@@ -37,8 +37,11 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, Entrant, Replacement
 from arena.record.model.lease import holder_name
 from arena.record.model.reservation import SCOPE_WORDS, Budget, Scope
-from arena.record.queries.cohorts import read_address, read_prompts
+from arena.record.queries.cohorts import read_prompts
 from arena.record.record import Record
+from arena.record.schema.cohort import CohortRow, EntrantRow
+from arena.record.schema.database import Connection
+from arena.record.schema.typed import joined, select
 from arena.rounds.adapters import (
     OpenModels,
     connect,
@@ -235,7 +238,7 @@ class OpenAdapters:
             if (agent.name, agent.kind) == (entrant.name, entrant.kind) and model and model.base_url:
                 return model.base_url
 
-        address = self.record.read(read_address, cohort.number, entrant.name) or frozen
+        address = self.record.read(_read_address, cohort.number, entrant.name) or frozen
         if not is_address(address):
             reason = f"its server's address is unknown: put {entrant.name} back into the config"
             raise ServerUnknown(f"{entrant.name} can't play any more: {reason}, with its base_url")
@@ -310,3 +313,13 @@ def was_edited(config: Config) -> bool:
     except (LookupError, OSError, ValueError):  # reading the config says what is wrong with it
         return True
     return file_hash(config.file) != config.hash or prompts != config.prompts
+
+
+def _read_address(connection: Connection, cohort: int, agent: str) -> str:
+    """Return where the server of an agent was when its cohort began; empty if that is not known."""
+    query = (
+        select(EntrantRow.address)
+        .select_from(joined(EntrantRow, CohortRow))
+        .where(CohortRow.number == cohort, EntrantRow.name == agent)
+    )
+    return connection.scalar(query) or ""

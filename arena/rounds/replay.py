@@ -23,7 +23,6 @@ from arena.config.sections import (
     CallsSection,
     CohortsSection,
     EvidenceSection,
-    HeadsSection,
     MarketsSection,
     PublishSection,
     RunSection,
@@ -195,7 +194,7 @@ def _config(
         # What a config says of its live season does not hold for a replay.
         season=None,
         scores=ScoresSection(),
-        heads=HeadsSection(),
+        heads=None,
         publish=PublishSection(),
         run=RunSection(),
         watch=WatchSection(),

@@ -21,7 +21,6 @@ from arena.record.queries.cohorts import (
     has_marks,
     read_newest_time,
     read_quotes,
-    read_refused_entrants,
     read_resolutions,
     read_rounds,
     read_taken_at,
@@ -31,6 +30,9 @@ from arena.record.queries.cohorts import (
 )
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.record import Record
+from arena.record.schema.database import Connection
+from arena.record.schema.turn import CallRow
+from arena.record.schema.typed import col, func, select
 from arena.record.write.cohorts import add_snapshot, open_round, put_marks
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turns import claim_turns
@@ -133,7 +135,7 @@ def round_report(
     if not stored_round.done:  # turns that another process has just played are tried again as well
         failed = tuple(name for name, status in by_name.items() if status == "failed")
 
-    refused = record.read(read_refused_entrants, stored_round.id, "budget") if failed else ()
+    refused = record.read(_read_stopped_entrants, stored_round.id) if failed else ()
     stopped = [name for name in failed if stored.entrant_ids[name] in refused]
 
     without_forecasts = ("failed", "malformed", "declined")
@@ -166,6 +168,13 @@ def round_report(
         trouble=trouble,
         unanswered=tuple(unanswered),
     )
+
+
+def _read_stopped_entrants(connection: Connection, round_id: int) -> set[int]:
+    """Return the entrants whose last call in a round was refused by a budget."""
+    last = select(func.max(CallRow.id)).where(CallRow.round_id == round_id).group_by(CallRow.entrant_id)
+    query = select(CallRow.entrant_id).where(col(CallRow.id).in_(last), CallRow.error_code == "budget")
+    return set(connection.scalars(query))
 
 
 async def track_cohort(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from arena.cohorts.cohort import (
     CohortState,
@@ -21,22 +23,24 @@ from arena.record.model.lease import LEASE_LENGTH
 from arena.record.queries.accounts import read_profits
 from arena.record.queries.calls import read_rounds_by_cohort
 from arena.record.queries.cohorts import (
+    IS_TRADING,
     StoredCohort,
     StoredRound,
     has_marks,
     next_cohort_number,
     read_cohorts,
-    read_newest_played_time,
     read_newest_time,
     read_rounds,
     read_taken_at,
     read_turn_statuses,
     read_unanswered_turns,
 )
-from arena.record.queries.progress import count_open_positions, read_newest_snapshot_times
 from arena.record.queries.settlements import read_unpaid_markets
 from arena.record.record import Record
+from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
 from arena.record.schema.database import Connection
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.typed import col, column_of, func, joined, or_, select
 from arena.record.write.cohorts import add_cohort, end_cohort
 from arena.rounds.round import LEAVE_FAILED_HINT, busy_error, play_round, track_cohort
 from arena.rounds.settlement import VenueUnavailable, next_look, settle_ended
@@ -330,7 +334,7 @@ def next_decision_time(
     ask for corrections once all cohorts have ended. Raises `ArenaError` if there is nothing to play.
     """
     newest = record.read(read_newest_time)
-    newest_played = record.read(read_newest_played_time)
+    newest_played = record.read(_read_newest_played_time)
     plan = plan_as_begun(plan, record)
     unended = open_cohorts(record)
 
@@ -361,6 +365,19 @@ def next_decision_time(
     if following is None:
         raise ArenaError("over", "every round has been played", "arena board shows the results")
     return following
+
+
+def _read_newest_played_time(connection: Connection) -> datetime | None:
+    """Return the time of the newest snapshot of a cohort that was not taken to correct one that has ended."""
+    is_open = col(CohortRow.ended_at).is_(None)
+    is_before_end = column_of(SnapshotRow.at) <= column_of(CohortRow.ended_at)
+    query = (
+        select(func.max(SnapshotRow.at))
+        .select_from(joined(SnapshotRow, CohortRow))
+        .where(IS_TRADING, or_(is_open, is_before_end))
+    )
+    newest: datetime | None = connection.scalar(query)
+    return newest
 
 
 def _interrupted_times(
@@ -532,6 +549,25 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
             )
         )
     return overviews
+
+
+def read_newest_snapshot_times(connection: Connection) -> dict[int, datetime]:
+    """Return the time of each cohort's newest snapshot, by the cohort's id."""
+    query = select(SnapshotRow.cohort_id, func.max(SnapshotRow.at)).group_by(SnapshotRow.cohort_id)
+    return dict(connection.execute(query).all())
+
+
+def count_open_positions(connection: Connection) -> Counter[int]:
+    """Return how many positions are open in each cohort that has not ended, by its id."""
+    lot: tuple[Any, ...] = (EntrantRow.cohort_id, EntryRow.entrant_id, EntryRow.market_id, EntryRow.side)
+    query = (
+        select(*lot)
+        .select_from(joined(EntryRow, EntrantRow, CohortRow))
+        .where(col(CohortRow.ended_at).is_(None))
+        .group_by(*lot)
+        .having(func.sum(EntryRow.shares) > 0)
+    )
+    return Counter(row.cohort_id for row in connection.execute(query))
 
 
 def manual_start_time(

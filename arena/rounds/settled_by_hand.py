@@ -4,15 +4,21 @@ A decision is a version of the market's end, like any that a venue tells: sealed
 next settlement, and corrected by the next version. The venue's own later word is such a version.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from arena.errors import ArenaError
 from arena.record.model.benchmark import FORECASTBENCH
-from arena.record.queries.cohorts import read_resolutions
-from arena.record.queries.markets import read_closed_since, read_market_stamps
+from arena.record.queries.cohorts import read_cohorts, read_resolutions
+from arena.record.queries.markets import BEGINNING, read_listings_as_of
+from arena.record.schema.cohort import SnapshotItemRow, SnapshotRow
 from arena.record.schema.database import Connection
+from arena.record.schema.statements import batches
+from arena.record.schema.typed import IDS, col, func, joined, select
+from arena.record.schema.world import SightingRow, SyncRow
 from arena.record.write.resolutions import insert_resolutions
+from arena.record.write.sync import markets_gone_since
 from arena.rounds.settlement import LATEST, pay_ended_cohorts
 from markets.model import DECIDED, WITHDRAWN, MarketId, Resolution
 
@@ -65,9 +71,9 @@ def _check_world(connection: Connection, market: MarketId) -> None:
     """Raise `ArenaError` for a market whose world alone says how it ends."""
     if market.startswith(f"{FORECASTBENCH}:"):
         message = f"{market} is a question of a benchmark, whose files resolve it"
-        raise ArenaError("not_live", message, "arena study forecastbench fetch --resolutions reads them")
+        raise ArenaError("not_live", message, "arena study forecastbench board --fetch reads them")
 
-    stamps = read_market_stamps(connection, market)
+    stamps = _read_stamps(connection, market)
     if stamps != {"live"}:
         world = "recorded" if "replay" in stamps else "simulated"
         message = f"{market} is from a {world} season, whose world alone says how its markets end"
@@ -90,3 +96,53 @@ def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
     if newest.payout == decision.payout:
         message = f"{market} is settled so already, since {newest.known_at:%Y-%m-%d %H:%M} UTC"
         raise ArenaError("unchanged", message, "nothing was changed")
+
+
+LAST_LOOKS = (
+    select(SnapshotItemRow.market_id, func.max(SnapshotRow.taken_at).label("at"))
+    .select_from(joined(SnapshotItemRow, SnapshotRow))
+    .where(col(SnapshotItemRow.market_id).in_(IDS))
+    .group_by(SnapshotItemRow.market_id)
+)
+"""When a snapshot last held each market, with a price or without."""
+PRICE_DELAY = timedelta(hours=1)
+"""How much older than a look at a market its newest price may be, while it is open."""
+
+
+def read_closed_since(
+    connection: Connection, ids: Sequence[MarketId], now: datetime
+) -> dict[MarketId, datetime]:
+    """Return since when those of these markets are closed that can't be traded any more, as far as is known.
+
+    A market is closed once its closing time has passed, or once it was looked at and had no price any more:
+    a venue may close it early. It is closed since the later of its closing time and its newest price.
+    """
+    looks: dict[str, datetime] = {}
+    for batch in batches(ids):
+        looks.update(dict(connection.execute(LAST_LOOKS, {"ids": batch}).all()))
+    gone = set(markets_gone_since(connection, BEGINNING))
+    last_sync = connection.scalar(select(func.max(SyncRow.at)))
+
+    closed: dict[MarketId, datetime] = {}
+    for listing in read_listings_as_of(connection, ids, now):
+        market = listing.market
+        priced_at = market.opens_at if listing.quote is None else listing.quote.at
+        looked_at = looks.get(market.id, priced_at)
+        if market.id in gone and last_sync is not None:
+            looked_at = max(looked_at, last_sync)
+
+        if market.closes_at <= now:
+            closed[market.id] = max(market.closes_at, priced_at)
+        elif looked_at - priced_at > PRICE_DELAY:
+            closed[market.id] = priced_at
+    return closed
+
+
+def _read_stamps(connection: Connection, market: MarketId) -> set[str]:
+    """Return where a market comes from, by the cohorts and the readings of a venue that saw it."""
+    snapshots = select(SnapshotRow.cohort_id).select_from(joined(SnapshotItemRow, SnapshotRow))
+    cohort_ids = set(connection.scalars(snapshots.distinct().where(SnapshotItemRow.market_id == market)))
+    stamps = {stored.cohort.stamp for stored in read_cohorts(connection) if stored.id in cohort_ids}
+
+    syncs = select(SyncRow.stamp).select_from(joined(SightingRow, SyncRow))
+    return stamps.union(connection.scalars(syncs.distinct().where(SightingRow.market_id == market)))

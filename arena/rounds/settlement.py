@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
+from arena.record.model.calendar import WEEK
 from arena.record.model.cohort import JobState
 from arena.record.queries.accounts import read_ledger_heads, read_ledgers
 from arena.record.queries.cohorts import (
@@ -23,14 +24,13 @@ from arena.record.queries.cohorts import (
     read_resolutions,
     read_unresolved_markets,
 )
-from arena.record.queries.settlements import (
-    CORRECTIONS,
-    next_correction_look,
-    read_correctable_markets,
-    read_unpaid_markets,
-)
+from arena.record.queries.settlements import CORRECTIONS, read_unpaid_markets
 from arena.record.record import Record
+from arena.record.schema.cohort import SnapshotItemRow
 from arena.record.schema.database import Connection
+from arena.record.schema.typed import clause, col, exists, func, select
+from arena.record.schema.work import JobRow
+from arena.record.schema.world import ResolutionRow
 from arena.record.write.cohorts import add_settlements, add_snapshot, put_marks
 from arena.record.write.operations import put_job
 from arena.record.write.resolutions import add_resolutions
@@ -175,7 +175,7 @@ async def settle_ended(at: datetime, world: World, record: Record) -> None:
     if not by_venue:
         return
 
-    markets = record.read(read_correctable_markets, at - world.corrected_within)
+    markets = record.read(_read_correctable_markets, at - world.corrected_within)
     for stored in by_venue.values():
         question = world.venue(stored.cohort).resolutions(at, markets)
         answered = await venue_answer(question, stored, at, world, record, decides=not venues_going_on)
@@ -192,7 +192,45 @@ def next_look(
     for stored in cohorts:
         if stored.ended_at is None:
             return None
-    return record.read(next_correction_look, world_is_live, within)
+    return record.read(_next_correction_look, world_is_live, within)
+
+
+WAS_SHOWN = exists().where(clause(SnapshotItemRow.market_id == ResolutionRow.market_id))
+LAST_LEARNT = func.max(ResolutionRow.learnt_at)
+
+
+def _read_correctable_markets(connection: Connection, since: datetime) -> list[MarketId]:
+    """Return the markets of snapshots whose end, or its last correction, was learnt since an instant."""
+    query = (
+        select(ResolutionRow.market_id)
+        .where(WAS_SHOWN)
+        .group_by(ResolutionRow.market_id)
+        .having(since <= LAST_LEARNT)
+        .order_by(ResolutionRow.market_id)
+    )
+    return [MarketId(market) for market in connection.scalars(query)]
+
+
+def _next_correction_look(connection: Connection, live: bool, within: timedelta) -> datetime | None:
+    """Return when to ask about corrections again in a record without an open cohort; None once none may come.
+
+    They may come until so long after the last end or correction: after it was learnt in a `live` world, in
+    another after it could be known, however late one looks. What is still owed is paid at once.
+    """
+    newest = read_newest_time(connection)
+    ends = select(LAST_LEARNT, func.max(ResolutionRow.known_at)).where(WAS_SHOWN)
+    learnt, known = connection.execute(ends).one()
+    if newest is None or learnt is None:
+        return None
+
+    last = learnt if live else known
+    every = DAY if live else WEEK
+    looks = select(JobRow.due_at).where(JobRow.name == CORRECTIONS, JobRow.failures == 0)
+    looked_at = connection.scalar(looks.where(col(JobRow.ended_at).is_not(None)))
+    asked = max(newest, looked_at or newest)
+    if asked < last + within:
+        return min(asked + every, last + within)
+    return asked + every if read_unpaid_markets(connection) else None
 
 
 ASKED_WITHIN = timedelta(days=60)

@@ -1,8 +1,9 @@
-"""A trial: one agent's turn on a snapshot of the record or a fresh one, of which nothing is written."""
+"""One agent's turn: as it is in the record, or tried on a snapshot, of which nothing is written."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from agents.model import Call, Prompt
@@ -19,10 +20,13 @@ from arena.record.queries.calls import read_rounds_by_cohort
 from arena.record.queries.cohorts import (
     StoredCohort,
     StoredRound,
+    read_calls,
     read_cohorts,
     read_final_forecasts,
     read_snapshot,
+    select_cohorts,
 )
+from arena.record.queries.decisions import read_turns
 from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_snapshot
 from arena.rounds.evidence import gather_evidence
@@ -34,6 +38,7 @@ from arena.rounds.world import Player, World
 from markets.model import Snapshot
 from markets.venue import VenueError
 from portfolio.ledger import fold, open_account
+from portfolio.marks import mark_all
 from portfolio.model import Holdings, Mark
 
 MOST_TIMES_NAMED = 5
@@ -174,15 +179,19 @@ def _as_in_round(
     kinds = config.extensions("kinds")
     changed = setup_differences(agent_setup(cohort, before, kinds), agent_setup(alone, after, kinds))
 
+    in_round = StoredCohort(stored.id, alone, {name: stored.entrant_ids[name]}, None)
+    return TrialAgent(in_round, _account_before(connection, stored, name, at), texts, changed)
+
+
+def _account_before(connection: Connection, stored: StoredCohort, name: str, at: datetime) -> Holdings:
+    """Return an agent's account as it was when it decided at a time."""
     # What is paid at the round's own time comes before the agent decides, its trades after.
     entries = [
         entry
         for entry in read_ledgers(connection, stored.id)[name]
         if entry.at < at or (entry.at == at and entry.kind not in ("buy", "sell"))
     ]
-
-    in_round = StoredCohort(stored.id, alone, {name: stored.entrant_ids[name]}, None)
-    return TrialAgent(in_round, fold(entries), texts, changed)
+    return fold(entries)
 
 
 def _snapshot_of(connection: Connection, stored: StoredCohort, stored_round: StoredRound) -> Snapshot:
@@ -236,7 +245,7 @@ async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, 
     (claim,) = claimed_turns([entrant], agent.stored, setting.round, setting.snapshot, trial_world, record)
     turn = await play_turn(claim, setting.round.number)
 
-    questions = tuple(_questions(record.calls, claim.player))
+    questions = tuple(_questions(record.calls, claim.player.worst_case))
     decided = None if dry and questions else turn
     return Trial(setting, claim.view.mark, missing, questions, decided)
 
@@ -276,11 +285,68 @@ def _without_model(
     return lambda cohort, entrant: replace(player(cohort, entrant), ask=ask)
 
 
-def _questions(calls: Sequence[Call], player: Player) -> Iterator[TrialQuestion]:
+def _questions(calls: Sequence[Call], worst: Callable[[Prompt], int | None]) -> Iterator[TrialQuestion]:
     """Yield the questions with their calls: sample by sample, in the order in which they were asked."""
     attempts: dict[Prompt, list[Call]] = {}
     for call in sorted(calls, key=lambda call: call.prompt.sample):
         attempts.setdefault(call.prompt, []).append(call)
 
     for prompt, prompt_calls in attempts.items():
-        yield TrialQuestion(prompt, player.worst_case(prompt), tuple(prompt_calls))
+        yield TrialQuestion(prompt, worst(prompt), tuple(prompt_calls))
+
+
+def read_recorded_trial(connection: Connection, name: str, cohort: int | None, at: datetime | None) -> Trial:
+    """Return a turn that an agent has played, as it is in the record: its newest, or of a cohort or a time.
+
+    Raises `ArenaError` where no cohort has such an agent, or where it has not played then.
+    """
+    every = select_cohorts(read_cohorts(connection), cohort)
+    own_cohorts = [stored for stored in every if name in stored.entrant_ids]
+    if not own_cohorts:
+        where = "" if cohort is None else f" in cohort {cohort}"
+        names = dict.fromkeys(known for stored in every for known in stored.entrant_ids)
+        hint = f"agents that have played: {', '.join(names) or 'none'}"
+        raise ArenaError("no_agent", f"there is no agent {name!r}{where} in the record", hint)
+
+    rounds = read_rounds_by_cohort(connection)
+    candidates = [
+        (stored_round.at, stored.cohort.number, stored, stored_round)
+        for stored in own_cohorts
+        for stored_round in rounds.get(stored.id, ())
+    ]
+    for round_at, _, stored, stored_round in sorted(candidates, key=itemgetter(0, 1), reverse=True):
+        turns = read_turns(connection, stored_round.id, [stored.entrant_ids[name]])
+        if turns and at in (None, round_at):
+            return _recorded_trial(connection, stored, stored_round, turns[0])
+
+    times = sorted({round_at for round_at, *_ in candidates})[-MOST_TIMES_NAMED:]
+    if at is None or not times:
+        message = f"{name} has not played a turn yet"
+        raise ArenaError("no_turn", message, f"arena show turn {name} --play plays one, and saves nothing")
+    last_times = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in times)
+    message = f"{name} decided nothing at {at:{MINUTE_FORMAT}}"
+    raise ArenaError("no_turn", message, f"the last rounds were at {last_times}")
+
+
+def _recorded_trial(
+    connection: Connection, stored: StoredCohort, stored_round: StoredRound, turn: Turn
+) -> Trial:
+    """Return a recorded turn with the questions that were asked for it."""
+    name = turn.entrant
+    entrant_id = stored.entrant_ids[name]
+    snapshot = _snapshot_of(connection, stored, stored_round)
+    account = _account_before(connection, stored, name, stored_round.at)
+    entrant = next(entrant for entrant in stored.cohort.entrants if entrant.name == name)
+    alone = replace(stored.cohort, entrants=(entrant,))
+    agent = TrialAgent(StoredCohort(stored.id, alone, {name: entrant_id}, None), account, {})
+    setting = TrialSetting(agent, stored_round, snapshot, stored.cohort.number, fresh=False)
+
+    sources = forecast_sources(entrant.settings)
+    stated = read_final_forecasts(connection, stored_round.id, sources)
+    missing = tuple(source for source in sources if source not in stated)
+
+    calls = read_calls(connection, stored_round.id, [entrant_id])[entrant_id]
+    worst = {call.prompt: call.worst for call in calls}
+    questions = tuple(_questions(calls, worst.__getitem__))
+    mark = mark_all({name: account}, snapshot, stored.cohort.rules.quote_age)[name]
+    return Trial(setting, mark, missing, questions, turn)

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from arena.errors import ArenaError
 from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-from arena.record.queries.decisions import EntrantSeason, read_entrant_seasons
 from arena.record.schema.database import Connection
+from arena.rounds.entrant_seasons import EntrantSeason, read_entrant_seasons
 from arena.rounds.turns import CLOSED_CODE, CLOSED_WORDS
 from markets.millionths import ONE
 from portfolio.model import Rejection

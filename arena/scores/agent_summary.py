@@ -11,7 +11,10 @@ from arena.record.model.cohort import Cohort
 from arena.record.model.columns import AccountSummary
 from arena.record.model.model_version import ModelChange, model_changes
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.calls import (
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.queries.progress import PlayedTurn, code_versions, read_agent_turns
+from arena.record.schema.database import Connection
+from arena.scores.agent_calls import (
     CallOutcomes,
     ServedModel,
     count_forecasts,
@@ -20,9 +23,6 @@ from arena.record.queries.calls import (
     read_reported_models,
     read_served_models,
 )
-from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.progress import PlayedTurn, code_versions, read_agent_turns
-from arena.record.schema.database import Connection
 from markets.registry import ExtensionFolder
 
 ExtensionFolders = Collection[ExtensionFolder]

@@ -27,8 +27,9 @@ from arena.record.queries.cohorts import (
     select_cohorts,
 )
 from arena.record.queries.forecasts import LineUpEntry, read_forecast_columns, read_line_ups
-from arena.record.queries.progress import turns_basis
 from arena.record.schema.database import Connection
+from arena.record.schema.turn import TurnRow
+from arena.record.schema.typed import func, select
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.rules.comparisons.copies import find_copies
@@ -97,6 +98,13 @@ class Comparisons:
     def of(self, agent: str) -> Gain | None:
         """Return how a ranked agent compares with the market."""
         return next((gain for gain in self.gains if gain.agent == agent), None)
+
+
+def turns_basis(connection: Connection) -> str:
+    """Return how far turns are: another text with each one that is played, and each that failed till then."""
+    failed_turns = select(func.count()).where(TurnRow.status == "failed").scalar_subquery()
+    turn, failed = connection.execute(select(func.max(TurnRow.id), failed_turns)).one()
+    return f"turn {turn}, {failed} failed"
 
 
 COMPARISONS = CacheKind(

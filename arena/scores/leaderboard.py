@@ -29,14 +29,13 @@ from arena.record.model.columns import (
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import read_cohorts, read_min_coverage, read_newest_time, select_cohorts
-from arena.record.queries.forecasts import (
-    read_bet_columns,
-    read_forecast_columns,
-    read_line_ups,
-    read_newest_mids,
-)
-from arena.record.queries.progress import accounts_basis, is_cohort_over
+from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns, read_line_ups
+from arena.record.schema.cohort import CohortRow
 from arena.record.schema.database import Connection
+from arena.record.schema.ledger import MarkRow
+from arena.record.schema.turn import AttemptRow, CallRow, TurnRow
+from arena.record.schema.typed import col, func, select
+from arena.record.schema.world import MarketRow, QuoteRow
 from arena.record.write.rollups import scores_basis
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import (
@@ -480,11 +479,35 @@ def _descending(value: float | None) -> float:
     return float("inf") if value is None else -value
 
 
+def _is_over(connection: Connection, cohort: int) -> bool:
+    """Return whether a cohort has ended, so that its accounts stay as they are."""
+    return connection.scalar(select(CohortRow.ended_at).where(CohortRow.number == cohort)) is not None
+
+
+NEWEST_MARK = select(func.max(MarkRow.at)).scalar_subquery()
+ACCOUNTS_BASIS = select(
+    select(func.count()).select_from(CohortRow).scalar_subquery(),
+    select(func.max(TurnRow.id)).scalar_subquery(),
+    select(func.count()).where(TurnRow.status == "failed").scalar_subquery(),
+    select(func.max(AttemptRow.id)).scalar_subquery(),
+    select(func.max(CallRow.id)).scalar_subquery(),
+    select(func.count()).where(MarkRow.at == NEWEST_MARK).scalar_subquery(),
+    NEWEST_MARK,
+)
+
+
+def _accounts_basis(connection: Connection) -> str:
+    """Return how far cohorts, turns, calls and marks are: it changes with what accounts come to and cost."""
+    cohorts, turn, failed, attempt, call, marks, at = connection.execute(ACCOUNTS_BASIS).one()
+    tries = f", attempt {attempt}" if attempt else ""
+    return f"{cohorts} cohorts, turn {turn}, {failed} failed{tries}, call {call}, {marks} marked {at}"
+
+
 def _board_state(connection: Connection, cohort: int | None) -> str:
     """Return what the leaderboard depends on: what has resolved and, until the end, the state of accounts."""
-    if cohort is not None and is_cohort_over(connection, cohort):
+    if cohort is not None and _is_over(connection, cohort):
         return scores_basis(connection)
-    return f"{scores_basis(connection)}; {accounts_basis(connection)}"
+    return f"{scores_basis(connection)}; {_accounts_basis(connection)}"
 
 
 LEADERBOARD = CacheKind("board", "board 10", TypeAdapter(Leaderboard), _board_state)
@@ -571,5 +594,18 @@ def compute_provisional(connection: Connection, cohort: int | None = None) -> li
     """Return each agent's scores if the latest prices are right, best first."""
     select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     stated = read_forecast_columns(connection, cohort)
-    scores = provisional_scores(stated, read_newest_mids(connection, stated.markets))
+    scores = provisional_scores(stated, _read_newest_mids(connection, stated.markets))
     return sorted(scores, key=lambda score: (score.skill is None, -(score.skill or 0), score.agent))
+
+
+def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
+    """Return the newest mid of each of these markets, from 0 to 1; NaN where its newest quote has none."""
+    newest = (
+        select(QuoteRow.mid)
+        .where(QuoteRow.market_id == MarketRow.id)
+        .order_by(col(QuoteRow.at).desc())
+        .limit(1)
+    )
+    rows = connection.execute(select(MarketRow.id, newest.scalar_subquery())).all()
+    mids: dict[str, int | None] = dict(rows)
+    return np.array([mids.get(market) for market in markets], dtype=np.float64) / ONE

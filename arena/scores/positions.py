@@ -6,27 +6,30 @@ The trades of an account are as the rules on money take them; all of them add up
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
+from agents.model import USABLE_STATUSES
 from arena.errors import ArenaError
 from arena.record.model.trades import EventTie, MarketEnd, Trade
-from arena.record.queries.accounts import (
-    MarkedCohort,
-    TimedTrade,
-    read_equity_by_mark,
-    read_marked_cohort,
-    read_newest_pages,
-    read_payouts,
-    read_trades,
-)
-from arena.record.queries.cohorts import StoredCohort
+from arena.record.queries.accounts import MarkedCohort, read_marked_cohort, read_newest_pages, read_payouts
+from arena.record.queries.cohorts import StoredCohort, item_of
+from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
+from arena.record.schema.ledger import MarkRow
+from arena.record.schema.turn import FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import and_, clause, col, columns_of, joined, select
+from arena.record.schema.world import QuoteRow
 from arena.scores.rules.money.event_exposure import HeldShares
 from markets.ladders import MarketFamily
+from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.ledger import LedgerError, fold
 from portfolio.model import Entry, Holdings, Side
 from portfolio.value import LotProfit, Profit, StaleReason, lot_values, profit_by_lot
+
+TimedTrade = tuple[datetime, Trade]
+"""A trade and the time of its round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +170,8 @@ def read_account_trades(
     markets = sorted({position.market_id for position in lots})
     events = {page.id: page.event_id for page in read_newest_pages(connection, markets)}
     payouts = read_payouts(connection, markets)
-    trades = read_trades(connection, stored.id, marked.at)
-    values = read_equity_by_mark(connection, stored.id)
+    trades = _read_trades(connection, stored.id, marked.at)
+    values = _read_equity_by_mark(connection, stored.id)
     mids = {listing.market.id: listing.quote.price for listing in marked.snapshot if listing.quote}
     accounts = []
     for name, entries in marked.ledgers.items():
@@ -254,3 +257,69 @@ def event_ties(families: Iterable[MarketFamily], ends: Mapping[str, MarketEnd]) 
         traded[end.event].add(market)
     whole = [family for family in families if traded[family.event_id] <= set(family.market_ids)]
     return {family.event_id: "nested" if family.shape == "nested" else "exclusive" for family in whole}
+
+
+FORECAST_OF_FILL = and_(
+    ForecastRow.turn_id == TurnRow.id,
+    ForecastRow.market_id == FillRow.market_id,
+    ForecastRow.stage == "final",
+    col(TurnRow.status).in_(USABLE_STATUSES),
+)
+TRADED_FILLS = (
+    joined(FillRow, TurnRow, RoundRow, EntrantRow)
+    .outerjoin(SnapshotItemRow, item_of(FillRow.market_id))
+    .outerjoin(QuoteRow)
+    .outerjoin(ForecastRow, clause(FORECAST_OF_FILL))
+)
+FILL_COLUMNS = ("market_id", "side", "action", "shares", "amount", "fee", "base")
+PRICE_COLUMNS = ("bid", "ask", "mid", "last")
+
+
+def _read_trades(connection: Connection, cohort_id: int, until: datetime) -> dict[str, list[TimedTrade]]:
+    """Return the trades of every entrant of a cohort up to a time, in the order in which they were made."""
+    fills = columns_of(FillRow, FILL_COLUMNS)
+    prices = columns_of(QuoteRow, PRICE_COLUMNS)
+    query = (
+        select(EntrantRow.name, RoundRow.at, *fills, *prices, ForecastRow.probability)
+        .select_from(TRADED_FILLS)
+        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= until)
+        .order_by(RoundRow.at, FillRow.position)
+    )
+    trades: dict[str, list[TimedTrade]] = defaultdict(list)
+    for row in connection.execute(query):
+        trades[row.name].append((row.at, _trade(row)))
+    return trades
+
+
+def _trade(row: Any) -> Trade:
+    """Return a fill as a trade, with the mid of YES when it was made.
+
+    Where there is no mid it is halfway between bid and ask, else the last trade, else what was paid.
+    """
+    is_buy = row.action == "buy"
+    is_yes = row.side == "YES"
+    gross = row.amount - row.fee if is_buy else row.amount + row.fee
+
+    mid = row.mid
+    if mid is None and row.bid is not None and row.ask is not None:
+        mid = (row.bid + row.ask) // 2
+    elif mid is None:
+        mid = row.last
+    if mid is None:
+        paid = gross * ONE // row.shares
+        mid = paid if is_yes else ONE - paid
+    return Trade(row.market_id, is_yes, is_buy, row.shares, gross, row.fee, mid, row.probability, row.base)
+
+
+def _read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, list[int]]:
+    """Return what every entrant's account came to, mark by mark."""
+    query = (
+        select(EntrantRow.name, MarkRow.cash + MarkRow.value)
+        .select_from(joined(MarkRow, EntrantRow))
+        .where(EntrantRow.cohort_id == cohort_id)
+        .order_by(MarkRow.at)
+    )
+    equity: dict[str, list[int]] = defaultdict(list)
+    for name, total in connection.execute(query):
+        equity[name].append(total)
+    return equity

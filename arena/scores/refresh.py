@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.markets import read_categories
 from arena.record.record import Record
 from arena.record.schema.database import Connection, reading
 from arena.record.write.rollups import Rollup, put_rollups
@@ -15,7 +14,7 @@ from arena.scores.profiles.coherence import blind_of
 from arena.scores.profiles.detailed_profile import FIGURES, PROFILE, compute_profile, profile_figures
 from arena.scores.profiles.duels import DUELS, compute_duels
 from arena.scores.profiles.inputs import read_inputs
-from arena.scores.slices import BY, CATEGORIES, SLICES, slice_gains
+from arena.scores.slices import BY, CATEGORIES, SLICES, read_categories, slice_gains
 
 Progress = Callable[[int, int | None], None]
 """Told how many values are computed, and of how many."""

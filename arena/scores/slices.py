@@ -9,8 +9,10 @@ from pydantic import TypeAdapter
 from arena.record.model.columns import UNKNOWN, ForecastColumns, Ints, take_rows
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
-from arena.record.queries.markets import count_shown_rounds
+from arena.record.schema.cohort import RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
+from arena.record.schema.typed import aliased, and_, clause, count, func, select
+from arena.record.schema.world import MarketVersionRow
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import gains
 from arena.scores.rules.comparisons.gain import Gain
@@ -94,6 +96,41 @@ def compute_slices(connection: Connection, by: str, cohort: int | None = None) -
     """The same as of now."""
     select_cohorts(read_cohorts(connection), cohort)
     return slice_gains(read_forecast_columns(connection, cohort), by)
+
+
+NEWER_VERSION = aliased(MarketVersionRow, name="newer")
+NEWEST_VERSION = (
+    select(func.max(NEWER_VERSION.version))
+    .where(NEWER_VERSION.market_id == MarketVersionRow.market_id)
+    .scalar_subquery()
+)
+
+# From each market to the next by the index: a record knows a hundred thousand, of which agents saw a few.
+FIRST_MARKET = select(func.min(SnapshotItemRow.market_id).label("id")).cte("met", recursive=True)
+FOLLOWING_ITEM = aliased(SnapshotItemRow, name="following")
+NEXT_MARKET = select(func.min(FOLLOWING_ITEM.market_id)).where(FOLLOWING_ITEM.market_id > FIRST_MARKET.c.id)
+SHOWN_MARKETS = FIRST_MARKET.union_all(
+    select(NEXT_MARKET.scalar_subquery()).where(FIRST_MARKET.c.id.is_not(None))
+)
+NEWEST_PAGE = and_(
+    MarketVersionRow.market_id == SHOWN_MARKETS.c.id, MarketVersionRow.version == NEWEST_VERSION
+)
+
+
+def read_categories(connection: Connection) -> list[tuple[str, int]]:
+    """Return how many of the shown markets each category has, the largest first; "" is without one."""
+    query = (
+        select(MarketVersionRow.category, func.count())
+        .select_from(SHOWN_MARKETS.join(MarketVersionRow, clause(NEWEST_PAGE)))
+        .group_by(MarketVersionRow.category)
+    )
+    counts = [(name, markets) for name, markets in connection.execute(query)]
+    return sorted(counts, key=lambda row: (-row[1], row[0]))
+
+
+def count_shown_rounds(connection: Connection) -> int:
+    """Return how many rounds have put markets before agents: it changes with what they were shown."""
+    return connection.execute(select(count(RoundRow.id))).scalar_one()
 
 
 CATEGORIES = CacheKind(

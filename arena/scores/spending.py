@@ -1,14 +1,16 @@
 """What two agents cost that are held against each other, and what tools bought for it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agents.steps import tool_requests
 from arena.record.model.cohort import Entrant
-from arena.record.queries.calls import read_tool_steps
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
+from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.database import Connection
+from arena.record.schema.turn import CallRow
+from arena.record.schema.typed import col, joined, select_as
 from arena.scores.leaderboard import LEADERBOARD, read_scores
 from arena.scores.rules.comparisons.duel import Duel
 from markets.millionths import ONE
@@ -83,7 +85,7 @@ def _spending(
     row = next(row for row in rows if row.agent == agent)
     numbers = {stored.cohort.number: stored.cohort.evidence for stored in cohorts}
     steps, looked, requests = list[int | None](), set[str](), 0
-    for step in read_tool_steps(connection, [agent]):
+    for step in _read_tool_steps(connection, agent):
         asked = tool_requests(step.reply) if step.cohort in numbers else ()
         if asked:
             steps.append(step.cost)
@@ -164,3 +166,13 @@ def _dollars(usd: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:+.4f}"
+
+
+def _read_tool_steps(connection: Connection, agent: str) -> Iterable[Any]:
+    """Return the calls of an agent whose replies may ask for tools; `cost` is None where it is unknown."""
+    query = (
+        select_as(cohort=CohortRow.number, cost=CallRow.cost, reply=CallRow.reply)
+        .select_from(joined(CallRow, EntrantRow, CohortRow))
+        .where(col(CallRow.reply).contains('"tool_calls"'), EntrantRow.name == agent)
+    )
+    return connection.execute(query)

@@ -15,7 +15,7 @@ RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt"
 
 
 def file_name(name: str) -> str:
-    """The name of a file for an agent or a market: the same letters where they do, else with a hash.
+    """Return the name of a file for an agent or a market: the same letters where they do, else with a hash.
 
     Names that differ have files that differ, also where upper and lower case are one.
 
@@ -41,7 +41,7 @@ SHOWN = {"cohort": "cohorts", "agent": "agents", "market": "markets"}
 
 
 def file_of(to: Way) -> str | None:
-    """The file of a page; None for those that a site has not.
+    """Return the file of a page; None for those that a site has not.
 
     >>> file_of(Way("cohort", {"cohort": 3})), file_of(Way("turn", {"cohort": 3}))
     ('cohorts/3.html', None)
@@ -52,11 +52,13 @@ def file_of(to: Way) -> str | None:
 
 
 def address_from(page: str, files: Container[str]) -> Address:
-    """Where links lead from a page of a site that has these files."""
+    """Return a function that says where links lead from a page of a site that has these files."""
     home = "../" * page.count("/")
 
     def address(to: Way) -> str | None:
         file = file_of(to)
-        return home + file if file is not None and file in files else None
+        if file is None or file not in files:
+            return None
+        return home + file
 
     return address

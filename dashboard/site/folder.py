@@ -21,7 +21,8 @@ from arena.errors import ArenaError
 from arena.operations.page_programs import LIST
 from dashboard.site.contents import SiteFile
 
-LOCK, NEW = ".arena-site.lock", ".arena-site.new"
+LOCK = ".arena-site.lock"
+NEW = ".arena-site.new"
 """What is ours in the folder beside the site and the list of its files: a lock, and files being made."""
 FORMAT = 1
 Told = Callable[[int, int], None]
@@ -71,7 +72,7 @@ def write_site(folder: Path, season: str, files: Sequence[SiteFile], told: Told)
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Nobody else publishes to the folder meanwhile; the system lets go of it whatever ends us."""
+    """Keep others from publishing to the folder meanwhile; the system lets go of it whatever ends us."""
     check_site_folder(folder)
     _make_folder(folder)
     with (folder / LOCK).open("w") as lock:
@@ -98,22 +99,22 @@ def check_site_folder(folder: Path) -> None:
 
 
 def _known(folder: Path) -> SiteList:
-    """What we wrote there, by the list of it."""
+    """Read the list of what we wrote there."""
     place = folder / LIST
     if not place.exists():
         return SiteList(FORMAT, "", {})
+    hint = "remove the folder, or name another one"
     try:
-        found = READER.validate_json(place.read_bytes())
+        written = READER.validate_json(place.read_bytes())
     except ValidationError as error:
-        hint = "remove the folder, or name another one"
         raise ArenaError("not_a_site", f"{place} can't be read as the list of a site", hint) from error
-    if found.arena_site != FORMAT or any(not _is_inside(path) for path in found.files):
-        hint = "remove the folder, or name another one"
+    if written.arena_site != FORMAT or not all(map(_is_inside, written.files)):
         raise ArenaError("not_a_site", f"{place} is not the list of a site by this version", hint)
-    return found
+    return written
 
 
 def _is_inside(path: str) -> bool:
+    """Tell whether a path is below the folder that it is relative to."""
     parts = Path(path).parts
     return bool(parts) and ".." not in parts and not Path(path).is_absolute()
 
@@ -121,23 +122,31 @@ def _is_inside(path: str) -> bool:
 def _brought_up(
     folder: Path, known: SiteList, season: str, files: Sequence[SiteFile], told: Told
 ) -> SiteChanges:
-    before, after, made, changed = known.files, dict[str, WrittenFile](), 0, list[str]()
+    """Make what has changed beside the old files, and put all of it in its place at the end."""
+    before = known.files
+    after: dict[str, WrittenFile] = {}
+    changed = []
+    made = 0
     shutil.rmtree(folder / NEW, ignore_errors=True)
     for place, file in enumerate(files, start=1):
-        old = before.get(file.path)
-        there = old if old is not None and _size(folder / file.path) == old.bytes else None
+        there = before.get(file.path)
+        if there is not None and _size(folder / file.path) != there.bytes:
+            there = None
         if there is not None and there.state == file.state:
             after[file.path] = there
-        else:
-            made += 1
-            data = file.make().encode()
-            found = WrittenFile(sha256(data).hexdigest(), len(data), file.state)
-            after[file.path] = found
-            if there is None or there.sha256 != found.sha256:
-                _refuse_foreign(folder, file.path, before)
-                _put(folder / NEW / file.path, data)
-                changed.append(file.path)
+            told(place, len(files))
+            continue
+
+        made += 1
+        data = file.make().encode()
+        written = WrittenFile(sha256(data).hexdigest(), len(data), file.state)
+        after[file.path] = written
+        if there is None or there.sha256 != written.sha256:
+            _refuse_foreign(folder, file.path, before)
+            _put(folder / NEW / file.path, data)
+            changed.append(file.path)
         told(place, len(files))
+
     gone = [path for path in before if path not in after]
     if after != before or season != known.season:
         unsure = {path: replace(after[path], state="") for path in changed}
@@ -149,13 +158,13 @@ def _brought_up(
             for path in gone:
                 _remove(folder, path, before[path])
             _put_list(folder, SiteList(FORMAT, season, dict(sorted(after.items()))))
-    size = sum(one.bytes for one in after.values())
+    size = sum(file.bytes for file in after.values())
     return SiteChanges(len(after), size, made, len(changed), len(gone))
 
 
 @contextmanager
 def _unhurried() -> Iterator[None]:
-    """Who is told to stop stops after this."""
+    """Put off being told to stop until this is done."""
     told = {signal.SIGINT, signal.SIGTERM}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, told)
     try:
@@ -165,6 +174,7 @@ def _unhurried() -> Iterator[None]:
 
 
 def _size(path: Path) -> int | None:
+    """Return the size of a file; None where there is none."""
     try:
         return path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
@@ -172,6 +182,7 @@ def _size(path: Path) -> int | None:
 
 
 def _refuse_foreign(folder: Path, path: str, before: dict[str, WrittenFile]) -> None:
+    """Raise if something that we did not write is in the way of a file."""
     if path not in before and os.path.lexists(folder / path):
         hint = "move it away, or publish to another folder"
         raise ArenaError(
@@ -180,19 +191,21 @@ def _refuse_foreign(folder: Path, path: str, before: dict[str, WrittenFile]) -> 
 
 
 def _put(path: Path, data: bytes) -> None:
-    """A file that anyone may read, whatever the record's own may be: it is published."""
+    """Write a file that anyone may read, whatever the record's own may be: it is published."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     path.chmod(0o644)
 
 
 def _make_folder(path: Path) -> None:
+    """Make a folder that anyone may read, unless it is there."""
     if not path.is_dir():
         path.mkdir()
         path.chmod(0o755)
 
 
 def _put_list(folder: Path, found: SiteList) -> None:
+    """Write the list of our files, in one move."""
     _put(folder / NEW / LIST, (json.dumps(asdict(found), indent=1) + "\n").encode())
     (folder / NEW / LIST).replace(folder / LIST)
 

@@ -1,5 +1,6 @@
 """What stands around each page of a site, and around a report, which is one such page in one file."""
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable
 from functools import cache
@@ -10,20 +11,21 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from dashboard.html import bar
-from dashboard.words import flat, unbroken
+from dashboard.words import filled, flat, unbroken
 
 HOME = Path(__file__).parent
 PACKAGE = HOME.parent
 ASSETS = PACKAGE / "assets"
 SHUT = "default-src 'none'; base-uri 'none'; form-action 'none'"
 SITE_POLICY = f"{SHUT}; style-src 'self'; script-src 'self'"
-BAR = (
-    ("Leaderboard", "index.html"),
-    ("Cohorts", "cohorts.html"),
-    ("Agents", "agents.html"),
-    ("Markets", "markets.html"),
-    ("How it works", "how.html"),
-)
+BAR = {
+    "index": "Leaderboard",
+    "cohorts": "Cohorts",
+    "agents": "Agents",
+    "markets": "Markets",
+    "how": "How it works",
+}
+"""What pages are called in the bar, by the names of their files."""
 DRAWING = {".py", ".html", ".css", ".js", ".toml"}
 FOR_ALL = "// For tables, wherever they stand.\n"
 """Where in arena.js that begins which a site needs too."""
@@ -36,33 +38,34 @@ FOR_SITE = """document.querySelectorAll(".table").forEach((place) => {
 
 @cache
 def _template() -> Template:
+    """Read what stands around each page."""
     around = Environment(autoescape=True, undefined=StrictUndefined)  # nosec
     return around.from_string((HOME / "page.html").read_text("utf-8"))
 
 
 @cache
 def css() -> str:
-    """The look of every page."""
+    """Return the look of every page."""
     return "".join(file.read_text("utf-8") for file in (HOME / "page.css", ASSETS / "arena.css"))
 
 
 @cache
 def look_files() -> dict[str, str]:
-    """The style and the one script of a site, by names that change with them: no cache keeps old ones."""
+    """Return the style and the one script of a site, by names that change with what they hold."""
     script = (ASSETS / "arena.js").read_text("utf-8").partition(FOR_ALL)[2] + FOR_SITE
-    found = {".css": css(), ".js": script}
-    return {f"look-{sha256(text.encode()).hexdigest()[:10]}{end}": text for end, text in found.items()}
+    texts = {".css": css(), ".js": script}
+    return {f"look-{sha256(text.encode()).hexdigest()[:10]}{end}": text for end, text in texts.items()}
 
 
 @cache
 def drawn_by() -> str:
-    """A hash over all that draws: what another version drew is drawn anew."""
+    """Return a hash over all that draws: what another version drew is drawn anew."""
     files = sorted(file for file in PACKAGE.rglob("*") if file.suffix in DRAWING)
     return sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def one_file(title: str, inside: Markup) -> str:
-    """A page by itself: its style within, and nothing else that a browser would take from it."""
+    """Return a page by itself: its style within, and nothing else that a browser would take from it."""
     style = b64encode(sha256(css().encode()).digest()).decode()
     return _template().render(
         title=title,
@@ -74,13 +77,12 @@ def one_file(title: str, inside: Markup) -> str:
 
 
 def site_page(path: str, title: str, badge: Markup, parts: Iterable[Markup]) -> str:
-    """A page of a site, which stands at a path in it."""
+    """Return a page of a site, which stands at a path in it."""
     home = "../" * path.count("/")
     style, script = look_files()
-    here = next(
-        (name for name, file in BAR if file.partition(".")[0] == path.partition(".")[0].partition("/")[0]), ""
-    )
-    top = Markup("<h1>{}</h1>\n").format(flat(title))
+    here = BAR.get(re.split("[./]", path)[0], "")
+    items = [(title, f"{home}{name}.html") for name, title in BAR.items()]
+    top = filled("<h1>%s</h1>\n", flat(title))
     return _template().render(
         title=f"{flat(title)} · Paper Arena",
         policy=SITE_POLICY,
@@ -88,11 +90,11 @@ def site_page(path: str, title: str, badge: Markup, parts: Iterable[Markup]) -> 
         home=home,
         style=style,
         script=script,
-        bar=bar([(name, home + file) for name, file in BAR], here, badge),
-        inside=_whole(top + Markup("\n").join(part for part in parts if part)),
+        bar=bar(items, here, badge),
+        inside=_whole(top + Markup("\n").join(filter(None, parts))),
     )
 
 
 def _whole(inside: Markup) -> Markup:
-    """What a page shows, with signs that stay beside their amounts."""
+    """Return what a page shows, with signs that stay beside their amounts."""
     return Markup(unbroken(inside))  # noqa: S704 - markup before, markup after

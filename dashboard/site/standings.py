@@ -3,8 +3,8 @@
 A page of a site, and by itself a report. What it says is read in one look at the record.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from markupsafe import Markup
@@ -19,9 +19,14 @@ from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.profiles.calibrations import ForecasterCalibration, agent_calibrations, price_calibration
 from arena.scores.verdict import Verdict
 from dashboard.board import (
+    CALIBRATION,
     GROUPS,
     IMPLIED_NOTE,
+    NOT_RANKED,
+    REFERENCES,
+    SHADED,
     BoardLook,
+    board_parts,
     board_table,
     cohort_label,
     columns_of,
@@ -31,23 +36,25 @@ from dashboard.board import (
     pnl_lines,
     progress,
     provisional_board,
+    reference_columns,
     says_and_happens,
     stamps,
     unranked_table,
     whole_verdict,
 )
-from dashboard.html import HALVES, REST, box, calibration_chart, columns, line_chart, quiet, scatter
+from dashboard.html import HALVES, REST, beside, box, calibration_chart, line_chart, quiet, scatter
 from dashboard.pages import Address
-from dashboard.record import CohortLine, PnlPoint, SeasonOverview, leaderboard_lines, read_season
+from dashboard.record import CohortLine, Colours, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
-from dashboard.views.cohort import by_agent, gains
+from dashboard.views.cohort import curves_of, gains
 from dashboard.words import count, filled, moment, with_true_minus
 
 NAMED = 3
 """So many agents are coloured in a chart, the first of the board."""
 MOST_COHORTS = 6
 """The curves of so many cohorts are drawn, the newest."""
-MOST_PANELS, POINTS = 12, 2_000
+MOST_PANELS = 12
+POINTS = 2_000
 """Of so many agents it is drawn how well they are calibrated; so many points has a chart of curves."""
 
 
@@ -69,92 +76,111 @@ class ReportFacts:
 
 
 def gather(connection: Connection, cohort: int | None, board: Leaderboard | None = None) -> ReportFacts:
-    """All that is said, of every cohort or of one; with the board given, but for calibration.
+    """Return all that is said, of every cohort or of one; with the board given, but for calibration.
 
     On a site each agent has that on a page of its own.
     """
-    stored = read_cohorts(connection)
-    if not stored:
-        raise no_cohort()
-    found = board or read_leaderboard(connection, cohort)
     season = read_season(connection)
-    shown = read_forecast_columns(connection, cohort) if board is None else None
-    lines = {one.number: one for one in season.cohorts if cohort in (None, one.number)}
-    drawn = [one.cohort for one in reversed(stored) if one.cohort.number in lines][:MOST_COHORTS]
-    names = [row.agent for row in found.rows if row.kind != MARKET][:MOST_PANELS]
-    return ReportFacts(
-        cohort=cohort,
-        season=season,
-        lines=tuple(lines.values()),
-        ranking=found,
-        verdict=found.verdict if cohort is None else read_leaderboard(connection).verdict,
-        curves=tuple(
-            (lines[one.number], gains(one, read_equity_curves(connection, one.number, POINTS)))
-            for one in drawn
-        ),
-        calibrations=agent_calibrations(shown, names) if shown else (),
-        price=price_calibration(shown) if shown else None,
+    if not season.cohorts:
+        raise no_cohort()
+    ranking = board or read_leaderboard(connection, cohort)
+    verdict = ranking.verdict
+    if cohort is not None:
+        verdict = read_leaderboard(connection).verdict
+
+    lines = {line.number: line for line in season.cohorts if cohort in (None, line.number)}
+    curves: list[tuple[CohortLine, tuple[PnlPoint, ...]]] = []
+    for stored in reversed(read_cohorts(connection)):
+        number = stored.cohort.number
+        if number in lines and len(curves) < MOST_COHORTS:
+            worth = read_equity_curves(connection, number, POINTS)
+            curves.append((lines[number], gains(stored.cohort, worth)))
+
+    facts = ReportFacts(cohort, season, tuple(lines.values()), ranking, verdict, tuple(curves), (), None)
+    if board is not None:
+        return facts
+    forecasts = read_forecast_columns(connection, cohort)
+    return replace(
+        facts,
+        calibrations=agent_calibrations(forecasts, _names(ranking)[:MOST_PANELS]),
+        price=price_calibration(forecasts),
     )
 
 
+def _names(ranking: Leaderboard) -> list[str]:
+    """Return the names of all but the market itself."""
+    return [row.agent for row in ranking.rows if row.kind != MARKET]
+
+
 def no_cohort() -> ArenaError:
-    """Why there is nothing to show."""
+    """Return why there is nothing to show."""
     hint = "arena run --round plays the first, arena demo a season"
     return ArenaError("no_cohort", "the record holds no cohort yet", hint)
 
 
 def report_page(facts: ReportFacts, at: datetime) -> str:
-    """The whole of a report, as it was made at an instant."""
-    which = f"Cohort {facts.cohort}" if facts.cohort is not None else count(len(facts.lines), "cohort")
-    top = Markup("<h1>Paper Arena · {}</h1>").format(which) + quiet(f"Made {moment(at)}.")
+    """Return the whole of a report, as it was made at an instant."""
+    which = count(len(facts.lines), "cohort")
+    if facts.cohort is not None:
+        which = f"Cohort {facts.cohort}"
+    top = filled("<h1>Paper Arena · %s</h1>", which) + quiet(f"Made {moment(at)}.")
     return one_file(f"Paper Arena · {which}", top + Markup("\n").join(standings(facts, lambda _: None)))
 
 
 def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
-    """The sentence, the tables, and the charts, in the order of the dashboard."""
-    newest, noise = facts.lines[-1], facts.ranking.noise
+    """Yield the sentence, the tables, and the charts, in the order of the dashboard."""
+    newest = facts.lines[-1]
     yield quiet(f"{cohort_label(newest)}: {progress(newest)}.")
-    yield from (Markup('<p class="stamp">{}</p>').format(said) for said in stamps(facts.lines))
-    yield Markup('<p class="sentence">{}</p>').format(with_true_minus(_verdict(facts)))
+    for stamp in stamps(facts.lines):
+        yield filled('<p class="stamp">%s</p>', stamp)
+    yield filled('<p class="sentence">%s</p>', with_true_minus(_verdict(facts)))
+    noise = facts.ranking.noise
     if noise:
-        said = f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise."
-        yield quiet(said)
-    lines = leaderboard_lines(facts.ranking)
-    names = facts.season.names
-    ranked = [line for line in lines if line.is_on_board]
-    references = [line for line in lines if line.row.is_reference]
-    others = [line for line in lines if not line.is_on_board and not line.row.is_reference]
-    if is_provisional(lines) and (ranked or others):
-        yield heading("Provisional board")
-        yield provisional_board([*ranked, *others], BoardLook(facts.season, {}, {}, address))
-    for label, keys in GROUPS.items() if ranked else ():
-        yield heading(f"Standings: {label}")
-        yield board_table(f"{label}: one row an agent", columns_of(*keys), ranked, names, address)
-    for label, keys in GROUPS.items() if references else ():
-        yield heading(f"References, not ranked: {label}")
-        yield board_table(f"{label} of references", columns_of(*keys), references, names, address)
-    if others:
-        yield heading("Not ranked")
-        yield unranked_table(others, names, address)
+        yield quiet(f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise.")
+
+    yield from _tables(facts, address)
     yield quiet(f"* {IMPLIED_NOTE}")
     yield from _charts(facts)
 
 
 def _verdict(facts: ReportFacts) -> str:
-    """The verdict; of a single cohort that of all."""
+    """Return the verdict; of a single cohort that of all."""
     if facts.cohort is not None:
         return over_all_cohorts(facts.verdict)
-    return "" if facts.verdict is None else whole_verdict(facts.verdict)
+    return whole_verdict(facts.verdict)
+
+
+def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
+    """Yield every figure of the agents that are ranked and of the references, then the other agents."""
+    lines = leaderboard_lines(facts.ranking)
+    names = facts.season.names
+    parts = board_parts(lines)
+    if is_provisional(lines):
+        yield heading("Provisional board")
+        yield provisional_board(parts.players, BoardLook(facts.season, {}, {}, address))
+
+    if parts.ranked:
+        for label, keys in GROUPS.items():
+            yield heading(f"Standings: {label}")
+            yield board_table(f"{label}: one row an agent", columns_of(*keys), parts.ranked, names, address)
+    if parts.references:
+        for label, keys in GROUPS.items():
+            yield heading(f"{REFERENCES}: {label}")
+            shown = reference_columns(columns_of(*keys))
+            yield board_table(f"{label} of references", shown, parts.references, names, address)
+    if parts.unranked:
+        yield heading(NOT_RANKED)
+        yield unranked_table(parts.unranked, names, address)
 
 
 def heading(text: str) -> Markup:
-    """The heading of a part of a page."""
+    """Return the heading of a part of a page."""
     return filled("<h2>%s</h2>", text)
 
 
 def _charts(facts: ReportFacts) -> Iterator[Markup]:
-    names = [row.agent for row in facts.ranking.rows if row.kind != MARKET]
-    colours = facts.season.colours(facts.season.first(names, NAMED))
+    """Yield skill against return, P/L and calibration."""
+    colours = facts.season.colours(facts.season.first(_names(facts.ranking), NAMED))
     spots = [
         (row.agent, row.skill, row.return_pct, colours.get(row.agent, REST))
         for row in facts.ranking.rows
@@ -163,33 +189,36 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
     if spots:
         said = "Right of the line is closer than the price, above it earns. Luck moves return far more."
         plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
-        yield from (heading("Skill against return"), box("Each agent", plane, said))
+        yield heading("Skill against return")
+        yield box("Each agent", plane, said)
+
     if facts.curves:
-        more = len(facts.lines) - MOST_COHORTS
-        drawn = [_profit(*one, colours, facts.season) for one in facts.curves]
-        yield from (heading("Profit and loss"), columns(*drawn))
-        if more > 0:
-            yield quiet(f"{count(more, 'older cohort')} can be seen in the dashboard.")
-    if panels := [one for one in facts.calibrations if one.scored]:
-        drawn = [_panel(one, facts) for one in panels]
-        yield from (heading("Calibration: what it says, what happens"), columns(*drawn))
+        yield heading("Profit and loss")
+        yield beside(*(_profit(*curve, colours, facts.season) for curve in facts.curves))
+        older = len(facts.lines) - MOST_COHORTS
+        if older > 0:
+            yield quiet(f"{count(older, 'older cohort')} can be seen in the dashboard.")
+
+    panels = [_panel(agent, facts) for agent in facts.calibrations if agent.scored]
+    if panels:
+        yield heading(CALIBRATION)
+        yield beside(*panels)
 
 
-def _profit(
-    line: CohortLine, points: Sequence[PnlPoint], colours: Mapping[str, str], season: SeasonOverview
-) -> Markup:
-    """What each account of a cohort has made over time."""
-    drawn = pnl_lines(by_agent(points), colours, season.is_reference)
+def _profit(line: CohortLine, points: Sequence[PnlPoint], colours: Colours, season: SeasonOverview) -> Markup:
+    """Return what each account of a cohort has made over time."""
+    drawn = pnl_lines(curves_of(points), colours, season.is_reference)
+    if not drawn:
+        return box(cohort_label(line), below="No account has been valued yet.")
     chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%", frames=HALVES)
-    said = f"{progress(line)}. Open positions at mid{dashed_note(drawn)}."
-    return box(cohort_label(line), chart, said if drawn else "No account has been valued yet.")
+    return box(cohort_label(line), chart, f"{progress(line)}. Open positions at mid{dashed_note(drawn)}.")
 
 
 def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:
-    """One agent's calibration beside that of the price."""
-    curves = [(agent.agent, agent.diagram, facts.season.colours([agent.agent])[agent.agent])]
+    """Return one agent's calibration beside that of the price."""
+    name = agent.agent
+    curves = [(name, agent.diagram, facts.season.colours([name])[name])]
     if facts.price is not None and facts.price.scored:
         curves.append(("price", facts.price.diagram, REST))
-    chart = calibration_chart(curves, f"Calibration of {agent.agent}")
-    band = "Shaded: where 90 of 100 calibrated forecasters would lie."
-    return box(agent.agent, chart, f"{says_and_happens(agent.diagram)}. {band}")
+    chart = calibration_chart(curves, f"Calibration of {name}")
+    return box(name, chart, f"{says_and_happens(agent.diagram)}. {SHADED}")

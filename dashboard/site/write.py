@@ -19,7 +19,7 @@ from dashboard.site.standings import gather, report_page
 
 
 def tell(**what: object) -> None:
-    """A line for the one who started this."""
+    """Print a line for the one who started this."""
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 

@@ -1,6 +1,6 @@
 """The first page: the verdict, the race, what was decided last, and the short board."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,19 +8,32 @@ import streamlit as st
 from markupsafe import Markup
 
 from arena.operations.status import Status
+from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of
 from arena.record.queries.markets import ListedMarket, read_listed_markets
-from arena.record.queries.turns import ExplainedTrade, FarForecast, read_explained_trades, read_far_forecasts
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.world import QuoteRow
+from arena.record.schema.turn import FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import (
+    AnySelect,
+    and_,
+    col,
+    column_of,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_noun,
+)
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.verdict import day_text
-from dashboard import html
 from dashboard.board import (
     BoardLook,
     board_tables,
     dashed_note,
+    equity_values,
     headline,
     is_provisional,
     leading,
@@ -30,22 +43,36 @@ from dashboard.board import (
     show_board,
     stamps,
 )
-from dashboard.pages import Address, choice, in_app, link, put, way
+from dashboard.html import (
+    EMPTY,
+    Quotation,
+    Tile,
+    beside,
+    box,
+    line_chart,
+    luck_band,
+    quiet,
+    quotes,
+    shortened,
+    tiles,
+)
+from dashboard.pages import Address, choice, in_app, link, put, show_age, way, way_to_turn
 from dashboard.record import (
     MODELS,
     NULLS,
-    LeaderboardLine,
+    Colours,
+    Lines,
     PnlPoint,
     RecordSource,
     SeasonOverview,
     arena_status,
-    cache_note,
     kept,
     read_leaderboard_page,
     read_summed_curves,
     season,
 )
 from dashboard.words import (
+    DONE,
     cents,
     count,
     day,
@@ -56,15 +83,97 @@ from dashboard.words import (
     moment,
     outcome,
     plain,
+    rounded_percent,
 )
+from markets.model import MarketId
 
 ROUNDS = 4
 """So many rounds, the newest, are looked through."""
 LOOKED = 120
 """Among so many trades or forecasts those are chosen that are shown."""
 
-SHOWN, DISPUTED = 3, 2
+SHOWN = 3
+DISPUTED = 2
 """So many of each are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedForecast:
+    """A final probability of a turn and why it was stated; money and prices in millionths."""
+
+    cohort: int
+    round: int
+    agent: str
+    kind: str
+    market_id: MarketId
+    question: str
+    probability: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FarForecast(PlacedForecast):
+    """One that lay far from the price that its agent was shown."""
+
+    mid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTrade(PlacedForecast):
+    """One on which the agent traded."""
+
+    mid: int | None
+    at: datetime
+    action: str
+    side: str
+    shares: int
+    amount: int
+
+
+STATED = (ForecastRow, MarketVersionRow, QuoteRow)
+STATED_IN_TURN = (
+    joined(TurnRow, EntrantRow, RoundRow, CohortRow)
+    .join(ForecastRow, and_(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final"))
+    .join(SnapshotItemRow, item_of(ForecastRow.market_id))
+    .join(MarketVersionRow)
+    .outerjoin(QuoteRow)
+)
+
+
+def _in_newest_rounds(connection: Connection, query: AnySelect) -> AnySelect:
+    """Return a query for the first rows of the newest rounds."""
+    rounds = (
+        select(RoundRow.id)
+        .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+        .where(IS_TRADING)
+        .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
+    )
+    ids = list(connection.scalars(rounds.limit(ROUNDS)))
+    return query.where(col(TurnRow.round_id).in_(ids)).limit(LOOKED)
+
+
+def _read_explained_trades(connection: Connection) -> list[ExplainedTrade]:
+    """Return the trades of the newest rounds, those first that have a reason, then the largest."""
+    is_traded = and_(FillRow.turn_id == TurnRow.id, FillRow.market_id == ForecastRow.market_id)
+    query = (
+        select_noun(ExplainedTrade, *STATED, FillRow, **PLACE)
+        .select_from(STATED_IN_TURN.join(FillRow, is_traded))
+        .order_by(ForecastRow.reason == "", col(FillRow.amount).desc())
+        .order_by(ForecastRow.market_id, EntrantRow.name)
+    )
+    return read_nouns(ExplainedTrade, connection.execute(_in_newest_rounds(connection, query)))
+
+
+def _read_far_forecasts(connection: Connection) -> list[FarForecast]:
+    """Return the probabilities of the newest rounds that lay furthest from the price then."""
+    distance = func.abs(column_of(ForecastRow.probability) - column_of(QuoteRow.mid))
+    query = (
+        select_noun(FarForecast, *STATED, **PLACE)
+        .select_from(STATED_IN_TURN)
+        .where(col(QuoteRow.mid).is_not(None))
+        .order_by(distance.desc(), ForecastRow.market_id, EntrantRow.name)
+    )
+    return read_nouns(FarForecast, connection.execute(_in_newest_rounds(connection, query)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +183,11 @@ class Dispute:
     forecast: FarForecast
     market: ListedMarket
     price: int
+
+    @property
+    def apart(self) -> int:
+        """Return how far the forecast is from the price now."""
+        return abs(self.forecast.probability - self.price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,39 +203,54 @@ class NewestDecisions:
 
 
 def read_newest_decisions(connection: Connection) -> NewestDecisions:
-    """What was decided in the newest rounds: of each agent the largest trade, and the boldest forecasts."""
+    """Return the largest trade of each agent in the newest rounds, and the boldest forecasts."""
     trades: dict[str, ExplainedTrade] = {}
-    found = read_explained_trades(connection, ROUNDS, LOOKED)
-    for trade in sorted(found, key=lambda one: one.kind not in MODELS):
+    explained = _read_explained_trades(connection)
+    for trade in sorted(explained, key=lambda trade: trade.kind not in MODELS):
         trades.setdefault(trade.agent, trade)
-    far = read_far_forecasts(connection, ROUNDS, LOOKED)
-    by_models = [one for one in far if one.kind in MODELS] or [one for one in far if one.kind not in NULLS]
-    disputes: dict[str, FarForecast] = {}
-    for forecast in by_models:
-        disputes.setdefault(forecast.market_id, forecast)
+
     shown = tuple(trades.values())[:SHOWN]
-    listed = {one.id: one for one in read_listed_markets(connection, [one.market_id for one in shown])}
-    markets = [listed[one.market_id] for one in shown]
-    outcomes = tuple(outcome(market.ended, market.payout) for market in markets)
-    return NewestDecisions(shown, outcomes, _disputes(connection, list(disputes.values())))
+    markets = _markets_by_id(connection, shown)
+    outcomes = []
+    for trade in shown:
+        market = markets[trade.market_id]
+        outcomes.append(outcome(market.ended, market.payout))
+    return NewestDecisions(shown, tuple(outcomes), _disputes(connection))
 
 
-def _disputes(connection: Connection, far: list[FarForecast]) -> tuple[Dispute, ...]:
-    """Of markets that go on, those first whose price is now the furthest off."""
-    ids = [one.market_id for one in far]
-    listed = {market.id: market for market in read_listed_markets(connection, ids)}
-    quotes = newest_rows(connection, QuoteRow, ids, "at", "mid")
-    found = [
-        Dispute(one, listed[one.market_id], price)
-        for one in far
-        if one.market_id in quotes and (price := quotes[one.market_id].mid) is not None
-    ]
-    found.sort(key=lambda one: (one.market.ended, -abs(one.forecast.probability - one.price)))
+def _markets_by_id(
+    connection: Connection, decisions: Iterable[ExplainedTrade | FarForecast]
+) -> dict[MarketId, ListedMarket]:
+    """Return the markets of decisions."""
+    ids = [decision.market_id for decision in decisions]
+    return {market.id: market for market in read_listed_markets(connection, ids)}
+
+
+def _disputes(connection: Connection) -> tuple[Dispute, ...]:
+    """Return forecasts far from the price, an agent each; those of markets that go on first, by distance."""
+    far = _read_far_forecasts(connection)
+    opinions = [forecast for forecast in far if forecast.kind in MODELS]
+    if not opinions:
+        opinions = [forecast for forecast in far if forecast.kind not in NULLS]
+    furthest: dict[MarketId, FarForecast] = {}
+    for forecast in opinions:
+        furthest.setdefault(forecast.market_id, forecast)
+
+    markets = _markets_by_id(connection, furthest.values())
+    prices = newest_rows(connection, QuoteRow, list(furthest), "at", "mid")
+    disputes = []
+    for market_id, forecast in furthest.items():
+        quote = prices.get(market_id)
+        if quote is not None and quote.mid is not None:
+            disputes.append(Dispute(forecast, markets[market_id], quote.mid))
+    disputes.sort(key=lambda dispute: (dispute.market.ended, -dispute.apart))
+
     by_agent: dict[str, Dispute] = {}
-    for one in found:
-        by_agent.setdefault(one.forecast.agent, one)
+    for dispute in disputes:
+        by_agent.setdefault(dispute.forecast.agent, dispute)
     firsts = list(by_agent.values())
-    return tuple([*firsts, *(one for one in found if one not in firsts)][:DISPUTED])
+    others = [dispute for dispute in disputes if dispute not in firsts]
+    return tuple([*firsts, *others][:DISPUTED])
 
 
 TITLE = "Leaderboard"
@@ -129,7 +258,7 @@ NEEDS_A_COHORT = True
 HEADED = True
 ORDER = 1
 
-GROUPS = {"all": "All", "models": "Models", "references": "References", "people": "People"}
+GROUPS = {"all": "All", "models": "Models and programs", "people": "People"}
 INSTANTS = 24
 """At so many instants the race is drawn."""
 NAMED = 3
@@ -143,86 +272,117 @@ Curves = Mapping[str, Sequence[PnlPoint]]
 
 
 def show(record: RecordSource) -> None:
-    """The page, from the verdict to the board."""
-    known, shown = season(record), kept(record, read_leaderboard_page)
-    status, board = arena_status(record), shown.board
-    verdict = board.value.verdict if board else None
-    st.title(plain(headline(verdict)[0]) if verdict else "Scores are being computed.", anchor=False)
-    st.caption(_about(known, status, board.value if board else None))
-    if note := cache_note(board):
-        st.info(note, icon=":material/history:")
+    """Show the page, from the verdict to the board."""
+    known = season(record)
+    shown = kept(record, read_leaderboard_page)
+    board = shown.board.value if shown.board else None
+    title = "Scores are being computed."
+    if board and board.verdict:
+        title = headline(board.verdict)[0]
+    st.title(plain(title), anchor=False)
+    st.caption(_about(known, arena_status(record), board))
+    show_age(shown.board)
+
     names = racing(known, shown.lines)
     curves = kept(record, read_summed_curves, names, INSTANTS)
     colours = known.colours(known.first(names, NAMED))
     drawn = race(known, curves, colours, shown.lines)
-    put(
-        opening(drawn, board.value if board else None, decisions(kept(record, read_newest_decisions))), "head"
-    )
+    put(opening(drawn, board, decisions(kept(record, read_newest_decisions))), "head")
     if board is None:
         put(money_table(shown.money, known.names), "table of money")
         return
-    players = [line for line in shown.lines if not line.row.is_reference]
-    there = {known.group(line.row.agent) for line in players}
-    options = {key: label for key, label in GROUPS.items() if key == "all" or key in there}
-    group = choice("Agents", "show", options, "all") if len(there) > 1 else "all"
-    chosen = [line for line in shown.lines if _is_chosen(line, group, known)]
-    equity = {name: [point.percent for point in points] for name, points in curves.items()}
-    look = BoardLook(known, equity, colours)
+
+    chosen = _chosen_lines(shown.lines, known)
+    look = BoardLook(known, equity_values(curves, "percent"), colours)
     show_board(board_tables(chosen, look, provisional=is_provisional(shown.lines)))
     with st.container(horizontal=True, gap="medium"):
         link("Full leaderboard: all columns, parts of the season, CSV", "leaderboard")
 
 
-def _is_chosen(line: LeaderboardLine, group: str, known: SeasonOverview) -> bool:
-    """Whether a line is shown where this group of agents is asked for; references always are."""
-    return line.row.is_reference or group in ("all", known.group(line.row.agent))
+def _chosen_lines(lines: Lines, known: SeasonOverview) -> Lines:
+    """Let a group of agents be chosen where there are several; references are always shown."""
+    groups = {line.row.agent: known.group(line.row.agent) for line in lines if not line.row.is_reference}
+    there = {"all", *groups.values()}
+    if len(there) < 3:
+        return lines
+    options = {key: label for key, label in GROUPS.items() if key in there}
+    group = choice("Agents", "show", options, "all")
+    if group == "all":
+        return lines
+    return [line for line in lines if groups.get(line.row.agent, group) == group]
 
 
-def racing(known: SeasonOverview, lines: Sequence[LeaderboardLine]) -> list[str]:
-    """Whose curves are drawn: the first of the board or of the line-up, references last."""
-    board = [line.row.agent for line in lines if line.row.kind != MARKET]
-    names = board or [name for name, kind in known.agents if kind != MARKET]
-    players = known.players(names)
-    return [*players, *(name for name in names if name in known.names and name not in players)][:RACED]
+def racing(known: SeasonOverview, lines: Lines) -> list[str]:
+    """Return whose curves are drawn: the first of the board or of the line-up, references last."""
+    names = [line.row.agent for line in lines if line.row.kind != MARKET]
+    if not names:
+        names = [name for name, kind in known.agents if kind != MARKET]
+    there = [name for name in names if name in known.names]
+    return sorted(there, key=known.is_reference)[:RACED]
 
 
 def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
-    """The tiles over the race, beside the newest decisions."""
-    left = html.box("Equity, all cohorts", drawn)
-    shown = figures(board) if board else []
-    return html.columns(html.tiles(shown) + left if shown else left, newest, look="lead")
+    """Return the tiles over the race, beside the newest decisions."""
+    left = box("Equity, all cohorts", drawn)
+    shown = figures(board)
+    if shown:
+        left = tiles(shown) + left
+    return beside(left, newest, look="lead")
 
 
 def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
-    """What this is, in a line: play money, how much was played, when it goes on; then the whole verdict."""
+    """Say what this is: play money, how much was played, when it goes on; then the whole verdict."""
     said = escaped(what_this_is(known, board))
-    newest = max((one.at for one in status.last), default=None)
+    newest = max((played.at for played in status.last), default=None)
     if newest:
         said += f" Newest round: {moment(newest)}"
         at = status.calendar.next_round
-        said += f"; {next_round(at, status.at, known.cohorts[-1].stamp)}." if at else "."
-    marks = stamps(known.cohorts)
-    rest = headline(board.verdict)[1] if board and board.verdict else ""
-    return "  \n".join(part for part in [" ".join([said, *marks]), leading(rest)] if part)
+        if at:
+            said += f"; {next_round(at, status.at, known.cohorts[-1].stamp)}"
+        said += "."
+
+    sentences = [" ".join([said, *stamps(known.cohorts)])]
+    if board and board.verdict:
+        sentences.append(leading(headline(board.verdict)[1]))
+    return "  \n".join(filter(None, sentences))
 
 
 def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
-    """Play money, how much was played and by whom, and what it cost."""
-    live = [line.number for line in known.cohorts if line.ended_at is None]
-    which = f"{live[0]}–{live[-1]} playing" if len(live) > 1 else f"{live[0]} playing" if live else "finished"
-    cohorts = f"{count(len(known.cohorts), 'cohort')} ({which})"
+    """Say that this is play money, how much was played and by whom, and what it cost."""
     players = len(known.players(known.names))
     references = count(len(known.agents) - players, "reference")
-    said = f"{count(players, 'agent')} and {references}, play money, {cohorts}"
-    events = max((row.events for row in board.rows), default=0) if board else 0
-    spent = sum(row.cost_usd or 0.0 for row in board.rows) if board else 0.0
-    said += f", {count(events, 'event')} resolved" if events else ""
-    cost = in_dollars(spent) + (" (simulated)" if known.is_simulated else "")
-    return f"{said}, calls cost {cost}." if spent else f"{said}."
+    said = [f"{count(players, 'agent')} and {references}", "play money", _cohorts_text(known)]
+
+    events = _resolved_events(board)
+    if events:
+        said.append(f"{count(events, 'event')} resolved")
+    spent = 0.0
+    if board:
+        spent = sum(row.cost_usd or 0.0 for row in board.rows)
+    if spent:
+        said.append(f"calls cost {in_dollars(spent)}" + " (simulated)" * known.is_simulated)
+    return f"{', '.join(said)}."
+
+
+def _resolved_events(board: Leaderboard | None) -> int:
+    """Return how many events have resolved, by the agent that was shown most of them."""
+    if board is None:
+        return 0
+    return max((row.events for row in board.rows), default=0)
+
+
+def _cohorts_text(known: SeasonOverview) -> str:
+    """Say how many cohorts there are, and which of them still play."""
+    live = [line.number for line in known.cohorts if line.ended_at is None]
+    which = "finished"
+    if live:
+        first_and_last = dict.fromkeys((live[0], live[-1]))
+        which = f"{'–'.join(map(str, first_and_last))} playing"
+    return f"{count(len(known.cohorts), 'cohort')} ({which})"
 
 
 def next_round(at: datetime, now: datetime, stamp: str) -> str:
-    """When it goes on.
+    """Say when it goes on.
 
     >>> at = datetime(2026, 1, 4)
     >>> next_round(at, datetime(2026, 1, 1), "live"), next_round(at, at, "simulated")
@@ -230,12 +390,10 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     >>> next_round(at, at, "replay")
     '`arena study replay` plays the rest'
     """
+    if stamp == "replay":
+        return "`arena study replay` plays the rest"
     if stamp != "live":
-        return (
-            "`arena study replay` plays the rest"
-            if stamp == "replay"
-            else "`arena run --round` plays the next"
-        )
+        return "`arena run --round` plays the next"
     seconds = (at - now).total_seconds()
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
@@ -243,88 +401,104 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     return "next due now"
 
 
-def figures(board: Leaderboard) -> list[html.Tile]:
-    """Of how many pairs the better one is told and since when, and among how many entries."""
-    verdict = board.verdict
-    if verdict is None:
+def figures(board: Leaderboard | None) -> list[Tile]:
+    """Return of how many pairs the better one is told and since when, and among how many entries."""
+    if board is None or board.verdict is None:
         return []
-    entries = [one for one in verdict.agents if one.rank_low is not None]
-    pairs = len(entries) * (len(entries) - 1) // 2
-    events = max((row.events for row in board.rows), default=0)
+    verdict = board.verdict
+    entries = 0
+    told = 0
+    for agent in verdict.agents:
+        if agent.rank_low is not None:
+            entries += 1
+            told += len(agent.better_than)
+    pairs = entries * (entries - 1) // 2
     if not pairs:
         return []
 
-    told = sum(len(one.better_than) for one in entries)
     shown = [
-        html.Tile(f"{told} of {pairs}", "pairs told", "Pairs of entries of which one is told to be better."),
-        html.Tile(f"{len(entries)}", "entries", "Agents that are ranked; copies count once."),
+        Tile(f"{told} of {pairs}", "pairs told", "Pairs of entries of which one is told to be better."),
+        Tile(f"{entries}", "entries", "Agents that are ranked; copies count once."),
     ]
-    if days := [datetime.fromisoformat(pair.since) for pair in verdict.told if pair.since]:
-        shown.append(html.Tile(day_text(max(days)), "newest pair told"))
-    return [*shown, html.Tile(f"{events:,}", "events resolved", "Markets of one event move together.")]
+    days = [datetime.fromisoformat(pair.since) for pair in verdict.told if pair.since]
+    if days:
+        shown.append(Tile(day_text(max(days)), "newest pair told"))
+    events = f"{_resolved_events(board):,}"
+    return [*shown, Tile(events, "events resolved", "Markets of one event move together.")]
 
 
-def race(
-    known: SeasonOverview, curves: Curves, colours: Mapping[str, str], lines: Sequence[LeaderboardLine]
-) -> Markup:
-    """The equity of all agents, the first coloured, on the band that luck makes of the first one's bets."""
+def race(known: SeasonOverview, curves: Curves, colours: Colours, lines: Lines) -> Markup:
+    """Draw the equity of all agents, the first coloured, on the band that luck makes of its bets."""
     drawn = pnl_lines(curves, colours, known.is_reference)
-    first = next(iter(colours), "")
-    luck = next((line.luck for line in lines if line.row.agent == first), None)
-    points = curves.get(first, ())
-    scale = points[-1].percent / points[-1].dollars if points and points[-1].dollars else 0.0
-    band = html.luck_band(pnl_values(points), luck if scale > 0 else None, scale)
     if not drawn:
-        return html.quiet("The race starts when the first round is over: “arena run --round” plays it.")
+        return quiet("The race starts when the first round is over: “arena run --round” plays it.")
+
+    first = next(iter(colours), "")
+    points = curves.get(first, ())
+    band = luck_band(pnl_values(points))
+    if points and points[-1].percent * points[-1].dollars > 0:
+        scale = points[-1].percent / points[-1].dollars
+        for line in lines:
+            if line.row.agent == first:
+                band = luck_band(pnl_values(points), line.luck, scale)
+
     says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
-    luck_note = f"shaded: what luck alone makes of {html.shortened(first, 24)}’s bets, 95 seasons in 100"
+    luck_note = f"shaded: what luck alone makes of {shortened(first, 24)}’s bets, 95 seasons in 100"
     notes = luck_note * bool(band) + dashed_note(drawn)
-    return html.line_chart(drawn, says, "%+.0f%", band, notes.removeprefix("; "))
+    return line_chart(drawn, says, "%+.0f%", band, notes.removeprefix("; "))
 
 
 def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
-    """What was decided last, with a reason each, and the largest disagreements with the market."""
+    """Return what was decided last, with a reason each, and the largest disagreements with the market."""
     made = zip(found.trades, found.outcomes, strict=True)
-    trades = html.quotes(_trade(trade, ended, address) for trade, ended in made)
-    parts = [html.box("Largest recent trades", trades, "" if trades else "Nobody has traded yet.")]
+    trades = quotes(_trade(trade, ended, address) for trade, ended in made)
+    parts = box("Largest recent trades", trades, "Nobody has traded yet." * (not trades))
     if found.disputes:
-        disputes = html.quotes(_dispute(dispute, address) for dispute in found.disputes)
-        parts.append(html.box("Furthest from the market", disputes))
-    return Markup().join(parts)
+        disputes = quotes(_dispute(dispute, address) for dispute in found.disputes)
+        parts += box("Furthest from the market", disputes)
+    return parts
 
 
-def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> html.Quotation:
-    did = "bought" if trade.action == "buy" else "sold"
-    price = cents(round(trade.amount / trade.shares * 100) * 10_000) if trade.shares else "–"
-    seen = "" if trade.mid is None else f", price {cents(trade.mid)}"
-    seen += f"; result: {ended}" if ended else ""
-    return html.Quotation(
+def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotation:
+    """Return a trade with its reason; its market's result, if it has one."""
+    price = EMPTY
+    if trade.shares:
+        price = cents(round(trade.amount / trade.shares * 100) * 10_000)
+    did = f"{DONE[trade.action]} {trade.side} at {price}, {dollars(round(trade.amount, -6))}"
+
+    seen = f"says {rounded_percent(trade.probability)}"
+    if trade.mid is not None:
+        seen += f", price {cents(trade.mid)}"
+    if ended:
+        seen += f"; result: {ended}"
+    return Quotation(
         who=trade.agent,
-        did=f"{did} {trade.side} at {price}, {dollars(round(trade.amount, -6))}",
+        did=did,
         why=shortened_reason(trade.reason),
-        where=f"{trade.question} · says {_percent(trade.probability)}{seen} · {day(trade.at)}",
-        href=address(way("turn", cohort=trade.cohort, round=trade.round, agent=trade.agent)),
+        where=f"{trade.question} · {seen} · {day(trade.at)}",
+        href=address(way_to_turn(trade)),
     )
 
 
-def _dispute(found: Dispute, address: Address) -> html.Quotation:
-    forecast, market = found.forecast, found.market
-    ended = outcome(market.ended, market.payout)
-    now = f"price {cents(forecast.mid)}; result: {ended}" if ended else f"price now {cents(found.price)}"
-    return html.Quotation(
+def _dispute(found: Dispute, address: Address) -> Quotation:
+    """Return a forecast that is far from the price, and how its market stands."""
+    forecast = found.forecast
+    ended = outcome(found.market.ended, found.market.payout)
+    now = f"price now {cents(found.price)}"
+    if ended:
+        now = f"price {cents(forecast.mid)}; result: {ended}"
+    return Quotation(
         who=forecast.agent,
-        did=f"says {_percent(forecast.probability)}, {now}",
+        did=f"says {rounded_percent(forecast.probability)}, {now}",
         why=shortened_reason(forecast.reason),
         where=forecast.question,
         href=address(way("market", market=forecast.market_id)),
     )
 
 
-def _percent(millionths: int) -> str:
-    return f"{millionths / 1_000_000:.0%}"
-
-
 def shortened_reason(text: str) -> str:
-    """A reason as far as it is quoted."""
+    """Return a reason as far as it is quoted."""
     whole = flat(text)
-    return whole if len(whole) <= LONGEST else f"{whole[:LONGEST].rsplit(' ', 1)[0]} …"
+    if len(whole) <= LONGEST:
+        return whole
+    return f"{whole[:LONGEST].rsplit(' ', 1)[0]} …"

@@ -18,23 +18,28 @@ from arena.record.queries.accounts import (
     read_profits,
 )
 from arena.record.queries.audits import AuditCounts, read_audit_counts
-from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.progress import read_settlement_counts
+from arena.record.queries.cohorts import StoredCohort, read_cohorts
+from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.database import Connection
+from arena.record.schema.ledger import EntryRow
+from arena.record.schema.typed import col, joined, select
 from arena.scores.cache import CacheEntry
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
 from arena.scores.verdict import Verdict
-from dashboard import html
 from dashboard.board import (
+    CALIBRATION,
     MEANT,
     METACULUS_SAID,
+    METACULUS_TITLE,
     RATINGS,
     READINGS,
+    SHADED,
     BoardLook,
     board_tables,
     columns_of,
     dashed_note,
+    equity_values,
     is_provisional,
     leading,
     metaculus_table,
@@ -48,12 +53,29 @@ from dashboard.board import (
     show_ratings,
     stamps,
 )
-from dashboard.pages import Address, choice, in_app, link, no_such, put, way
+from dashboard.html import (
+    EMPTY,
+    HALVES,
+    REST,
+    beside,
+    box,
+    bullets,
+    calibration_chart,
+    columns_of_table,
+    html_table,
+    line_chart,
+    lines,
+    luck_band,
+    pills,
+)
+from dashboard.pages import Address, choice, in_app, link, named, no_such, put, show_age, way
 from dashboard.record import (
     CohortLine,
+    Colours,
     PnlPoint,
     RecordSource,
     SeasonOverview,
+    by_agent,
     cache_note,
     kept,
     leaderboard_lines,
@@ -112,49 +134,80 @@ class CohortReturns:
 
 
 def read_cohort_returns(connection: Connection) -> CohortReturns:
-    """What can be chosen."""
-    profits, stored = read_profits(connection), read_cohorts(connection)
-    found = []
-    for one in stored:
-        mine, given = profits.get(one.cohort.number, {}), one.cohort.bankroll
-        percent = 100 * sum(mine.values()) / (given * len(mine)) if mine and given else None
-        is_playing = one.ended_at is None and one.stopped_at is None
-        found.append(CohortReturn(one.cohort.number, percent, is_playing))
-    newest = [one.number for one in reversed(found)]
-    ended = next((number for number in newest if read_settlement_counts(connection, number)), None)
-    valued = next((one.number for one in found if one.percent is not None), newest[0])
-    return CohortReturns(tuple(found), ended or valued)
+    """Return what can be chosen."""
+    profits = read_profits(connection)
+    returns = []
+    for stored in read_cohorts(connection):
+        number = stored.cohort.number
+        mine = profits.get(number, {})
+        given = stored.cohort.bankroll * len(mine)
+        percent = 100 * sum(mine.values()) / given if given else None
+        is_playing = stored.ended_at is None and stored.stopped_at is None
+        returns.append(CohortReturn(number, percent, is_playing))
+
+    for cohort in reversed(returns):
+        if _is_any_settled(connection, cohort.number):
+            return CohortReturns(tuple(returns), cohort.number)
+    valued = next((cohort for cohort in returns if cohort.percent is not None), returns[-1])
+    return CohortReturns(tuple(returns), valued.number)
+
+
+def _is_any_settled(connection: Connection, cohort: int) -> bool:
+    """Return whether a market of a cohort was paid out or refunded to its accounts."""
+    query = (
+        select(EntryRow.at)
+        .select_from(joined(CohortRow, EntrantRow, EntryRow))
+        .where(CohortRow.number == cohort, col(EntryRow.kind).in_(("settle", "refund")))
+    )
+    return connection.scalar(query.limit(1)) is not None
 
 
 def read_cohort_page(connection: Connection, number: int) -> CohortPage:
-    """One cohort, but for its curves and its calibration."""
-    known = read_cohorts(connection)
-    place = next(place for place, one in enumerate(known) if one.cohort.number == number)
-    stored, before = known[place], known[place - 1].cohort if place else None
+    """Return one cohort, but for its curves and its calibration."""
+    stored, before = _cohort_and_before(connection, number)
+    changed: tuple[str, ...] = ()
+    if before is not None:
+        changed = tuple(changes_in_words(cohort_changes(before, stored.cohort)))
     board = LEADERBOARD.read(connection, number)
+    money: tuple[AccountEquity, ...] = ()
+    if board is None:
+        money = tuple(read_account_equity(connection, number))
     return CohortPage(
         line=line_of(connection, stored, read_cohort_depths(connection)),
         cohort=stored.cohort,
         before=None if before is None else before.number,
-        changed=() if before is None else tuple(changes_in_words(cohort_changes(before, stored.cohort))),
+        changed=changed,
         board=board,
-        money=tuple(read_account_equity(connection, number)) if board is None else (),
+        money=money,
         audit=read_audit_counts(connection, [number]),
     )
+
+
+def _cohort_and_before(connection: Connection, number: int) -> tuple[StoredCohort, Cohort | None]:
+    """Return a cohort by its number, and the one before it, if it is not the first."""
+    before = None
+    for stored in read_cohorts(connection):
+        if stored.cohort.number == number:
+            return stored, before
+        before = stored.cohort
+    raise LookupError(number)
 
 
 def read_cohort_curves(
     connection: Connection, number: int, back: timedelta | None = None
 ) -> tuple[PnlPoint, ...]:
-    """What the accounts of a cohort have gained, from so far back or from its start."""
-    stored = next(one for one in read_cohorts(connection) if one.cohort.number == number)
+    """Return what the accounts of a cohort have gained, from so far back or from its start."""
+    stored, _ = _cohort_and_before(connection, number)
     return gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
 
 
 def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
-    """What each account has gained at every mark, in dollars and in percent of its bankroll."""
-    found = ((mark.agent, mark.at, mark.total - cohort.bankroll) for mark in worth)
-    return tuple(PnlPoint(agent, at, gain / ONE, 100 * gain / cohort.bankroll) for agent, at, gain in found)
+    """Return what each account has gained at every mark, in dollars and in percent of its bankroll."""
+    points = []
+    for mark in worth:
+        gain = mark.total - cohort.bankroll
+        points.append(PnlPoint(mark.agent, mark.at, gain / ONE, 100 * gain / cohort.bankroll))
+    return tuple(points)
 
 
 TITLE = "Cohorts"
@@ -167,7 +220,8 @@ WRITTEN = {"dollars": ("short", "short"), "percent": ("%+.0f%", "%+.1f%")}
 """How an axis, and the end of a line, are written in each unit."""
 RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
 
-FIRST, SHOWN = "first three", "cohort that is shown"
+FIRST = "first three"
+SHOWN = "cohort that is shown"
 PLAYING = " •"
 NAMED = 3
 """So many agents are coloured, those that made most, unless one is highlighted."""
@@ -179,190 +233,204 @@ Curves = Mapping[str, Sequence[PnlPoint]]
 
 
 def show(record: RecordSource) -> None:
-    """The page: which cohort, the verdict, money beside calibration, standings, and what was frozen."""
-    known, offered = season(record), kept(record, read_cohort_returns)
-    number = _asked([one.number for one in offered.cohorts], offered.telling)
+    """Show the page: which cohort, the verdict, money beside calibration, standings, and what was frozen."""
+    known = season(record)
+    offered = kept(record, read_cohort_returns)
+    number = _asked([cohort.number for cohort in offered.cohorts], offered.telling)
     put(cohort_pills(offered, number), "cohorts")
     page = kept(record, read_cohort_page, number)
-    whole = by_agent(kept(record, read_cohort_curves, number))
+    whole = curves_of(kept(record, read_cohort_curves, number))
     st.title(plain(heading(number, known, whole)), anchor=False)
     _lead(page, kept(record, read_verdict))
+
     ranked = by_gain(whole)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         unit = choice("Unit", "unit", UNITS, "dollars")
         back = choice("Range", "range", RANGES, "all")
         reading = choice("Reading", "reading", READINGS, "stated")
-        agents = {FIRST: "Highlight one agent"} | {name: name for name in ranked}
-        one = choice("Highlight", "agent", agents, FIRST, "list")
-    chosen = [one] if one != FIRST else known.first(ranked, NAMED)
-    colours = known.colours(chosen)
-    found = whole if back == "all" else by_agent(kept(record, read_cohort_curves, number, BACK[back]))
-    put(
-        html.columns(
-            money_box(found, colours, unit, known),
-            calibration_box(kept(record, CALIBRATIONS.read, number), reading, colours),
-        ),
-        "charts",
-    )
+        agents = {FIRST: "Highlight one agent"} | named(ranked)
+        agent = choice("Highlight", "agent", agents, FIRST, "list")
+    colours = known.colours([agent])
+    if agent == FIRST:
+        colours = known.colours(known.first(ranked, NAMED))
+    curves = whole
+    if back != "all":
+        curves = curves_of(kept(record, read_cohort_curves, number, BACK[back]))
+    money = money_box(curves, colours, unit, known)
+    calibration = calibration_box(kept(record, CALIBRATIONS.read, number), reading, colours)
+    put(beside(money, calibration), "charts")
+
     _standings(page, known, whole, colours)
     _frozen(page)
     _changed(page)
 
 
 def _asked(numbers: Sequence[int], default: int) -> int:
-    """The cohort that the address names, or the one that tells most; it stays while the page is open."""
-    named, known = st.query_params.get("cohort", ""), st.session_state.get(SHOWN)
-    no_such("cohort", [named or None], list(map(str, numbers)))
-    chosen = next((number for number in numbers if str(number) == named), None)
-    st.session_state[SHOWN] = chosen or (known if known in numbers else default)
+    """Return the cohort that the address names, or the one that tells most, which stays on the page."""
+    named = st.query_params.get("cohort", "")
+    known = {str(number): number for number in numbers}
+    no_such("cohort", [named or None], known)
+    if named in known:
+        st.session_state[SHOWN] = known[named]
+    elif st.session_state.get(SHOWN) not in numbers:
+        st.session_state[SHOWN] = default
     return int(st.session_state[SHOWN])
 
 
 def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app) -> Markup:
-    """Every cohort with what all its accounts together have made, and whether it still plays."""
-    found = [
-        (
-            f"{one.number} {_return_words(one)}",
-            address(way("cohort", cohort=one.number)) or "",
-            one.number == chosen,
-        )
-        for one in offered.cohorts
-    ]
-    dotted = any(one.is_playing and one.percent is not None for one in offered.cohorts)
-    return html.pills(
-        found,
-        f"Cohorts, with the return of all accounts together{f' ({PLAYING[1:]} still playing)' * dotted}",
-    )
+    """Return every cohort with what all its accounts together have made, and whether it still plays."""
+    shown = []
+    is_dotted = False
+    for cohort in offered.cohorts:
+        is_dotted = is_dotted or (cohort.is_playing and cohort.percent is not None)
+        href = address(way("cohort", cohort=cohort.number)) or ""
+        shown.append((f"{cohort.number} {_return_words(cohort)}", href, cohort.number == chosen))
+    says = "Cohorts, with the return of all accounts together"
+    if is_dotted:
+        says += f" ({PLAYING[1:]} still playing)"
+    return pills(shown, says)
 
 
-def _return_words(one: CohortReturn) -> str:
-    if one.percent is None:
-        return "playing" if one.is_playing else "–"
-    return f"{arrow_of(one.percent)}{written(abs(one.percent), '%.0f%')}{PLAYING * one.is_playing}"
+def _return_words(cohort: CohortReturn) -> str:
+    """Say what a cohort has made, and whether it still plays."""
+    if cohort.percent is None:
+        if cohort.is_playing:
+            return "playing"
+        return EMPTY
+    size = written(abs(cohort.percent), "%.0f%")
+    return f"{arrow_of(cohort.percent)}{size}{PLAYING * cohort.is_playing}"
 
 
 def heading(number: int, known: SeasonOverview, curves: Curves) -> str:
-    """How many of its agents have made money."""
-    ends = [curves[name][-1].dollars for name in known.players(curves) if curves[name]]
-    if not ends:
+    """Say how many of its agents have made money."""
+    agents = 0
+    winners = 0
+    for name in known.players(curves):
+        agents += 1
+        winners += curves[name][-1].dollars > 0.005
+    if not agents:
         return f"Cohort {number}"
-    made = sum(end > 0.005 for end in ends)
-    return f"Cohort {number}: {made:,} of {count(len(ends), 'agent')} made money"
+    return f"Cohort {number}: {winners:,} of {count(agents, 'agent')} made money"
 
 
 def _lead(page: CohortPage, verdict: Verdict | None) -> None:
+    """Show how far the cohort is, and the verdict."""
     said = [f"Started {day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]
     st.caption(" ".join(said))
     if verdict is not None:
         st.caption(leading(over_all_cohorts(verdict)))
-    if note := cache_note(page.board):
-        st.info(note, icon=":material/history:")
+    show_age(page.board)
 
 
-def by_agent(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
-    """The curve of each agent."""
-    found: dict[str, list[PnlPoint]] = {}
+def curves_of(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
+    """Return the curve of each agent."""
+    curves: dict[str, list[PnlPoint]] = {}
     for point in points:
-        found.setdefault(point.agent, []).append(point)
-    return found
+        curves.setdefault(point.agent, []).append(point)
+    return curves
 
 
 def by_gain(curves: Curves) -> list[str]:
-    """The names of agents, who made most first."""
+    """Return the names of agents, who made most first."""
     return sorted(curves, key=lambda name: -curves[name][-1].dollars)
 
 
-def money_box(curves: Curves, colours: Mapping[str, str], unit: str, known: SeasonOverview) -> Markup:
-    """The curves, and what they come to."""
+def money_box(curves: Curves, colours: Colours, unit: str, known: SeasonOverview) -> Markup:
+    """Return the curves, and what they come to."""
     axis, end = WRITTEN[unit]
     shown = pnl_lines(curves, colours, known.is_reference, unit, end)
     if not shown:
         below = "No account has been valued yet: the first round starts the curves."
-        return html.box("Profit and loss", below=below)
+        return box("Profit and loss", below=below)
+
+    said = f"Open positions at mid{dashed_note(shown)}."
     first = next((name for name in colours if name in curves), "")
-    band = html.luck_band(pnl_values(curves[first], unit)) if first else ()
-    says = "Profit or loss of each agent over time"
-    chart = html.line_chart(shown, says, axis, band, frames=html.HALVES)
-    said = _said_of_money(curves, next(iter(colours), ""), dashed_note(shown))
-    return html.box("Profit and loss", chart, said)
+    band = luck_band(pnl_values(curves.get(first, ()), unit))
+    if band:
+        said += f" Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."
+    chart = line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=HALVES)
+    return box("Profit and loss", chart, said)
 
 
-def _said_of_money(curves: Curves, first: str, note: str) -> str:
-    said = f"Open positions at mid{note}."
-    if len({point.dollars for point in curves.get(first, ())}) < 2:  # luck makes nothing of no ups and downs
-        return said
-    return f"{said} Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."
-
-
-def calibration_box(
-    entry: CacheEntry[CohortCalibrations] | None, reading: str, colours: Mapping[str, str]
-) -> Markup:
-    """How well those that are coloured are calibrated, and in words."""
-    title = "Calibration: what it says, what happens"
+def calibration_box(entry: CacheEntry[CohortCalibrations] | None, reading: str, colours: Colours) -> Markup:
+    """Return how well those that are coloured are calibrated, drawn and in words."""
     if entry is None:
-        return html.box(title, below=cache_note(None, "Calibration and its bands"))
-    of_all: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
-    agents = [agent for agent in of_all if agent.agent in colours and agent.scored]
-    if not agents:
-        made = any(agent.made for agent in of_all)
-        nobody = "Nobody has answered yet." if reading == "stated" else "Nobody has bet yet."
-        why = "No market has resolved yet." if made else nobody
-        return html.box(title, below=f"{why} Calibration needs forecasts with an outcome.")
-    agents.sort(key=lambda agent: list(colours).index(agent.agent))
-    curves = [(agent.agent, agent.diagram, colours[agent.agent]) for agent in agents]
+        return box(CALIBRATION, below=cache_note(None, "Calibration and its bands"))
+
+    every: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
+    by_name = by_agent(every)
+    curves = []
+    said = []
+    for name, look in colours.items():
+        if name in by_name and by_name[name].scored:
+            diagram = by_name[name].diagram
+            curves.append((name, diagram, look))
+            said.append(f"{name}: {says_and_happens(diagram)}.")
+    if not curves:
+        return box(CALIBRATION, below=_why_uncalibrated(every, reading))
+
+    said.append(f"{SHADED[:-1]} with the forecasts of {curves[0][0]}.")
     market = entry.value.market
     if market.scored:
-        curves.append(("price", market.diagram, html.REST))
-    chart = html.calibration_chart(curves, "What was said against what happened")
-    told = [f"{agent.agent}: {says_and_happens(agent.diagram)}." for agent in agents]
-    band = (
-        f"Shaded: where 90 of 100 calibrated forecasters would lie with the forecasts of {agents[0].agent}."
-    )
-    return html.box(title, chart, html.lines([*told, band, MEANT[reading], cache_note(entry)]))
+        curves.append(("price", market.diagram, REST))
+    chart = calibration_chart(curves, "What was said against what happened")
+    return box(CALIBRATION, chart, lines([*said, MEANT[reading], cache_note(entry)]))
 
 
-def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Mapping[str, str]) -> None:
+def _why_uncalibrated(every: Sequence[ForecasterCalibration], reading: str) -> str:
+    """Say why nothing can be drawn of calibration."""
+    why = "Nobody has bet yet."
+    if reading == "stated":
+        why = "Nobody has answered yet."
+    if any(agent.made for agent in every):
+        why = "No market has resolved yet."
+    return f"{why} Calibration needs forecasts with an outcome."
+
+
+def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Colours) -> None:
+    """Show the board, and below it what else is known of its agents."""
     if page.board is None:
         put(money_table(page.money, known.names), "table of money")
         return
+
     every = leaderboard_lines(page.board.value)
-    equity = {name: [point.dollars for point in points] for name, points in curves.items()}
-    look = BoardLook(known, equity, colours)
+    look = BoardLook(known, equity_values(curves, "dollars"), colours)
     show_board(board_tables(every, look, COHORT_COLUMNS, provisional=is_provisional(every)))
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
     with st.expander(RATINGS):
         show_ratings(every, [page.line])
     if page.board.value.metaculus:
-        with st.expander("By Metaculus's scores"):
+        with st.expander(METACULUS_TITLE):
             put(metaculus_table(page.board.value.metaculus, known.names), "Metaculus's scores")
             st.caption(METACULUS_SAID)
 
 
+FROZEN = "How this cohort plays: rules and line-up, frozen at its start"
+
+
 def _frozen(page: CohortPage) -> None:
-    with st.expander("How this cohort plays: rules and line-up, frozen at its start"):
+    """Show the rules of the cohort, and who plays."""
+    with st.expander(FROZEN):
         if page.before is not None and not page.changed:
             st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
-        put(html.points(rules(page.cohort)), "rules")
+        put(bullets(rules(page.cohort)), "rules")
         if page.audit is not None:
             st.caption(plain(page.audit.words))
         put(line_up(page.cohort), "line-up")
 
 
 def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
-    """Who plays, a row an agent, with its frozen settings."""
-    entrants = cohort.entrants
-    data = {
-        "Agent": [entrant.name for entrant in entrants],
-        "Kind": [entrant.kind for entrant in entrants],
-        "Settings": [settings(entrant) for entrant in entrants],
-    }
-    hrefs = [address(way("agent", agent=entrant.name)) for entrant in entrants]
-    told = {"Settings": html.words("Settings", long=True)}
-    return html.html_table(data, told, "Line-up of the cohort", hrefs)
+    """Return who plays, a row an agent, with its frozen settings."""
+    rows = []
+    for entrant in cohort.entrants:
+        href = address(way("agent", agent=entrant.name))
+        said = settings(entrant.settings)
+        rows.append({"Agent": entrant.name, "Kind": entrant.kind, "Settings": said, "href": href})
+    return html_table(rows, columns_of_table("line-up"), "Line-up of the cohort")
 
 
 def _changed(page: CohortPage) -> None:
-    """What differs from the cohort before, as `arena show cohort` says it."""
+    """Show what differs from the cohort before, as `arena show cohort` says it."""
     if page.changed:
         with st.expander(f"What differs from cohort {page.before}"):
             st.markdown("\n".join(f"- {code(line)}" for line in page.changed))

@@ -18,17 +18,17 @@ WORDS = Path(__file__).parents[1] / "assets" / "glossary.toml"
 
 
 def show(_record: RecordSource) -> None:
-    """The page."""
+    """Show the page."""
     put(glossary(words()), "glossary")
 
 
 @lru_cache(maxsize=1)
 def words() -> Mapping[str, str]:
-    """What each word means, in the order of the alphabet."""
+    """Return what each word means, in the order of the alphabet."""
     found: dict[str, str] = tomllib.loads(WORDS.read_text(encoding="utf-8"))
     return found
 
 
 def glossary(known: Mapping[str, str]) -> Markup:
-    """All words."""
+    """Return all words with what they mean."""
     return box("What the words mean", meanings({word.capitalize(): text for word, text in known.items()}))

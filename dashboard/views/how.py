@@ -8,10 +8,10 @@ from markupsafe import Markup
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection
-from dashboard.html import box, columns, each, linked, meanings, points
+from dashboard.html import beside, box, bullets, each, linked, meanings
 from dashboard.pages import Address, in_app, put, way
 from dashboard.record import RecordSource, kept
-from dashboard.words import rules
+from dashboard.words import filled, rules
 
 TITLE = "How it works"
 NEEDS_A_COHORT = False
@@ -21,28 +21,28 @@ TEXT = Path(__file__).parents[1] / "assets" / "how.toml"
 
 
 def show(record: RecordSource) -> None:
-    """The page."""
+    """Show the page."""
     put(how_it_works(kept(record, read_newest)), "how")
 
 
 def read_newest(connection: Connection) -> Cohort | None:
-    """The cohort whose rules are in force: the newest, if there is one."""
+    """Return the cohort whose rules are in force: the newest, if there is one."""
     stored = read_cohorts(connection)
-    return stored[-1].cohort if stored else None
+    if not stored:
+        return None
+    return stored[-1].cohort
 
 
 def how_it_works(cohort: Cohort | None, address: Address = in_app) -> Markup:
-    """All of it; the rules are those of a cohort, if there is one."""
+    """Return all of it; the rules are those of a cohort, if there is one."""
     text = tomllib.loads(TEXT.read_text(encoding="utf-8"))
-    figures = meanings(text["figures"])
-    more = Markup("<p>{}</p>").format(linked(Markup("All words: the glossary"), address(way("glossary"))))
-    left = [
-        box("What is played", each("<p>%s</p>", text["play"])),
-        box("What the figures mean", figures + more),
-    ]
-    right = [box("What is not claimed", points(text["limits"]))]
+    more = linked(Markup("All words: the glossary"), address(way("glossary")))
+    figures = meanings(text["figures"]) + filled("<p>%s</p>", more)
+    left = box("What is played", each("<p>%s</p>", text["play"])) + box("What the figures mean", figures)
+
+    right = box("What is not claimed", bullets(text["limits"]))
     if cohort is not None:
         below = "Frozen for this cohort, the newest; the next may play by others."
-        right.append(box(f"The rules of cohort {cohort.number}", points(rules(cohort)), below))
-    right.append(box("Check it yourself", each("<p>%s</p>", text["check"])))
-    return columns(Markup().join(left), Markup().join(right))
+        right += box(f"The rules of cohort {cohort.number}", bullets(rules(cohort)), below)
+    right += box("Check it yourself", each("<p>%s</p>", text["check"]))
+    return beside(left, right)

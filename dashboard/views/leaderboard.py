@@ -1,18 +1,52 @@
 """All agents with all their figures: over every cohort, in one, or in a part of the season."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import streamlit as st
+from markupsafe import Markup
 
 from arena.scores.slices import SLICES, Slice
-from dashboard import board
-from dashboard.html import REST, box, html_table, scatter
-from dashboard.pages import choice, no_such, put, typed
+from dashboard.board import (
+    COLUMNS,
+    GROUPS,
+    IMPLIED_NOTE,
+    MEANT,
+    NOT_RANKED,
+    PART_COLUMNS,
+    READINGS,
+    REFERENCE_TABLE,
+    REFERENCES,
+    SHORT,
+    BoardLook,
+    LeaderboardColumn,
+    agent_page,
+    as_csv,
+    board_parts,
+    board_table,
+    board_tables,
+    cohort_label,
+    columns_of,
+    draw_span,
+    figures_of,
+    is_provisional,
+    leading,
+    money_table,
+    over_all_cohorts,
+    reference_columns,
+    show_board,
+    span_scale,
+    stamps,
+    unranked_table,
+    whole_verdict,
+)
+from dashboard.html import REST, box, columns_of_table, html_table, scatter
+from dashboard.pages import choice, named, no_such, put, show_age, subheading, typed
 from dashboard.record import (
     LeaderboardLine,
     LeaderboardPage,
+    Lines,
     RecordSource,
     SeasonOverview,
     cache_note,
@@ -33,6 +67,7 @@ BY_SEED = (
 )
 ALL = "all"
 WHOLE = "whole"
+SEARCH = "Search names"
 NAMED = 3
 """So many agents are named in the chart, the first of the board."""
 
@@ -46,97 +81,105 @@ PARTS = {
 
 
 def show(record: RecordSource) -> None:
-    """The page: what it comes to, what is going on, the figures, then skill against return."""
+    """Show the page: what it comes to, what is going on, the figures, then skill against return."""
     known = season(record)
     top = st.container()
+    options = {ALL: "All cohorts"}
+    for line in reversed(known.cohorts):
+        options[str(line.number)] = cohort_label(line)
+
+    asked = st.query_params.get("cohort")
+    number = None
+    by = WHOLE
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        options = {ALL: "All cohorts"} | {
-            str(c.number): board.cohort_label(c) for c in reversed(known.cohorts)
-        }
-        asked = st.query_params.get("cohort")
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
-        by = choice("Part of the season", "slice", PARTS, WHOLE, "list") if chosen == ALL else WHOLE
-    shown = kept(record, read_leaderboard_page, None if chosen == ALL else int(chosen))
+        if chosen == ALL:
+            by = choice("Part of the season", "slice", PARTS, WHOLE, "list")
+        else:
+            number = int(chosen)
+
+    shown = kept(record, read_leaderboard_page, number)
     with top:
         no_such("cohort", [asked], options)
         _lead(record, known, shown, chosen)
     if by != WHOLE:
         _part(record, by, shown, known)
     elif shown.board is None:
-        put(board.money_table(shown.money, known.names), "table of money")
+        put(money_table(shown.money, known.names), "table of money")
     else:
         _whole(shown, known, chosen)
 
 
 def _verdict(record: RecordSource, shown: LeaderboardPage, chosen: str) -> str:
-    """The verdict of the whole record, which a single cohort has none beside."""
+    """Return the verdict of the whole record, which a single cohort has none beside."""
     if chosen != ALL:
-        return board.over_all_cohorts(kept(record, read_verdict))
-    verdict = None if shown.board is None else shown.board.value.verdict
-    return "" if verdict is None else board.whole_verdict(verdict)
+        return over_all_cohorts(kept(record, read_verdict))
+    if shown.board is None:
+        return ""
+    return whole_verdict(shown.board.value.verdict)
 
 
 def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
-    """The first words: the verdict, and what kind of season this is."""
-    if said := _verdict(record, shown, chosen):
-        st.markdown(board.leading(said))
+    """Show the first words: the verdict, and what kind of season this is."""
+    verdict = _verdict(record, shown, chosen)
+    if verdict:
+        st.markdown(leading(verdict))
+
     cohorts = [line for line in known.cohorts if chosen in (ALL, str(line.number))]
-    for said in board.stamps(cohorts):
-        st.caption(said)
+    for stamp in stamps(cohorts):
+        st.caption(stamp)
     if any(line.rules.name == SEED.name for line in cohorts):
         st.caption(BY_SEED)
-    if note := cache_note(shown.board):
-        st.info(note, icon=":material/history:")
+    show_age(shown.board)
 
 
 def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
-    """The board with all its figures, those that are not ranked, and the agents by skill and return."""
+    """Show the board with all its figures, those that are not ranked, and the agents by skill and return."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        reading = choice("Reading", "reading", board.READINGS, "stated")
+        reading = choice("Reading", "reading", READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
-        words = typed("Search", "search", "Search names")
-        groups = {"short": "Short"} | {name.lower(): name for name in board.GROUPS} | {ALL: "All columns"}
-        group = groups[choice("Columns", "columns", groups, "short", "list")]
+        words = typed("Search", "search", SEARCH)
+        groups = {"short": "Short"} | {name.lower(): name for name in GROUPS} | {ALL: "All columns"}
+        group = choice("Columns", "columns", groups, "short", "list")
     if reading != "stated":
-        st.caption(f"{board.MEANT[reading]} Skill and ranks always go by the stated probabilities.")
+        st.caption(f"{MEANT[reading]} Skill and ranks always go by the stated probabilities.")
+
     lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
-    shorter = board.columns_of(*board.GROUPS.get(group, board.SHORT))
-    columns = board.COLUMNS if group == groups[ALL] else shorter
-    if group == groups["short"] and board.is_provisional(shown.lines):
-        look = board.BoardLook(known, {}, {})
-        board.show_board(board.board_tables(lines, look, provisional=True))
+    if group == "short" and is_provisional(shown.lines):
+        look = BoardLook(known, {}, {})
+        show_board(board_tables(lines, look, provisional=True))
+    elif group == ALL:
+        _boards(lines, COLUMNS, known)
     else:
-        _boards(lines, columns, known)
+        _boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), known)
     if not lines:
         st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
+
     every = [line.row.agent for line in shown.lines]
-    _download(board.as_csv(every, shown.lines, board.COLUMNS), f"leaderboard-{chosen}.csv")
-    of = "skill" if reading == "stated" else f"brier_{reading}"
-    points = [(line.row.agent, getattr(line.row, of), line.row.return_pct) for line in lines]
-    _plane(points, known, "skill" if reading == "stated" else "score")
+    _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
+    figure, of = ("skill", "skill") if reading == "stated" else (f"brier_{reading}", "score")
+    _plane(lines, {line.row.agent: getattr(line.row, figure) for line in lines}, known, of)
 
 
-def _boards(
-    lines: Sequence[LeaderboardLine], columns: Sequence[board.LeaderboardColumn], known: SeasonOverview
-) -> None:
-    """The agents that are ranked, then the references, then the other agents."""
-    ranked = [line for line in lines if line.is_on_board]
-    references = [line for line in lines if line.row.is_reference]
-    others = [line for line in lines if not line.is_on_board and not line.row.is_reference]
-    if ranked:
-        put(board.board_table("Leaderboard: one row an agent", columns, ranked, known.names), "table")
-    if references:
-        st.subheader("References, not ranked", anchor=False)
-        table = board.board_table("References, which are not ranked", columns, references, known.names)
+def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], known: SeasonOverview) -> None:
+    """Show the agents that are ranked, then the references, then the other agents."""
+    parts = board_parts(lines)
+    if parts.ranked:
+        put(board_table("Leaderboard: one row an agent", columns, parts.ranked, known.names), "table")
+    if parts.references:
+        subheading(REFERENCES)
+        shown = reference_columns(columns)
+        table = board_table(REFERENCE_TABLE, shown, parts.references, known.names)
         put(table, "references")
-    if others:
-        st.subheader("Not ranked", anchor=False)
-        put(board.unranked_table(others, known.names), "table of unranked")
+    if parts.unranked:
+        subheading(NOT_RANKED)
+        put(unranked_table(parts.unranked, known.names), "table of unranked")
     if any(column.key == "brier_implied" for column in columns):
-        st.caption(f"\\* {board.IMPLIED_NOTE}")
+        st.caption(f"\\* {IMPLIED_NOTE}")
 
 
 def _download(text: str, name: str) -> None:
+    """Offer a file."""
     st.download_button(
         "Download CSV",
         text,
@@ -148,61 +191,79 @@ def _download(text: str, name: str) -> None:
 
 
 def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOverview) -> None:
-    """Every agent against the price in one part of the season."""
+    """Show every agent against the price in one part of the season."""
     entry = kept(record, SLICES.read, by)
     if entry is None:
         st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
         return
-    others = {line.row.agent for line in shown.lines if not line.row.ranked and not line.row.is_reference}
+    parts = board_parts(shown.lines)
+    others = {line.row.agent for line in parts.unranked}
     every = [part for part in entry.value if part.gain.agent not in others]
-    names = list(dict.fromkeys(part.slice for part in every))
+    names = named(part.slice for part in every)
     if not names:
         st.info("No market has resolved yet: parts come with the first results.")
         return
+
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        chosen = choice("Part", "part", {name: name for name in names}, names[0], "list")
-        words = typed("Search", "search", "Search names")
+        chosen = choice("Part", "part", names, next(iter(names)), "list")
+        words = typed("Search", "search", SEARCH)
     here = [part for part in every if part.slice == chosen]
-    rows = _surest(matching(here, words, lambda part: part.gain.agent))
+    rows = sorted(matching(here, words, lambda part: part.gain.agent), key=_by_skill)
+    put(_part_table(rows, known), "table")
+
     agents = [part.gain.agent for part in rows]
-    data = (
-        {"agent": [*agents]}
-        | {"bar": board.intervals([(part.gain.skill, part.gain.low, part.gain.high) for part in rows])}
-        | board.cells(rows, board.PART_COLUMNS)
-    )
-    said = "One row an agent, in this part of the season"
-    hrefs = board.agent_hrefs(agents, known.names)
-    put(html_table(data, board.config(board.PART_COLUMNS), said, hrefs), "table")
-    _download(board.as_csv(agents, rows, board.PART_COLUMNS), f"leaderboard-{by}.csv")
-    returns = {line.row.agent: line.row.return_pct for line in shown.lines}
-    points = [(part.gain.agent, part.gain.skill, returns.get(part.gain.agent)) for part in rows]
-    _plane(points, known, "skill", "Skill is that in this part, the return of the whole season. ")
+    _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
+    skills = {part.gain.agent: part.gain.skill for part in rows}
+    _plane(shown.lines, skills, known, about="Skill is that in this part, the return of the whole season. ")
+
+
+def _part_table(parts: Sequence[Slice], known: SeasonOverview) -> Markup:
+    """Return one row an agent, with its skill in a part of the season as a picture and in figures."""
+    spans = {part.gain.agent: (part.gain.skill, part.gain.low, part.gain.high) for part in parts}
+    scale = span_scale(spans.values())
+
+    rows = []
+    for part in parts:
+        agent = part.gain.agent
+        drawn = {"agent": agent, "bar": draw_span(spans[agent], scale)}
+        rows.append(drawn | figures_of(part, PART_COLUMNS) | {"href": agent_page(agent, known.names)})
+    columns = columns_of_table("parts of the season")
+    return html_table(rows, columns, "One row an agent, in this part of the season")
+
+
+def _by_skill(part: Slice) -> tuple[float, float, str]:
+    """Return what puts the surest skill first, as on the whole board."""
+    low = math.inf if part.gain.low is None else -part.gain.low
+    skill = math.inf if part.gain.skill is None else -part.gain.skill
+    return low, skill, part.gain.agent
 
 
 def _plane(
-    points: Sequence[tuple[str, float | None, float | None]], season: SeasonOverview, of: str, about: str = ""
+    lines: Lines,
+    values: Mapping[str, float | None],
+    season: SeasonOverview,
+    of: str = "skill",
+    about: str = "",
 ) -> None:
-    """Skill, or the score of another reading, against return; the first three are named."""
-    known = [(name, x, y) for name, x, y in points if x is not None and y is not None]
-    unit = "%+.3f" if of == "skill" else "%.2f"
-    looks = season.colours(season.players(name for name, *_ in known)[:NAMED])
-    spots = [(name, x, y, looks.get(name, REST)) for name, x, y in known]
+    """Show skill, or the score of another reading, against return; the first three are named."""
+    returns = {line.row.agent: line.row.return_pct for line in lines}
+    known = [name for name in values if None not in (values[name], returns.get(name))]
+    looks = season.colours(season.players(known)[:NAMED])
+    spots = []
+    for name, value in values.items():
+        earned = returns.get(name)
+        if value is not None and earned is not None:
+            spots.append((name, value, earned, looks.get(name, REST)))
+    if not spots:
+        return
+
+    unit = "%+.3f"
     said = "Right of the line is closer than the price, above it earns money. Luck moves return far more."
     if of != "skill":
+        unit = "%.2f"
         said = "Left is the lower, better Brier score; above the line earns money."
     chart = scatter(spots, f"Each agent's {of} and return", unit, "%+.0f%")
-    if spots:
-        put(box(f"{of.capitalize()} against return", chart, about + said), "plane")
-
-
-def _surest(rows: Sequence[Slice]) -> list[Slice]:
-    """The surest skill first, as on the whole board."""
-
-    def key(part: Slice) -> tuple[float, float, str]:
-        low, skill = (float("inf") if x is None else -x for x in (part.gain.low, part.gain.skill))
-        return low, skill, part.gain.agent
-
-    return sorted(rows, key=key)
+    put(box(f"{of.capitalize()} against return", chart, about + said), "plane")
 
 
 SORTS = {
@@ -219,8 +280,8 @@ SORTS = {
 Row = TypeVar("Row")
 
 
-def ordered(lines: Sequence[LeaderboardLine], sort: str, reading: str) -> list[LeaderboardLine]:
-    """The lines of a board: what is best first, and last what nothing is known of.
+def ordered(lines: Lines, sort: str, reading: str) -> list[LeaderboardLine]:
+    """Return the lines of a board: what is best first, and last what nothing is known of.
 
     Best is the surest skill, as the board stands; in another reading than the stated one, for which there is
     no price to compare with, it is the lowest Brier score.
@@ -233,27 +294,30 @@ def ordered(lines: Sequence[LeaderboardLine], sort: str, reading: str) -> list[L
 
 
 def _key(sort: str, reading: str) -> Callable[[LeaderboardLine], float]:
-    """What is sorted by: the smallest first."""
-    name, sign = {
-        "best": (f"brier_{reading}", 1),
-        "evidence": ("evidence", -1),
-        "implied": ("brier_implied", 1),
-        "profit": ("pnl", -1),
-        "return": ("return_pct", -1),
-        "wins": ("win_rate", -1),
-        "events": ("events", -1),
-        "cost": ("cost_per_forecast", 1),
-    }[sort]
+    """Return what lines are sorted by: the smallest first."""
+    smallest = {"best": f"brier_{reading}", "implied": "brier_implied", "cost": "cost_per_forecast"}
+    largest = {
+        "evidence": "evidence",
+        "profit": "pnl",
+        "return": "return_pct",
+        "wins": "win_rate",
+        "events": "events",
+    }
+    name = smallest.get(sort) or largest[sort]
 
     def key(line: LeaderboardLine) -> float:
-        value = getattr(line.row, name)
-        return math.inf if value is None else sign * value
+        value: float | None = getattr(line.row, name)
+        if value is None:
+            return math.inf
+        if sort in smallest:
+            return value
+        return -value
 
     return key
 
 
 def matching(rows: Sequence[Row], words: str, name: Callable[[Row], str]) -> list[Row]:
-    """Those whose name has all of these words in it, whatever their case.
+    """Return those whose name has all of these words in it, whatever their case.
 
     >>> matching(["Ann", "bob", "annabel"], "AN n", str)
     ['Ann', 'annabel']

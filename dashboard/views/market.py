@@ -1,47 +1,84 @@
 """One market: what it asks and costs, what every agent says of it and why, who holds what, how it ended."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import pairwise
+from datetime import UTC, datetime
+from itertools import chain, pairwise, starmap
 from statistics import median
 from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
 
-from arena.record.queries.market_history import (
-    MarketAccount,
-    MarketForecast,
-    MarketRound,
-    MarketTrade,
-    PageVersion,
-    PriceHistory,
-    read_last_marks,
-    read_market_accounts,
-    read_market_forecasts,
-    read_market_reasons,
-    read_market_rounds,
-    read_market_trades,
-    read_page_versions,
-    read_price_history,
-    read_resolution_versions,
-)
+from agents.model import USABLE_STATUSES
+from arena.record.queries.cohorts import PLACE, read_learnt_resolutions
 from arena.record.queries.markets import BEGINNING, read_newest_instant
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.database import Connection
-from arena.record.schema.newest import newest_rows
-from arena.record.schema.world import QuoteRow
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.newest import keyed_instants, keyed_instants_parameter, newest_rows
+from arena.record.schema.statements import attributes_of
+from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, TurnRow
+from arena.record.schema.typed import (
+    Double,
+    Text,
+    aliased,
+    clause,
+    col,
+    columns_of,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_noun,
+    sql_cast,
+)
+from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.record.write.listings import PAGE_FIELDS, quote_of
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
-from arena.record.write.listings import quote_of
-from dashboard import html
 from dashboard.board import market_table
-from dashboard.pages import Address, choice, in_app, listing, long_text, put, section, step, way
-from dashboard.record import NULLS, MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
+from dashboard.html import (
+    EMPTY,
+    Line,
+    Quotation,
+    Rows,
+    Tile,
+    beside,
+    box,
+    columns_of_table,
+    html_table,
+    line_chart,
+    reasons_box,
+    strip,
+    tag,
+    thin,
+    tiles,
+    venue_link,
+)
+from dashboard.pages import (
+    Address,
+    Widget,
+    choice,
+    in_app,
+    listing,
+    long_text,
+    named,
+    put,
+    section,
+    step,
+    subheading,
+    way,
+    way_to_turn,
+)
+from dashboard.record import MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
 from dashboard.words import (
+    DONE,
     cents,
     code,
     count,
     dollars,
+    filled,
     flat,
     gained,
     moment,
@@ -49,6 +86,7 @@ from dashboard.words import (
     outcome,
     percent,
     plain,
+    rounded_percent,
     share,
 )
 from markets.millionths import ONE, decimal
@@ -74,6 +112,249 @@ ROWS = 30
 MANY = 6
 """More cohorts than these are chosen from a list."""
 NOBODY = "nobody"
+RULES = "The rules, as the venue has them"
+
+EVER = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class PageVersion:
+    """What a market's page said from an instant on."""
+
+    version: int
+    at: datetime
+    market: Market
+
+
+def read_page_versions(connection: Connection, market: MarketId) -> list[PageVersion]:
+    """Return every version of a market's page, oldest first; none of a market that nobody has seen."""
+    columns = columns_of(MarketVersionRow, ("version", "at", *PAGE_FIELDS))
+    query = select(*columns).where(MarketVersionRow.market_id == market).order_by(MarketVersionRow.version)
+
+    versions = []
+    for row in connection.execute(query):
+        page = Market(market, **attributes_of(row, *PAGE_FIELDS))
+        versions.append(PageVersion(row.version, row.at, page))
+    return versions
+
+
+def read_resolution_versions(connection: Connection, market: MarketId) -> list[tuple[Resolution, datetime]]:
+    """Return every version of how a market ended, oldest first, with the time a cohort learnt of it."""
+    return read_learnt_resolutions(connection, [market], EVER)
+
+
+@dataclass(frozen=True, slots=True)
+class MarketRound:
+    """A round whose snapshot held a market: to be bet on if `shown`, else only because it was held."""
+
+    round_id: int
+    cohort: int
+    number: int
+    at: datetime
+    shown: bool
+
+
+def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketRound]:
+    """Return the rounds that a market was in, oldest first."""
+    # By cohort and time: there is no index from a snapshot to its round.
+    is_round = (RoundRow.cohort_id == SnapshotRow.cohort_id) & (RoundRow.at == SnapshotRow.at)
+    shown = SnapshotItemRow.shown == 1
+    query = (
+        select_noun(MarketRound, RoundRow, round_id=RoundRow.id, cohort=CohortRow.number, shown=shown)
+        .select_from(joined(SnapshotItemRow, SnapshotRow).join(RoundRow, clause(is_round)).join(CohortRow))
+        .where(SnapshotItemRow.market_id == market)
+        .order_by(RoundRow.at, CohortRow.number)
+    )
+    return read_nouns(MarketRound, connection.execute(query))
+
+
+@dataclass(frozen=True, slots=True)
+class MarketForecast:
+    """A probability that an agent gave a market in a round, in millionths."""
+
+    round_id: int
+    agent: str
+    probability: int
+
+
+STATED = joined(EntrantRow, TurnRow, ForecastRow)
+
+
+def read_market_forecasts(
+    connection: Connection, market: MarketId, rounds: Collection[int]
+) -> list[MarketForecast]:
+    """Return what agents said of a market in these rounds."""
+    query = (
+        select_noun(MarketForecast, TurnRow, ForecastRow, agent=EntrantRow.name)
+        .select_from(STATED)
+        .where(col(TurnRow.round_id).in_(rounds), col(TurnRow.status).in_(USABLE_STATUSES))
+        .where(ForecastRow.market_id == market, ForecastRow.stage == "final")
+        .order_by(TurnRow.round_id, EntrantRow.position)
+    )
+    return read_nouns(MarketForecast, connection.execute(query))
+
+
+def read_market_reasons(
+    connection: Connection, market: MarketId, rounds: Collection[int]
+) -> dict[tuple[str, int], str]:
+    """Return why agents said what they said of a market in these rounds, by agent and round."""
+    query = (
+        select(EntrantRow.name, TurnRow.round_id, ForecastRow.reason)
+        .select_from(STATED)
+        .where(col(TurnRow.round_id).in_(rounds), ForecastRow.market_id == market)
+        .where(ForecastRow.stage == "final", ForecastRow.reason != "")
+    )
+    return {(agent, round_id): reason for agent, round_id, reason in connection.execute(query)}
+
+
+@dataclass(frozen=True, slots=True)
+class MarketTrade:
+    """What an agent bought or sold of a market in a round, and at which price of the side's own share."""
+
+    cohort: int
+    round: int
+    at: datetime
+    agent: str
+    side: str
+    action: str
+    shares: int
+    amount: int
+    fee: int
+    price: float
+
+
+AVERAGE_PRICE = func.sum(FillLevelRow.price * 1.0 * FillLevelRow.shares) / func.sum(FillLevelRow.shares)
+FILL_PRICE = select(AVERAGE_PRICE).where(FillLevelRow.fill_id == FillRow.id).scalar_subquery()
+
+
+def read_market_trades(connection: Connection, market: MarketId, most: int) -> list[MarketTrade]:
+    """Return what was bought and sold of a market, newest first."""
+    # The ledger's lines about a market lead to the turns behind them, so no other fill is looked at.
+    turns = (
+        select(TurnRow.id)
+        .select_from(joined(EntryRow, EntrantRow))
+        .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.at == EntryRow.at))
+        .join(TurnRow, (TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id))
+        .where(EntryRow.market_id == market, col(EntryRow.kind).in_(("buy", "sell")))
+    )
+    query = (
+        select_noun(MarketTrade, FillRow, **PLACE, price=sql_cast(FILL_PRICE, Double))
+        .select_from(joined(FillRow, TurnRow, EntrantRow, RoundRow, CohortRow))
+        .where(col(FillRow.turn_id).in_(turns), FillRow.market_id == market)
+        .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
+        .order_by(EntrantRow.position, FillRow.position)
+    )
+    return read_nouns(MarketTrade, connection.execute(query.limit(most)))
+
+
+@dataclass(frozen=True, slots=True)
+class MarketAccount:
+    """An entrant that ever held a market: its ids, and the lines of its ledger about this market."""
+
+    entrant_id: int
+    cohort: int
+    agent: str
+    entries: tuple[Entry, ...]
+
+
+ENTRY_FIELDS = tuple(Entry.__dataclass_fields__)
+
+
+def read_market_accounts(connection: Connection, market: MarketId) -> list[MarketAccount]:
+    """Return everyone who ever held a market: newest cohorts first, in line-up order."""
+    query = (
+        select(EntrantRow.id, CohortRow.number, EntrantRow.name, *columns_of(EntryRow, ENTRY_FIELDS))
+        .select_from(joined(EntryRow, EntrantRow, CohortRow))
+        .where(EntryRow.market_id == market)
+        .order_by(col(CohortRow.number).desc(), EntrantRow.position, EntryRow.number)
+    )
+    accounts: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
+    for entrant_id, cohort, agent, *values in connection.execute(query):
+        entry = Entry(**dict(zip(ENTRY_FIELDS, values, strict=True)))
+        accounts[entrant_id, cohort, agent].append(entry)
+    return [MarketAccount(*key, tuple(entries)) for key, entries in accounts.items()]
+
+
+def read_last_marks(
+    connection: Connection, market: MarketId, entrants: Iterable[int]
+) -> dict[int, tuple[Quote, datetime]]:
+    """Return the price that a market was valued by last, and when, by cohort.
+
+    Of each cohort one entrant is named.
+    """
+    newest = (
+        select(MarkRow.snapshot_id)
+        .where(MarkRow.entrant_id == EntrantRow.id)
+        .order_by(col(MarkRow.at).desc())
+        .limit(1)
+        .correlate(EntrantRow)
+        .scalar_subquery()
+    )
+    query = (
+        select(CohortRow.number, SnapshotRow.taken_at, SnapshotItemRow.market_id, SnapshotItemRow.quoted_at)
+        .add_columns(*columns_of(QuoteRow, PRICED))
+        .select_from(joined(EntrantRow, CohortRow))
+        .join(SnapshotRow, SnapshotRow.id == newest)
+        .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
+        .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
+        .where(col(EntrantRow.id).in_(list(entrants)), SnapshotItemRow.market_id == market)
+    )
+    marks = {}
+    for row in connection.execute(query):
+        marks[row.number] = (quote_of(row, row.quoted_at), row.taken_at)
+    return marks
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPrice:
+    """The price of YES from an instant on, in millionths; a side that nobody offered is None."""
+
+    at: datetime
+    bid: int | None
+    ask: int | None
+    mid: int | None
+    last: int | None
+
+    @property
+    def price(self) -> int | None:
+        """The mid; where there is none, the last trade."""
+        return self.last if self.mid is None else self.mid
+
+
+@dataclass(frozen=True, slots=True)
+class PriceHistory:
+    """A market's prices, oldest first; `thinned` where more were stored than are here."""
+
+    points: tuple[StoredPrice, ...]
+    thinned: bool
+
+
+def read_price_history(connection: Connection, market: str, most: int) -> PriceHistory:
+    """Return every price of a market, or those that stood at `most` instants, evenly spaced over its time."""
+    query = select_noun(StoredPrice, QuoteRow).order_by(QuoteRow.at, QuoteRow.id)
+    times = select(QuoteRow.at).where(QuoteRow.market_id == market).order_by(QuoteRow.at)
+    if connection.scalar(times.offset(most).limit(1)) is None:
+        rows = connection.execute(query.where(QuoteRow.market_id == market))
+        return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=False)
+
+    ends = select(func.min(QuoteRow.at), func.max(QuoteRow.at)).where(QuoteRow.market_id == market)
+    first, last = connection.execute(ends).one()
+    pairs = [(market, first + place * (last - first) / (most - 1)) for place in range(most - 1)]
+    pairs.append((market, last))
+
+    asked = keyed_instants(connection.dialect.name, Text)
+    quote = aliased(QuoteRow, name="one")
+    newest = (
+        select(quote.id)
+        .where(quote.market_id == asked.c.key, quote.at <= asked.c.at)
+        .order_by(col(quote.at).desc(), col(quote.id).desc())
+        .limit(1)
+    )
+    chosen = select(newest.correlate(asked).scalar_subquery()).select_from(asked)
+    parameters = keyed_instants_parameter(connection, pairs)
+    rows = connection.execute(query.where(col(QuoteRow.id).in_(chosen)), parameters)
+    return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=True)
+
 
 Priced = Mapping[int, tuple[Quote, datetime]]
 """By cohort the price that a market was valued by last, and when that was."""
@@ -109,12 +390,12 @@ class MarketPage:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be bet on it any more."""
+        """Tell whether nothing can be bet on it any more."""
         return bool(self.ends) or self.market.closes_at <= self.now
 
     @property
     def spoken_last(self) -> int:
-        """The cohort in whose round it was shown last, the newest of several; 0 where none showed it."""
+        """Return the cohort in whose round it was shown last; 0 where none showed it."""
         shown = ((place.at, place.cohort) for place in self.offered if place.shown)
         return max(shown, default=(BEGINNING, 0))[1]
 
@@ -142,90 +423,107 @@ class History:
 def read_market_page(
     connection: Connection, market: MarketId, newest: datetime | None = None
 ) -> MarketPage | None:
-    """One market; None if the record knows none of that id. `newest` is the record's newest instant."""
+    """Return one market; None if the record has none of that id. `newest` is the record's newest instant."""
     pages = read_page_versions(connection, market)
     if not pages:
         return None
-    now = max(newest or read_newest_instant(connection, BEGINNING), pages[-1].at)
+
     quoted = newest_rows(connection, QuoteRow, [market], "at", *PRICED).get(market)
-    offered, accounts = read_market_rounds(connection, market), read_market_accounts(connection, market)
-    first = {account.cohort: account.entrant_id for account in accounts}
-    priced = read_last_marks(connection, market, first.values())
+    accounts = read_market_accounts(connection, market)
+    one_a_cohort = {account.cohort: account.entrant_id for account in accounts}
+    priced = read_last_marks(connection, market, one_a_cohort.values())
+    positions: list[MarketPosition] = []
+    for account in accounts:
+        positions += _positions(account, priced)
+
+    newest = newest or read_newest_instant(connection, BEGINNING)
     return MarketPage(
         market=pages[-1].market,
         quote=None if quoted is None else quote_of(quoted),
-        now=now,
+        now=max(newest, pages[-1].at),
         pages=tuple(pages),
         ends=tuple(read_resolution_versions(connection, market)),
-        offered=tuple(offered),
+        offered=tuple(read_market_rounds(connection, market)),
         dealt=tuple(read_market_trades(connection, market, DEALT)),
-        positions=tuple(found for account in accounts for found in _positions(account, priced)),
+        positions=tuple(positions),
     )
 
 
 def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPosition]:
-    """An account's lots; what has no price is valued at its cost, as everywhere."""
+    """Yield an account's lots; what has no price is valued at its cost, as everywhere."""
     lots: dict[LotKey, list[Entry]] = {}
     for entry in account.entries:
         lots.setdefault(lot_key(entry), []).append(entry)
+
     quote, at = priced.get(account.cohort, (None, BEGINNING))
     for key, entries in lots.items():
-        shares, cost = sum(entry.shares for entry in entries), sum(entry.cost for entry in entries)
-        price = price_of(quote, key[1], at, None).value
-        value = cost if price is None else worth(shares, price)
+        shares = 0
+        bought = 0
+        value = 0
+        for entry in entries:
+            shares += entry.shares
+            value += entry.cost
+            if entry.kind == "buy":
+                bought += entry.shares
+
+        side = key[1]
+        price = price_of(quote, side, at, None).value
+        if price is not None:
+            value = worth(shares, price)
         lot = profit_by_lot(entries, {key: value})[key]
-        bought = sum(entry.shares for entry in entries if entry.kind == "buy")
-        shown = price if shares else None
-        yield MarketPosition(account.cohort, account.agent, key[1], lot, shown, bought)
+        yield MarketPosition(account.cohort, account.agent, side, lot, price if shares else None, bought)
 
 
 def read_market_history(
     connection: Connection, market: MarketId, cohort: int, offered: Sequence[MarketRound]
 ) -> History:
-    """What a market cost, and what agents said of it in a cohort, over time."""
-    places = {place.round_id: place for place in offered if place.shown}
-    rounds = [round_id for round_id, place in places.items() if place.cohort == cohort]
+    """Return what a market cost, and what agents said of it in a cohort, over time."""
+    places = {place.round_id: place for place in offered if place.shown and place.cohort == cohort}
+    rounds = list(places)
     newest = read_market_forecasts(connection, market, rounds[-1:])
-    kept = html.thin(rounds, SAID // max(len(newest), 1))
-    said = read_market_forecasts(connection, market, kept)
-    last = {one.agent: one for one in sorted(said, key=lambda one: places[one.round_id].number)}
-    reasons = read_market_reasons(connection, market, {one.round_id for one in last.values()})
-    return History(
-        read_price_history(connection, market, PRICES),
-        tuple(said),
-        tuple(
-            LastForecast(
-                one.agent,
-                one.probability,
-                places[one.round_id],
-                reasons.get((one.agent, one.round_id), ""),
-            )
-            for one in last.values()
-        ),
-        len(kept) < len(rounds),
-    )
+    drawn = thin(rounds, SAID // max(len(newest), 1))
+    said = read_market_forecasts(connection, market, drawn)
+
+    newest_of = {}
+    for forecast in sorted(said, key=lambda forecast: places[forecast.round_id].number):
+        newest_of[forecast.agent] = forecast
+    reasons = read_market_reasons(connection, market, {one.round_id for one in newest_of.values()})
+    last = []
+    for agent, forecast in newest_of.items():
+        reason = reasons.get((agent, forecast.round_id), "")
+        last.append(LastForecast(agent, forecast.probability, places[forecast.round_id], reason))
+
+    prices = read_price_history(connection, market, PRICES)
+    return History(prices, tuple(said), tuple(last), len(drawn) < len(rounds))
 
 
 def show(record: RecordSource) -> None:
-    """The market that the address names, from the question down to its rules."""
-    named = st.query_params.get("market", "")
-    page = kept(record, read_market_page, MarketId(named)) if named else None
+    """Show the market that the address names, from the question down to its rules."""
+    asked = st.query_params.get("market", "")
+    page = None
+    why = "No market is chosen."
+    if asked:
+        page = kept(record, read_market_page, MarketId(asked))
+        why = f"The record knows no market {code(asked[:200])}."
     if page is None:
-        st.title("Market", anchor=False)
-        said = f"The record knows no market {code(named[:200])}." if named else "No market is chosen."
-        st.info(f"{said} Choose one from the list.", icon=":material/search_off:")
+        st.title(TITLE, anchor=False)
+        st.info(f"{why} Choose one from the list.", icon=":material/search_off:")
         step("All markets", "markets")
         return
+
     known = season(record)
     step("← All markets", "markets")
     st.title(plain(page.market.question, most=1_000), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center"):
         cohort = _cohort(page)
-        found = kept(record, read_market_history, page.market.id, cohort, page.offered)
-        names = [name for name, _ in known.agents if any(one.agent == name for one in found.said)]
-        options = {NOBODY: "Highlight an agent"} | {name: name for name in names}
-        agent = choice("Agent", "agent", options, NOBODY, "list") if names else NOBODY
-    put(market_head(page, found, known, cohort, agent), "head")
+        history = kept(record, read_market_history, page.market.id, cohort, page.offered)
+        stated = {forecast.agent for forecast in history.said}
+        options = named(filter(stated.__contains__, known.kinds))
+        agent = NOBODY
+        if options:
+            agent = choice("Agent", "agent", {NOBODY: "Highlight an agent"} | options, NOBODY, "list")
+
+    put(market_head(page, history, known, cohort, agent), "head")
     _positions_of(page)
     _trades(page)
     _ends(page)
@@ -234,75 +532,85 @@ def show(record: RecordSource) -> None:
 
 
 def _cohort(page: MarketPage) -> int:
-    """One of the cohorts that showed the market; that which did so last, unless another is chosen."""
+    """Let one of the cohorts that showed the market be chosen; it is the one that did so last, otherwise."""
     numbers = sorted({place.cohort for place in page.offered if place.shown})
     if len(numbers) < 2:
-        return numbers[0] if numbers else 0
-    options = {str(one): f"Cohort {one}" for one in numbers}
-    return int(
-        choice(
-            "Cohort", "cohort", options, str(page.spoken_last), "list" if len(numbers) > MANY else "switch"
-        )
-    )
+        return page.spoken_last
+    options = {str(number): f"Cohort {number}" for number in numbers}
+    widget: Widget = "list" if len(numbers) > MANY else "switch"
+    return int(choice("Cohort", "cohort", options, str(page.spoken_last), widget))
 
 
 def market_head(
     page: MarketPage,
-    found: History,
+    history: History,
     known: SeasonOverview,
     cohort: int,
     agent: str = "",
     address: Address = in_app,
 ) -> Markup:
-    """The price and how it went, how the market ended, every agent's last probability, and the reasons."""
-    kinds = dict(known.agents)
-    stated = sorted(found.last, key=lambda one: (-one.probability, one.agent))
-    opinions = [one.probability for one in stated if kinds.get(one.agent) not in NULLS]
+    """Return the price and how it went, how the market ended, what every agent said last, and the reasons."""
+    stated = sorted(history.last, key=lambda forecast: (-forecast.probability, forecast.agent))
+    opinions = [forecast.probability for forecast in stated if known.has_opinion(forecast.agent)]
     middle = round(median(opinions)) if opinions else None
-    price = None if page.quote is None else page.quote.price
-    left = [_price_box(page, price), html.tiles(_figures(page, opinions, middle, price))]
-    if drawn := price_chart(page, found, known, agent):
-        left.append(
-            html.box(f"Over time, cohort {cohort}" if cohort else "Over time", drawn, _about_chart(found))
-        )
-    else:
-        said = "Nobody has read a price of this market yet; the next arena run --round or arena run does."
-        left.append(html.box("Over time", below=said))
+    price = page.quote.price if page.quote else None
+
+    title = "Over time"
+    if cohort:
+        title = f"Over time, cohort {cohort}"
+    drawn = price_chart(page, history, known, agent)
+    over_time = box(title, drawn, _about_chart(history))
+    if not drawn:
+        why = "Nobody has read a price of this market yet; the next arena run --round or arena run does."
+        over_time = box("Over time", below=why)
+    left = _price_box(page, price) + tiles(_figures(page, opinions, middle, price)) + over_time
+
     if stated:
-        title = "What agents said last" if page.ends else "What agents say"
-        strip_ = _strip_of(stated, known, price, middle)
-        right = [
-            html.box(title, strip_, _about_strip(stated, kinds, cohort)),
-            _reasons(stated, price, address),
-        ]
+        title = "What agents say"
+        if page.ends:
+            title = "What agents said last"
+        drawn_strip = _strip_of(stated, known, price, middle)
+        right = box(title, drawn_strip, _about_strip(stated, known, cohort))
+        right += _reasons(stated, price, address)
     else:
-        said = "No agent has stated a probability yet; the next arena run --round may put it before them."
-        right = [html.box("What agents say", below=said)]
-    return html.columns(Markup().join(left), Markup().join(right), look="lead whole")
+        why = "No agent has stated a probability yet; the next arena run --round may put it before them."
+        right = box("What agents say", below=why)
+    return beside(left, right, look="lead whole")
+
+
+PRICE_BOX = (
+    '<section class="box"><p class="price"><b>%s</b>%s<span class="quiet">%s</span></p>'
+    '<p class="quiet">%s%s</p></section>'
+)
 
 
 def _price_box(page: MarketPage, price: int | None) -> Markup:
-    """The price of YES, large, and how the market ended or when it closes."""
-    market, quote = page.market, page.quote
-    shown = "–" if price is None else cents(price)
+    """Return the price of YES, large, and how the market ended or when it closes."""
+    market = page.market
+    about = "last price of YES"
     if page.ends:
         said = str(outcome(True, page.ends[-1][0].payout))
-        chip, about = html.tag(f"Resolved {said}", said.lower()), "last price of YES"
+        status = tag(f"Resolved {said}", said.lower())
     elif page.closed:
-        chip, about = html.tag("Closed, result awaited", "closed"), "last price of YES"
+        status = tag("Closed, result awaited", "closed")
     else:
-        chip, about = html.tag("Open", "open"), "price of YES"
-    since = f", {moment(quote.at)}" if quote is not None else ""
-    lines = [f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}", *_small_print(page)]
-    where = html.venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
-    return Markup(
-        '<section class="box"><p class="price"><b>{}</b>{}<span class="quiet">{}</span></p>'
-        '<p class="quiet">{}{}</p></section>'
-    ).format(shown, chip, about + since, " · ".join(lines), where and Markup(" · {}").format(where))
+        status = tag("Open", "open")
+        about = "price of YES"
+    if page.quote is not None:
+        about += f", {moment(page.quote.at)}"
+
+    shown = EMPTY if price is None else cents(price)
+    where = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
+    if where:
+        where = filled(" · %s", where)
+    return filled(PRICE_BOX, shown, status, about, " · ".join(_small_print(page)), where)
 
 
 def _small_print(page: MarketPage) -> Iterator[str]:
-    market, quote = page.market, page.quote
+    """Yield when the market closes, what it costs to trade there, and what it is about."""
+    market = page.market
+    quote = page.quote
+    yield f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}"
     if quote is not None and quote.bid is not None and quote.ask is not None:
         yield f"bid {cents(quote.bid)}, ask {cents(quote.ask)}"
     yield f"fee rate {share(market.fee_rate)}" if market.fee_rate else "no fee"
@@ -311,31 +619,32 @@ def _small_print(page: MarketPage) -> Iterator[str]:
         yield flat(market.category)[:300]
 
 
+OPINIONS = "Without agents that hold no opinion."
+
+
 def _figures(
     page: MarketPage, opinions: Sequence[int], middle: int | None, price: int | None
-) -> Iterator[html.Tile]:
+) -> Iterator[Tile]:
+    """Yield what agents say together, and how much is traded."""
     if middle is not None:
-        yield html.Tile(
-            _percent(middle),
-            f"agents’ median{_from_price(middle, price)}",
-            "Without agents that hold no opinion.",
-        )
+        median_text = f"agents’ median{_from_price(middle, price)}"
+        yield Tile(rounded_percent(middle), median_text, OPINIONS)
     if len(opinions) > 1:
         apart = (max(opinions) - min(opinions)) / 10_000
-        yield html.Tile(
-            f"{apart:.0f} pp", "from the lowest to the highest agent", "Without agents that hold no opinion."
-        )
+        yield Tile(f"{apart:.0f} pp", "from the lowest to the highest agent", OPINIONS)
+
     held = sum(position.lot.shares > 0 for position in page.positions)
-    traded = f"{DEALT:,} or more" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
-    yield html.Tile(f"{held:,}", f"open positions, {traded} trades in all cohorts", "Of all agents.")
+    traded = f"{len(page.dealt):,}"
+    if len(page.dealt) == DEALT:
+        traded += " or more"
+    yield Tile(f"{held:,}", f"open positions, {traded} trades in all cohorts", "Of all agents.")
     if page.quote is not None and page.quote.volume is not None:
-        yield html.Tile(
-            dollars(page.quote.volume // ONE * ONE), "volume at the venue", "What everyone has traded."
-        )
+        volume = dollars(page.quote.volume // ONE * ONE)
+        yield Tile(volume, "volume at the venue", "What everyone has traded.")
 
 
 def _from_price(middle: int, price: int | None) -> str:
-    """How far the median is from the price, in points of percent.
+    """Say how far the median is from the price, in points of percent.
 
     >>> _from_price(888_557, 885_000), _from_price(470_000, 775_000), _from_price(470_000, None)
     (', within 1 pp of the last price', ', 30 pp below the last price', '')
@@ -351,133 +660,144 @@ def _from_price(middle: int, price: int | None) -> str:
 def _strip_of(
     stated: Sequence[LastForecast], known: SeasonOverview, price: int | None, middle: int | None
 ) -> Markup:
-    shown = [*stated[: ROWS // 2], *stated[-ROWS // 2 :]] if len(stated) > ROWS else stated
-    kinds, looks = dict(known.agents), known.colours(one.agent for one in shown)
-    spots = [
-        (one.agent, one.probability / ONE, "grey" if kinds.get(one.agent) in NULLS else looks[one.agent])
-        for one in shown
-    ]
-    says = f"The last probabilities of {count(len(shown), 'agent')}, from the highest to the lowest"
-    return html.strip(
-        spots, None if price is None else price / ONE, None if middle is None else middle / ONE, says
-    )
+    """Draw every agent's last probability; where they are many, the highest and the lowest."""
+    if len(stated) > ROWS:
+        stated = [*stated[: ROWS // 2], *stated[-ROWS // 2 :]]
+    looks = known.colours(forecast.agent for forecast in stated)
+    spots = []
+    for forecast in stated:
+        look = "grey"
+        if known.has_opinion(forecast.agent):
+            look = looks[forecast.agent]
+        spots.append((forecast.agent, forecast.probability / ONE, look))
+
+    says = f"The last probabilities of {count(len(stated), 'agent')}, from the highest to the lowest"
+    return strip(spots, money(price), money(middle), says)
 
 
-def _about_strip(stated: Sequence[LastForecast], kinds: Mapping[str, str], cohort: int) -> str:
+def _about_strip(stated: Sequence[LastForecast], known: SeasonOverview, cohort: int) -> str:
+    """Say what the strip shows."""
     said = f"Each agent’s last probability of YES in cohort {cohort}."
     if len(stated) > ROWS:
         said += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
-    if any(kinds.get(one.agent) in NULLS for one in stated):
-        said += " Grey: baselines without an opinion; the median leaves them out."
+    if not all(known.has_opinion(forecast.agent) for forecast in stated):
+        said += " Grey: references without an opinion; the median leaves them out."
     return said
 
 
 def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address) -> Markup:
-    """Why they say so, whoever is furthest from the price first."""
-    order = sorted(stated, key=lambda one: -abs(one.probability - (price or 0)))
-    found = [_quotation(one, price, address) for one in order if one.reason]
-    if not found:
-        return html.box("Reasons", below="No agent has given a reason for this market.")
-    return html.reasons(found)
+    """Return why they say so, whoever is furthest from the price first."""
+    order = sorted(stated, key=lambda forecast: -abs(forecast.probability - (price or 0)))
+    quotations = [_quotation(forecast, price, address) for forecast in order if forecast.reason]
+    if not quotations:
+        return box("Reasons", below="No agent has given a reason for this market.")
+    return reasons_box(quotations)
 
 
-def _quotation(one: LastForecast, price: int | None, address: Address) -> html.Quotation:
-    return html.Quotation(
-        who=one.agent,
-        did=f"says {_percent(one.probability)}{_from_price(one.probability, price)}",
-        why=flat(one.reason),
-        where=f"round {one.round.number} of cohort {one.round.cohort}, {moment(one.round.at)}",
-        href=address(way("turn", cohort=one.round.cohort, round=one.round.number, agent=one.agent)),
+def _quotation(forecast: LastForecast, price: int | None, address: Address) -> Quotation:
+    """Return a forecast with its reason."""
+    place = forecast.round
+    probability = forecast.probability
+    return Quotation(
+        who=forecast.agent,
+        did=f"says {rounded_percent(probability)}{_from_price(probability, price)}",
+        why=flat(forecast.reason),
+        where=f"round {place.number} of cohort {place.cohort}, {moment(place.at)}",
+        href=address(way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)),
     )
 
 
-def _percent(millionths: int) -> str:
-    return f"{millionths / ONE:.0%}"
+Steps = Sequence[tuple[float, float]]
+"""Values in percent, each from an instant on."""
 
 
-def price_chart(page: MarketPage, found: History, known: SeasonOverview, agent: str = "") -> Markup:
-    """The price of YES as a step line, the median and the range of agents, and one of them."""
-    kinds, rounds = dict(known.agents), {place.round_id: place for place in page.offered}
-    by_round: dict[int, list[int]] = {}
-    for one in found.said:
-        if kinds.get(one.agent) not in NULLS:
-            by_round.setdefault(one.round_id, []).append(one.probability)
-    times = sorted(
-        (rounds[round_id].at.timestamp(), stated)
-        for round_id, stated in by_round.items()
-        if round_id in rounds
-    )
-    theirs = sorted(
-        (rounds[one.round_id].at.timestamp(), one.probability / 10_000)
-        for one in found.said
-        if one.agent == agent and one.round_id in rounds
-    )
-    priced = [
-        (one.at.timestamp(), one.price / 10_000) for one in found.prices.points if one.price is not None
-    ]
-    until = max([min(page.market.closes_at, page.now).timestamp(), *(at for at, _ in [*times, *priced])])
+def price_chart(page: MarketPage, history: History, known: SeasonOverview, agent: str = "") -> Markup:
+    """Draw the price of YES as a step line, the median and the range of agents, and one of them."""
+    stated: dict[float, list[float]] = {}
+    theirs = []
+    for name, at, value in _stated(page, history):
+        if known.has_opinion(name):
+            stated.setdefault(at, []).append(value)
+        if name == agent:
+            theirs.append((at, value))
+
+    until = max([min(page.market.closes_at, page.now).timestamp(), *stated])
+    priced = []
+    for point in history.prices.points:
+        if point.price is not None:
+            at = point.at.timestamp()
+            until = max(until, at)
+            priced.append((at, point.price / 10_000))
     price = _steps(priced, until)
-    middle = _steps([(at, median(stated) / 10_000) for at, stated in times], until)
-    lows, highs = (_steps([(at, of(stated) / 10_000) for at, stated in times], until) for of in (min, max))
-    band = [(at, low, high) for (at, low), (_, high) in zip(lows, highs, strict=True)]
-    shown = [
-        html.Line("Price", price, "ink", cents(round(price[-1][1] * 10_000)) if price else ""),
-        html.Line("Median", middle, "grey", _end(middle), dashed=True),
-        html.Line(agent, _steps(theirs, until), known.colours([agent])[agent], _end(theirs)),
+    lows = []
+    highs = []
+    middles = []
+    for at, values in sorted(stated.items()):
+        lows.append((at, min(values)))
+        highs.append((at, max(values)))
+        middles.append((at, median(values)))
+    edges = zip(_steps(lows, until), _steps(highs, until), strict=True)
+    band = [(at, low, high) for (at, low), (_, high) in edges]
+
+    price_text = ""
+    if price:
+        price_text = cents(round(price[-1][1] * 10_000))
+    lines = [
+        Line("Price", price, "ink", price_text),
+        _stated_line("Median", middles, "grey", until),
+        _stated_line(agent, sorted(theirs), known.colours([agent])[agent], until),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
-    note = "shaded: from the lowest to the highest agent" if len(band) > 1 else ""
-    return html.line_chart(shown, says, "%.0f%", band, note)
+    note = "shaded: from the lowest to the highest agent" * (len(band) > 1)
+    return line_chart(lines, says, "%.0f%", band, note)
 
 
-def _end(points: Sequence[tuple[float, float]]) -> str:
-    return f"{points[-1][1]:.0f}%" if points else ""
+def _stated(page: MarketPage, history: History) -> Iterator[tuple[str, float, float]]:
+    """Yield who stated something, when, and which probability in percent."""
+    at_round = {place.round_id: place.at.timestamp() for place in page.offered}
+    for forecast in history.said:
+        if forecast.round_id in at_round:
+            yield forecast.agent, at_round[forecast.round_id], forecast.probability / 10_000
 
 
-def _steps(known: Sequence[tuple[float, float]], until: float) -> list[tuple[float, float]]:
-    """Values, each of which holds until the next, the last until an instant.
+def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
+    """Return what was stated over time as a line; that of the median, which is grey, is dashed."""
+    end = ""
+    if stated:
+        end = f"{stated[-1][1]:.0f}%"
+    return Line(name, _steps(stated, until), look, end, dashed=look == "grey")
+
+
+def _steps(known: Steps, until: float) -> list[tuple[float, float]]:
+    """Return values, each of which holds until the next, the last until an instant.
 
     >>> _steps([(1, 5.0), (3, 7.0)], 4)
     [(1, 5.0), (3, 5.0), (3, 7.0), (4, 7.0)]
     """
-    steps = [point for (_, before), (at, after) in pairwise(known) for point in ((at, before), (at, after))]
-    return [*known[:1], *steps, *([(until, known[-1][1])] if known and until > known[-1][0] else [])]
+    steps = list(known[:1])
+    for (_, before), (at, after) in pairwise(known):
+        steps += [(at, before), (at, after)]
+    if known and until > known[-1][0]:
+        steps.append((until, known[-1][1]))
+    return steps
 
 
-def _about_chart(found: History) -> str:
-    said = "The price is that of YES." if found.prices.points else "No price was read."
-    if found.prices.thinned or found.thinned:
+def _about_chart(history: History) -> str:
+    """Say what the chart shows."""
+    said = "No price was read."
+    if history.prices.points:
+        said = "The price is that of YES."
+    if history.prices.thinned or history.thinned:
         said += " More is stored than fits: what is drawn is evenly spaced."
     return said
 
 
-POSITIONS = {
-    "agent": html.words("Agent", "Whose position it is."),
-    "cohort": html.number("Cohort", "%d", "An agent has an account of its own in each."),
-    "side": html.words("Side", "YES pays $1 a share if the answer is yes, NO if it is no."),
-    "bought": html.number("Shares bought", "%.1f", "All that were ever bought."),
-    "entry": html.number(
-        "Average price ¢", "%.1f", "What a bought share cost on average, in cents, fees included."
-    ),
-    "held": html.number("Shares held", "%.1f", "What is held now; 0 once all is sold or settled."),
-    "cost": html.number(
-        "Cost of held", "dollar", "What was paid for the shares that are held, fees included."
-    ),
-    "average": html.number(
-        "Average price ¢", "%.1f", "What a held share cost on average, in cents, fees included."
-    ),
-    "price": html.number("Now ¢", "%.1f", "What a share of that side is worth at the cohort's newest mark."),
-    "value": html.number("Value", "dollar", "The shares held at that price."),
-    "paid": html.number("Cost", "dollar", "All that was ever paid for shares of it, fees included."),
-    "received": html.number("Payout", "dollar", "What sales and the settlement or refund have brought."),
-    "profit": html.number("P/L", "gain", "Total profit or loss: realised, and of what is held."),
-}
 OF_HELD = ("held", "cost", "average", "price", "value")
 """What is said only where anything is held; there the average price is that of what is held."""
 
 
 def _positions_of(page: MarketPage) -> None:
-    """Every position that was ever held, those still open first."""
+    """Show every position that was ever held, those still open first."""
     if not section("Positions in all cohorts", page.positions, "No agent has bet on this market."):
         return
     put(positions_table(page.positions), "positions")
@@ -485,138 +805,140 @@ def _positions_of(page: MarketPage) -> None:
 
 
 def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -> Markup:
-    """Every position, those still open first; a row leads to its agent."""
-    rows = sorted(held, key=lambda one: (not one.lot.shares, -one.cohort))
-    data = [_position(row) for row in rows]
-    left_out = ("entry",) if any(position.lot.shares for position in rows) else OF_HELD
-    table = html.by_column(data, [key for key in POSITIONS if key not in left_out])
-    hrefs = [address(way("agent", agent=row.agent)) for row in rows]
-    return html.html_table(table, POSITIONS, "Positions: one row each", hrefs)
+    """Return every position, those still open first; a row leads to its agent."""
+    left_out: tuple[str, ...] = OF_HELD
+    if any(position.lot.shares for position in held):
+        left_out = ("entry",)
+    columns = {key: x for key, x in columns_of_table("positions").items() if key not in left_out}
+    return html_table(_position_rows(held, address), columns, "Positions: one row each")
 
 
 def about_positions(held: Sequence[MarketPosition]) -> str:
-    """How many they are, and what they have made."""
-    total = sum(position.lot.money.total for position in held)
-    rows = sum(round(position.lot.money.total, -4) for position in held)
-    rounded = " Rows are rounded." if rows != round(total, -4) else ""
-    return f"{count(len(held), 'position')}; total P/L {gained(total)}.{rounded}"
+    """Say how many they are, and what they have made."""
+    total = 0
+    shown = 0
+    for position in held:
+        total += position.lot.money.total
+        shown += round(position.lot.money.total, -4)
+    said = f"{count(len(held), 'position')}; total P/L {gained(total)}."
+    if shown != round(total, -4):
+        said += " Rows are rounded."
+    return said
 
 
-def _position(position: MarketPosition) -> dict[str, object]:
-    lot, open_ = position.lot, position.lot.shares > 0
-    return {
-        "agent": position.agent,
-        "cohort": position.cohort,
-        "side": position.side,
-        "bought": money(position.bought),
-        "entry": percent(average_price(lot.money.paid, position.bought)),
-        "held": money(lot.shares),
-        "cost": money(lot.money.cost) if open_ else None,
-        "average": percent(average_price(lot.money.cost, lot.shares)),
-        "price": percent(position.price),
-        "value": money(lot.money.value) if open_ else None,
-        "profit": money(lot.money.total),
-        "paid": money(lot.money.paid),
-        "received": money(lot.money.received),
-    }
-
-
-TRADES = {
-    "agent": html.words("Agent", "Who traded."),
-    "at": html.time("When", "The round's decision time, in UTC."),
-    "cohort": html.number("Cohort", "%d", "The cohort that it played in."),
-    "round": html.number("Round", "%d", "The round of that cohort."),
-    "did": html.words("Trade", "What was bought or sold."),
-    "shares": html.number("Shares", "%.1f", "How many."),
-    "price": html.number(
-        "Price ¢", "%.1f", "What a share of that side cost or brought on average, before fees."
-    ),
-    "amount": html.number("Cash", "dollar", "All the cash that moved, fee included."),
-    "fee": html.number("Fee", "dollar", "The venue's fee in it."),
-}
+def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
+    """Yield what is said of positions, those still open first."""
+    for position in sorted(held, key=lambda position: (not position.lot.shares, -position.cohort)):
+        shares = position.lot.shares
+        made = position.lot.money
+        row = {
+            "agent": position.agent,
+            "cohort": position.cohort,
+            "side": position.side,
+            "bought": money(position.bought),
+            "entry": percent(average_price(made.paid, position.bought)),
+            "held": money(shares),
+            "average": percent(average_price(made.cost, shares)),
+            "price": percent(position.price),
+            "profit": money(made.total),
+            "paid": money(made.paid),
+            "received": money(made.received),
+            "href": address(way("agent", agent=position.agent)),
+        }
+        if shares > 0:
+            row |= {"cost": money(made.cost), "value": money(made.value)}
+        yield row
 
 
 def _trades(page: MarketPage) -> None:
-    """What was bought and sold, the newest first."""
+    """Show what was bought and sold, the newest first."""
     if page.dealt:
-        more = f"the newest {DEALT:,}" if len(page.dealt) == DEALT else f"{len(page.dealt):,}"
+        more = f"{len(page.dealt):,}"
+        if len(page.dealt) == DEALT:
+            more = f"the newest {more}"
         with st.expander(f"Trades: {more}, each leading to its turn"):
             put(trades_table(page.dealt), "trades")
 
 
 def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Markup:
-    """Trades, a row each, which leads to its turn."""
-    data = [
-        {
-            "agent": deal.agent,
-            "at": deal.at,
-            "cohort": deal.cohort,
-            "round": deal.round,
-            "did": f"{'bought' if deal.action == 'buy' else 'sold'} {deal.side}",
-            "shares": money(deal.shares),
-            "price": deal.price / 10_000,
-            "amount": money(deal.amount),
-            "fee": money(deal.fee),
+    """Return trades, a row each, which leads to its turn."""
+    return html_table(_trade_rows(dealt, address), columns_of_table("trades"), "Trades: one row each")
+
+
+def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
+    """Yield what is said of trades."""
+    for trade in dealt:
+        yield {
+            "agent": trade.agent,
+            "at": trade.at,
+            "cohort": trade.cohort,
+            "round": trade.round,
+            "did": f"{DONE[trade.action]} {trade.side}",
+            "shares": money(trade.shares),
+            "price": trade.price / 10_000,
+            "amount": money(trade.amount),
+            "fee": money(trade.fee),
+            "href": address(way_to_turn(trade)),
         }
-        for deal in dealt
-    ]
-    hrefs = [address(way("turn", cohort=deal.cohort, round=deal.round, agent=deal.agent)) for deal in dealt]
-    return html.html_table(html.by_column(data, TRADES), TRADES, "Trades: one row each", hrefs)
 
 
 def _ends(page: MarketPage) -> None:
+    """Show how the market ended, and whether that was corrected."""
     if not page.ends:
         return
-    st.subheader("Resolution", anchor=False)
+    subheading("Resolution")
     newest = page.ends[-1][0]
     st.markdown(about_resolution(newest))
     if len(page.ends) == 1:
         return
-    whose = (
-        "The result has several versions" if any(end.by_hand for end, _ in page.ends) else CORRECTED_ITSELF
-    )
+
+    whose = "The venue has corrected itself"
+    if any(end.by_hand for end, _ in page.ends):
+        whose = "The result has several versions"
     st.markdown(f"{whose}; what was paid before was taken back and paid anew.")
-    listing(
-        {
-            "Version": [end.version for end, _ in page.ends],
-            "Outcome": [outcome(True, end.payout) for end, _ in page.ends],
-            "Known since": [end.known_at for end, _ in page.ends],
-            "Learnt": [learnt_at for _, learnt_at in page.ends],
-            "Source": [end.source for end, _ in page.ends],
-        },
-        "Resolution: one row a version",
-        {
-            "Known since": html.time("Known since", "From when on it could be known, in UTC."),
-            "Learnt": html.time("Learnt", "The decision time at which a cohort asked and was told, in UTC."),
-        },
-    )
+    listing(_resolution_rows(page), columns_of_table("resolutions"), "Resolution: one row a version")
 
 
-CORRECTED_ITSELF = "The venue has corrected itself"
+def _resolution_rows(page: MarketPage) -> Rows:
+    """Yield what is said of the versions of the result."""
+    for end, learnt_at in page.ends:
+        yield {
+            "Version": end.version,
+            "Outcome": outcome(True, end.payout),
+            "Known since": end.known_at,
+            "Learnt": learnt_at,
+            "Source": end.source,
+        }
 
 
 def about_resolution(found: Resolution) -> str:
     """Return what was paid, since when that is known and from whom, in Markdown."""
     if found.by_hand:
-        how = "The decision made by hand was withdrawn" if found.withdrawn else "Settled by hand"
+        how = "Settled by hand"
+        if found.withdrawn:
+            how = "The decision made by hand was withdrawn"
         when = f"on {moment(found.known_at)}, version {found.version}"
         return f"{_paid(found.payout)} {how}: {plain(found.reason, most=600)} ({when})"
-    source = f"source {plain(found.source)}, " if found.source else ""
-    return f"{_paid(found.payout)} Known since {moment(found.known_at)}, {source}version {found.version}."
+    since = moment(found.known_at)
+    if found.source:
+        since += f", source {plain(found.source)}"
+    return f"{_paid(found.payout)} Known since {since}, version {found.version}."
 
 
 def _paid(payout: int | None) -> str:
-    said = outcome(True, payout)
+    """Say what a share paid, in Markdown."""
     if payout is None:
         return "Refunded: everyone got back what they had paid."
-    return f"**{said}**: a share of YES paid {cents(payout)}, a share of NO {cents(ONE - payout)}."
+    shares = f"a share of YES paid {cents(payout)}, a share of NO {cents(ONE - payout)}"
+    return f"**{outcome(True, payout)}**: {shares}."
 
 
 def _related(record: RecordSource, market: Market) -> None:
+    """Show the other markets of the same event."""
     others = kept(record, read_market_list, MarketFilter(event=market.event_id))
     lines = [line for line in others.lines if line.market.id != market.id]
     if lines:
-        st.subheader("Related markets", anchor=False)
+        subheading("Related markets")
         put(market_table(lines, ("question", "price", "trend", "spread", "status", "closes")), "related")
         step("Search these markets", "markets", event=market.event_id)
 
@@ -642,9 +964,9 @@ WRITTEN: Mapping[str, Callable[[int], str]] = {
 
 
 def _texts(page: MarketPage) -> None:
-    """The rules, and every change of the page, folded away."""
+    """Show the rules, and every change of the page, folded away."""
     market = page.market
-    with st.expander("The rules, as the venue has them"):
+    with st.expander(RULES):
         st.caption(f"Id {code(market.id)}")
         if market.rules.strip():
             long_text(market.rules, "rules")
@@ -656,32 +978,24 @@ def _texts(page: MarketPage) -> None:
 
 
 def _changes(page: MarketPage) -> None:
-    """What each version of the page said otherwise than the one before."""
-    rows = [change for before, after in pairwise(page.pages) for change in _changed(before, after)]
-    listing(
-        {
-            "When": [at for at, *_ in rows],
-            "What": [what for _, what, *_ in rows],
-            "Before": [before for *_, before, _ in rows],
-            "After": [after for *_, after in rows],
-        },
-        "Changes of the market's page",
-        {
-            "When": html.time("When", "When the new page was first read, in UTC."),
-            "Before": html.words("Before", long=True),
-            "After": html.words("After", long=True),
-        },
-    )
+    """Show what each version of the page said otherwise than the one before."""
+    rows = list(chain.from_iterable(starmap(_changed, pairwise(page.pages))))
+    listing(rows, columns_of_table("changes of a page"), "Changes of the market's page")
 
 
-def _changed(before: PageVersion, after: PageVersion) -> Iterator[tuple[datetime, str, str, str]]:
+def _changed(before: PageVersion, after: PageVersion) -> Iterator[dict[str, object]]:
+    """Yield what a version of a page says otherwise than the one before."""
     for name, what in FIELDS.items():
-        old, new = getattr(before.market, name), getattr(after.market, name)
+        old = getattr(before.market, name)
+        new = getattr(after.market, name)
         if old != new:
-            yield after.at, what, _text(name, old), _text(name, new)
+            yield {"When": after.at, "What": what, "Before": _text(name, old), "After": _text(name, new)}
 
 
 def _text(name: str, value: Any) -> str:
+    """Return what a page says of something, as people write it."""
     if isinstance(value, datetime):
         return moment(value)
-    return WRITTEN[name](value) if name in WRITTEN else str(value)
+    if name in WRITTEN:
+        return WRITTEN[name](value)
+    return str(value)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from arena.errors import story_count
 from dashboard.board import market_table
-from dashboard.pages import choice, put, step, typed
+from dashboard.pages import choice, named, put, step, typed
 from dashboard.record import (
     PAGE_ROWS,
     FilterMenu,
@@ -18,7 +18,7 @@ from dashboard.record import (
     read_market_list,
     read_menu,
 )
-from dashboard.words import count, plain
+from dashboard.words import count, plain, whole_number
 
 TITLE = "Markets"
 NEEDS_A_COHORT = True
@@ -35,10 +35,11 @@ PILLS: Mapping[str, tuple[str, str, MarketOrder]] = {
     "resolved": ("Resolved", "resolved", "shown"),
 }
 """What can be asked for with a click: its words, the status of the markets and their order."""
+AMONG = ", chosen among those that agents were shown most recently"
 
 
 def show(record: RecordSource) -> None:
-    """The controls, and the markets that are so."""
+    """Show the controls, and the markets that are so."""
     offered = kept(record, read_menu, st.query_params.get("event", ""))
     if offered.is_empty:
         st.info(
@@ -46,6 +47,7 @@ def show(record: RecordSource) -> None:
             icon=":material/info:",
         )
         return
+
     asked = _asked(offered)
     result = kept(record, read_market_list, asked)
     if not result.lines:
@@ -53,18 +55,21 @@ def show(record: RecordSource) -> None:
         if not asked.event:  # otherwise its line leads there
             step("Show all markets", "markets")
         return
+
     st.caption(_counted(result, asked, offered.markets))
     put(market_table(result.lines), "markets")
     _turn_pages(result, asked)
 
 
 def _asked(offered: FilterMenu) -> MarketFilter:
+    """Let it be chosen which markets are shown."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = typed("Search", "search", "Search questions")
         category = ANY
         if len(offered.categories) > 1:
-            named = {ANY: "All categories"} | {name: name for name in offered.categories}
-            category = choice("Category", "category", named, ANY, "list")
+            options = {ANY: "All categories"} | named(offered.categories)
+            category = choice("Category", "category", options, ANY, "list")
+
     pill = choice("Show", "show", {key: label for key, (label, *_) in PILLS.items()}, "all")
     _, status, order = PILLS[pill]
     return MarketFilter(
@@ -78,13 +83,12 @@ def _asked(offered: FilterMenu) -> MarketFilter:
 
 
 def _page() -> int:
-    """The page that the address names; the first for anything that is none."""
-    text = st.query_params.get("page", "")
-    return max(int(text), 1) if text.isascii() and text.isdecimal() and len(text) < 6 else 1
+    """Return the page that the address names; the first for anything that is none."""
+    return max(whole_number(st.query_params.get("page", ""), 5), 1)
 
 
 def _event(offered: FilterMenu) -> str:
-    """The event that the address names, and a way to be rid of it."""
+    """Return the event that the address names, and show a way to be rid of it."""
     event = st.query_params.get("event", "")
     if event:
         st.markdown(f"Only markets about the same event as “{plain(offered.about or event)}”.")
@@ -93,6 +97,7 @@ def _event(offered: FilterMenu) -> str:
 
 
 def _nothing(asked: MarketFilter) -> str:
+    """Say why there are no markets, and what to do."""
     narrowed = asked.search or asked.category or asked.event
     if asked.page > 1:
         return "This page of the list is empty."
@@ -106,13 +111,17 @@ def _nothing(asked: MarketFilter) -> str:
 
 
 def _counted(result: MarketList, asked: MarketFilter, markets: int | None) -> str:
+    """Say which of how many markets are shown."""
     first = PAGE_ROWS * (asked.page - 1) + 1
     last = first + len(result.lines) - 1
     if asked.order == "shown" and not result.whole:
-        narrowed = asked.search or asked.status or asked.category or asked.event
-        of_all = "" if narrowed or markets is None else f" of {markets:,}"
-        return f"Markets {first:,}–{last:,}{of_all}, those shown to agents most recently first."
-    among = "" if result.whole else ", chosen among those that agents were shown most recently"
+        shown = f"Markets {first:,}–{last:,}"
+        is_narrowed = asked.search or asked.status or asked.category or asked.event
+        if not is_narrowed and markets is not None:
+            shown += f" of {markets:,}"
+        return f"{shown}, those shown to agents most recently first."
+
+    among = AMONG * (not result.whole)
     if first == 1 and last == result.markets:
         stories = len({line.market.story or line.market.event_id for line in result.lines})
         return f"{count(last, 'market')}, {story_count(stories)}{among}."
@@ -120,12 +129,27 @@ def _counted(result: MarketList, asked: MarketFilter, markets: int | None) -> st
 
 
 def _turn_pages(result: MarketList, asked: MarketFilter) -> None:
-    """To the pages before and after, with all else as it was chosen."""
-    around = {"← Previous page": asked.page - 1, "Next page →": asked.page + 1 if result.more else 0}
-    if not any(around.values()):
+    """Lead to the pages before and after, with all else as it was chosen."""
+    around = around_page(asked.page, result.more)
+    if not around:
         return
     with st.container(horizontal=True):
         for label, page in around.items():
-            if page:
-                chosen = {key: st.query_params[key] for key in st.query_params if key != "page"}
-                step(label, "markets", **chosen, **({"page": page} if page > 1 else {}))
+            chosen: dict[str, str | int] = {**st.query_params.to_dict(), "page": page}
+            if page == 1:
+                del chosen["page"]
+            step(label, "markets", **chosen)
+
+
+def around_page(page: int, more: bool) -> dict[str, int]:
+    """Return the pages before and after one, by the words that lead there.
+
+    >>> around_page(1, False), around_page(2, True)
+    ({}, {'← Previous page': 1, 'Next page →': 3})
+    """
+    around = {}
+    if page > 1:
+        around["← Previous page"] = page - 1
+    if more:
+        around["Next page →"] = page + 1
+    return around

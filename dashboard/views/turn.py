@@ -1,40 +1,69 @@
 """The decisions of agents: the newest in a list, and each of them whole, down to its words."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import repeat
+from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
 
-from agents.model import Article
+from agents.model import Article, Message
 from arena.errors import story_count
 from arena.record.queries.accounts import read_payouts
+from arena.record.queries.cohorts import IS_TRADING, PLACE
 from arena.record.queries.decisions import read_fills, read_rejections
-from arena.record.queries.turns import (
-    CallAttempt,
-    PlacedTurn,
-    SeenMarket,
-    StatedForecast,
-    TurnFailure,
-    TurnSummary,
-    find_turn,
-    read_attempts,
-    read_call_texts,
-    read_failures,
-    read_forecasts,
-    read_newest_turns,
-    read_seen_markets,
-    read_turn_rounds,
-)
+from arena.record.schema.codec import orders_of
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
+from arena.record.schema.dialects import BigInt
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.world import QuoteRow
+from arena.record.schema.turn import AttemptRow, CallRow, FillRow, ForecastRow, RejectionRow, TurnRow
+from arena.record.schema.typed import (
+    Condition,
+    case,
+    col,
+    func,
+    joined,
+    read_nouns,
+    select,
+    select_noun,
+    sql_cast,
+    total,
+)
+from arena.record.schema.typed import count as count_of
+from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.evidence import read_evidence
-from dashboard import html
-from dashboard.pages import Way, choice, listing, long_text, put, section, step, subheading, way
+from dashboard.html import (
+    NOTHING,
+    HtmlColumn,
+    Quotation,
+    Rows,
+    Tile,
+    columns_of_table,
+    pills,
+    reasons_box,
+    tiles,
+    venue_cell,
+)
+from dashboard.pages import (
+    choice,
+    listing,
+    long_text,
+    named,
+    put,
+    section,
+    step,
+    subheading,
+    way,
+    way_to_turn,
+)
 from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
+    DONE,
     cents,
     code,
     count,
@@ -47,7 +76,9 @@ from dashboard.words import (
     outcome,
     percent,
     plain,
+    rounded_percent,
     usd,
+    whole_number,
     written,
 )
 from markets.millionths import ONE
@@ -58,6 +89,267 @@ from portfolio.money import worth
 
 MOST = 100
 """So many turns a list has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTurn:
+    """A turn by its place, how it ended, and the orders of it as JSON."""
+
+    id: int
+    round_id: int
+    snapshot_id: int
+    entrant_id: int
+    cohort: int
+    round: int
+    agent: str
+    kind: str
+    at: datetime
+    status: str
+    note: str
+    cash: int
+    code_version: str
+    orders: str
+    repaired: str
+
+    @property
+    def bets(self) -> tuple[Bet, ...]:
+        """What was to be bought."""
+        return orders_of(self.orders)[0]
+
+    @property
+    def sales(self) -> tuple[Sale, ...]:
+        """What was to be sold."""
+        return orders_of(self.orders)[1]
+
+
+PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
+
+
+def find_turn(connection: Connection, cohort: int, round_number: int, agent: str) -> PlacedTurn | None:
+    """Return an agent's turn in a round of a cohort, if it is in."""
+    query = (
+        select_noun(PlacedTurn, TurnRow, RoundRow, **PLACE)
+        .select_from(PLACED_TURNS)
+        .where(*_of_agent(cohort, agent), RoundRow.number == round_number)
+    )
+    turns = read_nouns(PlacedTurn, connection.execute(query))
+    return turns[0] if turns else None
+
+
+def _of_agent(cohort: int, agent: str) -> tuple[Condition, ...]:
+    return (CohortRow.number == cohort, EntrantRow.name == agent, EntrantRow.cohort_id == CohortRow.id)
+
+
+def _read_turn_rounds(connection: Connection, cohort: int, agent: str) -> list[int]:
+    """Return the rounds of a cohort in which an agent's turn is in."""
+    query = select(RoundRow.number).select_from(PLACED_TURNS).where(*_of_agent(cohort, agent))
+    return list(connection.scalars(query.order_by(RoundRow.number)))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailure:
+    """That a turn failed, and why; `at` is when, where that is known."""
+
+    number: int
+    note: str
+    at: datetime | None
+
+
+def _read_failures(connection: Connection, turn: PlacedTurn) -> list[TurnFailure]:
+    """Return each time that a turn failed, the first one first."""
+    query = (
+        select_noun(TurnFailure, AttemptRow)
+        .where(AttemptRow.round_id == turn.round_id, AttemptRow.entrant_id == turn.entrant_id)
+        .order_by(AttemptRow.number)
+    )
+    return read_nouns(TurnFailure, connection.execute(query))
+
+
+@dataclass(frozen=True, slots=True)
+class CallAttempt:
+    """One call of a turn but for its texts; money in millionths of a dollar, None where it is unknown."""
+
+    id: int
+    stage: str
+    sample: int
+    attempt: int
+    finish: str
+    model: str
+    fingerprint: str
+    rung: str
+    tokens_in: int
+    host: str
+    tokens_reasoning: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_cache_write: int
+    cost: int | None
+    worst: int | None
+    latency_ms: int
+    status: int | None
+    error_code: str | None
+    error_message: str | None
+    error_retry: int
+    made_at: datetime
+
+
+def read_attempts(connection: Connection, turn: PlacedTurn) -> list[CallAttempt]:
+    """Return every call of a turn: first those before the prices were shown, each stage sample by sample."""
+    query = (
+        select_noun(CallAttempt, CallRow)
+        .where(CallRow.round_id == turn.round_id, CallRow.entrant_id == turn.entrant_id)
+        .order_by(CallRow.stage, CallRow.sample, CallRow.attempt)
+    )
+    return read_nouns(CallAttempt, connection.execute(query))
+
+
+@dataclass(frozen=True, slots=True)
+class CallTexts:
+    """What was asked in a call, what was thought and answered, and the addresses it names as sources."""
+
+    messages: tuple[Message, ...]
+    reply: str | None
+    thinking: str
+    citations: tuple[str, ...]
+
+
+def read_call_texts(connection: Connection, call_id: int) -> CallTexts:
+    """Return the texts of a call."""
+    query = select(CallRow.messages, CallRow.reply, CallRow.thinking, CallRow.citations)
+    messages, reply, thinking, citations = connection.execute(query.where(CallRow.id == call_id)).one()
+    asked = tuple(Message(**message) for message in json.loads(messages))
+    return CallTexts(asked, reply, thinking, tuple(json.loads(citations)))
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMarket:
+    """A market as a turn saw it: its page then, and the price if it had one."""
+
+    id: MarketId
+    question: str
+    event_id: str
+    shown: bool
+    mid: int | None
+    slug: str
+    event_slug: str
+    story: str
+
+
+def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMarket]:
+    """Return the markets that a turn saw: what was on offer, then what else was held."""
+    shown = SnapshotItemRow.shown == 1
+    query = (
+        select_noun(SeenMarket, MarketVersionRow, QuoteRow, id=SnapshotItemRow.market_id, shown=shown)
+        .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
+        .where(SnapshotItemRow.snapshot_id == turn.snapshot_id)
+        .order_by(SnapshotItemRow.position)
+    )
+    markets = read_nouns(SeenMarket, connection.execute(query))
+    return sorted(markets, key=lambda market: not market.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedForecast:
+    """What an agent said of a market: before it saw a price, if it was asked, and in the end."""
+
+    final: int | None = None
+    blind: int | None = None
+    reason: str = ""
+
+
+def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, StatedForecast]:
+    """Return what a turn said of each market."""
+    query = select(ForecastRow.market_id, ForecastRow.stage, ForecastRow.probability, ForecastRow.reason)
+    stages: dict[MarketId, dict[str, Any]] = defaultdict(dict)
+    for row in connection.execute(query.where(ForecastRow.turn_id == turn.id)):
+        stages[MarketId(row.market_id)][row.stage] = row
+
+    forecasts = {}
+    for market, rows in stages.items():
+        final = rows.get("final")
+        blind = rows.get("blind")
+        forecasts[market] = StatedForecast(
+            final=final.probability if final else None,
+            blind=blind.probability if blind else None,
+            reason=(final or rows["blind"]).reason,
+        )
+    return forecasts
+
+
+FIRST_ROUNDS = 8
+"""So many rounds are looked through at first; twice as many each time that these are not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSummary:
+    """A turn in a list: what it bought, sold and was refused, and what its calls cost.
+
+    `cost` are millionths of a dollar, None without a call and where the cost of one is `unknown`.
+    """
+
+    cohort: int
+    round: int
+    agent: str
+    at: datetime
+    status: str
+    bought: int
+    sold: int
+    rejected: int
+    spent: int
+    calls: int
+    unknown: int
+    cost: int | None
+
+
+def _sum_of(figure: Any, *where: Condition) -> Any:
+    return select(figure).where(*where).correlate(TurnRow.__table__).scalar_subquery()
+
+
+FILLS_OF_TURN = FillRow.turn_id == TurnRow.id
+BOUGHT = (FILLS_OF_TURN, FillRow.action == "buy")
+CALLS_OF_TURN = (CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
+KNOWN_COST = case((func.count() == count_of(CallRow.cost), sql_cast(func.sum(CallRow.cost), BigInt)))
+SUMMARY_SUMS = {
+    "bought": _sum_of(func.count(), *BOUGHT),
+    "sold": _sum_of(func.count(), FILLS_OF_TURN, FillRow.action == "sell"),
+    "rejected": _sum_of(func.count(), RejectionRow.turn_id == TurnRow.id),
+    "spent": _sum_of(total(FillRow.amount), *BOUGHT),
+    "calls": _sum_of(func.count(), *CALLS_OF_TURN),
+    "unknown": _sum_of(func.count() - count_of(CallRow.cost), *CALLS_OF_TURN),
+    "cost": _sum_of(KNOWN_COST, *CALLS_OF_TURN),
+}
+TURN_SUMMARIES = (
+    select_noun(TurnSummary, TurnRow, **PLACE, **SUMMARY_SUMS)
+    .select_from(PLACED_TURNS)
+    .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position)
+)
+NEWEST_ROUNDS = (
+    select(RoundRow.id)
+    .join(CohortRow, RoundRow.cohort_id == CohortRow.id)
+    .where(IS_TRADING)
+    .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
+)
+
+
+def read_newest_turns(
+    connection: Connection, most: int, agent: str = "", status: str = ""
+) -> list[TurnSummary]:
+    """Return the newest turns, of one agent or with one status if these are given; no more than `most`."""
+    query = TURN_SUMMARIES
+    if agent:
+        query = query.where(EntrantRow.name == agent)
+    if status:
+        query = query.where(TurnRow.status == status)
+
+    rounds = list(connection.scalars(NEWEST_ROUNDS))
+    turns = list[TurnSummary]()
+    size = FIRST_ROUNDS
+    while rounds and len(turns) < most:
+        some = query.where(col(TurnRow.round_id).in_(rounds[:size])).limit(most - len(turns))
+        turns += read_nouns(TurnSummary, connection.execute(some))
+        rounds = rounds[size:]
+        size *= 2
+    return turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +366,15 @@ class Claim:
     price: int | None
 
     @property
+    def apart(self) -> int:
+        """Return how far what it stated is from the price that it saw."""
+        if self.said.final is None or self.seen.mid is None:
+            return 0
+        return abs(self.said.final - self.seen.mid)
+
+    @property
     def gain(self) -> float | None:
-        """By how much its Brier score was better than that of the price it saw; None without an outcome."""
+        """Return by how much its Brier score beat that of the price it saw; None without an outcome."""
         if self.payout not in (0, ONE) or self.said.final is None or self.seen.mid is None:
             return None
         end = self.payout / ONE
@@ -97,50 +396,65 @@ class TurnPage:
 
     @property
     def questions(self) -> Mapping[str, str]:
-        """What the markets asked, by id."""
+        """Return what the markets asked, by id."""
         return {claim.seen.id: claim.seen.question for claim in self.claims}
+
+    @property
+    def bought(self) -> list[Fill]:
+        """Return its purchases."""
+        return [fill for fill in self.fills if fill.action == "buy"]
+
+    @property
+    def spent(self) -> int:
+        """Return what it paid for its purchases."""
+        return sum(fill.amount for fill in self.bought)
+
+    @property
+    def sales(self) -> int:
+        """Return how many sales it made."""
+        return len(self.fills) - len(self.bought)
 
 
 def read_turn(connection: Connection, cohort: int, round_number: int, agent: str) -> TurnPage | None:
-    """One turn; None if it is not in."""
+    """Return one turn; None if it is not in."""
     turn = find_turn(connection, cohort, round_number, agent)
     if turn is None:
         return None
-    seen = read_seen_markets(connection, turn)
-    articles = read_evidence(connection, turn.round_id)
+
+    evidence: list[tuple[MarketId, Article]] = []
+    for market, articles in read_evidence(connection, turn.round_id).items():
+        evidence += zip(repeat(market), articles)
     return TurnPage(
         turn,
-        tuple(read_turn_rounds(connection, cohort, agent)),
-        tuple(_claims(connection, seen, read_forecasts(connection, turn))),
+        tuple(_read_turn_rounds(connection, cohort, agent)),
+        tuple(_claims(connection, turn)),
         tuple(read_fills(connection, [turn.id])[turn.id]),
         tuple(read_rejections(connection, [turn.id])[turn.id]),
         tuple(read_attempts(connection, turn)),
-        tuple(read_failures(connection, turn)),
-        tuple((market, article) for market, found in articles.items() for article in found),
+        tuple(_read_failures(connection, turn)),
+        tuple(evidence),
     )
 
 
-def _claims(
-    connection: Connection, seen: Sequence[SeenMarket], said: Mapping[MarketId, StatedForecast]
-) -> list[Claim]:
+def _claims(connection: Connection, turn: PlacedTurn) -> Iterator[Claim]:
+    """Yield the markets that a turn saw, with what it said of each."""
+    seen = read_seen_markets(connection, turn)
+    said = read_forecasts(connection, turn)
     ids = [market.id for market in seen]
     # Versions come in order, so the newest one stands.
     ends = {market: payout for (market, _), payout in read_payouts(connection, ids).items()}
     quotes = newest_rows(connection, QuoteRow, ids, "at", "mid", "last")
-    return [
-        Claim(
-            market,
-            said.get(market.id, StatedForecast()),
-            market.id in ends,
-            ends.get(market.id),
-            None if market.id in ends else quote_price(quotes.get(market.id)),
-        )
-        for market in seen
-    ]
+
+    for market in seen:
+        forecast = said.get(market.id, StatedForecast())
+        if market.id in ends:
+            yield Claim(market, forecast, True, ends[market.id], None)
+        else:
+            yield Claim(market, forecast, False, None, quote_price(quotes.get(market.id)))
 
 
 def held_until_now(fill: Fill, claim: Claim) -> int | None:
-    """What a purchase would have gained by now, had it been held until now or until the market's end.
+    """Return what a purchase would have gained, had it been held until now or until the market's end.
 
     A refund gives back what was paid. None without a price, and for a sale.
     """
@@ -151,7 +465,9 @@ def held_until_now(fill: Fill, claim: Claim) -> int | None:
     price = claim.payout if claim.ended else claim.price
     if price is None:
         return None
-    return worth(fill.shares, price if fill.side == "YES" else ONE - price) - fill.amount
+    if fill.side == "NO":
+        price = ONE - price
+    return worth(fill.shares, price) - fill.amount
 
 
 TITLE = "Turn"
@@ -161,32 +477,32 @@ ORDER = None
 
 
 def show(record: RecordSource) -> None:
-    """The turn that the address names, or the list of the newest."""
-    cohort, round_text, agent = (st.query_params.get(key, "") for key in ("cohort", "round", "agent"))
+    """Show the turn that the address names, or the list of the newest."""
+    cohort = st.query_params.get("cohort", "")
+    round_text = st.query_params.get("round", "")
+    agent = st.query_params.get("agent", "")
     if not (cohort and round_text):
         st.title("Turns", anchor=False)
         show_list(record)
         return
-    page = kept(record, read_turn, _number(cohort), _number(round_text), agent)
-    if page is None:
-        st.title(TITLE, anchor=False)
-        whose = f" of {code(agent[:200])}" if agent else ""
-        said = (
-            f"The record holds no turn{whose} in round {code(round_text[:20])} "
-            f"of cohort {code(cohort[:20])}, or it is not in yet."
-        )
-        st.info(said, icon=":material/search_off:")
-        step("All turns", "turn")
+
+    page = kept(record, read_turn, whole_number(cohort), whole_number(round_text), agent)
+    if page is not None:
+        show_turn(record, page)
         return
-    show_turn(record, page)
-
-
-def _number(text: str) -> int:
-    """The number in an address; 0, which nothing has, for anything else."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    st.title(TITLE, anchor=False)
+    whose = ""
+    if agent:
+        whose = f" of {code(agent[:200])}"
+    where = f"in round {code(round_text[:20])} of cohort {code(cohort[:20])}"
+    said = f"The record holds no turn{whose} {where}, or it is not in yet."
+    st.info(said, icon=":material/search_off:")
+    step("All turns", "turn")
 
 
 ANY = "any"
+EVERY = {ANY: ""}
+"""How an address says that nothing is chosen, and how a query does."""
 MEANT = {
     "played": "Played: an answer came that could be used.",
     "partly": "Partly: less than was asked for could be used; the rest counts as skips.",
@@ -199,64 +515,48 @@ MEANT = {
 }
 STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
 
-LISTED = {
-    "agent": html.words("Agent", "Whose turn it was."),
-    "at": html.time("Decided", "The round's decision time, in UTC."),
-    "status": html.words("Status", " ".join(MEANT.values())),
-    "bought": html.number("Bets", "localized", "Purchases that were done, in full or in part."),
-    "spent": html.number("Spent", "dollar", "What was paid for them, fees included."),
-    "sold": html.number("Sales", "localized", "Sales that were done, in full or in part."),
-    "rejected": html.number("Rejected", "localized", "Orders and items of the answer that were refused."),
-    "calls": html.number("Calls", "localized", "Attempts to get an answer from a model."),
-    "cost": html.number("Cost", "dollar", "What its calls cost; a dash without a call or a known price."),
-    "cohort": html.number("Cohort", "%d", "The cohort that it was played in."),
-    "round": html.number("Round", "%d", "The round of that cohort."),
-}
-
 
 def show_list(record: RecordSource) -> None:
-    """The controls, and the turns that are so."""
-    agents = season(record).agents
-    named = {ANY: "All agents"} | {name: name for name, _ in agents}
-    agent = choice("Agent", "agent", named, ANY, "list")
+    """Show the controls, and the turns that are so."""
+    agents = {ANY: "All agents"} | named(season(record).kinds)
+    agent = choice("Agent", "agent", agents, ANY, "list")
     status = choice("Status", "status", STATUSES, ANY)
-    whose, how = ("" if asked == ANY else asked for asked in (agent, status))
-    found = kept(record, read_newest_turns, MOST + 1, whose, how)
-    if not found:
-        st.info(_none_listed(agent, status), icon=":material/search_off:")
+    turns = kept(record, read_newest_turns, MOST + 1, EVERY.get(agent, agent), EVERY.get(status, status))
+    if not turns:
+        why = "No turn matches. Choose another agent or status."
+        if agent == status == ANY:
+            why = "No turn is in yet. `arena run --round` plays the next round, and this page shows it then."
+        st.info(why, icon=":material/search_off:")
         return
-    shown = found[:MOST]
-    more = f"The newest {MOST}" if len(found) > MOST else count(len(found), "turn")
+
+    more = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
     st.caption(f"{more}, newest first.")
-    table = html.by_column([_listed(turn) for turn in shown], LISTED)
-    ways = [way("turn", cohort=turn.cohort, round=turn.round, agent=turn.agent) for turn in shown]
-    listing(table, "Turns: one row each", LISTED, ways)
+    meant = HtmlColumn("Status", " ".join(MEANT.values()))
+    columns = {**columns_of_table("turns"), "status": meant}
+    listing(_turn_rows(turns[:MOST]), columns, "Turns: one row each")
 
 
-def _none_listed(agent: str, status: str) -> str:
-    if agent == status == ANY:
-        return "No turn is in yet. `arena run --round` plays the next round, and this page shows it then."
-    return "No turn matches. Choose another agent or status."
-
-
-def _listed(turn: TurnSummary) -> dict[str, object]:
-    return {
-        "at": turn.at,
-        "agent": turn.agent,
-        "status": turn.status,
-        "bought": turn.bought,
-        "spent": money(turn.spent),
-        "sold": turn.sold,
-        "rejected": turn.rejected,
-        "calls": turn.calls,
-        "cost": money(turn.cost),
-        "cohort": turn.cohort,
-        "round": turn.round,
-    }
+def _turn_rows(turns: Sequence[TurnSummary]) -> Rows:
+    """Yield what lists say of turns."""
+    for turn in turns:
+        yield {
+            "at": turn.at,
+            "agent": turn.agent,
+            "status": turn.status,
+            "bought": turn.bought,
+            "spent": money(turn.spent),
+            "sold": turn.sold,
+            "rejected": turn.rejected,
+            "calls": turn.calls,
+            "cost": money(turn.cost),
+            "cohort": turn.cohort,
+            "round": turn.round,
+            "href": way_to_turn(turn).href,
+        }
 
 
 def show_turn(record: RecordSource, page: TurnPage) -> None:
-    """The page of one turn, from how it ended down to the words of every call."""
+    """Show one turn, from how it ended down to the words of every call."""
     turn = page.turn
     _ways(page)
     st.title(plain(summary(page)), anchor=False)
@@ -264,14 +564,19 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
-    put(html.tiles(figures(page, ", simulated" if season(record).is_simulated else "")), "tiles")
+    put(tiles(figures(page, ", simulated" * season(record).is_simulated)), "tiles")
+
     if turn.note and turn.note not in [failure.note for failure in page.failures]:
         st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
     for failure in page.failures:
-        when = f", {moment(failure.at)}" if failure.at else ""
+        when = ""
+        if failure.at:
+            when = f", {moment(failure.at)}"
         st.markdown(f"**Failure {failure.number}{when}:** {plain(failure.note, most=5_000)}")
-    if repaired := json.loads(turn.repaired):
+    repaired = json.loads(turn.repaired)
+    if repaired:
         st.markdown(f"**Read by repairs:** {plain(', '.join(repaired))}")
+
     put(reasons(page), "reasons")
     show_orders(page)
     show_rejections(page)
@@ -282,138 +587,126 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
 
 
 def summary(page: TurnPage) -> str:
-    """What the turn did, in a line."""
-    turn, bought = page.turn, [fill for fill in page.fills if fill.action == "buy"]
-    sold, did = len(page.fills) - len(bought), list[str]()
-    if bought:
-        spent = in_dollars(round(sum(fill.amount for fill in bought) / ONE)).removesuffix(".00")
-        did.append(f"bet {spent} on {count(len({fill.market_id for fill in bought}), 'market')}")
-    if sold:
-        did.append(f"sold {sold:,}")
+    """Say what the turn did, in a line."""
+    turn = page.turn
+    did = []
+    if page.bought:
+        spent = in_dollars(round(page.spent / ONE)).removesuffix(".00")
+        markets = {fill.market_id for fill in page.bought}
+        did.append(f"bet {spent} on {count(len(markets), 'market')}")
+    if page.sales:
+        did.append(f"sold {page.sales:,}")
     if turn.status not in ("played", "partly"):
         did = [turn.status]
     return f"{turn.agent}, round {turn.round}: {', '.join(did) or 'traded nothing'}"
 
 
 def reasons(page: TurnPage) -> Markup:
-    """Why it said and did what it did, in its own words: what it traded first, then what is furthest off."""
-    traded = {fill.market_id: fill for fill in page.fills}
-    told = [claim for claim in page.claims if claim.said.reason and claim.said.final is not None]
-    told.sort(key=lambda one: (-traded[one.seen.id].amount if one.seen.id in traded else 1, -_apart(one)))
-    found = [_quotation(claim, traded.get(claim.seen.id)) for claim in told]
-    return html.reasons(found) if found else Markup("")
+    """Return why it said and did what it did: what it traded first, then what is furthest off."""
+    fills = {fill.market_id: fill for fill in page.fills}
+    quotations = []
+    for claim in sorted(page.claims, key=lambda claim: -claim.apart):
+        if claim.said.reason and claim.said.final is not None:
+            fill = fills.get(claim.seen.id)
+            traded = fill.amount if fill else -1
+            quotations.append((traded, _quotation(claim, fill)))
+
+    if not quotations:
+        return NOTHING
+    quotations.sort(key=lambda ranked: -ranked[0])
+    return reasons_box([quotation for _, quotation in quotations])
 
 
-def _apart(claim: Claim) -> int:
-    """How far what it stated is from the price that it saw."""
-    final, mid = claim.said.final, claim.seen.mid
-    return 0 if final is None or mid is None else abs(final - mid)
-
-
-def _quotation(claim: Claim, fill: Fill | None) -> html.Quotation:
-    price = "" if claim.seen.mid is None else f", price {cents(claim.seen.mid)}"
-    did = f"says {(claim.said.final or 0) / ONE:.0%}{price}"
+def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
+    """Return what was said of a market with its reason, and what was traded."""
+    did = f"says {rounded_percent(claim.said.final or 0)}"
+    if claim.seen.mid is not None:
+        did += f", price {cents(claim.seen.mid)}"
     if fill is not None:
-        did += f"; {'bought' if fill.action == 'buy' else 'sold'} {fill.side} for {dollars(fill.amount)}"
+        did += f"; {_did(fill)} for {dollars(fill.amount)}"
+
     ended = outcome(claim.ended, claim.payout)
-    where = f"result: {ended}" if ended else "not resolved yet"
+    where = "not resolved yet"
+    if ended:
+        where = f"result: {ended}"
     href = way("market", market=claim.seen.id).href
-    return html.Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
+    return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
 
 
 def _ways(page: TurnPage) -> None:
-    """To the turns before and after, to the agent and to the cohort."""
-    turn, place = page.turn, page.rounds.index(page.turn.round)
-    around = {"← Round before": page.rounds[:place][-1:], "Round after →": page.rounds[place + 1 :][:1]}
-    ways = [
-        (label, way("turn", cohort=turn.cohort, round=round_number, agent=turn.agent))
-        for label, rounds in around.items()
-        for round_number in rounds
-    ]
-    ways += [("Its agent", way("agent", agent=turn.agent)), ("Its cohort", way("cohort", cohort=turn.cohort))]
-    put(
-        html.pills([(label, to.href, False) for label, to in [*ways, ("All turns", way("turn"))]], "Go to"),
-        "ways",
-    )
-
-
-def figures(page: TurnPage, simulated: str) -> list[html.Tile]:
-    """How it ended, what it stated and traded, and what that cost."""
+    """Lead to the turns before and after, to the agent and to the cohort."""
     turn = page.turn
-    bought = [fill for fill in page.fills if fill.action == "buy"]
-    said = sum(claim.said.final is not None for claim in page.claims)
-    seen = [claim.seen for claim in page.claims if claim.seen.shown]
-    shown, stories = len(seen), len({each.story or each.event_id for each in seen})
-    sold, refused = len(page.fills) - len(bought), len(page.rejections)
+    place = page.rounds.index(turn.round)
+    around = {"← Round before": page.rounds[:place][-1:], "Round after →": page.rounds[place + 1 :][:1]}
+
+    ways = {}
+    for label, rounds in around.items():
+        for number in rounds:
+            ways[label] = way("turn", cohort=turn.cohort, round=number, agent=turn.agent)
+    ways["Its agent"] = way("agent", agent=turn.agent)
+    ways["Its cohort"] = way("cohort", cohort=turn.cohort)
+    ways["All turns"] = way("turn")
+    put(pills([(label, to.href, False) for label, to in ways.items()], "Go to"), "ways")
+
+
+REFUSED = "Sales of positions, in full or in part; orders and items of the answer that were refused."
+
+
+def figures(page: TurnPage, simulated: str) -> list[Tile]:
+    """Return how it ended, what it stated and traded, and what that cost."""
+    turn = page.turn
+    stated = 0
+    shown = 0
+    stories = set()
+    for claim in page.claims:
+        stated += claim.said.final is not None
+        if claim.seen.shown:
+            shown += 1
+            stories.add(claim.seen.story or claim.seen.event_id)
+    forecast = f"markets forecast, {story_count(len(stories))}"
+
+    purchases = f"{count(len(page.bought), 'purchase')}, fees included; caps are measured by the cash before."
+    sales = f"{page.sales:,} sold, {len(page.rejections):,} rejected"
+    calls = f"cost of {count(len(page.attempts), 'call')}"
+    if page.attempts:
+        calls += simulated
     return [
-        html.Tile(turn.status, "status", MEANT.get(turn.status, "")),
-        html.Tile(f"{said:,} of {shown:,}", f"markets forecast, {story_count(stories)}"),
-        html.Tile(
-            dollars(sum(fill.amount for fill in bought)),
-            f"bet, of {dollars(turn.cash)} in cash",
-            f"{count(len(bought), 'purchase')}, fees included; caps are measured by the cash before.",
-        ),
-        html.Tile(
-            f"{sold:,} sold, {refused:,} rejected",
-            "positions and orders",
-            "Sales of positions, in full or in part; orders and items of the answer that were refused.",
-        ),
-        html.Tile(
-            cost_of(page.attempts),
-            f"cost of {count(len(page.attempts), 'call')}{simulated if page.attempts else ''}",
-            "In dollars.",
-        ),
+        Tile(turn.status, "status", MEANT.get(turn.status, "")),
+        Tile(f"{stated:,} of {shown:,}", forecast),
+        Tile(dollars(page.spent), f"bet, of {dollars(turn.cash)} in cash", purchases),
+        Tile(sales, "positions and orders", REFUSED),
+        Tile(cost_of(page.attempts), calls, "In dollars."),
     ]
-
-
-ORDERS = {
-    "question": html.words("Question", "As the market's page read then."),
-    "wish": html.words("Order", "What it asked for."),
-    "limit": html.number("Limit ¢", "%.1f", "The worst price of a share that it would take."),
-    "came": html.words("Result", "What was filled, or why it was refused.", long=True),
-    "reason": html.words("Reason", "In its own words.", long=True),
-}
-FILLS = {
-    "question": html.words("Question", "As the market's page read then."),
-    "did": html.words("Did", "What was bought or sold."),
-    "level": html.number("Level", "%d", "Prices are taken one after the other, the best first."),
-    "price": html.number("Price ¢", "%.2f", "Of a share of that side."),
-    "shares": html.number("Shares", "%.2f", "So many at that price."),
-    "amount": html.number("Dollars", "dollar", "The cash that moved at that price, fee included."),
-    "fee": html.number("Fee", "dollar", "The venue's fee in it."),
-    "gain": html.number(
-        "Gain if held",
-        "gain",
-        "Of the whole purchase, had it been held until now or its market's end, at the newest price.",
-    ),
-    "stopped": html.words("Why it stopped", "Why the rest of the order was not filled."),
-}
 
 
 def show_orders(page: TurnPage) -> None:
-    """Every bet and sale that was ordered, with what was filled of it."""
-    wishes: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
-    if not section("Orders", wishes, "It placed no order."):
-        return
-    table = html.by_column([_order(page, wish) for wish in wishes], ORDERS)
-    listing(table, "Orders: one row each", ORDERS, [_way(page, wish.market_id) for wish in wishes])
+    """Show every bet and sale that was ordered, with what was filled of it."""
+    orders: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
+    if section("Orders", orders, "It placed no order."):
+        listing(_order_rows(page, orders), columns_of_table("orders"), "Orders: one row each")
 
 
-def _way(page: TurnPage, market: str) -> Way | None:
-    return way("market", market=market) if market in page.questions else None
+def _market_cells(page: TurnPage, market: MarketId) -> dict[str, object]:
+    """Return what a market asked and where its page is, if it was shown."""
+    if market not in page.questions:
+        return {"question": market}
+    return {"question": page.questions[market], "href": way("market", market=market).href}
 
 
-def _order(page: TurnPage, wish: Bet | Sale) -> dict[str, object]:
-    return {
-        "question": page.questions.get(wish.market_id, wish.market_id),
-        "wish": _size(wish),
-        "limit": percent(wish.limit),
-        "came": " ".join(_outcome(page, wish)) or None,
-        "reason": wish.reason or None,
-    }
+def _order_rows(page: TurnPage, orders: Sequence[Bet | Sale]) -> Rows:
+    """Yield what was ordered, and what came of it."""
+    for order in orders:
+        yield {
+            "wish": _size(order),
+            "limit": percent(order.limit),
+            "came": " ".join(_result(page, order)),
+            "reason": order.reason,
+            **_market_cells(page, order.market_id),
+        }
 
 
 def _size(wish: Bet | Sale) -> str:
+    """Say what an order asks for."""
     if isinstance(wish, Bet):
         return f"buy {wish.side} for {dollars(wish.amount)}"
     if wish.shares is not None:
@@ -423,259 +716,236 @@ def _size(wish: Bet | Sale) -> str:
     return f"sell all {wish.side}"
 
 
-def _outcome(page: TurnPage, wish: Bet | Sale) -> Iterator[str]:
-    """What was filled of a wish, and all that was refused about its market."""
-    action = "buy" if isinstance(wish, Bet) else "sell"
+def _result(page: TurnPage, order: Bet | Sale) -> Iterator[str]:
+    """Yield what was filled of an order, and all that was refused about its market."""
+    action = "sell"
+    if isinstance(order, Bet):
+        action = "buy"
     for fill in page.fills:
-        if (fill.market_id, fill.side, fill.action) == (wish.market_id, wish.side, action):
+        if (fill.market_id, fill.side, fill.action) == (order.market_id, order.side, action):
             yield f"{_did(fill)}: {money(fill.shares):,.2f} shares for {dollars(fill.amount)}{_part(fill)}."
     for refused in page.rejections:
-        if refused.market_id == wish.market_id:
+        if refused.market_id == order.market_id:
             yield f"Refused: {refused.message}."
 
 
 def _part(fill: Fill) -> str:
-    """Of how much, where an order was not filled whole."""
+    """Say how much was asked for, where an order was not filled whole."""
     if not fill.left:
         return ""
-    asked = dollars(fill.wanted) if fill.action == "buy" else f"{money(fill.wanted):,.2f} shares"
+    asked = f"{money(fill.wanted):,.2f} shares"
+    if fill.action == "buy":
+        asked = dollars(fill.wanted)
     return f", in part: {asked} asked"
 
 
 def _did(fill: Fill) -> str:
-    return f"{'bought' if fill.action == 'buy' else 'sold'} {fill.side}"
+    """Say whether a side was bought or sold."""
+    return f"{DONE[fill.action]} {fill.side}"
 
 
 def show_fills(page: TurnPage) -> None:
-    """What was bought and sold, a row a price, and what it would have made if held."""
+    """Show what was bought and sold, a row a price, and what it would have made if held."""
     if not page.fills:
         return
+
     claims = {claim.seen.id: claim for claim in page.claims}
-    gains = [held_until_now(fill, claims[fill.market_id]) for fill in page.fills]
-    known = [gain for gain in gains if gain is not None]
-    if known:
-        made = plain(gained(sum(known)))
+    rows: list[dict[str, object]] = []
+    gains = []
+    for fill in page.fills:
+        gain = held_until_now(fill, claims[fill.market_id])
+        if gain is not None:
+            gains.append(gain)
+        rows.extend(_level_rows(page, fill, gain))
+    if gains:
+        made = plain(gained(sum(gains)))
         st.caption(f"Held until today or until they resolved, its purchases would have made {made}.")
-    rows = [row for fill, gain in zip(page.fills, gains, strict=True) for row in _levels(page, fill, gain)]
-    ways = [_way(page, str(row["market"])) for row in rows]
     with st.expander(f"Fills, level by level: {count(len(rows), 'level')}"):
-        listing(html.by_column(rows, FILLS), "Fills: one row a price", FILLS, ways)
+        listing(rows, columns_of_table("fills"), "Fills: one row a price")
 
 
-def _levels(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
-    for number_, level in enumerate(fill.levels, 1):
-        last = number_ == len(fill.levels)
-        yield {
-            "market": fill.market_id,
-            "question": page.questions[fill.market_id],
+def _level_rows(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
+    """Yield what was filled at each price; the last row has what became of the whole."""
+    for number, level in enumerate(fill.levels, 1):
+        row = _market_cells(page, fill.market_id) | {
             "did": _did(fill),
-            "level": number_,
+            "level": number,
             "price": percent(level.price),
             "shares": money(level.shares),
             "amount": money(level.amount),
             "fee": money(level.fee),
-            "gain": money(gain) if last else None,
-            "stopped": (fill.left or None) if last else None,
         }
+        if number == len(fill.levels):
+            row |= {"gain": money(gain), "stopped": fill.left}
+        yield row
 
 
 def show_rejections(page: TurnPage) -> None:
-    """What was refused, and why."""
+    """Show what was refused, and why."""
     if not page.rejections:
         return
     subheading("Rejected", "Items of the answer that made no sense, and orders against the rules.")
-    listing(
-        {
-            "Why": [refused.message for refused in page.rejections],
-            "Market": [
-                page.questions.get(refused.market_id, refused.market_id) or None
-                for refused in page.rejections
-            ],
-            "Code": [refused.code for refused in page.rejections],
-        },
-        "Rejected: one row each",
-        {"Why": html.words("Why", "The reason, in words.", long=True)},
-    )
-
-
-CLAIMS = {
-    "question": html.words("Question", "As the market's page read then."),
-    "final": html.number(
-        "Stated %", "%.1f", "The probability of YES that it stated; a dash where it skipped."
-    ),
-    "blind": html.number("Blind %", "%.1f", "What it stated before it was shown any price."),
-    "price": html.number("Price %", "%.1f", "The mid of YES in the snapshot that it saw."),
-    "outcome": html.words("Outcome", "What a share of YES paid in the end."),
-    "gain": html.number(
-        "Gain, Brier points",
-        "%+.4f",
-        "How much smaller its squared error was than that of the price it saw; > 0 beats the price.",
-    ),
-    "reason": html.words("Reason", "In its own words.", long=True),
-}
+    rows = []
+    for refused in page.rejections:
+        market = page.questions.get(refused.market_id, refused.market_id)
+        rows.append({"Why": refused.message, "Market": market, "Code": refused.code})
+    listing(rows, columns_of_table("rejections"), "Rejected: one row each")
 
 
 def show_forecasts(page: TurnPage) -> None:
-    """Every market on offer: what was said of it, blind and in the end, and what came."""
+    """Show every market on offer: what was said of it, blind and in the end, and what came."""
     claims = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
-    if not section("Forecasts", claims, "No market was on offer.", _judged(claims)):
-        return
-    table = html.by_column([_claim(claim) for claim in claims], CLAIMS)
-    seen = (claim.seen for claim in claims)
-    table |= html.venue_cells(venue_page(x.id, x.event_id, x.slug, x.event_slug) for x in seen)
-    ways = [way("market", market=one.seen.id) for one in claims]
-    listing(table, "Forecasts: one row a market", CLAIMS | {"venue": html.words("Venue")}, ways)
+    if section("Forecasts", claims, "No market was on offer.", _judged(claims)):
+        listing(_claim_rows(claims), columns_of_table("forecasts"), "Forecasts: one row a market")
 
 
 def _judged(claims: Sequence[Claim]) -> str:
+    """Say how many forecasts can be judged, and how many of them were closer than the price."""
     gains = [claim.gain for claim in claims if claim.gain is not None]
-    if not gains:
-        stated = any(claim.said.final is not None for claim in claims)
-        return "None can be judged yet." if stated else "It stated no probability."
-    better, mean = sum(gain > 0 for gain in gains), sum(gains) / len(gains)
-    judged = f"{len(gains):,} of {count(len(claims), 'market')} can be judged"
-    closer = f"{better} closer than the price; {written(mean, '%+.4f')} Brier points a market on average."
-    return f"{judged}: {closer}"
+    if gains:
+        judged = f"{len(gains):,} of {count(len(claims), 'market')} can be judged"
+        closer = sum(gain > 0 for gain in gains)
+        mean = written(sum(gains) / len(gains), "%+.4f")
+        return f"{judged}: {closer} closer than the price; {mean} Brier points a market on average."
+    if any(claim.said.final is not None for claim in claims):
+        return "None can be judged yet."
+    return "It stated no probability."
 
 
-def _claim(claim: Claim) -> dict[str, object]:
-    return {
-        "question": claim.seen.question,
-        "final": percent(claim.said.final),
-        "blind": percent(claim.said.blind),
-        "price": percent(claim.seen.mid),
-        "outcome": outcome(claim.ended, claim.payout),
-        "gain": claim.gain,
-        "reason": claim.said.reason or None,
-    }
-
-
-CALLS = {
-    "call": html.words("Call", "Which question, which sample of it, which attempt at that."),
-    "ended": html.words("Ended", "The provider's own word for how the answer ended, or the error."),
-    "model": html.words("Model", "As the provider reports it, with its fingerprint, and who served it."),
-    "tokens_in": html.number("Tokens in", "localized", "Of the question, as the provider counts them."),
-    "tokens_cached": html.number(
-        "Of these cached", "localized", "Read from the provider's cache, at its price."
-    ),
-    "tokens_out": html.number("Tokens out", "localized", "Of the answer, thoughts included."),
-    "tokens_reasoning": html.number(
-        "Of these thinking", "localized", "As far as the provider counts them apart."
-    ),
-    "cost": html.number("Cost", "dollar", "A dash where the price is unknown."),
-    "seconds": html.number("Seconds", "%.1f", "How long the answer took."),
-    "status": html.number("HTTP", "%d", "The status of the provider's answer, where it is known."),
-    "rung": html.words(
-        "Asked by", "How the form of the answer was asked for: by schema, as JSON, by the prompt."
-    ),
-    "error": html.words("Error", "What went wrong, and whether it was worth another try.", long=True),
-    "made": html.time("Made", "When the call ended, in UTC."),
-}
+def _claim_rows(claims: Sequence[Claim]) -> Rows:
+    """Yield what was said of markets, and what came."""
+    for claim in claims:
+        seen = claim.seen
+        yield {
+            "question": seen.question,
+            "final": percent(claim.said.final),
+            "blind": percent(claim.said.blind),
+            "price": percent(seen.mid),
+            "outcome": outcome(claim.ended, claim.payout),
+            "gain": claim.gain,
+            "reason": claim.said.reason,
+            "venue": venue_cell(venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)),
+            "href": way("market", market=seen.id).href,
+        }
 
 
 def cost_of(attempts: Sequence[CallAttempt]) -> str:
-    """What all of these calls cost together; unknown if one of them is."""
-    costs = [attempt.cost for attempt in attempts]
-    known = [cost for cost in costs if cost is not None]
-    return "unknown" if len(known) < len(costs) else usd(sum(known))
+    """Say what all of these calls cost together; unknown if one of them is."""
+    known = [attempt.cost for attempt in attempts if attempt.cost is not None]
+    if len(known) < len(attempts):
+        return "unknown"
+    return usd(sum(known))
 
 
 def show_calls(record: RecordSource, page: TurnPage) -> None:
-    """The calls of a turn, and the words of one of them."""
+    """Show the calls of a turn, and the words of one of them."""
     failed = sum(attempt.error_code is not None for attempt in page.attempts)
-    asked = count(len(page.attempts), "attempt")
-    said = f"{asked}, {failed:,} without an answer." if failed else f"{asked}, answered."
+    result = "answered"
+    if failed:
+        result = f"{failed:,} without an answer"
+    said = f"{count(len(page.attempts), 'attempt')}, {result}."
     if not section("Calls", page.attempts, "It asked no model.", said):
         return
-    table = html.by_column([_attempt(attempt) for attempt in page.attempts], CALLS)
-    listing(table, "Calls: one row an attempt", CALLS)
-    named = {_call_key(attempt): attempt for attempt in page.attempts}
-    options = {key: _call_name(attempt) for key, attempt in named.items()}
-    answered = [key for key, attempt in named.items() if attempt.error_code is None]
-    chosen = named[choice("Call", "call", options, (answered or list(named))[-1], "list")]
-    _call_texts(record, chosen)
+
+    listing(_attempt_rows(page.attempts), columns_of_table("calls"), "Calls: one row an attempt")
+    by_key = {}
+    options = {}
+    newest = _call_key(page.attempts[-1])
+    for attempt in page.attempts:
+        key = _call_key(attempt)
+        by_key[key] = attempt
+        options[key] = _call_name(attempt)
+        if attempt.error_code is None:
+            newest = key
+    chosen = choice("Call", "call", options, newest, "list")
+    _call_texts(record, by_key[chosen])
 
 
 def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
+    """Show what was asked and answered in a call."""
     said = kept(record, read_call_texts, attempt.id)
+    key = _call_key(attempt)
     if attempt.error_message:
         st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
     with st.expander("Answer"):
         if said.reply is None:
             st.caption("None came.")
         else:
-            long_text(said.reply, f"answer {_call_key(attempt)}")
+            long_text(said.reply, f"answer {key}")
+
     others = {"Thinking": said.thinking, "Sources it names": "\n".join(said.citations)}
     for title, text in others.items():
         if text:
             with st.expander(title):
-                long_text(text, f"{title} {_call_key(attempt)}")
+                long_text(text, f"{title} {key}")
     for place, message in enumerate(said.messages, 1):
         with st.expander(f"Prompt, message {place} of {len(said.messages)}: {message.role}"):
-            long_text(message.content, f"prompt {_call_key(attempt)} {place}")
+            long_text(message.content, f"prompt {key} {place}")
 
 
 def _call_key(attempt: CallAttempt) -> str:
+    """Return by what an address names a call."""
     return f"{attempt.stage}-{attempt.sample}-{attempt.attempt}"
 
 
 def _call_name(attempt: CallAttempt) -> str:
-    """A call in words; samples are counted from 0 where there is one, so the number says little then."""
-    sample = f", sample {attempt.sample}" if attempt.sample else ""
+    """Return a call in words; the first of several samples, or the only one, has no number."""
+    sample = ""
+    if attempt.sample:
+        sample = f", sample {attempt.sample}"
     return f"{attempt.stage}{sample}, attempt {attempt.attempt}"
 
 
-def _attempt(attempt: CallAttempt) -> dict[str, object]:
-    again = " (may be tried again)" if attempt.error_retry else ""
-    fingerprint = f" ({attempt.fingerprint})" if attempt.fingerprint else ""
-    host = f" at {attempt.host}" if attempt.host else ""
-    return {
-        "call": _call_name(attempt),
-        "ended": attempt.error_code or attempt.finish or "answered",
-        "model": f"{attempt.model}{fingerprint}{host}" or None,
-        "tokens_in": attempt.tokens_in,
-        "tokens_cached": attempt.tokens_cached,
-        "tokens_out": attempt.tokens_out,
-        "tokens_reasoning": attempt.tokens_reasoning,
-        "cost": money(attempt.cost),
-        "seconds": attempt.latency_ms / 1_000,
-        "status": attempt.status,
-        "rung": attempt.rung,
-        "error": f"{flat(attempt.error_message)[:LONGEST_ERROR]}{again}" if attempt.error_message else None,
-        "made": attempt.made_at,
-    }
+def _attempt_rows(attempts: Sequence[CallAttempt]) -> Rows:
+    """Yield what is said of calls: how each ended, by whom it was answered, and what it took."""
+    for attempt in attempts:
+        model = attempt.model
+        if attempt.fingerprint:
+            model += f" ({attempt.fingerprint})"
+        if attempt.host:
+            model += f" at {attempt.host}"
+        error = flat(attempt.error_message or "")[:LONGEST_ERROR]
+        if error and attempt.error_retry:
+            error += " (may be tried again)"
+        yield {
+            "call": _call_name(attempt),
+            "ended": attempt.error_code or attempt.finish or "answered",
+            "model": model,
+            "tokens_in": attempt.tokens_in,
+            "tokens_cached": attempt.tokens_cached,
+            "tokens_out": attempt.tokens_out,
+            "tokens_reasoning": attempt.tokens_reasoning,
+            "cost": money(attempt.cost),
+            "seconds": attempt.latency_ms / 1_000,
+            "status": attempt.status,
+            "rung": attempt.rung,
+            "error": error,
+            "made": attempt.made_at,
+        }
 
 
 LONGEST_ERROR = 600
 """So many characters of an error are in its row; more stand below."""
 EXCERPT = 2_000
 """So many characters of an article are in its row."""
-EVIDENCE = {
-    "question": html.words("Question", "The market that it was shown for."),
-    "title": html.words("Title", "As its source has it.", long=True),
-    "source": html.words("Source", "Who published it."),
-    "published": html.time("Published", "The latest moment at which it can have been, in UTC."),
-    "text": html.words("Text", f"Its first {EXCERPT:,} characters.", long=True),
-    "address": html.words("Address", "Where it was found, as text."),
-}
 
 
 def show_evidence(page: TurnPage) -> None:
-    """The articles that its prompt held, each with its first words."""
-    if not page.evidence:
-        return
-    many = count(len(page.evidence), "article")
-    subheading("Evidence", f"{many}, shown to every agent of the round alike.")
-    rows = [_article(page, market, article) for market, article in page.evidence]
-    listing(html.by_column(rows, EVIDENCE), "Evidence: one row an article", EVIDENCE)
+    """Show the articles that its prompt held, each with its first words."""
+    if page.evidence:
+        many = count(len(page.evidence), "article")
+        subheading("Evidence", f"{many}, shown to every agent of the round alike.")
+        listing(_article_rows(page), columns_of_table("evidence"), "Evidence: one row an article")
 
 
-def _article(page: TurnPage, market: MarketId, article: Article) -> dict[str, object]:
-    return {
-        "question": page.questions.get(market, market),
-        "title": article.title,
-        "source": article.source,
-        "published": article.published_at,
-        "text": article.text[:EXCERPT],
-        "address": article.url,
-    }
+def _article_rows(page: TurnPage) -> Rows:
+    """Yield what is said of articles."""
+    for market, article in page.evidence:
+        yield {
+            "question": page.questions.get(market, market),
+            "title": article.title,
+            "source": article.source,
+            "published": article.published_at,
+            "text": article.text[:EXCERPT],
+            "address": article.url,
+        }

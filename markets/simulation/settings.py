@@ -38,8 +38,8 @@ EARLIEST, LATEST = date(1900, 1, 1), date(2900, 1, 1)
 class PlainSettings(VenueSettings):
     """A plain season. Everything called a step, start, size or noise is a standard deviation in log-odds."""
 
-    seed: int = 1
-    """Its own seed, if not the arena's."""
+    seed: int = Field(default=1, json_schema_extra=PYTHON_ONLY)
+    """The source of its randomness: the arena's seed."""
     start: date = date(2026, 1, 4)
     """Its first day."""
     weeks: int = Field(default=20, ge=2, le=1_000)

@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Playwright, sync_playwright
 
 from tests.browser.watching import FLAGS, PATIENCE, Watched, apart
 from tests.dashboard.records import shared
-from tests.dashboard.serving import Served, serving
+from tests.dashboard.serving import Served, quickly_serving
 from tests.records.seasons import shared_season
 
 SCREENS: dict[str, dict[str, Any]] = {
@@ -61,7 +61,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def dashboard_of(record: Path) -> Served:
     """The dashboard of a record, started if it does not run yet."""
     if record not in DASHBOARDS:
-        DASHBOARDS[record] = HELD.enter_context(serving(record))
+        DASHBOARDS[record] = HELD.enter_context(quickly_serving(record))
     return DASHBOARDS[record]
 
 

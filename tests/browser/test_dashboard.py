@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from arena.cli.leaderboard import read
 from tests.browser.watching import PATIENCE, Watched, choose, in_look, open_at, rows_of, settled
 from tests.dashboard.serving import Served
+from tests.program.in_process import answered
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +18,7 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
 ) -> None:
     page = watched.page
     open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
-    assert rows_of(page)[0] == read(str(record), None)["leaderboard"][0]["agent"]
+    assert rows_of(page)[0] == answered("board", "--database", record)["leaderboard"][0]["agent"]
     sentence = page.get_by_text("Only references have played yet")
     expect(sentence).to_be_visible()
     expect(page.get_by_role("img", name="skill and return")).to_be_visible()

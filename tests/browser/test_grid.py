@@ -10,7 +10,7 @@ from markets.registry import load
 from tests.browser.watching import LOOKS, PATIENCE, Watched, apart, in_look, open_at, settled
 from tests.dashboard.addresses import FIGURES, VIEWS, Address, addresses, path_of
 from tests.dashboard.records import RECORDS, shared
-from tests.dashboard.serving import Served
+from tests.dashboard.serving import Served, serving
 
 pytestmark = pytest.mark.browser
 
@@ -55,15 +55,20 @@ def test_nothing_sticks_out_or_goes_wrong(
         assert (watched.errors, watched.strangers()) == ([], []), (width, theme)
 
 
-def test_every_page_is_reached_from_the_bar(serve: Callable[[str], Served], watched: Watched) -> None:
-    page, dashboard = watched.page, serve("all_failed")
-    open_at(page, dashboard.address, "Leaderboard")
-    named = [view for view in VIEWS if load("dashboard.views", view).ORDER is not None]
-    for view in (*named[1:], named[0]):
-        title = load("dashboard.views", view).TITLE
-        page.locator(".bar .links").get_by_role("link", name=title, exact=True).click()
-        expect(page).to_have_title(f"{title} · Paper Arena", timeout=PATIENCE)
-        settled(page)
-        here = page.url.removeprefix(dashboard.address).strip("/").partition("?")[0]
-        assert here == path_of((view, {}))
-    assert "pandas" not in dashboard.libraries()  # it takes as long to load as half of a first page
+def test_every_page_is_reached_from_the_bar(
+    watched: Watched, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Of a dashboard as its users start it: others are forked from what has loaded it."""
+    page = watched.page
+    with serving(apart(shared, "all_failed", tmp_path_factory)) as dashboard:
+        open_at(page, dashboard.address, "Leaderboard")
+        named = [view for view in VIEWS if load("dashboard.views", view).ORDER is not None]
+        for view in (*named[1:], named[0]):
+            title = load("dashboard.views", view).TITLE
+            page.locator(".bar .links").get_by_role("link", name=title, exact=True).click()
+            expect(page).to_have_title(f"{title} · Paper Arena", timeout=PATIENCE)
+            settled(page)
+            here = page.url.removeprefix(dashboard.address).strip("/").partition("?")[0]
+            assert here == path_of((view, {}))
+        assert "pandas" not in dashboard.libraries()  # it takes as long to load as half of a first page
+        page.goto("about:blank")

@@ -14,7 +14,7 @@ from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
 from tests.dashboard.addresses import addresses, path_of
 from tests.dashboard.hostile import TOGETHER, hostile
 from tests.dashboard.payloads import ELSEWHERE, HOSTILE_TEXTS
-from tests.dashboard.serving import Served, serving
+from tests.dashboard.serving import Served, quickly_serving
 from tests.records.seasons import HOSTILE
 from tests.rows import rows_in
 
@@ -68,7 +68,7 @@ def spoiled(tmp_path_factory: pytest.TempPathFactory) -> Spoiled:
 
 @pytest.fixture(scope="module")
 def dashboard(spoiled: Spoiled) -> Iterator[Served]:
-    with serving(spoiled[0]) as found:
+    with quickly_serving(spoiled[0]) as found:
         yield found
 
 

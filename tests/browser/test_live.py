@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
 from tests.dashboard.records import shared
-from tests.dashboard.serving import serving
+from tests.dashboard.serving import quickly_serving
 from tests.program.running import arena
 
 pytestmark = pytest.mark.browser
@@ -36,7 +36,7 @@ def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path, watched: Watched) -> None:
     page = watched.page
-    with serving(growing) as dashboard:
+    with quickly_serving(growing) as dashboard:
         open_at(page, f"{dashboard.address}/cohort", "Cohorts")
         expect(page.get_by_text("1 of 4 rounds decided")).to_be_visible()
         page.get_by_role("radio", name="%").click()
@@ -64,7 +64,7 @@ def test_a_page_opened_before_the_first_round_wakes_up(
 ) -> None:
     page = watched.page
     (tmp_path / "arena.db").touch()
-    with serving(tmp_path / "arena.db") as dashboard:
+    with quickly_serving(tmp_path / "arena.db") as dashboard:
         open_at(page, dashboard.address, "Leaderboard")
         expect(page.get_by_text("The record can't be shown")).to_be_visible()
         copy = tmp_path / "copy.db"

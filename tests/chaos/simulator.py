@@ -62,7 +62,7 @@ CONFIG = """\
 database: arena.db
 markets: {venue: simulator, show: 4, simulator: {start: 2026-01-04, weeks: 4, markets: 14, events: 5}}
 cohorts: {rounds: 2, count: 2, bankroll: 1000}
-run: {boards: off, scores: off, backup: off}
+run: {scores: off, backup: off}
 agents:
   - {name: sharp, model: demo/sharp}
   - {name: blind, model: demo/blind}

@@ -1,18 +1,17 @@
 """The whole arena under seeds: whatever goes wrong, it ends as if nothing had, and a seed repeats exactly."""
 
 import subprocess
-import sys
 
 import pytest
 
 from tests.chaos.mends import MENDS
+from tests.program.forked import quick_program
 
 
 def chaos(*words: str, status: int = 0) -> str:
     """What `python -m benchmarks.chaos` says."""
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.chaos", *words], capture_output=True, text=True, timeout=2_000
-    )
+    line = [*quick_program("benchmarks.chaos"), *words]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=2_000)
     assert done.returncode == status, done.stdout[-6_000:] + done.stderr[-2_000:]
     return done.stdout
 

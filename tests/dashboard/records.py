@@ -61,7 +61,7 @@ def a_replay(folder: Path) -> Path:
     a_bundle(folder / "bundle", pages, [f"v,{market_id},{day},0.4" for market_id in "abcd" for day in DAYS])
     bundle = open_recording(folder / "bundle")
     season = arrange_replay(folder / "bundle", bundle, None, ["market", "constant", "random"], None, None)
-    replay.play(season, bundle, str(folder / "record.db"))
+    replay.play(season, bundle, replay.ReplayRequest(str(folder / "record.db")))
     return folder / "record.db"
 
 

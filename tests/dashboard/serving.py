@@ -5,13 +5,15 @@ import re
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
+
+from tests.program.command_line import command
+from tests.program.forked import quick_command
 
 
 @dataclass
@@ -39,13 +41,20 @@ class Served:
         return said
 
 
-@contextmanager
-def serving(database: Path | str, *more: str) -> Iterator[Served]:
+def serving(database: Path | str, *more: str) -> AbstractContextManager[Served]:
     """A dashboard on a record, from when it answers until it is no longer needed."""
-    command = [sys.executable, "-m", "arena.cli.main", "dashboard", "--port", str(_a_known_port()), *more]
-    process = subprocess.Popen(
-        [*command, "--database", str(database)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    return _serving(command(), database, *more)
+
+
+def quickly_serving(database: Path | str) -> AbstractContextManager[Served]:
+    """The same, forked from processes that have loaded all of it if this run has some."""
+    return _serving(quick_command(), database)
+
+
+@contextmanager
+def _serving(arena: Sequence[str], database: Path | str, *more: str) -> Iterator[Served]:
+    words = [*arena, "dashboard", "--port", str(_a_known_port()), *more, "--database", str(database)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     served = Served(_address(process), process)
     try:
         yield served

@@ -152,3 +152,12 @@ def test_without_anything_worked_out_it_says_so_and_shows_curves_and_money(raw: 
     assert "Calibration and its bands are being computed" in said
     assert labels(page) == ["Profit or loss of each agent over time"]
     assert "pnl" in tables(page)[0]
+
+
+def test_nothing_is_said_of_ranks_where_a_board_has_none(
+    show: Show, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    demo = shared("demo", tmp_path_factory)
+    before = "Before it the ranks that it may have"
+    assert before in "".join(markup(show("arena", demo)))
+    assert before not in "".join(markup(show("cohort", demo, cohort="1")))

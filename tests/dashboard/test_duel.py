@@ -12,6 +12,7 @@ from arena.cli.main import app
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.profiles.duels import DUELS, DuelDetails
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import PairVerdict, Verdict
 from dashboard.views.duel import figures, heading, told_text
 from dashboard.words import with_true_minus
@@ -38,6 +39,11 @@ def test_each_bar_of_the_spread_is_on_one_side(season: Path) -> None:
     for found in spread:
         assert 0.0 in found.edges
         assert sum(low < 0 for low in found.edges[:-1]) == len(found.differences) / 2
+
+
+def test_it_says_how_many_events_an_interval_takes(season: Path, show: Show) -> None:
+    said = words(show("duel", season, a="oracle", b="random"))
+    assert f"an interval takes {ENOUGH_EVENTS:.0f} events of equal size" in said
 
 
 def bare(text: str) -> str:
@@ -101,7 +107,7 @@ def test_what_each_cost_stands_on_the_page_as_the_command_has_it(
 def test_its_figures_are_those_that_were_worked_out(season: Path, show: Show) -> None:
     page = show("duel", season, a="oracle", b="random")
     found = of(season, "oracle", "random")
-    assert dict(tiles(page)) == {label: value for label, value, _ in figures(found.duel, None)}
+    assert dict(tiles(page)) == {tile.label: tile.value for tile in figures(found.duel, None)}
     for_a, for_b, all_duels = (table for table in tables(page))
     assert list(for_a["Market"]) == [one.question for one in found.for_a]
     assert list(for_b["Share"]) == [one.share for one in found.for_b]

@@ -287,3 +287,13 @@ def test_scores_stand_in_their_order_beside_returns_in_every_reading(season: Pat
         assert sorted(rows, key=lambda row: places[row.agent]) == sorted(
             rows, key=lambda row: (getattr(row, key), places[row.agent])
         )
+
+
+def test_the_table_of_references_has_no_column_of_ranks(
+    show: Show, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    page = show("leaderboard", shared("demo", tmp_path_factory), columns="verdict")
+    entries, references = tables(page)[:2]
+    assert "oracle" in set(references["agent"])
+    assert "ranks" in entries
+    assert "ranks" not in references

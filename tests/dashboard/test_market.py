@@ -8,12 +8,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.record.queries.market_history import MarketForecast
 from dashboard.board import market_table
 from dashboard.html import venue_link
 from dashboard.record import NULLS, MarketFilter, kept, read_market_list, source
 from dashboard.record import season as season_overview
 from dashboard.views.market import (
+    MarketForecast,
     MarketPosition,
     about_positions,
     about_resolution,

@@ -22,6 +22,7 @@ from tests.builders import NOW
 from tests.dashboard.opening import Show, markup, tables, words
 from tests.dashboard.records import shared
 from tests.dashboard.sites import PageParts, PublishedSite
+from tests.once import made_once
 from tests.records.seasons import worked_out
 
 FORBIDDEN = ("proven", "too close", "ahead of the market", "holm", "p =", "p <")
@@ -44,6 +45,13 @@ OPENED: tuple[tuple[str, dict[str, str]], ...] = (
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shared("demo", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
+    """That of the demo, made once for all processes; it is only read."""
+    made = made_once("demo's site", tmp_path_factory, lambda path: PublishedSite(path / "site").publish(demo))
+    return PublishedSite(made / "site")
 
 
 @pytest.fixture
@@ -81,10 +89,8 @@ def test_no_page_says_another_verdict(demo: Path, show: Show, view: str, address
 
 
 def test_the_same_sentence_stands_wherever_the_verdict_does(
-    demo: Path, show: Show, connection: Connection, verdict: Verdict, tmp_path: Path
+    demo: Path, show: Show, connection: Connection, verdict: Verdict, site: PublishedSite
 ) -> None:
-    site = PublishedSite(tmp_path / "site")
-    site.publish(demo)
     texts = {path: bare(page.text) for path, page in site.pages().items()}
     report = bare(PageParts(report_page(gather(connection, None), NOW)).text)
     home = show("arena", demo)
@@ -111,9 +117,7 @@ def test_the_same_sentence_stands_wherever_the_verdict_does(
     assert len(data["pairs"]) == len(verdict.told)
 
 
-def test_references_stand_in_a_group_of_their_own_on_the_site(demo: Path, tmp_path: Path) -> None:
-    site = PublishedSite(tmp_path / "site")
-    site.publish(demo)
+def test_references_stand_in_a_group_of_their_own_on_the_site(site: PublishedSite) -> None:
     page = site.folder.joinpath("index.html").read_text("utf-8")
     board, _, apart = page.partition("References, not ranked")
     assert 'data-label="Agent" title="sharp"' in board

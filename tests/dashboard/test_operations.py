@@ -12,15 +12,11 @@ from arena.config import load
 from arena.operations.status import read_status_by_config
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident
-from arena.record.queries.calls import (
-    read_agent_spending,
-    read_daily_spending,
-    read_failed_turns,
-    record_size,
-)
+from arena.record.queries.calls import record_size
 from arena.record.schema.database import connect, reading
 from arena.record.write.operations import add_incidents, put_job
 from arena.record.write.quarantine import quarantine_records
+from dashboard.views.operations import read_agent_spending, read_daily_spending, read_failed_turns
 from markets.venue import QuarantinedRecord
 from tests.dashboard.opening import Show, markup, tables, tiles, words
 from tests.dashboard.records import made, shared
@@ -78,7 +74,7 @@ def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(troubled: Path, sh
 def test_a_replay_is_started_by_its_own_command(tmp_path: Path, show: Show) -> None:
     said = words(show("operations", made("a_replay", tmp_path)))
     found = re.findall("not running; “arena (.+?)”|(by itself)", said)
-    assert found == [("replay", "")], "and nothing is said to wait for it, for it is over"
+    assert found == [("study replay", "")], "and nothing is said to wait for it, for it is over"
     assert "None: `arena study replay` plays its rounds without jobs." in said
     assert "arena run" not in said.replace("none by “arena run” yet", "")
 

@@ -271,7 +271,7 @@ markets:
   simulator: {{start: 2026-01-04, weeks: 4, markets: 20, events: 10}}
 cohorts: {{start: sun 00:00, decide: weekly, rounds: 1, count: 1}}
 run:
-  {{quotes: off, resolutions: off, marks: 1w, boards: 1w, scores: 1w, catalogue: off, publish: 1w}}
+  {{quotes: off, resolutions: off, marks: 1w, scores: 1w, catalogue: off, publish: 1w}}
 agents: [{{kind: market}}, {{kind: constant}}]
 """
 

@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from arena.cli.leaderboard import read
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.verdict import Verdict
 from dashboard.board import COLUMNS
@@ -21,6 +20,7 @@ from dashboard.site.write import report
 from tests.builders import NOW
 from tests.dashboard.opening import table_of
 from tests.dashboard.sites import PageParts
+from tests.program.in_process import answered
 from tests.program.running import arena
 from tests.records.seasons import HOSTILE
 
@@ -85,15 +85,16 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
         assert status == 0
     else:
         said = replaced(season, file, "--cohort", str(cohort))
-    board = read(str(season), cohort)
-    verdict = read(str(season), None)["sentence"]
+    only = [] if cohort is None else ["--cohort", cohort]
+    board = answered("board", "--database", season, *only)
+    verdict = answered("board", "--database", season)["sentence"]
     assert (verdict if cohort is None else f"Over all cohorts: {verdict}") in file.read_text("utf-8")
     assert "Simulated season" in file.read_text("utf-8")
     tables = [table_of(html) for html in re.findall("<table.*?</table>", file.read_text("utf-8"), re.DOTALL)]
     rows = pd.concat(tables).groupby("agent", sort=False).first().reset_index().to_dict("records")
     assert said["agents"] == len(rows) == len(board["leaderboard"])
     keys = board["leaderboard"][0].keys() - {"skill_low", "skill_high"}  # the interval has them
-    numbers = [x for x in COLUMNS if x.key in keys and x.format not in ("text", "times", "dollar")]
+    numbers = [x for x in COLUMNS if x.key in keys and x.column.format not in ("text", "times", "dollar")]
     assert len(numbers) == 28
     for row, known in zip(rows, board["leaderboard"], strict=True):
         assert row["agent"] == known["agent"]

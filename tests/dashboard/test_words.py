@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.record.model.cohort import Entrant
 from arena.scores.cache import CacheEntry
 from dashboard.board import leading, progress, stamps
 from dashboard.record import CohortLine, cache_note
@@ -75,4 +74,4 @@ def test_a_code_span_holds_its_text_whatever_ticks_are_in_it(text: str) -> None:
 
 def test_settings_leave_out_what_says_nothing() -> None:
     chosen = {"timeout": 120.0, "model": "x/y", "reasoning": None, "of": ["a", "b"], "search": True}
-    assert settings(Entrant(0, "ann", "llm", chosen)) == "model x/y, timeout 120, of a, b, search yes"
+    assert settings(chosen) == "model x/y, timeout 120, of a, b, search yes"

@@ -25,7 +25,7 @@ database: season.db
 markets:
   venue: simulator
   show: 12
-  simulator: {{start: 2026-01-04, weeks: {weeks}, markets: 16, events: 6, seed: 1}}
+  simulator: {{start: 2026-01-04, weeks: {weeks}, markets: 16, events: 6}}
 cohorts: {{rounds: 3, count: {cohorts}, bankroll: 1000, corrected_within: 8d}}
 agents:
   - kind: market
@@ -69,7 +69,9 @@ def witnessed(record: Record, committing: Callable[[str], None]) -> None:
             committing(state_hash(connection))
 
 
-def _main(folder: Path, log: Path) -> None:
+def main() -> None:
+    """Play in the folder that the first argument names; the second one names the log."""
+    folder, log = (Path(argument) for argument in sys.argv[1:])
     left = 0
 
     def committing(state: str) -> None:
@@ -86,4 +88,4 @@ def _main(folder: Path, log: Path) -> None:
 
 
 if __name__ == "__main__":
-    _main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main()

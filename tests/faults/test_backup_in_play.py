@@ -1,7 +1,6 @@
 """Backups of a record while another process plays in it: each is good, and of a state that was committed."""
 
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from time import sleep
@@ -16,6 +15,7 @@ from arena.record.schema.database import connect
 from arena.verify.content import verified_content
 from tests.faults.little import write_config
 from tests.program.command_line import ROOT, environment
+from tests.program.forked import quick_program
 from tests.rows import state_of
 
 
@@ -38,7 +38,7 @@ def test_every_backup_made_in_play_is_a_state_that_was_committed(
     Record.open(str(tmp_path / "season.db")).close()
     log = tmp_path / "committed"
     log.write_text(f"{state_of(tmp_path / 'season.db')}\n", "utf-8")
-    words = [sys.executable, "-m", "tests.faults.little", str(tmp_path), str(log)]
+    words = [*quick_program("tests.faults.little"), str(tmp_path), str(log)]
     found, written_meanwhile = list[RecordContent](), 0
     with subprocess.Popen(words, cwd=ROOT, env=environment(), stdin=subprocess.PIPE, text=True) as writer:
         assert writer.stdin is not None

@@ -32,7 +32,7 @@ from tests.program.rehearsal import SUNDAY, content, rows
 from tests.program.running import arena_json
 
 WEEK = timedelta(weeks=1)
-JOBS = ("start", "resolutions", "marks", "boards")
+JOBS = ("start", "resolutions", "marks", "scores")
 ELSEWHERE = "another-machine/1/another"
 """Of who holds that name nobody here knows whether it still lives."""
 
@@ -47,9 +47,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("beside")
     write_config(folder)
     with (folder / "config.yaml").open("a", encoding="utf-8") as config:
-        config.write(
-            "run: {resolutions: 1w, boards: 1w, backup: off, catalogue: off, quotes: off, scores: off}\n"
-        )
+        config.write("run: {resolutions: 1w, backup: off, catalogue: off, quotes: off, scores: 1w}\n")
     with closing(Record.open(str(folder / "whole.db"))) as record:
         play(record, folder)
     return folder

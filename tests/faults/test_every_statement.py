@@ -28,7 +28,7 @@ CONFIG = """\
 markets:
   venue: simulator
   show: 4
-  simulator: {start: 2026-01-04, weeks: 3, markets: 12, events: 4, seed: 1}
+  simulator: {start: 2026-01-04, weeks: 3, markets: 12, events: 4}
 cohorts: {rounds: 2, count: 1}
 budget: {day: 5}
 agents:

@@ -117,6 +117,6 @@ def test_a_restore_leaves_it_alone(held: Path) -> None:
     copy.close()
     source.close()
     words = ["restore", str(held.parent / "b.db"), "--force", "--database", str(held), "--json"]
-    answer = CliRunner().invoke(app, ["db", *words])
+    answer = CliRunner().invoke(app, ["admin", *words])
     assert answer.exit_code == 1
     assert json.loads(answer.stdout)["error"]["code"] == "locked"

@@ -22,19 +22,20 @@ CADENCES = {
     "catalogue": "1w",
     "quotes": "1d",
     "resolutions": "1d",
-    "boards": "1d",
-    "scores": "1w",
-    "retention": "1w",
+    "scores": "1d",
+    "retention": "1d",
 }
 AT_VENUES = {"marks", "catalogue", "quotes", "resolutions"}
 """Not done any more once all cohorts have ended."""
-JOBS = ", ".join(f"{name}: {cadence}" for name, cadence in CADENCES.items())
+JOBS = ", ".join(f"{name}: {cadence}" for name, cadence in CADENCES.items() if name != "retention")
+"""Retention is daily wherever `keep_quotes` is set."""
 CONFIG = f"""\
+seed: 2
 markets:
   venue: simulator
   show: 4
   closes_within: 14d
-  simulator: {{start: {START:%Y-%m-%d}, weeks: 6, markets: 14, events: 7, seed: 2}}
+  simulator: {{start: {START:%Y-%m-%d}, weeks: 6, markets: 14, events: 7}}
 cohorts: {{rounds: 2, count: 2, bankroll: 1000, corrected_within: 8d}}
 run: {{{JOBS}, backup: off, keep_quotes: 1w}}
 agents:

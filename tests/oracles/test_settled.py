@@ -98,7 +98,7 @@ def test_money_and_scores_go_by_one_version_at_every_moment(
 
 @pytest.mark.parametrize("once", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_arena_run_pays_corrections_too(tmp_path: Path, config: str, once: bool) -> None:
-    jobs = "marks: 1w, resolutions: 4d, boards: 1w, scores: off, catalogue: off, quotes: off, backup: off"
+    jobs = "marks: 1w, resolutions: 4d, scores: 1w, catalogue: off, quotes: off, backup: off"
     text = f"{config.replace('RULES', 'realistic')}run: {{{jobs}}}\n"
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     for week in (*range(6), *range(6, 24, 3)) if once else (0,):

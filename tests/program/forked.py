@@ -8,6 +8,7 @@ forked from it too: `tests.program.worker` asks for them.
 
 import atexit
 import json
+import logging
 import os
 import resource
 import select
@@ -17,10 +18,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
 from pkgutil import walk_packages
@@ -29,7 +31,7 @@ from tempfile import TemporaryDirectory
 from typing import TextIO
 from unittest.mock import patch
 
-from tests.program.command_line import ROOT, environment
+from tests.program.command_line import ROOT, command, environment
 
 TIMEOUT = 300
 """Seconds that a command is waited for."""
@@ -43,6 +45,8 @@ RETRY_WAITS = (0.05, 0.2)
 """Between the tries of a call: what the tests ask is on this machine and needs no rest."""
 WORKER = "worker"
 """The name of a process that plays tests."""
+CALL = "call"
+"""The name of one that calls a function, named as entry points are: what Python would start by its module."""
 BROKEN = 70
 """The exit status of one that ended with an error that nobody expected."""
 
@@ -180,6 +184,27 @@ def forks() -> Iterator[Forks]:
             thread.join()
 
 
+def stand_in(program: str, *words: str) -> list[str]:
+    """Return the command of a process that stands for a forked one, where all of this run's share one."""
+    return [sys.executable, "-S", f"{ROOT}/tests/program/worker.py", os.environ[SHARED], program, *words]
+
+
+def quick_command(*words: str) -> list[str]:
+    """Return a command line of `arena` that is forked where all of this run's processes share one."""
+    return stand_in("arena", *words) if SHARED in os.environ else command(*words)
+
+
+def quick_program(module: str) -> list[str]:
+    """Return the command that runs the `main` of a module, forked likewise."""
+    return stand_in(CALL, f"{module}:main") if SHARED in os.environ else [sys.executable, "-m", module]
+
+
+def page_command(name: str) -> list[str]:
+    """Return the command that starts a program of pages without the seconds that it takes to load."""
+    program = next(iter(entry_points(group="arena.pages", name=name)))
+    return stand_in(CALL, program.value)
+
+
 ASKED_BY: dict[int, socket.socket] = {}
 """Who has asked for each process that runs."""
 
@@ -216,13 +241,28 @@ def _become(folder: str, streams: Sequence[str], words: Sequence[str], environ: 
     time.tzset()
     program, *rest = words
     sys.argv = [program, *rest]
-    return _play_tests(*rest) if program == WORKER else _arena()
+    if program == WORKER:
+        return _play_tests(*rest)
+    return _call(*rest) if program == CALL else _arena()
 
 
 def _arena() -> int:
     from arena.cli.main import main
 
     vars(import_module("arena.calls.recorded_ask"))["RETRY_WAITS"] = RETRY_WAITS
+    if SHARED in os.environ:
+        for module in ("arena.operations.page_programs", "arena.cli.dashboard"):
+            vars(import_module(module))["page_command"] = page_command
+    return _status_of(main)
+
+
+def _call(function: str, *words: str) -> int:
+    module, _, name = function.partition(":")
+    sys.argv = [module, *words]
+    return _status_of(lambda: sys.exit(vars(import_module(module))[name]()))
+
+
+def _status_of(main: Callable[[], object]) -> int:
     try:
         main()
     except SystemExit as end:
@@ -264,11 +304,11 @@ LOADED = (
     "scipy.stats", "alembic.command", "apscheduler.triggers.cron", "rich.table", "mcp", "pandas",
     "streamlit.testing.v1", "playwright.sync_api",
 )  # fmt: skip
-PACKAGES = ("markets", "portfolio", "agents", "arena")
+PACKAGES = ("markets", "portfolio", "agents", "arena", "dashboard")
 WARMED = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}
 cohorts: {{rounds: 1, count: 1}}
-run: {{marks: 1w, boards: 1w, scores: 1w, quotes: off, catalogue: off, resolutions: 1w, backup: off}}
+run: {{marks: 1w, scores: 1w, quotes: off, catalogue: off, resolutions: 1w, backup: off}}
 agents:
   - kind: market
   - {{name: sharp, model: demo/sharp, price: {{input: 1, output: 4}}}}
@@ -303,11 +343,13 @@ def _load() -> None:
     from tests.shared_caches import share_caches
 
     share_caches()
+    logging.disable(logging.WARNING)  # Streamlit says that it has no server yet
     found = chain.from_iterable(walk_packages(import_module(name).__path__, f"{name}.") for name in PACKAGES)
     ours = (module.name for module in found if ".migrations" not in module.name)
     for name in (*ours, *LOADED):
         import_module(name)
     import_module("agents.llm.library").litellm()
+    logging.disable(logging.NOTSET)
 
 
 def _warm_up() -> None:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from tests.program.command_line import ROOT, command, environment
-from tests.program.forked import RETRY_WAITS, TIMEOUT, Forks, forks
+from tests.program.forked import RETRY_WAITS, SHARED, TIMEOUT, Forks, forks, page_command
 
 AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
 """What `arena admin verify` says of a record without fault, whatever it went on from and could not prove."""
@@ -45,8 +45,12 @@ def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> "subproc
         )
     if "TZ" in more or not _is_free():
         return loaded().run(folder, words, there)
-    waits = patch("arena.calls.recorded_ask.RETRY_WAITS", RETRY_WAITS)
-    with chdir(folder), patch.dict(os.environ, there, clear=True), waits:
+    with ExitStack() as held:
+        held.enter_context(chdir(folder))
+        held.enter_context(patch.dict(os.environ, there, clear=True))
+        held.enter_context(patch("arena.calls.recorded_ask.RETRY_WAITS", RETRY_WAITS))
+        if SHARED in there:
+            held.enter_context(patch("arena.operations.page_programs.page_command", page_command))
         done = CliRunner().invoke(app, words, prog_name="arena", catch_exceptions=False)
     return subprocess.CompletedProcess(["arena", *words], done.exit_code, done.stdout, done.stderr)
 

@@ -21,7 +21,9 @@ class TamperedRecord:
 
     def __init__(self, path: Path) -> None:
         self._engine = create_engine(
-            "sqlite://", poolclass=StaticPool, connect_args={"isolation_level": None}
+            "sqlite://",
+            poolclass=StaticPool,
+            connect_args={"isolation_level": None, "cached_statements": 1_000},
         )
         self.connection = self._engine.connect()
         driver = self.connection.connection.driver_connection

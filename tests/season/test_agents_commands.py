@@ -1,4 +1,4 @@
-"""`arena show agents` and `show`, and what `arena run --round` says when a model is no longer what it was."""
+"""`arena show agent`, and what `arena run --round` says when a model is no longer what it was."""
 
 import shutil
 from collections.abc import Iterator
@@ -123,8 +123,8 @@ def test_another_model_under_the_same_name_is_told_by_the_round_and_flagged_from
     assert (record["flag"], len(record["models"])) == ("model changed", 2)
     (change,) = record["changes"]
     assert (change["what"], change["before"], change["times"]) == ("model", "m-1", 1)
-    for words in (("list",), ("show", "eve")):
-        shown = run(tmp_path, "agents", *words).stdout
+    for words in ((), ("eve",)):
+        shown = run(tmp_path, "show", "agents", *words).stdout
         assert "[red]" in shown
         assert not CONTROLS & set(told + shown)
     assert "MODEL CHANGED" in run(tmp_path, "show", "agents").stdout
@@ -179,8 +179,8 @@ def test_who_is_no_longer_in_the_config_is_listed_apart_and_a_record_needs_none(
 
 def test_looking_leaves_the_record_as_it_is(season: Path) -> None:
     before = {path.name: path.read_bytes() for path in season.iterdir()}
-    for words in (("list",), ("show", "eve"), ("show", "nobody")):
-        run(season, "agents", *words)
+    for words in ((), ("eve",), ("nobody",)):
+        run(season, "show", "agents", *words)
         assert {path.name: path.read_bytes() for path in season.iterdir()} == before
 
 

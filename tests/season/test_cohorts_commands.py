@@ -1,4 +1,4 @@
-"""`arena cohorts`: what was frozen, who decides, what changed, and a line that fixes what was decided."""
+"""`arena show cohort` and `arena admin cohort`: what was frozen, who decides, and what changed."""
 
 import shutil
 from functools import partial
@@ -69,7 +69,7 @@ def test_the_list_says_what_each_cohort_is_doing(season: Path) -> None:
     held = said(season, "show", "positions", "--cohort", "1", "--open")["total"]["held"]
     assert first["open_positions"] == held > 0
     words = run(season, "show", "cohorts").stdout
-    assert all(word in words for word in ("2026-01-25 00:00", "tracked", "3 of 3", "cohorts show 2"))
+    assert all(word in words for word in ("2026-01-25 00:00", "tracked", "3 of 3", "show cohort 2"))
 
 
 def test_before_the_first_start_the_list_says_how_to_begin(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_show_tells_all_that_was_frozen(season: Path) -> None:
         (1, True, {"played": 3}), (2, True, {"played": 3}),
     ]  # fmt: skip
     assert [each["from_round"] for each in found["code_versions"]] == [1]
-    assert found["head"] == {"round": 2, "head": said(season, "show", "cohort", "--head", "2")["head"]}
+    assert found["head"] == {"round": 2, "head": said(season, "show", "cohort", "2", "--head")["head"]}
     words = run(season, "show", "cohort", "2").stdout
     for part in (
         found["config_hash"],
@@ -106,8 +106,9 @@ def test_show_tells_all_that_was_frozen(season: Path) -> None:
 
 
 def test_a_cohort_that_is_not_there_is_named(season: Path) -> None:
-    for words in (("show", "7"), ("seal", "7"), ("pause", "7"), ("diff", "7", "1")):
-        assert error(season, "cohorts", *words) == ("no_cohort", "there is no cohort 7 here → cohorts: 1, 2")
+    show = ("show", "cohort", "7")
+    for words in (show, (*show, "--head"), ("admin", "cohort", "pause", "7"), (*show, "1")):
+        assert error(season, *words) == ("no_cohort", "there is no cohort 7 here → cohorts: 1, 2")
     assert error(season, "show", "cohort", "one", "2")[0] == "bad_cohort"
 
 
@@ -141,34 +142,34 @@ def test_check_says_what_the_next_cohort_changes(season: Path, copy: Path) -> No
 
 
 def test_a_head_is_checked_however_much_came_later(season: Path, copy: Path) -> None:
-    heads = [said(season, "show", "cohort", "--head", "2", "--round", str(n))["head"] for n in range(3)]
+    heads = [said(season, "show", "cohort", "2", "--head", "--round", str(n))["head"] for n in range(3)]
     assert len({*heads}) == 3
     assert all(len(head) == 64 and set(head) <= HEX for head in heads)
     for _ in range(2):
         assert run(copy, "run", "--round").exit_code == 0
     for number, head in enumerate(heads):
-        found = said(copy, "show", "cohort", "--head", "2", "--check", head.upper())
+        found = said(copy, "show", "cohort", "2", "--head", "--check", head.upper())
         assert found == {"cohort": 2, "round": number, "head": head}
-    words = run(copy, "show", "cohort", "--head", "2", "--check", heads[0]).stdout
+    words = run(copy, "show", "cohort", "2", "--head", "--check", heads[0]).stdout
     assert "what cohort 2 froze, before its first round" in words
-    assert run(copy, "show", "cohort", "--head", "2").stdout.splitlines()[0] not in heads
+    assert run(copy, "show", "cohort", "2", "--head").stdout.splitlines()[0] not in heads
 
 
 def test_what_is_no_head_is_told_apart(season: Path) -> None:
-    head = said(season, "show", "cohort", "--head", "1")["head"]
-    assert error(season, "show", "cohort", "--head", "2", "--check", head) == (
+    head = said(season, "show", "cohort", "1", "--head")["head"]
+    assert error(season, "show", "cohort", "2", "--head", "--check", head) == (
         "no_such_head",
         "no round of cohort 2 has this head; rounds with a head: 0, 1, 2 → it is one of cohort 1",
     )
     assert (
         "or this one was changed: run arena admin verify"
-        in error(season, "show", "cohort", "--head", "2", "--check", "0" * 64)[1]
+        in error(season, "show", "cohort", "2", "--head", "--check", "0" * 64)[1]
     )
-    assert error(season, "show", "cohort", "--head", "2", "--check", "xyz")[0] == "bad_hash"
-    assert error(season, "show", "cohort", "--head", "2", "--round", "3")[0] == "not_over"
+    assert error(season, "show", "cohort", "2", "--head", "--check", "xyz")[0] == "bad_hash"
+    assert error(season, "show", "cohort", "2", "--head", "--round", "3")[0] == "not_over"
     assert (
-        error(season, "show", "cohort", "--head", "2", "--round", "1", "--check", head, status=64)[0]
-        == "two_questions"
+        error(season, "show", "cohort", "2", "--head", "--round", "1", "--check", head, status=64)[0]
+        == "not_together"
     )
 
 
@@ -205,8 +206,8 @@ def test_a_cohort_is_paused_and_resumed(copy: Path) -> None:
     assert states(copy) == ["tracked", "paused"]
     assert error(copy, "admin", "cohort", "pause", "1")[0] == "tracked"
     assert said(copy, "run", "--round")["rounds"] == []
-    assert "decides again" in run(copy, "admin", "cohort", "pause", "2", "--resume").stdout
-    assert "already; nothing was changed" in run(copy, "admin", "cohort", "pause", "2", "--resume").stdout
+    assert "decides again" in run(copy, "admin", "cohort", "resume", "2").stdout
+    assert "already; nothing was changed" in run(copy, "admin", "cohort", "resume", "2").stdout
 
 
 def test_a_cohort_is_ended_once_it_was_asked_whether_that_is_meant(copy: Path) -> None:
@@ -221,8 +222,8 @@ def test_a_cohort_is_ended_once_it_was_asked_whether_that_is_meant(copy: Path) -
         "stopped": True,
         "changed": False,
     }
-    for words in (("pause", "2", "--resume"), ("pause", "2")):
-        assert error(copy, "cohorts", *words)[0] == "stopped"
+    for action in ("resume", "pause"):
+        assert error(copy, "admin", "cohort", action, "2")[0] == "stopped"
     while None in [each["ended_at"] for each in said(copy, "show", "cohorts")["cohorts"]]:
         assert said(copy, "run", "--round")["rounds"] == []
     assert states(copy) == ["ended", "ended"]
@@ -230,11 +231,39 @@ def test_a_cohort_is_ended_once_it_was_asked_whether_that_is_meant(copy: Path) -
     assert said(copy, "admin", "verify")["ok"]
 
 
-@pytest.mark.parametrize("words", [("pause", "1"), ("end", "1", "--yes"), ("seal", "1")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("admin", "cohort", "pause", "1"),
+        ("admin", "cohort", "end", "1", "--yes"),
+        ("show", "cohort", "1", "--head"),
+    ],
+)
 def test_no_record_is_made_where_there_is_none(words: tuple[str, ...], tmp_path: Path) -> None:
     write(tmp_path)
-    assert error(tmp_path, "cohorts", *words)[0] == "no_record"
+    assert error(tmp_path, *words)[0] == "no_record"
     assert not (tmp_path / "arena.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("show", "cohort", "--head"), ("--head", "N")),
+        (("show", "cohort", "1", "--round", "0"), ("--round", "--head")),
+        (("show", "cohort", "1", "--texts"), ("--texts", "OTHER")),
+        (("show", "cohort", "1", "2", "--head"), ("OTHER", "--head")),
+        (("admin", "cohort", "start", "1"), ("N", "start")),
+        (("admin", "cohort", "end", "1", "--at", "2026-01-25"), ("--at", "end")),
+        (("admin", "cohort", "resume", "1", "--yes"), ("--yes", "resume")),
+        (("admin", "cohort", "pause"), ("pause", "N")),
+    ],
+)
+def test_what_makes_no_sense_together_is_refused_by_both_names(
+    words: tuple[str, ...], named: tuple[str, str], season: Path
+) -> None:
+    _, message = error(season, *words, status=64)
+    assert all(name in message.split(" → ")[0].replace(",", "").split() for name in named), message
+    assert states(season) == ["tracked", "playing"]
 
 
 # What changes beside the record

@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 from arena.cohorts.freeze import code_version
 from arena.record.record import Record
 from tests.program.command_line import ROOT, command, environment
-from tests.program.forked import Forked
+from tests.program.forked import Forked, quick_command
 from tests.program.rehearsal import rows
 from tests.program.running import AGREES, arena_json, demo_config, loaded
 
@@ -97,7 +97,7 @@ async def by_protocol(url: str, key: str, share: float) -> dict[str, Any]:
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.types import TextContent
 
-    program, *words = command("outside", "mcp", "--url", url)
+    program, *words = quick_command("outside", "mcp", "--url", url)
     server = StdioServerParameters(command=program, args=words, env=environment(ARENA_KEY=key))
     async with Client(stdio_client(server, sys.stderr)) as client:
 
@@ -264,7 +264,7 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
     before = ann.turn()
     there = environment(ARENA_KEY=keys["bob"])
     (tmp_path / "client.py").write_text(CLIENT.replace("ENV", repr(there)), "utf-8")
-    words = [sys.executable, "client.py", *command("outside", "mcp", "--url", url)]
+    words = [sys.executable, "client.py", *quick_command("outside", "mcp", "--url", url)]
     client = subprocess.Popen(words, cwd=tmp_path, env=there, stdout=subprocess.PIPE, text=True)
     assert client.stdout is not None
     seen = json.loads(client.stdout.readline())

@@ -26,7 +26,7 @@ markets:
   min_volume: 1000
   polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
 cohorts: {{first: 2026-01-04, decide: 1d, rounds: 3, count: 1, corrected_within: 1d}}
-run: {{catalogue: 12h, quotes: off, resolutions: 1d, marks: 1d, boards: off, scores: off, backup: off}}
+run: {{catalogue: 12h, quotes: off, resolutions: 1d, marks: 1d, scores: off, backup: off}}
 agents: [{{kind: market}}]
 """
 
@@ -107,7 +107,7 @@ def test_every_draw_of_a_live_season_is_made_again_and_a_picked_market_is_seen(
 def test_of_prices_that_were_let_go_no_draw_is_made_again(tmp_path: Path, wire: PolymarketWire) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(
-        config.read_text("utf-8").replace("backup: off", "backup: off, retention: 1d, keep_quotes: 1d"),
+        config.read_text("utf-8").replace("backup: off", "backup: off, keep_quotes: 1d"),
         "utf-8",
     )
     rehearse(tmp_path)

@@ -14,7 +14,7 @@ markets:
   closes_within: 20d
   leaky: {start: 2026-01-04, weeks: 2, markets: 20, events: 8}
 cohorts: {rounds: 1, count: 1, corrected_within: 8d}
-run: {quotes: 1d, resolutions: 1d, marks: 1w, boards: off, scores: off, catalogue: off, backup: off}
+run: {quotes: 1d, resolutions: 1d, marks: 1w, scores: off, catalogue: off, backup: off}
 agents: [{kind: oracle}, {kind: leaks}]
 """
 VENUE = """\

@@ -113,6 +113,7 @@ def resolved(folder: Path, **changes: float) -> None:
 
 
 RUN = ("study", "forecastbench", "run", "--baselines", "--prices", "--yes", "--clock", "clock")
+BOARD = ("study", "forecastbench", "board", "--mode", "paper")
 FROM = ("--from", "published", "--clock", "clock")
 
 
@@ -153,9 +154,9 @@ def is_clean(folder: Path) -> bool:
 def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> None:
     """Killed at three calls, nothing is paid twice; what was filed is scored as what is in the record."""
     world(tmp_path, provider)
-    fetched = arena_json("study", "forecastbench", "fetch", *FROM)
-    assert fetched["rows"] == {"market": 10, "dataset": 10}
-    told = arena_json(*RUN[:-3], "--dry", "--clock", "clock")
+    told = arena_json(*RUN[:-3], "--dry", *FROM)
+    fetched = told["set"]
+    assert (fetched["new"], fetched["rows"]) == (True, {"market": 10, "dataset": 10})
     assert (told["estimate"]["calls"]["low"], told["asked"], provider.log) == (
         AGENTS * QUESTION_COUNT,
         False,
@@ -196,10 +197,9 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
     for version, changes in enumerate(({}, {"m0": 0.6}, {"d3": 0.0}), 1):
         resolved(tmp_path, **changes)
-        (one,) = arena_json("study", "forecastbench", "fetch", "--resolutions", *FROM)["rounds"]
+        (one,) = arena_json(*BOARD, "--fetch", *FROM)["fetched"]["rounds"]
         assert (one["version"], one["is_new"], len(one["corrected"])) == (version, True, 2 * (version == 3))
-    board = ("study", "forecastbench", "board", "--mode", "paper")
-    rows = {one["forecaster"]: one for one in arena_json(*board, filed, "--agents")["rows"]}
+    rows = {one["forecaster"]: one for one in arena_json(*BOARD, filed, "--agents")["rows"]}
     here = {"Naive Forecaster", "Imputed Forecaster", "Random Uniform"}
     assert {"a8", "a8 (scratchpad with freeze values)", *here} <= set(rows)
     kept, file = rows["a8 (scratchpad with freeze values)"], rows["a8"]
@@ -220,7 +220,7 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     assert "## Statistics" not in text
     arena_json("share", "export", "exported")
     arena_json("admin", "restore", "exported", "--database", "again.db")
-    again = arena_json(*board, filed, "--agents", "--database", "again.db")["rows"]
+    again = arena_json(*BOARD, filed, "--agents", "--database", "again.db")["rows"]
     assert {one["forecaster"]: one for one in again} == rows
     assert arena_json("show", "cohorts")["cohorts"] == []
 
@@ -228,18 +228,17 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
 def test_several_questions_at_once_and_ctrl_c(tmp_path: Path, provider: FaultyProvider) -> None:
     """Four questions a call: stopped between calls, it goes on with those that were not answered."""
     world(tmp_path, provider)
-    arena_json("study", "forecastbench", "fetch", *FROM)
-    batched = ("study", "forecastbench", "run", "--yes", "--clock", "clock", "--batch", "4")
+    batched = ("study", "forecastbench", "run", "--clock", "clock", "--batch", "4")
     calls = AGENTS * -(-QUESTION_COUNT // 4)
-    assert arena_json(*batched[:2], "--dry", *batched[3:])["estimate"]["calls"]["low"] == calls
+    assert arena_json(*batched, "--dry", *FROM[:2])["estimate"]["calls"]["low"] == calls
     for count in (5, 17):
-        stopped = stop_after(tmp_path, provider, count, batched, signal.SIGINT)
+        stopped = stop_after(tmp_path, provider, count, (*batched, "--yes"), signal.SIGINT)
         error = json.loads(stopped.said().partition("\n")[2])["error"]
         assert (error["code"], "what was answered is kept" in error["message"]) == ("interrupted", True)
         assert is_clean(tmp_path)
-    left = arena_json(*batched[:2], "--dry", *batched[3:])
+    left = arena_json(*batched, "--dry")
     before = len(provider.log)
-    found = arena_json(*batched)
+    found = arena_json(*batched, "--yes")
     assert len(provider.log) - before == left["estimate"]["calls"]["low"] <= calls - 17 + 2 * AT_ONCE
     assert {one["forecasts"] for one in found["agents"] if one["agent"] != "market"} == {ROWS}
     assert found["total"]["usd_known"] == pytest.approx(calls * CENTS)
@@ -252,8 +251,7 @@ def test_several_questions_at_once_and_ctrl_c(tmp_path: Path, provider: FaultyPr
 def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: FaultyProvider) -> None:
     """Nobody goes past the limit, and what was answered before is not asked for again."""
     world(tmp_path, provider, "{arena: 0.03}")
-    arena_json("study", "forecastbench", "fetch", *FROM)
-    only = (*RUN, "--agent", "a1", "--agent", "a2")
+    only = (*RUN, "--from", "published", "--agent", "a1", "--agent", "a2")
     short = arena_json(*only, status=2)
     assert 0.015 < short["total"]["usd"] <= 0.03
     a1, a2, *baselines = short["agents"]
@@ -269,8 +267,7 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, provider: Faul
 def test_an_arenas_agents_get_the_sites_adjustment(tmp_path: Path, provider: FaultyProvider) -> None:
     """Named agents play beside the baselines, and those bear the names by which the site adjusts."""
     world(tmp_path, provider)
-    arena_json("study", "forecastbench", "fetch", *FROM)
-    found = arena_json(*RUN, "--agent", "a1")
+    found = arena_json(*RUN, "--from", "published", "--agent", "a1")
     baselines = {"always-0", "always-0.5", "always-1", "random-uniform", "freeze-value", "naive"}
     assert {one["agent"] for one in found["agents"]} == {"a1", *baselines}
     later = arena_json(*RUN)
@@ -279,9 +276,8 @@ def test_an_arenas_agents_get_the_sites_adjustment(tmp_path: Path, provider: Fau
 
     resolved(tmp_path)
     (tmp_path / "clock").write_text("2026-04-19T00:00Z\n")
-    arena_json("study", "forecastbench", "fetch", "--resolutions", *FROM)
     board = ("study", "forecastbench", "board", "--clock", "clock")
-    waiting = arena_json(*board, status=1)["error"]["message"]
+    waiting = arena_json(*board, "--fetch", "--from", "published", status=1)["error"]["message"]
     assert "the round due 2026-03-01: due 49 days ago" in waiting
     made = arena_json(*board, "--every-round")
     rows = {row["forecaster"]: row for row in made["rows"]}
@@ -331,8 +327,7 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
         for model, prompt in nine
     ] + [f"  - {{kind: crowd, name: {method}, method: {method}, of: [{of}]}}" for method in POOLS]
     (tmp_path / "config.yaml").write_text("\n".join([f"{head}agents:", *lines]))
-    arena_json("study", "forecastbench", "fetch", *FROM)
-    asking = ("study", "forecastbench", "run", "--prompt", "own", "--yes", "--clock", "clock")
+    asking = ("study", "forecastbench", "run", "--prompt", "own", "--yes", *FROM)
     with pytest.raises(AssertionError, match="no prompt superforecaster_base_rates shows prices"):
         arena_json(*asking, "--prices")
     found = arena_json(*asking)
@@ -342,7 +337,6 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
 
     (tmp_path / "clock").write_text("2026-03-12T00:00Z\n")
     resolved(tmp_path)
-    arena_json("study", "forecastbench", "fetch", "--resolutions", *FROM)
     filed = []
     for number, (method, pool) in enumerate(POOLS.items(), 1):
         naming = ("--as", "us", "--model", method, "--n", str(number), "-o", "filed")
@@ -351,7 +345,7 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
         expected = [pool([said_by(*one, int(row["id"][1:])) for one in nine]) for row in rows]
         assert [row["forecast"] for row in rows] == pytest.approx(expected, abs=1e-6)
     assert arena_json("study", "forecastbench", "file", "--check", *filed)["faults"] == []
-    board = arena_json("study", "forecastbench", "board", "--mode", "paper", *filed)
+    board = arena_json(*BOARD, *filed, "--fetch", *FROM)
     scores = {row["forecaster"]: row["dataset"] for row in board["rows"]}
     for method, pool in POOLS.items():
         misses = [(pool([said_by(*one, i) for one in nine]) - i % 2) ** 2 for i in range(5)]
@@ -373,10 +367,9 @@ CANNOT_BE_ASKED: tuple[tuple[list[str], str], ...] = (
 
 def test_what_cannot_be_asked(tmp_path: Path, provider: FaultyProvider) -> None:
     world(tmp_path, provider)
-    arena_json("study", "forecastbench", "fetch", *FROM)
     for words, said in CANNOT_BE_ASKED:
         yes = ["--yes"] if words else []
-        done = arena(tmp_path, "study", "forecastbench", "run", *yes, *words, "--json")
+        done = arena(tmp_path, "study", "forecastbench", "run", *yes, *FROM, *words, "--json")
         assert done.returncode in (1, 64)
         assert said in json.loads(done.stdout)["error"]["message"]
     assert provider.log == []

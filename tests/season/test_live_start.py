@@ -20,7 +20,7 @@ markets:
   min_volume: 0
   polymarket: {{url: "{url}{gamma}", book_url: "{url}{clob}", per_second: 1000}}
 cohorts: {{rounds: 1, count: 2, corrected_within: 1d}}
-run: {{catalogue: off, quotes: off, resolutions: off, marks: off, boards: off, scores: off, backup: off}}
+run: {{catalogue: off, quotes: off, resolutions: off, marks: off, scores: off, backup: off}}
 agents:
   - kind: market
 """

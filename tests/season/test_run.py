@@ -25,12 +25,9 @@ from tests.program.running import agents_of, arena_json
 from tests.provider.replies import fails
 from tests.provider.server import faulty
 
-WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8, seed: 1}"
-WEEKLY = "{marks: 1w, boards: off, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}"
-BUSY = (
-    "{marks: 3d, catalogue: 5d, quotes: 4d, resolutions: 2d, boards: 6d, scores: 6d, backup: off, "
-    "retention: 1w, keep_quotes: 3d}"
-)
+WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8}"
+WEEKLY = "{marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}"
+BUSY = "{marks: 3d, catalogue: 5d, quotes: 4d, resolutions: 2d, scores: 6d, backup: off, keep_quotes: 3d}"
 CONFIG = """\
 markets: {{venue: simulator, show: 8, closes_within: 20d, simulator: {world}}}
 cohorts: {{rounds: {rounds}, count: {count}, bankroll: 1000, corrected_within: 8d}}
@@ -124,7 +121,7 @@ def test_calls_under_way_are_paid_once_when_the_lease_cannot_be_renewed(
 def test_prices_read_between_rounds_are_no_reason_to_refuse_a_backup(tmp_path: Path, thorough: bool) -> None:
     """Every second day with THOROUGH=1, twice a week otherwise."""
     often = "quotes: 12h, backup: 2d" if thorough else "quotes: 2d, backup: 4d"
-    jobs = f"{{{often}, marks: 1w, boards: off, scores: off, catalogue: off, resolutions: off}}"
+    jobs = f"{{{often}, marks: 1w, scores: off, catalogue: off, resolutions: off}}"
     an_arena(tmp_path, jobs, rounds=2, count=1)
     board, events = rehearse(tmp_path)
     kept = [event for event in events if event.kind == "job" and "verified" in event.words]

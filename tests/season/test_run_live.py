@@ -40,7 +40,6 @@ run:
   quotes: {looks}
   resolutions: {looks}
   marks: {looks}
-  boards: {looks}
   scores: {looks}
   backup: off
 agents:

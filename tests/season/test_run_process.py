@@ -27,7 +27,7 @@ from tests.provider.server import FaultyProvider
 from tests.season.paid import asked_in, stored_questions
 
 WEEK = timedelta(weeks=1)
-OFF = "boards: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off"
+OFF = "catalogue: off, quotes: off, resolutions: off, scores: 1w, backup: off"
 SEASON = f"""\
 markets: {{venue: simulator, show: 8, simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}}}
 cohorts: {{rounds: 2, count: 1, corrected_within: 8d}}
@@ -71,7 +71,7 @@ markets:
   show: 6
   simulator: {{start: 2026-01-04, weeks: {weeks}, markets: {markets}, events: {events}}}
 cohorts: {{rounds: 2, count: {cohorts}, corrected_within: 8d}}
-run: {{marks: {marks}, quotes: 4d, catalogue: 1w, boards: 1w, scores: 1w, resolutions: off, backup: off}}
+run: {{marks: {marks}, quotes: 4d, catalogue: 1w, scores: 1w, resolutions: off, backup: off}}
 agents:
   - {{name: three, model: demo/sharp, samples: 3}}
   - {{name: parts, model: demo/hasty, batch: 3}}
@@ -221,7 +221,7 @@ def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> Non
     )
     ended = ["start", "cohort 1", "cohort 1", "cohort 1 has ended"]
     assert told[1:-1] == [*ended, *["corrections"] * (len(told) - 6)]
-    assert set(more) - set(told) == {"marks", "boards"}
+    assert set(more) - set(told) == {"marks", "scores"}
 
 
 ENDS = [("round", 130, "stopped; 1 turn done, and kept\n→ arena run --round continues it"),

@@ -22,8 +22,8 @@ markets:
   closes_within: 20d
   simulator: {{start: 2026-01-04, weeks: 3, markets: 20, events: 8}}
 cohorts: {{rounds: 1, count: 1, bankroll: 1000, corrected_within: 8d}}
-run: {{marks: 1w, boards: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}}
-watch: {{webhook_env: ARENA_WEBHOOK, health: 127.0.0.1:{port}}}
+run: {{marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: 1w, backup: off}}
+watch: {{webhook: $ARENA_WEBHOOK, health: 127.0.0.1:{port}}}
 agents:
   - kind: market
 """
@@ -121,7 +121,7 @@ def test_a_season_pings_and_plays_on_where_nobody_answers(
     config = tmp_path / "config.yaml"
     with serving(Unwell()) as receiver:
         monkeypatch.setenv("ARENA_PING", receiver.url)
-        config.write_text(config.read_text("utf-8").replace("webhook_env: ARENA_WEBHOOK, ", ""))
+        config.write_text(config.read_text("utf-8").replace("webhook: $ARENA_WEBHOOK, ", ""))
         board, _ = rehearse(tmp_path)
     assert (board.rounds, board.failed) == (1, 0)
     assert receiver.asked

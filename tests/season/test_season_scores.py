@@ -56,10 +56,16 @@ def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
                 assert first[told["agent"]][name] == pytest.approx(told[name], abs=1e-6), name
 
 
+def cup_of(season: Path, rules: str) -> str:
+    """Write a tournament of the first cohort's agents, and return its file."""
+    (season / "cup.yaml").write_text(f"cohort: 1\n{rules}\n", "utf-8")
+    return "cup.yaml"
+
+
 def test_a_cohort_is_a_tournament(season: Path) -> None:
     """Sums of peer scores are the leaderboard's means times the questions; who has no model wins nothing."""
     means = {row["agent"]: row for row in asked(season, "board", "--metaculus", "--cohort", "1")["metaculus"]}
-    found = asked(season, "score", "--cohort", "1", "--pool", "1000")
+    found = asked(season, "score", cup_of(season, "pool: 1000"))
     assert found["rows"]
     for row in found["rows"]:
         told = means[row["forecaster"]]
@@ -69,7 +75,7 @@ def test_a_cohort_is_a_tournament(season: Path) -> None:
     assert sum(row["prize"] for row in found["rows"]) == pytest.approx(1000)
     community = means["community"]
     assert (community["outside"], community["questions"]) == (True, found["asked"])
-    old = asked(season, "score", "--cohort", "1", "--pool", "9", "--form", "2022", "--hidden", "1", "--sweep")
+    old = asked(season, "score", cup_of(season, "pool: 9\nform: 2022\nhidden: 1"), "--sweep")
     first = old["rows"][0]
     by_weight = next(row for row in old["sweep"] if row["forecaster"] == first["forecaster"])
     assert by_weight["prizes"]["1"] == pytest.approx(first["prize"])
@@ -155,8 +161,7 @@ def test_metaculus_scores_are_columns_of_the_leaderboard(season: Path, board: An
 @pytest.mark.parametrize("hidden", [1, 2, 99])
 def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> None:
     """As plain loops over the record have it; a period longer than the season hides all of it."""
-    asking = ("score", "--cohort", "1", "--pool", "1000")
-    found = asked(season, *asking, "--form", "peer", "--hidden", str(hidden), "--sweep")
+    found = asked(season, "score", cup_of(season, f"pool: 1000\nform: peer\nhidden: {hidden}"), "--sweep")
     outside = {row["forecaster"] for row in found["rows"] if row["excluded"]}
     with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
         rows = read_forecast_columns(connection, 1)
@@ -164,7 +169,7 @@ def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> 
     scores = {row["forecaster"]: row["score"] for row in found["rows"]}
     assert scores == pytest.approx(peers_by_loops(columns, outside, hidden))
     if hidden == 99:
-        plain = asked(season, *asking)["rows"]
+        plain = asked(season, "score", cup_of(season, "pool: 1000"))["rows"]
         assert scores == pytest.approx({row["forecaster"]: row["score"] for row in plain})
     takes = {name: 0 if name in outside else max(score, 0) ** 2 for name, score in scores.items()}
     prizes = {row["forecaster"]: row["prizes"]["1"] for row in found["sweep"]}
@@ -172,21 +177,64 @@ def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "code"),
+    ("rules", "words", "code"),
     [
-        (("tournament",), "no_tournament"),
-        (("score", "cup.yaml", "--pool", "5"), "two_rules"),
-        (("score", "--cohort", "1", "--sweep"), "no_hidden"),
-        (("score", "--cohort", "1", "--form", "2022", "--sweep"), "no_hidden"),
-        (("score", "--cohort", "99"), "no_cohort"),
-        (("board", "--metaculus", "--provisional"), "two_views"),
-        (("score", "a.csv", "b.csv"), "no_file"),
+        ("pool: 5", ("--sweep",), "no_hidden"),
+        ("form: 2022", ("--sweep",), "no_hidden"),
+        ("hidden_weight: 0.5", (), "no_hidden"),
+        ("cohort: 99", (), "no_cohort"),
+        ("hidden: 2\nexclude: [nobody]", (), "unknown_name"),
     ],
 )
-def test_what_makes_no_sense_is_refused(season: Path, words: tuple[str, ...], code: str) -> None:
-    done = arena(season, "--database", "demo.db", *words, "--json")
+def test_a_cohort_that_cannot_be_a_tournament(
+    season: Path, rules: str, words: tuple[str, ...], code: str
+) -> None:
+    own = rules if rules.startswith("cohort") else f"cohort: 1\n{rules}"
+    (season / "cup.yaml").write_text(own, "utf-8")
+    done = arena(season, "--database", "demo.db", "score", "cup.yaml", *words, "--json")
     error = json.loads(done.stdout)["error"]
     assert (error["code"], bool(error["mend"])) == (code, True)
+
+
+def test_a_hidden_period_of_a_cohort_may_count_in_part(season: Path) -> None:
+    """By the weight of its rules, as a sweep has it for that weight."""
+    rules = "pool: 1000\nhidden: 2"
+    swept = asked(season, "score", cup_of(season, rules), "--sweep")["sweep"]
+    half = asked(season, "score", cup_of(season, f"{rules}\nhidden_weight: 0.5"))
+    assert half["hidden_weight"] == 0.5
+    assert {row["forecaster"]: row["prize"] for row in half["rows"]} == {
+        row["forecaster"]: row["prizes"]["0.5"] for row in swept
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("board", "--metaculus", "--provisional"), "two_views"),
+        (("board", "sharp"), "one_agent"),
+        (("board", "sharp", "sharp"), "one_agent"),
+        (("board", "sharp", "hasty", "blind"), "many_agents"),
+        (("board", "sharp", "hasty", "--by", "price"), "not_together"),
+        (("board", "sharp", "hasty", "--metaculus"), "not_together"),
+        (("board", "sharp", "hasty", "--provisional"), "not_together"),
+        (("board", "sharp", "hasty", "--columns", "agent"), "not_together"),
+    ],
+)
+def test_what_makes_no_sense_on_a_board_is_refused(season: Path, words: tuple[str, ...], code: str) -> None:
+    done = arena(season, "--database", "demo.db", *words, "--json")
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["code"], bool(error["mend"])) == (64, code, True)
+
+
+def test_one_agent_alone_is_shown_by_another_command(season: Path) -> None:
+    done = arena(season, "--database", "demo.db", "board", "sharp")
+    assert (done.returncode, done.stdout) == (64, "")
+    assert "arena show agent sharp" in done.stderr
+
+
+def test_several_files_of_forecasts_are_no_tournament(season: Path) -> None:
+    done = arena(season, "score", "a.csv", "b.csv", "--json")
+    assert json.loads(done.stdout)["error"]["code"] == "no_file"
 
 
 def test_the_method_of_a_season(season: Path, board: Any) -> None:

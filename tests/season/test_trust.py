@@ -282,7 +282,7 @@ CHANGES = {
     "a new file in a folder below": ("extensions/kinds/deep/other.py", ""),
     "a compiled file": ("extensions/__pycache__/evil.cpython-311.pyc", "x"),
     "a library": ("extensions/fast.so", "x"),
-    "a command": ("config.yaml", CONFIG + "heads: {command: [cat]}\n"),
+    "a command": ("config.yaml", CONFIG + "heads: [cat]\n"),
 }
 
 
@@ -299,7 +299,7 @@ def test_what_is_new_or_has_changed_is_asked_again(folder: Path, change: str) ->
 def test_two_configs_of_a_folder_are_both_trusted(folder: Path) -> None:
     good(folder)
     other = folder / "other.yaml"
-    other.write_text(PLAYED + "heads: {command: [cat]}\n", "utf-8")
+    other.write_text(PLAYED + "heads: [cat]\n", "utf-8")
     for words in (["--config", "other.yaml"], []):
         assert CliRunner().invoke(app, ["check", "--trust-extensions", *words]).exit_code == 0
     assert CliRunner().invoke(app, ["check", "--config", "other.yaml"]).exit_code == 0

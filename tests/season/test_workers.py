@@ -41,7 +41,7 @@ markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 4, 
 cohorts: {{rounds: 3, count: 1, corrected_within: 8d}}
 calls: {{at_once: 50, per_provider: {per_provider}}}
 budget: {{arena: {budget}}}
-run: {{workers: true, marks: 1w, boards: off, scores: off,
+run: {{workers: true, marks: 1w, scores: off,
   catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents:
 {agents}
@@ -53,7 +53,7 @@ WORLD_ALONE = """\
 database: {database}
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 2, markets: 15, events: 6}}}}
 cohorts: {{rounds: 2, count: 1, corrected_within: 8d}}
-run: {{workers: {workers}, marks: 1w, boards: off, scores: off,
+run: {{workers: {workers}, marks: 1w, scores: off,
   catalogue: off, quotes: off, resolutions: off, backup: off}}
 agents: [{{kind: random}}, {{kind: oracle}}, {{kind: kelly, of: oracle}}]
 """

@@ -86,7 +86,8 @@ def backup(
 
     Example: arena admin backup before-upgrade.db --database .demo/demo.db
 
-        before-upgrade.db: … bytes, verified. 17 cohorts, …
+        before-upgrade.db: … bytes, verified. 4 cohorts, 20 rounds, 200
+        turns, 84 calls.
         State hash …
 
     Next: arena admin restore FILE
@@ -121,7 +122,7 @@ def restore(
 
     Example: arena admin restore season.zip --database copy.db
 
-        season.zip is now the record copy.db: 17 cohorts, … rows
+        season.zip is now the record copy.db: 4 cohorts, … rows
         State hash …
 
     Next: arena admin verify
@@ -154,8 +155,9 @@ def prune(
 
     Example: arena admin prune --older-than 90d --dry-run
 
-        Of … quotes, as of … UTC:
-          … can be deleted: older, and nothing depends on them
+        Of 2,813 quotes, as of … UTC:
+          0 can be deleted: older, and nothing depends on them
+          2,813 stay: they are in snapshots that turns, fills and marks depend on
 
     Next: arena admin verify
     """

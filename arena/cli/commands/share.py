@@ -25,7 +25,8 @@ def report(
 
     Example: arena share report --cohort 2 -o cohort-2.html
 
-        cohort-2.html: 9 agents, 1 cohort, …
+        cohort-2.html: 10 agents, 1 cohort, … bytes
+        Next: open it in a browser, or send it to someone
 
     Next: arena share site
     """
@@ -56,7 +57,7 @@ def site(
 
     Example: arena share site site
 
-        site: … files, … bytes; … written, 0 removed
+        site: 650 files, … bytes; 650 written, 0 removed
 
     Next: open site/index.html
     """
@@ -100,7 +101,7 @@ def export(
 
     Example: arena share export season.zip --format parquet
 
-        season.zip: … tables, … rows, … bytes as parquet
+        season.zip: 35 tables, 79,107 rows, … bytes as parquet
         State hash …
 
     Next: arena admin restore season.zip --database copy.db

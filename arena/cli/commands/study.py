@@ -37,11 +37,12 @@ def replay(
 
     Example: arena study replay recordings/spring --agents market,random
 
-        Played: … cohorts, … rounds, … turns, in … s.
+        Played: … cohorts, … rounds, … in … s.
+        Next: arena board --database replay-spring.db
 
     Next: arena board --database replay-spring.db
     """
-    from arena.cli.leaderboard_columns import COLUMNS
+    from arena.cli.board_columns import COLUMNS
     from arena.cli.replay import ReplayRequest, play, probe, replay_page
     from arena.rounds.replay import arrange_replay, open_recording
     from arena.rounds.settlement import venue_error
@@ -98,6 +99,10 @@ def whatif(
     --sizing quarter-kelly places new bets, from the stated probabilities; it never sells.
 
     Example: arena study whatif --fill mid --fee none --database .demo/demo.db
+
+        agent              P/L $      then $  difference $  filled  then  rejected
+        sharp         +11,064.67  +13,735.85     +2,671.19     133   133         0
+        hasty         +12,589.15  +16,184.20     +3,595.05     136   136         0
 
     Next: arena board
     """

@@ -1,6 +1,6 @@
-"""Cohorts, rounds, snapshots, turns and calls read back as the nouns they were, in a few queries each.
+"""Cohorts, rounds, snapshots, turns and calls, each read in a few queries.
 
-Also which cohort and which agent a command is about; where there are none such, an error that names those
+Also the cohorts and the agent that a command is about. Where there are none such, the error names those that
 there are.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, case, exists, func, or_
+from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam, case, exists, func
 
-from agents.model import USABLE_STATUSES, Call, CallError, ErrorCode, Forecast, Message, Prompt
+from agents.model import USABLE_STATUSES, Call, CallError, Forecast, Message, Prompt
 from arena.errors import ArenaError
 from arena.record.model.benchmark import FORECASTBENCH
 from arena.record.model.cohort import BENCHMARK, MIN_COVERAGE, REFUSED_CODES, Cohort, UnansweredTurn
@@ -32,6 +32,7 @@ from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
+    AnySelect,
     clause,
     col,
     column_of,
@@ -47,7 +48,6 @@ from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.millionths import ONE
 from markets.model import BY_HAND, Listing, Market, MarketId, Quote, Resolution, Snapshot
 
-# The questions are made once each: that takes longer than to have them answered.
 COHORT_ID: BindParameter[int] = bindparam("cohort_id")
 ROUND_ID: BindParameter[int] = bindparam("round_id")
 SNAPSHOT_ID: BindParameter[int] = bindparam("snapshot_id")
@@ -60,17 +60,10 @@ PLACE: dict[str, Any] = {
     "kind": EntrantRow.kind,
     "at": RoundRow.at,
 }
-"""Where a turn is found, as nouns call it."""
-
-
-def item_of(market: Any) -> ColumnElement[bool]:
-    """That a place in the snapshot of a round is that of a market."""
-    own = SnapshotItemRow.snapshot_id == RoundRow.snapshot_id
-    return clause(own) & clause(SnapshotItemRow.market_id == market)
-
+"""The columns that say where a turn belongs, by the names of the fields for them."""
 
 IS_TRADING = ~col(CohortRow.frozen).contains(f'"stamp":"{BENCHMARK}"')
-"""Whether a cohort plays for money. One that answers a benchmark's questions is in no figure of the arena."""
+"""The condition that a cohort plays for money. One that answers a benchmark is in no figure of the arena."""
 
 LineUps = dict[int, dict[str, int]]
 """The ids of each cohort's entrants, by name and in line-up order."""
@@ -87,17 +80,7 @@ class StoredCohort:
     paused_at: datetime | None = None
     stopped_at: datetime | None = None
     corrected_at: datetime | None = None
-    """When a correction was paid last after it had ended."""
-
-
-NEWEST_COHORT = select(CohortRow.frozen).where(IS_TRADING).order_by(col(CohortRow.number).desc()).limit(1)
-
-
-def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:
-    """How much agents must have forecast to be ranked, from 0 to 1, by one cohort or the newest."""
-    query = NEWEST_COHORT if cohort is None else NEWEST_COHORT.where(CohortRow.number == cohort)
-    frozen = json.loads(connection.scalar(query) or "{}")
-    return float(frozen.get("min_coverage", MIN_COVERAGE) / ONE)
+    """When the last correction was paid after it had ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +92,22 @@ class StoredRound:
     at: datetime
     snapshot_id: int
     done: bool
+
+
+def item_of(market: Any) -> ColumnElement[bool]:
+    """Return the condition that a row of a round's snapshot is about a market."""
+    of_snapshot = SnapshotItemRow.snapshot_id == RoundRow.snapshot_id
+    return clause(of_snapshot) & clause(SnapshotItemRow.market_id == market)
+
+
+def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:
+    """Return how much agents must have forecast to be ranked, from 0 to 1, by one cohort or the newest."""
+    query = select(CohortRow.frozen).where(IS_TRADING).order_by(col(CohortRow.number).desc()).limit(1)
+    if cohort is not None:
+        query = query.where(CohortRow.number == cohort)
+
+    frozen = json.loads(connection.scalar(query) or "{}")
+    return float(frozen.get("min_coverage", MIN_COVERAGE) / ONE)
 
 
 LINE_UPS = (
@@ -127,9 +126,6 @@ COHORTS = select(
     CohortRow.stopped_at,
     CORRECTED_AT.scalar_subquery().label("corrected_at"),
 ).order_by(CohortRow.number)
-OPEN_COHORTS = COHORTS.where(col(CohortRow.ended_at).is_(None))
-
-
 REPLACEMENTS = (
     select(
         EntrantRow.cohort_id,
@@ -143,72 +139,82 @@ REPLACEMENTS = (
 )
 
 
-def _as_played(cohort: Cohort, newest: Mapping[str, Mapping[str, Any]]) -> Cohort:
-    """A cohort with the settings that its agents play by now, in place of those that were replaced."""
-    if not newest:
-        return cohort
-    return replace(cohort, entrants=tuple(replace(x, **newest.get(x.name, {})) for x in cohort.entrants))
-
-
-def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) -> set[str]:
-    """The agents of a cohort that have had a turn, but not one good one; those that only wait too, or not."""
-    rows = connection.execute(TURN_STATUSES_BY_AGENT, {"cohort_id": cohort_id})
-    statuses: dict[str, set[str]] = defaultdict(set)
-    for name, status in rows:
-        statuses[name].add(status)
-    unproven = {name for name, found in statuses.items() if found.isdisjoint(PROVEN_STATUSES)}
-    return {name for name in unproven if waiting or statuses[name] != {"waiting"}}
-
-
 def read_cohorts(
     connection: Connection, line_ups: LineUps | None = None, only_open: bool = False, trading: bool = True
 ) -> list[StoredCohort]:
-    """All cohorts, oldest first, as they are played now; those that answer a benchmark only if not `trading`.
+    """Return all cohorts as they are played now, oldest first; those of benchmarks only if not `trading`.
 
-    Who is in one never changes: it is read once.
+    Line-ups never change: those that are missing in `line_ups` are read and put there.
     """
+    query: AnySelect = COHORTS
+    if only_open:
+        query = query.where(col(CohortRow.ended_at).is_(None))
+    if trading:
+        query = query.where(IS_TRADING)
+    rows = connection.execute(query).all()
+
     known: LineUps = {} if line_ups is None else line_ups
-    query = OPEN_COHORTS if only_open else COHORTS
-    rows = connection.execute(query.where(IS_TRADING) if trading else query).all()
-    fresh = [row.id for row in rows if row.id not in known]
-    for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
+    unknown = [row.id for row in rows if row.id not in known]
+    for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": unknown}).all():
         known.setdefault(cohort_id, {})[name] = entrant_id
+
+    replaced = _read_replacements(connection)
+    cohorts = []
+    for row in rows:
+        cohort = _as_played(cohort_of(row.frozen), replaced[row.id])
+        times = attributes_of(row, "ended_at", "paused_at", "stopped_at", "corrected_at")
+        cohorts.append(StoredCohort(row.id, cohort, known[row.id], **times))
+    return cohorts
+
+
+def _read_replacements(connection: Connection) -> dict[int, dict[str, dict[str, Any]]]:
+    """Return what agents play by in place of what they froze, by the id of the cohort and the agent."""
     replaced: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
     for cohort_id, name, since, settings, prompts in connection.execute(REPLACEMENTS):
         newest = {"since": since, "settings": json.loads(settings), "prompts": json.loads(prompts)}
         replaced[cohort_id][name] = newest
-    return [
-        StoredCohort(
-            id=row.id,
-            cohort=_as_played(cohort_of(row.frozen), replaced.get(row.id, {})),
-            entrant_ids=known[row.id],
-            **attributes_of(row, "ended_at", "paused_at", "stopped_at", "corrected_at"),
-        )
-        for row in rows
-    ]
+    return replaced
 
 
-def read_address(connection: Connection, cohort: int, agent: str) -> str:
-    """Where the server of an agent was when its cohort, by number, began; nothing if it is not known."""
-    query = select(EntrantRow.address).join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
-    found = connection.scalar(query.where(CohortRow.number == cohort, EntrantRow.name == agent))
-    return str(found or "")
+def _as_played(cohort: Cohort, replaced: Mapping[str, Mapping[str, Any]]) -> Cohort:
+    """Return a cohort with the settings that replaced those which its agents froze."""
+    if not replaced:
+        return cohort
+
+    entrants = [replace(entrant, **replaced.get(entrant.name, {})) for entrant in cohort.entrants]
+    return replace(cohort, entrants=tuple(entrants))
 
 
 PROVEN_STATUSES = frozenset[str]((*USABLE_STATUSES, "out"))
-"""Of turns that show that an agent's settings can be played by; who is out once had such a turn."""
-TURN_STATUSES_BY_AGENT = (
-    select(EntrantRow.name, TurnRow.status)
-    .distinct()
-    .select_from(joined(RoundRow, TurnRow, EntrantRow))
-    .where(RoundRow.cohort_id == COHORT_ID)
-)
-PROMPTS = select(PromptRow.hash, PromptRow.text).where(col(PromptRow.hash).in_(IDS))
+"""How turns end that show an agent's settings to work; who is out once had such a turn."""
+
+
+def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) -> set[str]:
+    """Return the agents of a cohort that have had turns, but no good one.
+
+    Those that have only waited for a key are left out unless `waiting`.
+    """
+    query = (
+        select(EntrantRow.name, TurnRow.status)
+        .distinct()
+        .select_from(joined(RoundRow, TurnRow, EntrantRow))
+        .where(RoundRow.cohort_id == cohort_id)
+    )
+    statuses: dict[str, set[str]] = defaultdict(set)
+    for name, status in connection.execute(query):
+        statuses[name].add(status)
+
+    unproven = set[str]()
+    for name, seen in statuses.items():
+        if seen.isdisjoint(PROVEN_STATUSES) and (waiting or seen != {"waiting"}):
+            unproven.add(name)
+    return unproven
 
 
 def read_prompts(connection: Connection, hashes: Collection[str]) -> dict[str, str]:
-    """Texts by hash."""
-    return dict(connection.execute(PROMPTS, {"ids": hashes}).all())
+    """Return the texts of prompts by their hashes."""
+    query = select(PromptRow.hash, PromptRow.text).where(col(PromptRow.hash).in_(hashes))
+    return dict(connection.execute(query).all())
 
 
 ROUND_COLUMNS = (
@@ -222,7 +228,7 @@ ROUNDS = select(*ROUND_COLUMNS).where(RoundRow.cohort_id == COHORT_ID).order_by(
 
 
 def read_rounds(connection: Connection, cohort_id: int) -> list[StoredRound]:
-    """The rounds of a cohort that have begun."""
+    """Return the rounds of a cohort that have begun."""
     return read_nouns(StoredRound, connection.execute(ROUNDS, {"cohort_id": cohort_id}))
 
 
@@ -239,34 +245,32 @@ SNAPSHOT_LISTINGS = (
     .where(SnapshotItemRow.snapshot_id == SNAPSHOT_ID)
     .order_by(SnapshotItemRow.position)
 )
-
-
-def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
-    """A cohort's snapshot at an instant, with its id."""
-    identity = read_snapshot_time(connection, cohort_id, at)
-    if identity is None:
-        return None
-    snapshot_id, taken_at = identity
-    rows = connection.execute(SNAPSHOT_LISTINGS, {"snapshot_id": snapshot_id})
-    items = [(row.shown, _listing(row)) for row in rows]
-    shown, held = ([x for flag, x in items if flag == kind] for kind in (1, 0))
-    return snapshot_id, Snapshot(at, tuple(shown), tuple(held), None if taken_at == at else taken_at)
-
-
 OF_COHORT_AT = (SnapshotRow.cohort_id == COHORT_ID, SnapshotRow.at == AT)
 SNAPSHOT_TIME = select(SnapshotRow.id, SnapshotRow.taken_at).where(*OF_COHORT_AT)
 
 
-def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
-    """When a cohort's snapshot of an instant was really taken; None where there is none."""
-    _, taken_at = read_snapshot_time(connection, cohort_id, at) or (None, None)
-    return taken_at
-
-
-def read_snapshot_time(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, datetime] | None:
-    """The id of a cohort's snapshot, and when it was really looked at."""
+def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
+    """Return the id and the snapshot of a cohort at an instant; None where there is none."""
     row = connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
-    return None if row is None else (row.id, row.taken_at)
+    if row is None:
+        return None
+
+    shown = list[Listing]()
+    held = list[Listing]()
+    for item in connection.execute(SNAPSHOT_LISTINGS, {"snapshot_id": row.id}):
+        market = Market(MarketId(item.market_id), **attributes_of(item, *PAGE_FIELDS))
+        quote = None if item.quote_id is None else quote_of(item, item.quoted_at)
+        kind = shown if item.shown else held
+        kind.append(Listing(market, quote))
+
+    taken_at = None if row.taken_at == at else row.taken_at
+    return row.id, Snapshot(at, tuple(shown), tuple(held), taken_at)
+
+
+def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
+    """Return when a cohort's snapshot of an instant was really taken; None where there is none."""
+    row = connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
+    return None if row is None else row.taken_at
 
 
 SNAPSHOT_PRICES = (
@@ -281,60 +285,45 @@ SNAPSHOT_PRICES = (
 def read_quotes(
     connection: Connection, cohort_id: int, at: datetime
 ) -> tuple[int, datetime, dict[MarketId, Quote | None]] | None:
-    """The snapshot's id, when it was looked at, and its prices without books and pages."""
-    found = read_snapshot_time(connection, cohort_id, at)
-    if found is None:
+    """Return a snapshot's id, when it was taken, and its prices without books and pages."""
+    row = connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
+    if row is None:
         return None
-    snapshot_id, taken_at = found
-    rows = connection.execute(SNAPSHOT_PRICES, {"snapshot_id": snapshot_id})
+
+    # The last item comes first: of a market that is listed twice, the first item counts.
     quotes = dict[MarketId, Quote | None]()
-    for row in rows:  # the last comes first: of a market that is listed twice, the first counts
-        market, prices = MarketId(row.market_id), attributes_of(row, "bid", "ask", "mid", "last")
-        quotes[market] = None if row.quote_id is None else Quote(market, row.quoted_at, **prices)
-    return snapshot_id, taken_at, quotes
-
-
-def _listing(row: Row[Any]) -> Listing:
-    market_id = MarketId(row.market_id)
-    market = Market(market_id, **attributes_of(row, *PAGE_FIELDS))
-    return Listing(market, None if row.quote_id is None else quote_of(row, row.quoted_at))
-
-
-COHORT_COUNT = select(func.count()).select_from(CohortRow)
+    for item in connection.execute(SNAPSHOT_PRICES, {"snapshot_id": row.id}):
+        market = MarketId(item.market_id)
+        quotes[market] = None
+        if item.quote_id is not None:
+            prices = attributes_of(item, "bid", "ask", "mid", "last")
+            quotes[market] = Quote(market, item.quoted_at, **prices)
+    return row.id, row.taken_at, quotes
 
 
 def next_cohort_number(connection: Connection) -> int:
-    """The number of the cohort that starts next: all kinds are counted together."""
-    return int(connection.scalar(COHORT_COUNT) or 0) + 1
+    """Return the number of the cohort that starts next: all kinds are counted together."""
+    count = connection.scalar(select(func.count()).select_from(CohortRow))
+    return int(count or 0) + 1
 
 
-NEWEST_TIME = select(SnapshotRow.at).order_by(col(SnapshotRow.at).desc()).limit(1)
 NEWEST_OF_EACH = (
     select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).correlate(CohortRow)
 )
-"""By the index of each cohort: a year has many thousands of snapshots."""
+"""The newest snapshot of each cohort by the index of it: a year has many thousands of snapshots."""
 NEWEST_TRADING_TIME = (
     select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow).where(IS_TRADING)
 )
-NEWEST_OF_COHORT = NEWEST_TIME.where(SnapshotRow.cohort_id == COHORT_ID)
+NEWEST_OF_COHORT = select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == COHORT_ID)
 
 
 def read_newest_time(connection: Connection, cohort_id: int | None = None) -> datetime | None:
-    """The time of the newest snapshot, of all that trade or of one cohort."""
-    wanted = NEWEST_TRADING_TIME if cohort_id is None else NEWEST_OF_COHORT
-    newest: datetime | None = connection.scalar(wanted, {} if cohort_id is None else {"cohort_id": cohort_id})
-    return newest
-
-
-WENT_ON = or_(col(CohortRow.ended_at).is_(None), column_of(SnapshotRow.at) <= column_of(CohortRow.ended_at))
-NEWEST_PLAYED = (
-    select(func.max(NEWEST_OF_EACH.where(WENT_ON).scalar_subquery())).select_from(CohortRow).where(IS_TRADING)
-)
-
-
-def read_newest_played_time(connection: Connection) -> datetime | None:
-    """The time of the newest snapshot of a cohort that went on: none that pays a correction after its end."""
-    newest: datetime | None = connection.scalar(NEWEST_PLAYED)
+    """Return the time of the newest snapshot, of one cohort or of all that trade."""
+    newest: datetime | None
+    if cohort_id is None:
+        newest = connection.scalar(NEWEST_TRADING_TIME)
+    else:
+        newest = connection.scalar(NEWEST_OF_COHORT, {"cohort_id": cohort_id})
     return newest
 
 
@@ -345,7 +334,7 @@ SAID_LAST = (
     .having(func.max(ResolutionRow.learnt_at) < bindparam("since"))
     .having(func.max(DECIDED_VERSION) < func.max(ResolutionRow.version))
 )
-"""Markets of whose end nothing was learnt for long. A venue is asked on for what a person decided."""
+"""Markets of whose end nothing was learnt for long. What a person decided is asked about on and on."""
 UNRESOLVED_MARKETS = (
     select(MarketRow.id)
     .where(
@@ -358,44 +347,47 @@ UNRESOLVED_MARKETS = (
 
 
 def read_unresolved_markets(connection: Connection, since: datetime) -> list[MarketId]:
-    """Markets that any snapshot held and that have not ended, or of whose end something was learnt since."""
-    return [MarketId(row) for row in connection.scalars(UNRESOLVED_MARKETS, {"since": since})]
-
-
-FOLLOWED_MARKETS = UNRESOLVED_MARKETS.where(MarketRow.first_seen_at <= AT)
+    """Return the markets of snapshots that have not ended, or of whose end something was learnt since."""
+    ids = connection.scalars(UNRESOLVED_MARKETS, {"since": since})
+    return [MarketId(market) for market in ids]
 
 
 def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId]:
-    """Markets that any snapshot held, that were seen by an instant, and that had not ended before it."""
-    return [MarketId(row) for row in connection.scalars(FOLLOWED_MARKETS, {"since": at, "at": at})]
+    """Return the markets of snapshots that were seen by an instant and had not ended before it."""
+    query = UNRESOLVED_MARKETS.where(MarketRow.first_seen_at <= at)
+    return [MarketId(market) for market in connection.scalars(query, {"since": at})]
 
 
+RESOLUTION_FIELDS = tuple(Resolution.__dataclass_fields__)
 RESOLUTIONS = (
-    select(*columns_of(ResolutionRow, Resolution.__dataclass_fields__))
+    select(*columns_of(ResolutionRow, RESOLUTION_FIELDS))
     .where(col(ResolutionRow.market_id).in_(IDS), ResolutionRow.known_at <= AT)
     .order_by(ResolutionRow.market_id, ResolutionRow.version)
 )
 
 
 def read_resolutions(connection: Connection, ids: Collection[MarketId], at: datetime) -> list[Resolution]:
-    """All versions known by then of how these markets ended."""
+    """Return all versions known by then of how these markets ended."""
     return read_nouns(Resolution, connection.execute(RESOLUTIONS, {"ids": ids, "at": at}))
 
 
 def read_learnt_resolutions(
     connection: Connection, ids: Collection[MarketId], at: datetime
 ) -> list[tuple[Resolution, datetime]]:
-    """All versions known by then, each with the decision time at which it was learnt."""
-    rows = connection.execute(RESOLUTIONS.add_columns(ResolutionRow.learnt_at), {"ids": ids, "at": at})
-    nouns = Resolution.__dataclass_fields__
-    return [(Resolution(**attributes_of(row, *nouns)), row.learnt_at) for row in rows]
+    """Return all versions known by then, each with the decision time at which it was learnt."""
+    learnt = []
+    query = RESOLUTIONS.add_columns(ResolutionRow.learnt_at)
+    for row in connection.execute(query, {"ids": ids, "at": at}):
+        resolution = Resolution(**attributes_of(row, *RESOLUTION_FIELDS))
+        learnt.append((resolution, row.learnt_at))
+    return learnt
 
 
 TURN_STATUSES = select(TurnRow.entrant_id, TurnRow.status).where(TurnRow.round_id == ROUND_ID)
 
 
 def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
-    """How each entrant's turn of a round ended, by entrant id."""
+    """Return how each entrant's turn of a round ended, by entrant id."""
     return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
 
 
@@ -405,22 +397,20 @@ FORECAST_COLUMNS = (
     ForecastRow.stage,
     ForecastRow.reason,
 )
-FINAL_FORECASTS = (
-    select(EntrantRow.name, *FORECAST_COLUMNS)
-    .select_from(joined(TurnRow, EntrantRow, ForecastRow))
-    .where(TurnRow.round_id == ROUND_ID, col(EntrantRow.name).in_(IDS), ForecastRow.stage == "final")
-    .order_by(EntrantRow.position, ForecastRow.market_id)
-)
 
 
 def read_final_forecasts(
     connection: Connection, round_id: int, agents: Sequence[str]
 ) -> dict[str, tuple[Forecast, ...]]:
-    """The final forecasts of those of these agents whose turns are in."""
-    if not agents:
-        return {}
-    rows = connection.execute(FINAL_FORECASTS, {"round_id": round_id, "ids": agents})
-    return {name: tuple(forecasts) for name, forecasts in read_grouped_nouns(Forecast, rows).items()}
+    """Return the final forecasts of those of these agents whose turns are in."""
+    query = (
+        select(EntrantRow.name, *FORECAST_COLUMNS)
+        .select_from(joined(TurnRow, EntrantRow, ForecastRow))
+        .where(TurnRow.round_id == round_id, col(EntrantRow.name).in_(agents), ForecastRow.stage == "final")
+        .order_by(EntrantRow.position, ForecastRow.market_id)
+    )
+    forecasts = read_grouped_nouns(Forecast, connection.execute(query))
+    return {name: tuple(own) for name, own in forecasts.items()}
 
 
 NOT_AS_IT_IS = ("prompt", "error", "citations", "usage_doubt")
@@ -434,42 +424,30 @@ CALLS = (
 
 
 def read_calls(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
-    """Every attempt that entrants of a round have made, in order, by entrant id."""
+    """Return every attempt that entrants of a round have made, in order, by entrant id."""
     calls: dict[int, list[Call]] = defaultdict(list)
     for row in connection.execute(CALLS, {"round_id": round_id, "ids": entrant_ids}):
-        calls[row.entrant_id].append(_call(row))
+        messages = tuple(Message(**message) for message in json.loads(row.messages))
+        prompt = Prompt(messages, row.seed, row.stage, row.sample)
+
+        error = None
+        if row.error_code:
+            error = CallError(row.error_code, row.error_message, bool(row.error_retry))
+
+        citations = tuple(json.loads(row.citations))
+        fields = attributes_of(row, *CALL_FIELDS)
+        calls[row.entrant_id].append(Call(prompt, error=error, citations=citations, **fields))
     return calls
 
 
-def _call(row: Row[Any]) -> Call:
-    messages = tuple(Message(**message) for message in json.loads(row.messages))
-    error = CallError(row.error_code, row.error_message, bool(row.error_retry)) if row.error_code else None
-    return Call(
-        Prompt(messages, row.seed, row.stage, row.sample),
-        error=error,
-        citations=tuple(json.loads(row.citations)),
-        **attributes_of(row, *CALL_FIELDS),
-    )
-
-
-SNAPSHOT_MARKS = (
-    select(MarkRow.at)
-    .select_from(joined(MarkRow, SnapshotRow))
-    .where(*OF_COHORT_AT, MarkRow.at == AT)
-    .limit(1)
-)
-
-
 def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
-    """Whether a cohort's holdings were already valued at an instant."""
-    return connection.scalar(SNAPSHOT_MARKS, {"cohort_id": cohort_id, "at": at}) is not None
-
-
-def read_refused_entrants(connection: Connection, round_id: int, code: ErrorCode) -> set[int]:
-    """The entrants whose last call in a round ended in this error."""
-    last = select(func.max(CallRow.id)).where(CallRow.round_id == round_id).group_by(CallRow.entrant_id)
-    rows = select(CallRow.entrant_id).where(col(CallRow.id).in_(last), CallRow.error_code == code)
-    return set(connection.execute(rows).scalars())
+    """Return whether a cohort's holdings were already valued at an instant."""
+    query = (
+        select(MarkRow.at)
+        .select_from(joined(MarkRow, SnapshotRow))
+        .where(SnapshotRow.cohort_id == cohort_id, SnapshotRow.at == at, MarkRow.at == at)
+    )
+    return connection.scalar(query.limit(1)) is not None
 
 
 FAILED_CALLS = (
@@ -518,44 +496,46 @@ def read_unanswered_turns(connection: Connection, round_id: int) -> list[Unanswe
 
 
 def count_facts(connection: Connection) -> dict[str, int]:
-    """How much was played."""
-    played = select(SnapshotItemRow.version_id)
-    events = select(func.count(col(MarketVersionRow.event_id).distinct())).where(
-        col(MarketVersionRow.id).in_(played)
-    )
-    tables = {
-        "cohorts": CohortRow,
-        "rounds": RoundRow,
-        "turns": TurnRow,
-        "entries": EntryRow,
-        "calls": CallRow,
-    }
-    queries = {name: select(func.count()).select_from(table) for name, table in tables.items()} | {
+    """Return how much was played."""
+    shown_pages = col(MarketVersionRow.id).in_(select(SnapshotItemRow.version_id))
+    queries = {
+        "cohorts": select(func.count()).select_from(CohortRow),
+        "rounds": select(func.count()).select_from(RoundRow),
+        "turns": select(func.count()).select_from(TurnRow),
+        "entries": select(func.count()).select_from(EntryRow),
+        "calls": select(func.count()).select_from(CallRow),
         "decision_times": select(func.count(col(RoundRow.at).distinct())),
         "markets": select(func.count(col(SnapshotItemRow.market_id).distinct())),
-        "events": events,
+        "events": select(func.count(col(MarketVersionRow.event_id).distinct())).where(shown_pages),
         "fills": select(func.count()).where(col(EntryRow.kind).in_(("buy", "sell"))),
         "settlements": select(func.count()).where(col(EntryRow.kind).in_(("settle", "refund"))),
     }
     return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
 
 
-def select_cohorts(stored: Sequence[StoredCohort], number: int | None) -> list[StoredCohort]:
-    """The cohort of that number; all of them without one."""
+def select_cohorts(cohorts: Sequence[StoredCohort], number: int | None) -> list[StoredCohort]:
+    """Return the cohort of that number, or all without one. Raise `ArenaError` if there is none."""
     if number is None:
-        return list(stored)
-    found = [each for each in stored if each.cohort.number == number]
-    if not found:
-        known = ", ".join(str(each.cohort.number) for each in stored) or "none yet"
-        raise ArenaError("no_cohort", f"there is no cohort {number} here", f"cohorts: {known}")
-    return found
+        return list(cohorts)
+
+    selected = [stored for stored in cohorts if stored.cohort.number == number]
+    if not selected:
+        numbers = ", ".join(str(stored.cohort.number) for stored in cohorts) or "none yet"
+        raise ArenaError("no_cohort", f"there is no cohort {number} here", f"cohorts: {numbers}")
+    return selected
 
 
-def cohorts_of_agent(stored: Sequence[StoredCohort], agent: str | None) -> list[StoredCohort]:
-    """Those cohorts that an agent plays in; all of them without one."""
-    found = [each for each in stored if agent is None or agent in each.entrant_ids]
-    if agent is not None and not found:
-        where = f"in cohort {stored[0].cohort.number}" if len(stored) == 1 else "here"
-        known = ", ".join(dict.fromkeys(name for each in stored for name in each.entrant_ids)) or "none yet"
+def cohorts_of_agent(cohorts: Sequence[StoredCohort], agent: str | None) -> list[StoredCohort]:
+    """Return the cohorts that an agent plays in, or all without one. Raise `ArenaError` if there is none."""
+    if agent is None:
+        return list(cohorts)
+
+    played = [stored for stored in cohorts if agent in stored.entrant_ids]
+    if not played:
+        where = f"in cohort {cohorts[0].cohort.number}" if len(cohorts) == 1 else "here"
+        names = dict[str, int]()
+        for stored in cohorts:
+            names |= stored.entrant_ids
+        known = ", ".join(names) or "none yet"
         raise ArenaError("no_agent", f"there is no agent {agent!r} {where}", f"agents: {known}")
-    return found
+    return played

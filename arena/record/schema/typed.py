@@ -14,6 +14,7 @@ from functools import cache, reduce
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, TypeVarTuple, cast, overload
 
 import sqlalchemy
+import sqlmodel
 from sqlalchemy import (
     BindParameter,
     Column,
@@ -24,9 +25,8 @@ from sqlalchemy import (
     Result,
     Table,
     bindparam,
-    func,
+    orm,
 )
-from sqlalchemy.util import immutabledict
 from sqlmodel.sql.expression import Select
 
 from arena.record.schema.dialects import BigInt
@@ -38,18 +38,23 @@ Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
 
+and_ = sqlmodel.and_
+or_ = sqlmodel.or_
+case = sqlmodel.case
+exists = sqlalchemy.exists
+func = sqlalchemy.func
+literal = sqlalchemy.literal
+aliased = orm.aliased
+sql_cast = sqlalchemy.cast
+Double = sqlalchemy.Double
+Text = sqlalchemy.Text
+"""What else questions are made of, for who asks them outside of this room."""
+
 IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 """Whatever is asked for by `{"ids": [...]}`: `col(TurnRow.id).in_(IDS)`."""
 
 
-class CoreStatement:
-    """Made into SQL of tables, without the work by which an ORM turns rows into objects: there are none."""
-
-    # Columns of a mapped class ask for that work by setting this, and nothing may.
-    _propagate_attrs: Any = property(lambda _: immutabledict(), lambda _, __: None)
-
-
-class TypedSelect(CoreStatement, Select[*Ts]):
+class TypedSelect(Select[*Ts]):
     """A question in which columns of row classes may stand wherever SQLAlchemy takes its own."""
 
     inherit_cache = True
@@ -80,7 +85,7 @@ AnySelect = TypedSelect[*tuple[Any, ...]]
 """One whose columns are chosen while the program runs."""
 
 
-class Update(CoreStatement, sqlalchemy.Update):
+class Update(sqlalchemy.Update):
     """A change of rows, with conditions as `TypedSelect` has them."""
 
     inherit_cache = True
@@ -89,7 +94,7 @@ class Update(CoreStatement, sqlalchemy.Update):
         return super().where(*map(clause, whereclause))
 
 
-class Delete(CoreStatement, sqlalchemy.Delete):
+class Delete(sqlalchemy.Delete):
     """Rows that go, with conditions as `TypedSelect` has them."""
 
     inherit_cache = True

@@ -72,31 +72,30 @@ CHAIN_LOCK = 0x68656164
 """Who adds to the chain holds this lock on a server; a writer of SQLite is alone anyway."""
 LAST = select(HeadRow.number, HeadRow.hash).order_by(col(HeadRow.number).desc()).limit(1)
 ROUND_ID: Any = bindparam("round_id")
+OF_ROUND_ID = RoundRow.id == ROUND_ID
 ROUND = (
     select(col(CohortRow.number).label("cohort"), RoundRow.number, RoundRow.at)
     .select_from(joined(RoundRow, CohortRow))
-    .where(RoundRow.id == ROUND_ID)
+    .where(OF_ROUND_ID)
 )
 
 
 def _of_entrants(row: Any, *key: Any) -> AnySelect:
-    """Rows of a round by the places of their agents."""
+    """Return the query for rows of a round by the places of their agents."""
     query = select(EntrantRow.position, *key, row.hash).select_from(joined(row, EntrantRow))
     return query.where(row.round_id == ROUND_ID)
 
 
 OF_ROUND: dict[str, AnySelect] = {
-    "snapshot": select(SnapshotRow.hash)
-    .select_from(joined(SnapshotRow, RoundRow))
-    .where(RoundRow.id == ROUND_ID),
+    "snapshot": select(SnapshotRow.hash).select_from(joined(SnapshotRow, RoundRow)).where(OF_ROUND_ID),
     "catalogue": select(SnapshotRow.catalogue)
     .select_from(joined(SnapshotRow, RoundRow))
-    .where(RoundRow.id == ROUND_ID, SnapshotRow.catalogue != ""),
+    .where(OF_ROUND_ID, SnapshotRow.catalogue != ""),
     "evidence": select(GatheringRow.hash).where(GatheringRow.round_id == ROUND_ID),
     "replacement": select(EntrantRow.position, ReplacementRow.hash)
     .select_from(joined(ReplacementRow, EntrantRow))
     .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round))
-    .where(RoundRow.id == ROUND_ID),
+    .where(OF_ROUND_ID),
     "turn": _of_entrants(TurnRow),
     "code": select(EntrantRow.position, TurnRow.code_version)
     .select_from(joined(TurnRow, EntrantRow))
@@ -163,57 +162,77 @@ def add_head(
     round_number: int | None = None,
     derived: Facts | None = None,
 ) -> None:
-    """The next head of the chain, over facts that are added in the same transaction; without any, none.
+    """Add a head to the chain, over facts that are added in the same transaction; without any, none.
 
     Of kinds that are `derived` from cohort and round the facts are not listed.
     """
-    listed, own = _sorted(members), _sorted(derived or {})
-    if not (listed or own):
+    listed = _sorted(members)
+    facts = listed | _sorted(derived or {})
+    if not facts:
         return
+
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({CHAIN_LOCK})")
-    number, previous = next(iter(run_statement(connection, LAST, {})), (0, ""))
-    row = {"number": number + 1, "cohort": cohort, "round": round_number}
-    parts = _parts(listed | own)
-    head_hash = digest([*row.values(), timestamp_text(at), parts, previous])
-    row |= {"at": at, "parts": canonical_bytes(parts), "members": canonical_bytes(listed)}
-    insert_rows(connection, HeadRow.__table__, [row | {"previous": previous, "hash": head_hash}])
+    last = run_statement(connection, LAST, {})
+    number, previous = last[0] if last else (0, "")
+
+    place = {"number": number + 1, "cohort": cohort, "round": round_number}
+    parts = _parts(facts)
+    head = {
+        **place,
+        "at": at,
+        "parts": canonical_bytes(parts),
+        "members": canonical_bytes(listed),
+        "previous": previous,
+        "hash": digest([*place.values(), timestamp_text(at), parts, previous]),
+    }
+    insert_rows(connection, HeadRow.__table__, [head])
 
 
 def add_round_head(connection: Connection, round_id: int) -> None:
-    """The head of a round that is over."""
+    """Add the head of a round that is over."""
     cohort, number, at = connection.execute(ROUND, {"round_id": round_id}).one()
     ledgers = run_statement(connection, LEDGERS_OF_ROUND, {"round_id": round_id})
     add_head(connection, at, {"entry": ledgers}, cohort, number, _round_facts(connection, round_id))
 
 
 def _round_facts(connection: Connection, round_id: int) -> Facts:
-    given = {"round_id": round_id}
-    return _sorted({kind: run_statement(connection, query, given) for kind, query in OF_ROUND.items()})
+    """Return the facts of a round by kind."""
+    return {
+        kind: run_statement(connection, query, {"round_id": round_id}) for kind, query in OF_ROUND.items()
+    }
 
 
 def _sorted(facts: Facts) -> dict[str, list[list[Any]]]:
-    return {kind: lines for kind, found in facts.items() if (lines := sorted(map(list, found)))}
+    """Return facts in order, as lists; without the kinds that have none."""
+    ordered = {}
+    for kind, lines in facts.items():
+        in_order = sorted(map(list, lines))
+        if in_order:
+            ordered[kind] = in_order
+    return ordered
 
 
-def _parts(facts: Facts) -> list[list[Any]]:
-    return [[kind, len(lines), digest(lines)] for kind, lines in sorted(_sorted(facts).items())]
+def _parts(facts: Mapping[str, list[list[Any]]]) -> list[list[Any]]:
+    """Return the parts of a head over facts that are in order."""
+    return [[kind, len(lines), digest(lines)] for kind, lines in sorted(facts.items())]
 
 
 def begin_chain(connection: Connection, at: datetime) -> None:
-    """The first head of a record from before there was a chain: it covers all that is there."""
-    found: dict[str, list[Any]] = {
-        kind: [plain_value(tuple(row)) for row in connection.execute(query)] for kind, query in BEFORE.items()
-    }
-    found["round"] = [
-        [cohort, number, digest(_parts(_round_facts(connection, round_id)))]
-        for round_id, cohort, number in connection.execute(ROUNDS_OVER).all()
-    ]
-    add_head(connection, at, found)
+    """Add the first head of a record from before there was a chain: it covers all that is there."""
+    facts: dict[str, list[Any]] = {}
+    for kind, query in BEFORE.items():
+        facts[kind] = [plain_value(tuple(row)) for row in connection.execute(query)]
+
+    facts["round"] = []
+    for round_id, cohort, number in connection.execute(ROUNDS_OVER).all():
+        parts = _parts(_sorted(_round_facts(connection, round_id)))
+        facts["round"].append([cohort, number, digest(parts)])
+    add_head(connection, at, facts)
 
 
 def last_lines(connection: Connection, entrant_ids: Iterable[int]) -> list[Any]:
-    """The last lines of some ledgers, as facts."""
+    """Return the last lines of some ledgers, as facts."""
     ids = list(entrant_ids)
     return list(connection.execute(LEDGERS.where(col(EntrantRow.id).in_(IDS)), {"ids": ids}))
 
@@ -232,35 +251,38 @@ class Publication:
 
 
 FIELDS = tuple(Publication.__dataclass_fields__)
-PUBLICATIONS = select_noun(Publication, PublicationRow)
 HEAD_FIELDS = ("number", "cohort", "round", "at", "parts", "previous")
-HEADS = select(*columns_of(HeadRow, HEAD_FIELDS), col(HeadRow.hash).label("head")).order_by(HeadRow.number)
 
 
 def read_publication(connection: Connection) -> Publication | None:
-    """How far the heads were published to where they went last; None where they went nowhere."""
-    return next(iter(read_nouns(Publication, connection.execute(PUBLICATIONS))), None)
+    """Return how far the heads were published to where they went last; None where they went nowhere."""
+    rows = connection.execute(select_noun(Publication, PublicationRow))
+    publications = read_nouns(Publication, rows)
+    return publications[0] if publications else None
 
 
 def read_newest_head(connection: Connection) -> int:
-    """The number of the newest head; 0 where there is none."""
+    """Return the number of the newest head; 0 where there is none."""
     return int(connection.scalar(select(func.max(HeadRow.number))) or 0)
 
 
 def read_heads_after(connection: Connection, number: int, most: int) -> list[dict[str, Any]]:
-    """The heads that follow one, as they are published."""
-    rows = connection.execute(HEADS.where(col(HeadRow.number) > number).limit(most))
+    """Return the heads that follow one, as they are published."""
+    columns = columns_of(HeadRow, HEAD_FIELDS)
+    query = select(*columns, col(HeadRow.hash).label("head")).where(col(HeadRow.number) > number)
+
+    rows = connection.execute(query.order_by(HeadRow.number).limit(most))
     return [plain_value(dict(row._mapping)) | {"parts": json.loads(row.parts)} for row in rows]
 
 
 def read_published_heads(connection: Connection) -> PublishedHeads:
-    """How far the heads were published, for the arena's status."""
+    """Return how far the heads were published, for the arena's status."""
     state = read_publication(connection) or Publication("")
     newest = read_newest_head(connection)
     return PublishedHeads(newest, state.number, state.at, state.failing_since, state.error)
 
 
 def put_publication(connection: Connection, publication: Publication) -> None:
-    """How far it went, in place of what was known of this target or another one."""
+    """Put how far the heads went in place of what was known of this target or another one."""
     connection.execute(delete(PublicationRow))
     insert_rows(connection, PublicationRow.__table__, [attributes_of(publication, *FIELDS)])

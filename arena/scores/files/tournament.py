@@ -55,7 +55,13 @@ class TournamentSettings(BaseModel):
     form: Literal["peer", "2022"] = Field(
         "peer", description="Peer scores with squared sums, or relative scores as of 2022."
     )
-    forecasts: str = Field(description="The CSV of forecasts, beside this file.")
+    forecasts: str | None = Field(None, description="The CSV of forecasts, beside this file.")
+    cohort: int | None = Field(
+        None, ge=1, description="In place of forecasts: the agents of this cohort play, on its markets."
+    )
+    hidden: int | None = Field(
+        None, ge=1, description="(cohort) So many rounds from a market's first are its hidden period."
+    )
     pool: float = Field(0, ge=0, allow_inf_nan=False, description="The prize pool, in dollars.")
     minimum_prize: float = Field(
         0, ge=0, allow_inf_nan=False, description="Smaller prizes are not paid but shared among the others."
@@ -72,9 +78,14 @@ class TournamentSettings(BaseModel):
         description="The weight of the time until hidden_until: in coverage, by peer also in scores.",
     )
 
+    @property
+    def source(self) -> str:
+        """Return where the forecasts are from, in words: a file or a cohort."""
+        return self.forecasts or f"cohort {self.cohort}"
+
 
 def read_settings(path: Path) -> TournamentSettings:
-    """The rules in a file; raises `ConfigErrors` with every mistake in them."""
+    """Return the rules in a file; raise `ConfigErrors` with every mistake in them."""
     document = read(path)
     if isinstance(document.value.get("form"), int):
         document.value["form"] = str(document.value["form"])
@@ -87,6 +98,8 @@ def read_settings(path: Path) -> TournamentSettings:
 
 
 def _check_settings(document: Document, settings: TournamentSettings) -> None:
+    """Note rules that contradict each other."""
+    _check_source(document, settings)
     for key in PEER_KEYS if settings.form == "2022" else ():
         if key in document.value:
             words = f"a tournament of the form 2022 has no {key}. Remove it"
@@ -98,6 +111,18 @@ def _check_settings(document: Document, settings: TournamentSettings) -> None:
     for name, weight in settings.weights.items():
         if not 0 <= weight < float("inf"):
             document.add(("weights", name), f"{weight:g}", "a number from 0 on")
+
+
+def _check_source(document: Document, settings: TournamentSettings) -> None:
+    """Note where it is not plain whose forecasts count: those of a file, or those of a cohort."""
+    if settings.forecasts is None and settings.cohort is None:
+        document.add(("forecasts",), "nothing", "a CSV beside this file, or cohort: the number of one")
+    if settings.cohort is not None and settings.forecasts is not None:
+        words = "forecasts come from a file or from a cohort. Remove forecasts or cohort"
+        document.add(("cohort",), f"{settings.cohort}", "no forecasts beside it", words)
+    if settings.hidden is not None and settings.cohort is None:
+        words = "hidden counts the rounds of a cohort. Write the column hidden_until in the CSV instead"
+        document.add(("hidden",), f"{settings.hidden}", "only with cohort", words)
 
 
 REQUIRED_COLUMNS = ("question", "forecaster")
@@ -225,7 +250,7 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
     if rules.form == "2022" and mode != "exact":
         raise ArenaError("no_mode", "a tournament of the form 2022 has one mode", "leave out --mode")
     if rules.hidden_weight is not None and entries.hidden_until is None:
-        hint = f"add the column hidden_until to {rules.forecasts}"
+        hint = "add hidden: 2" if rules.cohort else f"add the column hidden_until to {rules.source}"
         raise ArenaError("no_hidden", "hidden_weight is given, and no question has a hidden period", hint)
     for key, stated, there in (
         ("exclude", rules.exclude, entries.forecaster),
@@ -234,7 +259,7 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
     ):
         for name in stated:
             if name not in there:
-                what = f"{key} names {name!r}, which is not in {rules.forecasts}"
+                what = f"{key} names {name!r}, which is not in {rules.source}"
                 raise ArenaError("unknown_name", what, "correct or remove the name")
 
 

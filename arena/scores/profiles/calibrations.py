@@ -10,8 +10,10 @@ from arena.record.model.columns import Floats, ForecastColumns, Ints, answered_r
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
-from arena.record.queries.progress import resolutions_basis
+from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
+from arena.record.schema.typed import col, func, joined, select
+from arena.record.schema.world import ResolutionRow
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import MARKET
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
@@ -42,8 +44,24 @@ class CohortCalibrations:
     market: ForecasterCalibration
 
 
+def _resolutions_basis(connection: Connection, cohort: int) -> str:
+    """Return how far the ends of a cohort's markets are: another text with each end and each round."""
+    is_of_cohort = CohortRow.number == cohort
+    shown = (
+        select(SnapshotItemRow.market_id)
+        .select_from(joined(CohortRow, RoundRow))
+        .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == RoundRow.snapshot_id)
+        .where(is_of_cohort, SnapshotItemRow.shown == 1)
+    )
+    ends = select(func.count(), func.coalesce(func.max(ResolutionRow.id), 0))
+    count, last = connection.execute(ends.where(col(ResolutionRow.market_id).in_(shown))).one()
+
+    rounds = select(func.count()).select_from(joined(RoundRow, CohortRow)).where(is_of_cohort)
+    return f"{count} ends in {connection.scalar(rounds)} rounds, the last is {last}"
+
+
 CALIBRATIONS = CacheKind(
-    "calibration", "cohort calibration 3", TypeAdapter(CohortCalibrations), resolutions_basis
+    "calibration", "cohort calibration 3", TypeAdapter(CohortCalibrations), _resolutions_basis
 )
 """The calibrations of a cohort by its number."""
 

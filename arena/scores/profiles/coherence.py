@@ -7,10 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.record.model.columns import ForecastColumns, Ints, rows_of_agent, take_rows
+from agents.model import USABLE_STATUSES
+from arena.record.model.columns import ForecastColumns, Ints, factorize, rows_of_agent, take_rows
 from arena.record.model.columns import stated_belief as probability
-from arena.record.queries.forecasts import read_forecast_pairs
+from arena.record.queries.cohorts import item_of
+from arena.record.queries.forecasts import read_ends
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import aliased, col, joined, select
+from arena.record.schema.world import QuoteRow
 from arena.scores.rules.statements.blind_forecasts import BlindEffect, blind_effect
 from arena.scores.rules.statements.coherence import CoherenceScore, coherence, dutch_book
 from markets.ladders import MarketFamily
@@ -84,9 +90,30 @@ def _family_statements(
     return _FamilyStatements(rows, labels, shape, rung)
 
 
+BLIND = aliased(ForecastRow, name="before")
+FINAL = aliased(ForecastRow, name="after")
+ASKED_TWICE = (FINAL.turn_id == BLIND.turn_id) & (FINAL.market_id == BLIND.market_id)
+
+
 def blind_of(connection: Connection, agent: str) -> BlindEffect:
-    """An agent's answers before and after it was shown the prices, over all its cohorts."""
-    rows = read_forecast_pairs(connection, agent)
-    return blind_effect(
-        probability(rows.before), probability(rows.after), probability(rows.price), rows.outcome, rows.market
+    """Return what an agent's answers gained from being shown the prices, over all its cohorts.
+
+    Markets without a mid are left out.
+    """
+    query = (
+        select(BLIND.market_id, BLIND.probability, FINAL.probability, QuoteRow.mid)
+        .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
+        .join(BLIND, BLIND.turn_id == TurnRow.id)
+        .join(FINAL, ASKED_TWICE)
+        .join(SnapshotItemRow, item_of(BLIND.market_id))
+        .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
+        .where(BLIND.stage == "blind", FINAL.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES))
+        .where(EntrantRow.name == agent, col(QuoteRow.mid).is_not(None))
+        .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
+    rows = connection.execute(query).all()
+    markets, market = factorize([row[0] for row in rows])
+    before, after, price = np.array([row[1:] for row in rows], dtype=np.int64).reshape(-1, 3).T
+
+    outcome = read_ends(connection, markets).outcome[market]
+    return blind_effect(probability(before), probability(after), probability(price), outcome, market)

@@ -1,4 +1,4 @@
-"""`arena forecastbench`: published files in, published figures out."""
+"""`arena study forecastbench`: published files in, published figures out."""
 
 import csv
 import gzip
@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from arena.cli.forecastbench import SITE_COLUMNS
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.files.forecastbench_board import Outcome, ScoredForecast, rounds_left_out
 from arena.verify import verify
@@ -23,7 +22,15 @@ from tests.program.in_process import answered, invoke
 from tests.rows import rows_in
 from tests.serving import Reply, Request, Server, serving
 
-run, answer = partial(invoke, "forecastbench"), partial(answered, "forecastbench")
+BENCH = ("study", "forecastbench")
+run, answer = partial(invoke, *BENCH), partial(answered, *BENCH)
+SITE_COLUMNS = [
+    "Rank", "Team", "Model Organization", "Model", "Dataset", "N dataset", "Dataset 95% CI", "Market",
+    "N market", "Market 95% CI", "Overall", "N", "Overall 95% CI", "Supers > Forecaster?",
+    "p-val Supers > Forecaster?", "Forecaster > Public?", "p-val Forecaster > Public?", "Pct times № 1",
+    "Pct times top 5%", "Peer", "BSS", "Brier Dataset", "Brier Market", "Brier Overall",
+]  # fmt: skip
+"""The columns of the benchmark's own CSV."""
 
 
 @pytest.fixture
@@ -70,8 +77,7 @@ def test_the_golden_board_by_command(bench: Path) -> None:
     wanted = json.loads((bench / "golden_scores.json").read_text())["scores"]["market_brier"]
     done = run("board", "--csv", bench / "golden_forecasts.csv.gz")
     head, *lines = csv.reader(io.StringIO(done.stdout))
-    assert tuple(head) == SITE_COLUMNS
-    assert len(head) == 24
+    assert head == SITE_COLUMNS
     rows = [dict(zip(head, line, strict=True)) for line in lines]
     assert {row["Model"] for row in rows} == set(wanted)
     for row in rows:  # the tournament, whose markets are as hard as they were for the crowd
@@ -249,7 +255,7 @@ def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
     bad["forecasts"][30]["reasoning"] = 5
     bad["question_set"] = "another"
     file = write(tmp_path, "bad.json", bad)
-    done = run("check", "--questions", given[1], file, "--json")
+    done = run("file", "--check", "--questions", given[1], file, "--json")
     assert done.exit_code == 1
     assert [(one["row"], one["field"]) for one in json.loads(done.stdout)["faults"]] == [
         (None, "question_set"),
@@ -262,7 +268,7 @@ def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
     assert (done.exit_code, "row 4, forecast: 3 is not a number from 0 to 1" in done.stderr) == (1, True)
     broken = tmp_path / "broken.json"
     broken.write_text("{")
-    done = run("check", "--questions", given[1], broken, file, "--json")
+    done = run("file", "--check", "--questions", given[1], broken, file, "--json")
     assert [one["field"] for one in json.loads(done.stdout)["faults"]] == [
         "file",
         "question_set",
@@ -271,7 +277,7 @@ def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
         "resolution_date",
         "reasoning",
     ]
-    fine = run("check", "--questions", given[1], given[-1])
+    fine = run("file", "--check", "--questions", given[1], given[-1])
     assert (fine.exit_code, "no fault" in fine.stdout) == (0, True)
 
 
@@ -292,7 +298,7 @@ def test_what_a_board_cannot_be_made_of(tmp_path: Path, change: list[str], said:
 
 
 def keep(folder: Path) -> list[object]:
-    """A record beside a folder of published files."""
+    """A record, a config, and a folder of published files."""
     for name, part in (
         ("q.json", "question_sets/2026-03-01-llm.json"),
         ("r.json", "resolution_sets/2026-03-01_resolution_set.json"),
@@ -300,23 +306,36 @@ def keep(folder: Path) -> list[object]:
         target = folder / "published" / part
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((folder / name).read_bytes())
-    return ["--database", folder / "arena.db", "--from", folder / "published"]
+    return [*record_of(folder), "--from", folder / "published"]
+
+
+def record_of(folder: Path) -> list[object]:
+    """The options that name a config with an agent that needs no key, and its record."""
+    (folder / "config.yaml").write_text("markets: {venue: polymarket, show: 10}\nagents: [{kind: market}]\n")
+    (folder / "clock").write_text("2026-03-01T12:00Z\n")
+    return ["--config", folder / "config.yaml", "--database", folder / "arena.db"]
+
+
+READ = ("run", "--dry")
+"""What stores a question set, and asks nobody."""
+FETCH = ("board", "--fetch", "--mode", "paper")
 
 
 def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path: Path) -> None:
     given = round_files(tmp_path)
     place = keep(tmp_path)
-    kept = answer("fetch", *place)
+    kept = answer(*READ, *place)["set"]
     bytes_ = (tmp_path / "q.json").read_bytes()
     assert (kept["name"], kept["version"], kept["new"]) == ("2026-03-01-llm.json", 1, True)
     assert kept["sha256"] == hashlib.sha256(bytes_).hexdigest()
     assert kept["rows"] == {"market": 20, "dataset": 20}
-    assert answer("fetch", "--due", "2026-03-01", *place)["new"] is False
-    (first,) = answer("fetch", "--resolutions", *place)["rounds"]
+    again = answer(*READ, "--due", "2026-03-01", *place)["set"]
+    assert again == kept | {"new": False}
+    (first,) = answer(*FETCH, *place, *given[4:])["fetched"]["rounds"]
     assert {key: first[key] for key in ("version", "dataset", "market", "open", "priced_at")} == {
         "version": 1, "dataset": 20, "market": 19, "open": 1, "priced_at": "2026-03-20",
     }  # fmt: skip
-    assert answer("fetch", "--resolutions", *place)["rounds"][0]["is_new"] is False
+    assert answer(*FETCH, *place, *given[4:])["fetched"]["rounds"][0]["is_new"] is False
 
     resolved = json.loads((tmp_path / "r.json").read_text())
     rows = resolved["resolutions"]
@@ -324,12 +343,13 @@ def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path
     rows[20]["resolution_date"] = "2026-03-21"
     del rows[-1]
     write(tmp_path, "r.json", resolved)
-    (second,) = answer("fetch", "--resolutions", *keep(tmp_path))["rounds"]
+    (second,) = answer(*FETCH, *keep(tmp_path), *given[4:])["fetched"]["rounds"]
     assert (second["version"], second["moved"], second["added"], second["gone"]) == (2, 1, 0, 1)
     assert second["corrected"] == ["fred d0 at 2026-03-08: 0 → 1"]
 
-    rows = answer("board", "--every-round", *place[:2], *given[4:])["rows"]
-    assert (rows[0]["n_dataset"], rows[0]["n_market"]) == (20, 18)
+    made = answer("board", "--every-round", *place[:4], *given[4:])
+    rows = made["rows"]
+    assert (made["fetched"], rows[0]["n_dataset"], rows[0]["n_market"]) == (None, 20, 18)
     assert rows[0]["brier_dataset"] == pytest.approx((19 * 0.04 + 0.64) / 20, abs=0.02)
     with open_read_only(str(tmp_path / "arena.db")) as engine, reading(engine) as connection:
         assert verify(connection) == []
@@ -345,16 +365,34 @@ def test_a_round_is_kept_byte_for_byte_and_corrections_are_new_versions(tmp_path
     assert {("benchmark_file", "sha256"), ("benchmark_file", "hash"), ("benchmark_file", "version")} <= found
 
 
+def test_changed_outcomes_are_said_even_where_no_board_can_be_made(tmp_path: Path) -> None:
+    """They are stored, and named on standard error, so that CSV and JSON stay what they are."""
+    given = round_files(tmp_path)
+    place = keep(tmp_path)
+    answer(*READ, *place)
+    done = run(*FETCH, *place)
+    assert (done.exit_code, "nothing to score" in done.stderr) == (1, True)
+    assert "2026-03-01-llm.json: version 1, new" in done.stderr
+
+    resolved = json.loads((tmp_path / "r.json").read_text())
+    resolved["resolutions"][0]["resolved_to"] = 1.0
+    write(tmp_path, "r.json", resolved)
+    done = run(*FETCH, "--csv", *keep(tmp_path), *given[4:])
+    assert (done.exit_code, done.stdout.partition(",")[0]) == (0, "Model")
+    assert "2026-03-01-llm.json: version 2, new" in done.stderr
+    assert "changed: fred d0 at 2026-03-08: 0 → 1" in done.stderr
+
+
 def test_what_is_not_there_to_keep(tmp_path: Path) -> None:
-    place = ["--database", tmp_path / "arena.db", "--from", tmp_path]
+    place = [*record_of(tmp_path), "--from", tmp_path]
     for given, said in (
-        (["fetch", "--due", "March"], "'March' is not a day"),
-        (["fetch"], "has no question set"),
-        (["fetch", "--due", "2026-03-01"], "has no question set due 2026-03-01"),
-        (["fetch", "--resolutions"], "the record has no question set"),
-        (["fetch", "--from", tmp_path / "absent"], "there is no folder"),
+        ([*READ, "--due", "March"], "'March' is not a day"),
+        (READ, "has no question set"),
+        ([*READ, "--due", "2026-03-01"], "has no question set due 2026-03-01"),
+        (FETCH, "the record has no question set"),
+        ([*READ, "--from", tmp_path / "absent"], "there is no folder"),
     ):
-        done = run(*given, *place) if "--from" not in given else run(*given, *place[:2])
+        done = run(*given, *place) if "--from" not in given else run(*given, *place[:4])
         assert done.exit_code in (1, 64)
         assert said in done.stderr
     with closing(sqlite3.connect(tmp_path / "arena.db")) as database:  # a record of schema 0006
@@ -362,7 +400,7 @@ def test_what_is_not_there_to_keep(tmp_path: Path) -> None:
         database.execute("UPDATE alembic_version SET version_num = '0006'")
         database.commit()
     round_files(tmp_path)
-    assert answer("fetch", *keep(tmp_path))["new"] is True
+    assert answer(*READ, *keep(tmp_path))["set"]["new"] is True
 
 
 def test_answers_are_filed_in_the_published_form_or_not_at_all(tmp_path: Path) -> None:
@@ -394,7 +432,7 @@ def test_answers_are_filed_in_the_published_form_or_not_at_all(tmp_path: Path) -
         "organization", "model", "model_organization", "question_set", "forecast_due_date", "forecasts",
     ]  # fmt: skip
     assert data["forecasts"][0] == forecast("manifold", "m1", None, 0.25)
-    assert run("check", *given[:2], file).exit_code == 0
+    assert run("file", "--check", *given[:2], file).exit_code == 0
     assert filed(lines[1:]).exit_code == 0
     again = filed(lines)
     assert (again.exit_code, "already exists with other content" in again.stderr) == (1, True)
@@ -407,8 +445,10 @@ class Published(Server):
     def __init__(self, replies: dict[str, list[Reply]]) -> None:
         super().__init__()
         self.replies = replies
+        self.asked: list[str] = []
 
     def respond(self, request: Request) -> Reply:
+        self.asked.append(request.target)
         left = self.replies.get(request.target.rpartition("/")[2], [Reply(b"404: Not Found", 404)])
         return left.pop(0) if len(left) > 1 else left[0]
 
@@ -419,27 +459,54 @@ SET, LATEST, RESOLVED = "2026-03-01-llm.json", "latest-llm.json", "2026-03-01_re
 def over_http(folder: Path, replies: dict[str, list[Reply]], *given: object) -> tuple[Any, int]:
     """What a command answers that reads from a server, and how many files the record has then."""
     with serving(Published(replies)) as server:
-        done = run(*given, "--from", f"{server.url}/datasets", "--database", folder / "arena.db")
+        done = run(*given, "--from", f"{server.url}/datasets", *record_of(folder))
     return done, rows_in(folder / "arena.db", "SELECT count(*) FROM benchmark_file")[0][0]
 
 
 def test_published_files_come_over_the_network(tmp_path: Path) -> None:
-    round_files(tmp_path)
+    files = round_files(tmp_path)[4:]
     asked, pointer = (tmp_path / "q.json").read_bytes(), Reply(f"{SET}\n".encode())
     busy, packed = Reply(b"", 429, {"Retry-After": "0"}), {"Content-Encoding": "gzip"}
     set_file = Reply(gzip.compress(asked), headers=packed)
-    given = ["fetch", "-o", tmp_path / "copy", "--json"]
-    done, kept = over_http(tmp_path, {LATEST: [pointer], SET: [busy, set_file]}, *given)
-    assert (done.exit_code, kept, json.loads(done.stdout)["new"]) == (0, 1, True)
-    assert (tmp_path / "copy" / SET).read_bytes() == asked
+    done, kept = over_http(tmp_path, {LATEST: [pointer], SET: [busy, set_file]}, *READ, "--json")
+    assert (done.exit_code, kept, json.loads(done.stdout)["set"]["new"]) == (0, 1, True)
+    assert rows_in(tmp_path / "arena.db", "SELECT text FROM benchmark_file")[0][0].encode() == asked
     for latest in (Reply(asked), pointer):  # the link comes as what it names, or as its name
-        done, kept = over_http(tmp_path, {LATEST: [latest], SET: [Reply(gzip.compress(asked))]}, *given)
-        assert (done.exit_code, kept, json.loads(done.stdout)["new"]) == (0, 1, False)
+        replies = {LATEST: [latest], SET: [Reply(gzip.compress(asked))]}
+        done, kept = over_http(tmp_path, replies, *READ, "--json")
+        assert (done.exit_code, kept, json.loads(done.stdout)["set"]["new"]) == (0, 1, False)
     resolved = Reply((tmp_path / "r.json").read_bytes())
-    done, kept = over_http(
-        tmp_path, {RESOLVED: [Reply(b"", 503, {"Retry-After": "0"}), resolved]}, "fetch", "--resolutions"
-    )
+    replies = {RESOLVED: [Reply(b"", 503, {"Retry-After": "0"}), resolved]}
+    done, kept = over_http(tmp_path, replies, *FETCH, *files)
     assert (done.exit_code, kept) == (0, 2), done.output
+
+
+def test_a_set_is_read_where_it_is_published_only_while_the_record_has_none_that_is_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    round_files(tmp_path)
+    first = (tmp_path / "q.json").read_bytes()
+    later = json.loads(first) | {"forecast_due_date": "2026-03-15", "question_set": "2026-03-15-llm.json"}
+    replies = {SET: [Reply(first)], "2026-03-15-llm.json": [Reply(json.dumps(later).encode())]}
+    given = [*READ, *record_of(tmp_path), "--clock", tmp_path / "clock"]
+
+    def sets(*words: object, newest: str = SET, asked: int) -> str:
+        """The set that is answered, when it has to be asked of the server so many times."""
+        server = Published(replies | {LATEST: [Reply(newest.encode())]})
+        with serving(server):
+            monkeypatch.setattr("arena.cli.forecastbench_run.PUBLISHED", f"{server.url}/datasets")
+            found = answer(*given, *words)
+            assert len(server.asked) == asked
+        return str(found["question_set"])
+
+    assert sets(asked=2) == SET
+    assert sets(asked=0) == SET, "it is still due"
+    assert sets("--due", "2026-03-15", asked=1) == "2026-03-15-llm.json"
+    assert sets("--due", "2026-03-15", asked=0) == "2026-03-15-llm.json"
+    (tmp_path / "clock").write_text("2026-03-16T12:00Z\n")
+    assert sets("--due", "2026-03-01", asked=0) == SET, "a round that is over can be named"
+    assert sets(asked=2) == SET, "a newer one may be out"
+    assert sets(newest="2026-03-15-llm.json", asked=2) == "2026-03-15-llm.json"
 
 
 BADLY = [
@@ -462,7 +529,7 @@ BADLY = [
 def test_what_a_server_answers_badly_is_said_and_not_kept(tmp_path: Path) -> None:
     for latest, reply, said in BADLY:
         replies = {LATEST: [Reply(latest.encode())], SET: [reply]}
-        done, kept = over_http(tmp_path, replies, "fetch")
+        done, kept = over_http(tmp_path, replies, *READ)
         assert (done.exit_code, kept, said in done.stderr, "→" in done.stderr) == (1, 0, True, True), (
             done.stderr
         )
@@ -471,28 +538,54 @@ def test_what_a_server_answers_badly_is_said_and_not_kept(tmp_path: Path) -> Non
 def test_a_file_that_breaks_off_or_is_of_another_round_is_not_kept(tmp_path: Path) -> None:
     round_files(tmp_path)
     asked = (tmp_path / "q.json").read_bytes()
-    done, kept = over_http(tmp_path, {SET: [Reply(asked, how="cut")]}, "fetch", "--due", "2026-03-01")
+    done, kept = over_http(tmp_path, {SET: [Reply(asked, how="cut")]}, *READ, "--due", "2026-03-01")
     assert ("broke off before its answer was complete" in done.stderr, kept) == (True, 0)
     other = {"2026-03-08-llm.json": [Reply(asked)]}
-    done, kept = over_http(tmp_path, other, "fetch", "--due", "2026-03-08")
+    done, kept = over_http(tmp_path, other, *READ, "--due", "2026-03-08")
     assert ("is of the round due 2026-03-01, not 2026-03-08" in done.stderr, kept) == (True, 0)
 
 
 def test_one_bad_file_keeps_no_other_round_from_being_resolved(tmp_path: Path) -> None:
     round_files(tmp_path)
     place = keep(tmp_path)
-    answer("fetch", *place)
+    answer(*READ, *place)
     later = json.loads((tmp_path / "q.json").read_text())
     later |= {"forecast_due_date": "2026-03-08", "question_set": "2026-03-08-llm.json"}
     write(tmp_path / "published/question_sets", "2026-03-08-llm.json", later)
-    answer("fetch", *place)
+    answer(*READ, *place)
     for bad, good in (("2026-03-01", "2026-03-08"), ("2026-03-08", "2026-03-01")):
         resolved = json.loads((tmp_path / "r.json").read_text()) | {"forecast_due_date": good}
         write(tmp_path / "published/resolution_sets", f"{good}_resolution_set.json", resolved)
         write(tmp_path / "published/resolution_sets", f"{bad}_resolution_set.json", [])
-        done = run("fetch", "--resolutions", *place)
+        done = run(*FETCH, *place)
         assert (done.exit_code, "other rounds resolved: 1" in done.stderr) == (1, True), done.output
         assert f"{bad}_resolution_set.json: it has no list" in done.stderr
     with closing(sqlite3.connect(tmp_path / "arena.db")) as database:
         query = "SELECT due FROM benchmark_file WHERE kind = 'resolutions'"
         assert sorted(due for (due,) in database.execute(query)) == ["2026-03-01", "2026-03-08"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["file", "a.csv"], "a submission needs --as ORG, --model M and -o DIR"),
+        (["file", "--check"], "--check is given no file"),
+        (["file", "--check", "a.json", "--as", "us"], "--as can't be combined with --check"),
+        (["file", "--check", "a.json", "--model", "m"], "--model can't be combined with --check"),
+        (["file", "--check", "a.json", "-o", "filed"], "--output can't be combined with --check"),
+        (["file", "--check", "a.json", "--agent", "a"], "--agent can't be combined with --check"),
+        (["file", "--check", "a.json", "--cohort", "1"], "--cohort can't be combined with --check"),
+        (["file", "--check", "a.json", "--lab", "a"], "--lab can't be combined with --check"),
+        (["file", "--check", "a.json", "--n", "2"], "--n can't be combined with --check"),
+        (["file", "--check", "a.json", "--due", "2026-03-01"], "--due can't be combined with --check"),
+        (["file", "--combinations"], "--combinations can't be combined with writing a submission"),
+        (["file", "a.csv", "b.csv", "--as", "us", "--model", "m", "-o", "x"], "2 files are named"),
+        (["board", "--from", "published"], "--from says where --fetch reads"),
+        (["board", "--fetch", "--questions", "q.json"], "--questions can't be combined with --fetch"),
+        (["board", "--fetch", "--resolutions", "r.json"], "--resolutions can't be combined with --fetch"),
+    ],
+)
+def test_options_that_make_no_sense_together(tmp_path: Path, words: list[str], said: str) -> None:
+    done = run(*words, *record_of(tmp_path))
+    assert (done.exit_code, said in " ".join(done.stderr.split())) == (64, True), done.stderr
+    assert not (tmp_path / "arena.db").exists()

@@ -5,8 +5,10 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
-from itertools import pairwise
+from inspect import cleandoc
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from arena.cli.main import COMMANDS, FORMER, LoadedCommands, app
+from arena.cli.main import app
 from arena.cli.output import progress
+from arena.cli.surface import FORMER
 from tests.program.running import loaded
 
 ROOT = Path(__file__).parents[3]
@@ -43,41 +46,120 @@ def commands(group: TyperGroup, path: str = "arena") -> Iterator[tuple[str, Any]
             yield from commands(command, f"{path} {name}")
 
 
-def test_every_command_says_what_it_does_shows_an_example_and_what_comes_next() -> None:
-    program = get_command(app)
-    assert isinstance(program, TyperGroup)
-    known = dict(commands(program))
-    assert {"arena init", "arena check", "arena run --sync"} <= set(known)
-    families = {f"arena {name}": places for name, places in COMMANDS.items() if isinstance(places, dict)}
-    for family, places in {"arena": COMMANDS, **families}.items():
-        for name, listed in LoadedCommands(places).listed().items():
-            first, *_ = known[f"{family} {name}"].help.split("\n\n")
-            assert first == listed.help.split("\n\n")[0], "what is read without loading it"
-    for name, command in known.items():
-        assert command.help, name
-        assert "docs/" not in command.help, f"{name}: an installed package has no docs"
-        assert f"Example: {name}" in command.help, name
-        if name != "arena dashboard":  # the end of the road: it runs until it is stopped
-            assert "Next: " in command.help, name
-            options = [word for option in command.params for word in option.opts]
-            assert "--json" in options or isinstance(command, TyperGroup), name
+PROGRAM = get_command(app)
+assert isinstance(PROGRAM, TyperGroup)
+ALL = dict(commands(PROGRAM))
+LEAVES = {name: command for name, command in ALL.items() if not isinstance(command, TyperGroup)}
+
+
+def help_of(name: str, columns: int = 80) -> str:
+    """What --help of a command prints in a terminal of so many columns."""
+    done = arena(*name.split()[1:], "--help", env={"COLUMNS": str(columns)})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_surface_is_small() -> None:
+    assert len(LEAVES) <= 34
+    assert [name.removeprefix("arena ") for name in ALL if name.count(" ") == 1] == [
+        *("demo", "try", "init", "add", "check"),
+        *("run", "status"),
+        *("board", "show", "dashboard", "score", "share"),
+        *("admin", "study", "outside"),
+    ]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_help_fits_one_screen_and_teaches(name: str) -> None:
+    text = help_of(name)
+    lines = text.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert lines[2] == textwrap.shorten(ALL[name].help.split("\n\n")[0], 200)
+    assert len(lines[2]) <= 66, "it stands in a list, in one line"
+    assert "docs/" not in text, "an installed package has no docs"
+    assert f"Example: {name}" in text
+    assert max(map(len, help_of(name, 120).splitlines())) <= 100
+    if name in LEAVES:
+        assert sample_of(ALL[name].help), "a sample of its output"
+        options = [word for option in ALL[name].params for word in option.opts]
+        assert "--json" in options or name == "arena dashboard", "it runs until it is stopped"
+
+
+def sample_of(text: str) -> tuple[str, list[str]] | None:
+    """The example of a help that has a sample of its output, and the lines of the sample."""
+    found = re.search(
+        r"^Example: arena (.+)\n\n((?:    .*\n|\n(?=    ))+)", cleandoc(text) + "\n", re.MULTILINE
+    )
+    return found and (found[1], [line.removeprefix("    ") for line in found[2].splitlines()])
+
+
+def test_a_list_of_commands_says_what_they_say_themselves() -> None:
+    for family, command in [("arena", PROGRAM), *ALL.items()]:
+        if isinstance(command, TyperGroup):
+            text = " ".join(help_of(family).split())
+            for name, below in command.commands.items():
+                first = " ".join(cleandoc(str(below.help)).split("\n\n")[0].split())
+                assert f"{name} {first}" in text
+
+
+TEXTS = ("*.md", "*.py", "*.yaml", "*.html", "*.sh", "*.service", "Makefile")
+OLD = re.compile(rf"(?<!from )(?<![\w.-])arena ({'|'.join(FORMER)})(?=[`”'\" ]|$)(?! *=)", re.MULTILINE)
+TYPED = re.compile(r"\barena((?: [a-z]+)+)((?: [^\s`”\"'|)]+)*)")
+
+
+def written() -> dict[str, str]:
+    """The texts of the project in which commands are named, but for those on former times."""
+    listed = subprocess.run(["git", "ls-files", *TEXTS], cwd=ROOT, capture_output=True, text=True, check=True)
+    left_out = ("CHANGELOG.md", "arena/cli/surface.py", "tests/arena/cli/test_main.py")
+    return {name: (ROOT / name).read_text("utf-8") for name in listed.stdout.split() if name not in left_out}
+
+
+def test_no_text_names_a_command_of_before_or_an_option_that_is_not_there() -> None:
+    wrong = []
+    for name, text in written().items():
+        wrong += [f"{name}: arena {old}" for old in OLD.findall(text)]
+        for words, more in TYPED.findall(text):
+            path = "arena" + words
+            while path not in ALL and " " in path:
+                path = path.rpartition(" ")[0]
+            known = {word for option in ALL[path].params for word in option.opts} if path in ALL else set()
+            options = [word for word in more.split() if re.fullmatch("--[a-z-]+", word)]
+            wrong += [f"{name}: {path} {word}" for word in options if path in ALL and word not in known]
+    assert wrong == []
 
 
 def test_what_is_in_brackets_is_part_of_the_help() -> None:
-    program = get_command(app)
-    assert isinstance(program, TyperGroup)
-    bracketed = {
-        name: [
-            words
-            for text in (command.help, *(getattr(option, "help", None) for option in command.params))
-            for words in re.findall(r"\S*\[\w+\S*", text or "")
-        ]
-        for name, command in commands(program)
-    }
-    assert bracketed["arena outside mcp"] == ['"paper-arena[mcp]".']
-    for name, found in bracketed.items():
-        told = arena(*name.split()[1:], "--help").stdout if found else ""
-        assert [words for words in found if words not in told] == [], name
+    assert '"paper-arena[mcp]"' in help_of("arena outside mcp")
+
+
+def test_help_comes_at_once() -> None:
+    """By what it loads: the libraries that take most of a second to load are not among it."""
+    heavy = {"sqlmodel", "sqlalchemy", "numpy", "pydantic", "httpx", "litellm", "rich", "yaml", "streamlit"}
+    code = "import sys\nfrom arena.cli.main import app\ntry:\n    app(prog_name='arena')\nfinally:\n    "
+    code += "print(*sys.modules, file=sys.stderr)"
+    for name in LEAVES:
+        line = [sys.executable, "-c", code, *name.split()[1:], "--help"]
+        done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert heavy & {*done.stderr.split()} == set(), name
+
+
+def test_alone_it_prints_three_lines() -> None:
+    told = arena().stdout.splitlines()
+    assert [line.split()[:2] for line in told] == [["arena", "demo"], ["arena", "try"], ["arena", "score"]]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_words(shell: str, tmp_path: Path) -> None:
+    script = arena("--show-completion", env={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
+    assert script.returncode in (0, 64)
+    typed = {"COMP_WORDS": "arena sh", "COMP_CWORD": "1"}
+    if shell != "bash":
+        typed = {"_TYPER_COMPLETE_ARGS": "arena sh", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    told = arena(cwd=tmp_path, env={"_ARENA_COMPLETE": f"complete_{shell}", **typed}).stdout
+    assert "show" in told
+    assert "share" in told
+    assert "demo" not in told
 
 
 def test_no_command_needs_what_is_optional_before_it_is_asked_for_it() -> None:
@@ -86,15 +168,6 @@ def test_no_command_needs_what_is_optional_before_it_is_asked_for_it() -> None:
     code = "\n".join([*lines, "import sys", "print(*sys.modules)"])
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"mcp", "procrastinate", "prometheus_client", "psycopg"} & {*done.stdout.split()}
-
-
-@pytest.mark.parametrize("words", [("run",), ("admin", "backup", "--upgrade")])
-def test_help_fills_its_lines_in_a_narrow_terminal(words: tuple[str, ...]) -> None:
-    told = arena(*words, "--help", env={"COLUMNS": "80"}).stdout.partition("╭")[0]
-    lines = [line.strip() for line in told.splitlines()]
-    for line, following in pairwise(lines):
-        if line and following:
-            assert len(f" {line} {following.split()[0]}") > 79, line
 
 
 def test_the_version_is_told() -> None:
@@ -113,11 +186,12 @@ def test_an_expected_error_is_two_lines_without_a_traceback_and_exit_status_1(tm
 
 @pytest.mark.parametrize(("typed", "now"), FORMER.items())
 def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tmp_path: Path) -> None:
-    done = arena(*typed.split()[1:], "--json", cwd=tmp_path)
-    assert (done.returncode, json.loads(done.stdout)["error"]["mend"]) == (64, f"it is now {now}")
-    words = now.partition(",")[0].split()[1:]
-    is_known = arena(*(word for word in words if word.islower()), "--help", cwd=tmp_path)
-    assert is_known.returncode == 0
+    done = arena(*typed.split(), "--json", cwd=tmp_path)
+    assert (done.returncode, json.loads(done.stdout)["error"]["mend"]) == (64, f"it is now arena {now}")
+    words = list(takewhile(str.islower, now.partition(",")[0].split()))
+    name = max((x for x in ALL if f"arena {' '.join(words)} ".startswith((f"{x} ", f"{x}s "))), key=len)
+    options = [word for option in ALL[name].params for word in option.opts]
+    assert [word for word in now.split() if word.startswith("--") and word not in options] == []
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_a_small_bundle_is_played_and_said_in_words() -> None:
     assert "4 cohorts" in answer.stdout
     assert "The prices' own Brier, eight days ahead: 0.3600 over 1 markets." in answer.stdout
     assert "replay: not evidence of skill\n" in answer.stdout
-    assert "leaderboard --database mine.db" in answer.stdout
+    assert "board --database mine.db" in answer.stdout
     assert Path("mine.db").exists()
 
 

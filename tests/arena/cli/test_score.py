@@ -1,4 +1,4 @@
-"""`arena score` and `arena score`: files in, boards out."""
+"""`arena score`: files of forecasts and of tournaments in, boards out."""
 
 import json
 import math
@@ -159,9 +159,9 @@ def test_a_bad_file_scores_nothing(here: Path, data: bytes, said: str) -> None:
     assert invoke("score", "f.csv").stdout == ""
 
 
-@pytest.mark.parametrize(("command", "file"), [("score", "none.csv"), ("tournament", "none.yaml")])
-def test_a_file_that_is_not_there(here: Path, command: str, file: str) -> None:
-    error = json.loads(invoke(command, file, "--json").stdout)["error"]
+@pytest.mark.parametrize("file", ["none.csv", "none.yaml"])
+def test_a_file_that_is_not_there(here: Path, file: str) -> None:
+    error = json.loads(invoke("score", file, "--json").stdout)["error"]
     assert error["code"] == "no_file"
     assert file in error["message"]
 
@@ -288,12 +288,44 @@ def test_without_a_weight_a_hidden_period_counts_by_its_length(here: Path) -> No
         ("weights: {nothing: 1}", "unknown_name", "nothing"),
         ("exclude: [nobody]", "unknown_name", "nobody"),
         ("form: 2022\nhidden_weight: 0.5", "no_hidden", "hidden"),
+        ("hidden: 2", "config", "hidden counts the rounds of a cohort"),
+        ("cohort: 1", "config", "from a file or from a cohort"),
+        ("cohort: 0", "config", "cohort"),
     ],
 )
 def test_rules_that_make_no_sense(here: Path, text: str, code: str, said: str) -> None:
     error = cup(here, text)["error"]
     assert code in error["code"]
     assert said in error["message"]
+
+
+def test_a_tournament_needs_forecasts(here: Path) -> None:
+    (here / "cup.yaml").write_text("pool: 100\n")
+    error = json.loads(invoke("score", "cup.yaml", "--json").stdout)["error"]
+    assert "a CSV beside this file, or cohort: the number of one" in error["message"]
+
+
+FOR_FORECASTS = (
+    ("--questions", "q.json"), ("--resolutions", "r.json"), ("--by", "category"), ("--rule", "metaculus"),
+    ("--against", "ann"), ("--adjusted",), ("--outside", "bob"), ("--provisional",), ("--community",),
+    ("--parts",),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", FOR_FORECASTS, ids=lambda words: words[0])
+def test_a_tournament_refuses_options_for_forecasts(here: Path, words: tuple[str, ...]) -> None:
+    cup(here, "pool: 100")
+    done = invoke("score", "cup.yaml", *words)
+    assert (done.exit_code, done.stdout) == (64, "")
+    assert f"{words[0]} can't be combined with a tournament (cup.yaml)" in " ".join(done.stderr.split())
+
+
+def test_a_tournament_is_scored_alone_and_forecasts_have_no_sweep(here: Path) -> None:
+    cup(here, "pool: 100")
+    done = invoke("score", "cup.yaml", "cup.csv")
+    assert (done.exit_code, "another file can't be combined with a tournament" in done.stderr) == (64, True)
+    done = invoke("score", "cup.csv", "--sweep")
+    assert (done.exit_code, "--sweep can't be combined with files of forecasts" in done.stderr) == (64, True)
 
 
 def test_the_form_of_2022_has_one_mode(here: Path) -> None:

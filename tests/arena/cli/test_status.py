@@ -196,7 +196,7 @@ def test_every_command_that_is_named_exists(code: str) -> None:
     around = Surroundings({"ann": "A_KEY"}, size=10**9, free=10**9, expects_backups=True)
     live_calendar = RoundCalendar(live=True, cohorts=1)
     status = replace(CALM, looked_at=NOW + DAY, calendar=live_calendar)
-    named = {task.code: task.command for task in tasks_for(status, [malformed], around)} | COMMANDS
+    named = {task.code: task.command for task in tasks_for(status, [malformed], around)} | dict(COMMANDS)
     words = named[code].split()
     command = get_command(app)
     while isinstance(command, TyperGroup):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.cli.output import progress_lines
-from arena.cli.page import Fields, Notes, page_lines, print_page
+from arena.cli.page import Block, Fields, Notes, page_lines, print_page
 from arena.cli.table import Table, TableChoice, TableColumn, cells_of
 from tests.program.in_process import invoke
 from tests.program.running import loaded
@@ -88,7 +88,7 @@ def test_the_same_columns_are_the_keys_of_json() -> None:
     assert Table(COLUMNS, ROWS).data() == ROWS
 
 
-LONG_PAGE = [
+LONG_PAGE: list[Block] = [
     "東京 " * 30,
     "a" * 200,
     "  " + "an indented line that goes on " * 5,
@@ -134,7 +134,13 @@ def test_prose_fits_too_and_suggests_commands_for_the_same_record(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(built.parent)
     monkeypatch.setattr("arena.cli.output.program", lambda: "arena")
-    commands = ("status", "whatif --fill mid", "positions --by agent", "duel ann bob", "markets list")
+    commands = (
+        "status",
+        "study whatif --fill mid",
+        "show positions --by agent",
+        "board ann bob",
+        "show markets",
+    )
     texts = [invoke(*words.split(), "--database", built.name).stdout for words in commands]
     assert [line for text in texts for line in text.splitlines() if len(line) > 80] == []
     assert "P/L $" in texts[2].splitlines()[1], "the sum stays where its parts are hidden"

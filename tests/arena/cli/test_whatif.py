@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from arena.cli.page import page_lines
 from arena.cli.table import TableChoice
-from arena.cli.whatif import as_data, say
+from arena.cli.whatif import whatif_data, whatif_page
 from arena.rounds.what_if import WhatIfEntry, WhatIfReport, WhatIfTotals
 from tests.program.in_process import invoke
 from tests.records.full_record import build
@@ -73,16 +74,15 @@ def test_of_one_agent_every_cohort_has_a_line_and_all_together_one(record: Path)
     assert [line[0] for line in words if line and line[0] in ("1", "2", "all")] == ["1", "2", "all"]
 
 
-def test_a_dash_and_a_doubt_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dash_and_a_doubt_are_explained() -> None:
     tally = WhatIfTotals(5_000_000, 1, ())
     rows = WhatIfEntry("mum", 1, True, tally, None), WhatIfEntry("old", 1, False, tally, tally)
-    data = as_data(WhatIfReport("Changed: all.", rows), None)
+    data = whatif_data(WhatIfReport("Changed: all.", rows), None)
     assert [(row["agent"], row["pnl"], row["pnl_then"]) for row in data["agents"]] == [
         ("mum", 5.0, None),
         ("old", 5.0, 5.0),
     ]
-    say(data, False, TableChoice())
-    text = capsys.readouterr().out
+    text = "\n".join(page_lines(whatif_page(data, False, TableChoice()), None))
     assert "no forecasts were stated to bet on: mum." in text
     assert "replaying the decisions of old by their own rules gives another ledger" in text
 

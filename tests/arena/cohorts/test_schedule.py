@@ -139,10 +139,12 @@ def test_a_clock_that_goes_back_repeats_nothing() -> None:
 
 
 def test_the_config_turns_jobs_on_and_off() -> None:
-    hooked = WatchSection(webhook_env="A_HOOK")
+    hooked = WatchSection(webhook="$A_HOOK")
     assert [job.name for job in configured_jobs(RunSection(), hooked)] == [
         name for name in JOB_NAMES if name != "retention"
     ]
     assert "digest" not in [job.name for job in configured_jobs(RunSection(), WatchSection())]
+    pruning = configured_jobs(RunSection(keep_quotes=90 * 86_400), hooked)
+    assert [job.name for job in pruning] == [*JOB_NAMES]
     off = RunSection().model_copy(update=dict.fromkeys(JOB_NAMES, cadence("off")))
     assert configured_jobs(off, hooked) == []

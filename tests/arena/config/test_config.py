@@ -79,14 +79,58 @@ def test_a_cohort_may_be_given_as_long_as_it_decides(tmp_path: Path) -> None:
     assert rounds("decide: daily at 12:00\n  rounds: 5 weeks") == 35
 
 
-def test_the_simulated_world_has_the_seed_of_the_arena_unless_it_has_its_own(tmp_path: Path) -> None:
-    text = "seed: 7\n" + SMALL
-    shared = load(write(tmp_path, text))
-    apart = load(write(tmp_path, text.replace("simulator", "simulator\n  simulator: {seed: 3}")))
-    assert shared.venue_settings.model_dump()["seed"] == 7
-    assert apart.venue_settings.model_dump()["seed"] == 3
-    other = apart.with_seed(9)
+def test_the_simulated_world_has_the_seed_of_the_arena(tmp_path: Path) -> None:
+    config = load(write(tmp_path, "seed: 7\n" + SMALL))
+    assert config.venue_settings.model_dump()["seed"] == 7
+    other = config.with_seed(9)
     assert (other.seed, other.venue_settings.model_dump()["seed"]) == (9, 9)
+
+
+def test_heads_go_to_a_file_or_to_a_program(tmp_path: Path) -> None:
+    def heads(value: str) -> object:
+        return load(write(tmp_path, f"{SMALL}heads: {value}\n")).heads
+
+    assert load(write(tmp_path, SMALL)).heads is None
+    assert heads("kept/heads.jsonl") == "kept/heads.jsonl"
+    assert heads("[./publish.sh, origin]") == ["./publish.sh", "origin"]
+
+
+def test_quotes_are_kept_for_good_or_old_ones_are_deleted_daily(tmp_path: Path) -> None:
+    def kept(value: str) -> tuple[int | None, str]:
+        run = load(write(tmp_path, f"{SMALL}run: {{keep_quotes: {value}}}\n")).run
+        return run.keep_quotes, str(run.retention)
+
+    assert kept("90d") == (90 * 86_400, "daily")
+    assert kept("off") == (None, "off")
+    assert load(write(tmp_path, SMALL)).run.keep_quotes is None
+
+
+GONE = {
+    "run: {boards: 6h}": (
+        "run.boards: this key is gone: `scores` updates the leaderboards too. Remove `boards`"
+    ),
+    "run: {retention: 1w, keep_quotes: 90d}": (
+        "run.retention: this key is gone: `keep_quotes` alone deletes old ones daily. Remove `retention`"
+    ),
+    "watch: {webhook_env: HOOK}": (
+        "watch.webhook_env: this key is gone: write `$` and the name of the variable under `webhook`"
+    ),
+    "heads: {file: away/heads}": (
+        "heads.file: `heads` takes the value of `file` itself: write `heads: mounted/heads.jsonl`"
+    ),
+    "heads: {command: [git, push]}": (
+        "heads.command: `heads` takes the value of `command` itself: write `heads: [./publish.sh, origin]`"
+    ),
+    "heads: {url: x}": "heads: found a block, expected a file, or a list of a program and its arguments",
+    "heads: []": "heads: found an empty list, expected a file, or a list of a program and its arguments",
+}
+
+
+@pytest.mark.parametrize(("block", "said"), GONE.items(), ids=list(GONE))
+def test_a_key_that_is_gone_is_told_with_the_one_that_takes_its_place(
+    tmp_path: Path, block: str, said: str
+) -> None:
+    assert told(tmp_path, f"{SMALL}{block}\n") == [f"config.yaml:7: {said}"]
 
 
 def test_the_rule_is_read_in_millionths_and_seconds(tmp_path: Path) -> None:
@@ -198,6 +242,8 @@ RULES = {
         "simulator: {exclusive_share: 0.6, ladder_share: 0.6}",
     "markets.simulator.price_shrink: unknown key. Did you mean \"price_noise\"?":
         "simulator: {price_shrink: 0.8}",
+    "markets.simulator.seed: this key is gone: the world has the arena's. Set `seed` outside of all blocks":
+        "simulator: {seed: 3}",
     "markets.simulator: start is 9999-01-01: it lies between 1900-01-01 and 2900-01-01":
         "simulator: {start: 9999-01-01}",
 }  # fmt: skip

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[3]
 FULL = """\
 database: "sqlite:///12"
 seed: 7
+heads: [./publish.sh, origin]
 markets: {venue: simulator, show: 12, closes_within: 90s, min_volume: 0.000001, categories: ["a: b", "true"]}
 cohorts:
   start: tue 05:30
@@ -24,8 +25,8 @@ cohorts:
   rules: {from: replay, max_bet: 0.2, max_quote_age: 2d}
 budget: {call: 0.5, arena: 500}
 evidence: {from: folder, folder: {path: press}}
-run: {marks: sun 04:00, retention: 90m, grace: 0s}
-watch: {webhook_env: HOOK, health: "[::1]:8780"}
+run: {marks: sun 04:00, keep_quotes: 30d, grace: 0s}
+watch: {webhook: $HOOK, health: "[::1]:8780"}
 ask: {timeout: 15m, temperature: 0.7}
 agents:
   - {name: "12", model: openai/mine, base_url: "http://127.0.0.1:1/v1", price: {input: 0, output: 4.5},

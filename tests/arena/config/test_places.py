@@ -33,9 +33,7 @@ def test_backups_can_not_go_into_a_file(tmp_path: Path) -> None:
 
 
 def test_a_webhook_that_is_none_is_told_of_with_all_other_mistakes(tmp_path: Path) -> None:
-    text = (
-        SMALL.replace("rounds: 5", "rounds: none") + "watch: {webhook: nowhere, webhook_env: SECRET_HOOK}\n"
-    )
+    text = SMALL.replace("rounds: 5", "rounds: none") + "watch: {webhook: nowhere}\n"
     rounds, webhook = told(tmp_path, text, environ={})
     assert rounds.startswith("config.yaml:4: cohorts.rounds: ")
     assert webhook.startswith("config.yaml:7: watch.webhook: this is not an address")

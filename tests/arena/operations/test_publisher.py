@@ -26,8 +26,8 @@ FAIL = "import pathlib, sys; sys.exit('no net') if pathlib.Path('down').exists()
 
 
 def command(program: str) -> str:
-    """A block with a program of Python."""
-    return f"{{command: {json.dumps([sys.executable, '-c', program])}}}"
+    """A program of Python, as a config has it."""
+    return json.dumps([sys.executable, "-c", program])
 
 
 def the_config(folder: Path, block: str) -> Config:
@@ -43,7 +43,7 @@ def lines(folder: Path) -> list[int]:
     return [json.loads(line)["number"] for line in (folder / "heads").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("block", ["{file: heads}", command(APPEND)])
+@pytest.mark.parametrize("block", ["heads", command(APPEND)])
 def test_each_head_leaves_once_and_in_order(block: str, record: Record, tmp_path: Path) -> None:
     config = the_config(tmp_path, block)
     for number in range(1, 4):
@@ -81,10 +81,10 @@ def test_a_file_that_moves_gets_all_heads_and_a_line_that_broke_off_is_ended(
     record: Record, tmp_path: Path
 ) -> None:
     go_on(record, 1)
-    asyncio.run(publish_due(the_config(tmp_path, "{file: old}"), record, NOW, ME))
+    asyncio.run(publish_due(the_config(tmp_path, "old"), record, NOW, ME))
     (tmp_path / "heads").write_text('{"num', "utf-8")
     go_on(record, 2)
-    asyncio.run(publish_due(the_config(tmp_path, "{file: heads}"), record, NOW, ME))
+    asyncio.run(publish_due(the_config(tmp_path, "heads"), record, NOW, ME))
     first, *others = (tmp_path / "heads").read_text("utf-8").splitlines()
     assert (first, [json.loads(line)["number"] for line in others]) == ('{"num', [1, 2])
 
@@ -102,7 +102,7 @@ def test_the_last_heads_leave_although_a_process_elsewhere_died_as_it_published(
     async def publish() -> None:
         stop = asyncio.Event()
         stop.set()
-        await keep_publishing(the_config(tmp_path, "{file: heads}"), patient, lambda: NOW, stop, print)
+        await keep_publishing(the_config(tmp_path, "heads"), patient, lambda: NOW, stop, print)
 
     asyncio.run(publish())
     assert lines(tmp_path) == [1]

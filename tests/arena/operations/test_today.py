@@ -61,11 +61,11 @@ def test_each_thing_names_its_command() -> None:
     )
     around = Surroundings({"bob": "A_KEY", "cy": "A_KEY"}, size=10**9, free=15 * 10**8)
     assert texts(Status(NOW, reasons=reasons), AgentAnswers("claude", 40, 12), around=around) == {
-        "ann: all its turns of late have failed": "agents try ann",
+        "ann: all its turns of late have failed": "show turn ann --play",
         "round 1 is late": "run",
         "A_KEY is not set: bob, cy will not play; set it in .env": "check",
-        "claude: 12 of 40 answers malformed": "agents show claude",
-        "1.5 GB are free for a record of 1.0 GB": "db prune",
+        "claude: 12 of 40 answers malformed": "show agent claude",
+        "1.5 GB are free for a record of 1.0 GB": "admin prune",
     }
 
 

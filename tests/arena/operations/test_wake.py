@@ -163,7 +163,7 @@ def test_told_to_stop_it_waits_no_longer_and_what_is_no_schedule_any_more_has_no
 CONFIG = """\
 markets: {venue: polymarket, polymarket: {url: "http://127.0.0.1:9", book_url: "http://127.0.0.1:9"}}
 cohorts: {first: 2100-01-03}
-run: {marks: 1w, catalogue: off, quotes: off, resolutions: off, boards: off, scores: off, backup: off}
+run: {marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}
 agents:
   - kind: market
 """

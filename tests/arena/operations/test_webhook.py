@@ -231,7 +231,7 @@ def test_the_address_is_a_secret_that_nothing_tells(
     caplog.set_level(logging.DEBUG)
     note_venue(record, "sky", NOW, VenueError("refused", f"sky said {CANARY} and key canary-key-1"))
     environ = {"HOOK": f"http://127.0.0.1:9/{CANARY}?token=canary-2", "MY_KEY": "canary-key-1"}
-    webhook = webhook_of(WatchSection(webhook_env="HOOK"), environ)
+    webhook = webhook_of(WatchSection(webhook="$HOOK"), environ)
     assert webhook is not None
     (unreachable,) = asyncio.run(send_due(record, webhook, NOW))
     with serving(Receiver(Answer(b"", 500), OK)) as receiver:
@@ -262,19 +262,25 @@ def test_a_config_with_another_text_than_an_address_is_told_without_it(tmp_path:
 
 
 def test_a_config_names_the_address_once_and_the_variable_by_its_name(tmp_path: Path) -> None:
-    both = mistakes(tmp_path, SMALL + "watch: {webhook: 'http://h/canary', webhook_env: HOOK}\n")
-    pasted = mistakes(tmp_path, SMALL + "watch: {webhook_env: 'https://h/canary'}\n")
-    unset = mistakes(tmp_path, SMALL + "watch: {webhook_env: HOOK}\n", environ={})
-    wrong = mistakes(tmp_path, SMALL + "watch: {webhook_env: HOOK}\n", environ={"HOOK": "canary"})
-    found = [*both, *pasted, *unset, *wrong]
-    assert {mistake.key for mistake in found} == {"watch.webhook_env"}
+    bare = mistakes(tmp_path, SMALL + "watch: {webhook: canary_token}\n")
+    pasted = mistakes(tmp_path, SMALL + "watch: {webhook: '$https://h/canary'}\n")
+    unset = mistakes(tmp_path, SMALL + "watch: {webhook: $HOOK}\n", environ={})
+    wrong = mistakes(tmp_path, SMALL + "watch: {webhook: $HOOK}\n", environ={"HOOK": "canary"})
+    old = mistakes(tmp_path, SMALL + "watch: {webhook_env: 'https://h/canary'}\n")
+    found = [*bare, *pasted, *unset, *wrong]
+    assert {mistake.key for mistake in found} == {"watch.webhook"}
     assert len(found) == 4
-    assert "canary" not in str(found)
+    assert "write `$` and the name" in bare[0].message
+    assert unset[0].message == (
+        "HOOK is not set: it should hold an address that begins with https:// or http://. "
+        "Set it, or write it into .env"
+    )
+    assert "canary" not in str([*found, *old])
 
 
 def test_a_variable_that_is_not_set_is_an_error_also_later() -> None:
     with pytest.raises(ArenaError, match="HOOK is not set"):
-        webhook_of(WatchSection(webhook_env="HOOK"), {})
+        webhook_of(WatchSection(webhook="$HOOK"), {})
     assert webhook_of(WatchSection(), {}) is None
 
 
@@ -368,7 +374,7 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
     lasting = [
         agent_incident(kind, "fable", f"fable{words}", end, due + 6 * HOUR) for kind, words in told.items()
     ]
-    task = Task("malformed", "claude: 12 of 40 answers malformed", "agents show claude")
+    task = Task("malformed", "claude: 12 of 40 answers malformed", "show agent claude")
     claude = replace(NOTHING_YET, agent="claude", pnl=12.0)
     usual = CatalogueRead("polymarket", due, 11_988, {}, 12)
     rejected = records_rejected([replace(usual, markets=2_880, rejected=9_120), usual], due + 6 * HOUR)

@@ -13,14 +13,13 @@ from arena.record.queries.accounts import (
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import (
     code_versions,
-    count_open_positions,
-    read_newest_snapshot_times,
     read_played_turns,
     status_counts,
 )
 from arena.record.queries.settlements import read_owed
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
+from arena.rounds.season import count_open_positions, read_newest_snapshot_times
 from tests.arena.operations.test_status import asked, plans
 from tests.records.full_record import build, week
 

@@ -10,18 +10,12 @@ from sqlalchemy import Engine
 
 from arena.record.files.restore import move_record
 from arena.record.queries.accounts import read_accounts, read_marked_cohort
-from arena.record.queries.agents import (
-    COUNTS,
-    read_account_spans,
-    read_call_sums,
-    read_counts,
-    read_equity_at,
-)
 from arena.record.queries.cohorts import read_cohorts
-from arena.record.queries.market_history import read_event_questions, read_questions
 from arena.record.schema.database import connect, open_read_only, reading
 from arena.scores.agent_summary import agent_details
 from arena.verify.content import verified_content
+from dashboard.record import read_account_spans, read_equity_at, read_event_questions
+from dashboard.views.agent import COUNTED_COLUMNS, read_call_sums, read_counts, read_questions
 from tests.arena.operations.test_status import asked, plans
 from tests.records.full_record import build
 from tests.rows import rows_in
@@ -136,7 +130,7 @@ def test_every_question_goes_by_an_index(path: Path) -> None:
     with asked(engine) as questions, reading(engine) as connection:
         spans = read_account_spans(connection, own)
         read_equity_at(connection, [(span.entrant_id, span.last_at) for span in spans])
-        for counted in COUNTS:
+        for counted in COUNTED_COLUMNS:
             read_counts(connection, counted, own)
         read_call_sums(connection, own)
         read_questions(connection, ["a"])
@@ -159,7 +153,7 @@ def everything(database: str) -> list[Any]:
             wanted = [(span.entrant_id, at) for span in spans for at in (span.first_at, span.last_at)]
             worth = read_equity_at(connection, wanted)
             found.append(sorted((places[one.entrant_id], one.at, one.total) for one in worth))
-            counts = (read_counts(connection, counted, own) for counted in COUNTS)
+            counts = (read_counts(connection, counted, own) for counted in COUNTED_COLUMNS)
             found.extend({places[key]: some for key, some in each.items()} for each in counts)
             answers = read_call_sums(connection, own)
             found += [(places[one.entrant_id], one.model, one.calls, one.cost) for one in answers]

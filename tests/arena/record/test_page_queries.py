@@ -11,8 +11,17 @@ import pytest
 
 from arena.record.files.restore import move_record
 from arena.record.queries.decisions import read_fills, read_rejections
-from arena.record.queries.market_history import (
-    read_event_questions,
+from arena.record.queries.markets import (
+    ShowingRound,
+    read_last_shown,
+    read_listed_markets,
+)
+from arena.record.schema.database import Connection, reading
+from arena.record.schema.database import open_read_only as opened
+from arena.scores.slices import count_shown_rounds, read_categories
+from arena.verify.content import verified_content
+from dashboard.record import read_event_questions, read_forecast_spreads, read_market_interest, was_any_shown
+from dashboard.views.market import (
     read_last_marks,
     read_market_accounts,
     read_market_forecasts,
@@ -21,25 +30,12 @@ from arena.record.queries.market_history import (
     read_price_history,
     read_resolution_versions,
 )
-from arena.record.queries.markets import (
-    ShowingRound,
-    count_shown_rounds,
-    read_categories,
-    read_forecast_spreads,
-    read_last_shown,
-    read_listed_markets,
-    read_market_interest,
-    was_any_shown,
-)
-from arena.record.queries.turns import (
+from dashboard.views.turn import (
     find_turn,
     read_forecasts,
     read_newest_turns,
     read_seen_markets,
 )
-from arena.record.schema.database import Connection, reading
-from arena.record.schema.database import open_read_only as opened
-from arena.verify.content import verified_content
 from markets.hashes import timestamp_text
 from markets.model import MarketId
 from tests.builders import NOW

@@ -9,9 +9,9 @@ from typing import Any
 
 from agents.model import HISTORY_DAYS, Ask, Context, Decision, Forecast, View
 from arena.record.model.cohort import Cohort
-from arena.record.queries.context import SETTLED, read_price_history
 from arena.record.record import Record
 from arena.record.write.sync import VenueSource, add_catalogue
+from arena.rounds.past import SETTLED, read_price_history
 from arena.rounds.round import play_round
 from markets.model import Listing, MarketId, Quote
 from tests.builders import NOW, RAIN, a_book, a_price, a_quote, a_resolution

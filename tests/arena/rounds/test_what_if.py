@@ -12,10 +12,10 @@ from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, read_resolutions
-from arena.record.queries.decisions import read_entrant_seasons
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot, end_cohort
+from arena.rounds.entrant_seasons import read_entrant_seasons
 from arena.rounds.round import play_round, take_snapshot, track_cohort
 from arena.rounds.settlement import settle_cohort
 from arena.rounds.turns import CLOSED_CODE

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Engine, event
 
 from arena.record.model.model_version import ReportedModel
-from arena.record.queries.calls import ServedModel, read_reported_models, read_served_models
 from arena.record.schema.database import connect, reading
+from arena.scores.agent_calls import ServedModel, read_reported_models, read_served_models
 from arena.scores.agent_summary import AgentDetails, agent_details, agent_summaries, changed_since
 from portfolio.rules import REALISTIC
 from tests.records.full_record import MARKETS as SEEN

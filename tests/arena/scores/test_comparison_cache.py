@@ -10,12 +10,11 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
-from arena.record.queries.progress import turns_basis
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.rollups import put_rollups, read_rollup, scores_basis
 from arena.scores.cache import CacheKind
-from arena.scores.comparisons import COMPARISONS, compute_duel
+from arena.scores.comparisons import COMPARISONS, compute_duel, turns_basis
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_provisional, read_leaderboard
 from arena.scores.refresh import refresh_leaderboards
 from arena.scores.slices import SLICES, compute_slices, read_slices

@@ -18,8 +18,11 @@ def percent_interval(row: Mapping[str, Any]) -> str | None:
     >>> percent_interval({"skill_low": -0.01, "skill_high": 0.02, "brier_market": 0.2})
     '-5.0 to +10.0'
     """
-    low, high = (percent_of_price(row[end], row["brier_market"]) for end in ("skill_low", "skill_high"))
-    return None if low is None or high is None else f"{low:+.1f} to {high:+.1f}"
+    low = percent_of_price(row["skill_low"], row["brier_market"])
+    high = percent_of_price(row["skill_high"], row["brier_market"])
+    if low is None or high is None:
+        return None
+    return f"{low:+.1f} to {high:+.1f}"
 
 
 def small_dollars(usd: float) -> str:
@@ -31,7 +34,9 @@ def small_dollars(usd: float) -> str:
     return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:,.2f}"
 
 
-BAR_CELLS = 21
+BAR_END = 10
+CELLS_A_POINT = 200
+"""Cells of a bar on each side of 0, and how many of them a Brier point would take."""
 
 
 def interval_bar(row: Mapping[str, Any]) -> str | None:
@@ -42,22 +47,19 @@ def interval_bar(row: Mapping[str, Any]) -> str | None:
     """
     if row["skill_low"] is None:
         return None
-    low, middle, high = (
-        round((row[key] + 0.05) * 10 * (BAR_CELLS - 1)) for key in ("skill_low", "skill", "skill_high")
-    )
-    cells = ["─" if low <= place <= high else "·" for place in range(BAR_CELLS)]
-    cells[BAR_CELLS // 2] = "┼" if low <= BAR_CELLS // 2 <= high else "│"
+    low = round(row["skill_low"] * CELLS_A_POINT)
+    high = round(row["skill_high"] * CELLS_A_POINT)
+    signs = dict.fromkeys(range(low, high + 1), "─")
+    signs[0] = "┼" if 0 in signs else "│"
+    signs[low] = "├"
+    signs[high] = "┤"
+    if low < -BAR_END:
+        signs[-BAR_END] = "◀"
+    if high > BAR_END:
+        signs[BAR_END] = "▶"
 
-    for end, sign in ((low, "├"), (high, "┤")):
-        if end < 0:
-            cells[0] = "◀"
-        elif end < BAR_CELLS:
-            cells[end] = sign
-        else:
-            cells[-1] = "▶"
-    if 0 <= middle < BAR_CELLS:
-        cells[middle] = "●"
-    return "".join(cells)
+    signs[round(row["skill"] * CELLS_A_POINT)] = "●"
+    return "".join(signs.get(place, "·") for place in range(-BAR_END, BAR_END + 1))
 
 
 AGENT = TableColumn("agent", show=plain, narrow="cut middle")

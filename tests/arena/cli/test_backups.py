@@ -1,4 +1,4 @@
-"""`arena db`: what its commands print, and how they end."""
+"""`arena admin` with backups: what its commands print, and how they end."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ agents: [{kind: market}]
 """
 
 
-run, told = partial(invoke, "db"), partial(answered, "db")
+run, told = partial(invoke, "admin"), partial(answered, "admin")
 
 
 @pytest.fixture(scope="module")
@@ -82,23 +82,25 @@ def test_an_upgrade_makes_a_backup_first(week: Path, here: Path, older_version: 
     of_version(week, "season.db", older_version)
     asked = invoke("admin", "verify", "--json")
     assert json.loads(asked.stdout)["error"]["mend"] == "`arena admin backup --upgrade` brings it up to date"
-    done = told("upgrade")
+    done = told("backup", "--upgrade")
     assert (done["from"], done["to"] > older_version) == (older_version, True)
     assert told("backup", "new.db")["schema"] == done["to"]
     assert told("restore", done["backup"], "--database", "again.db")["from_schema"] == older_version
-    nothing, following = run("upgrade").output.splitlines()
+    nothing, following = run("backup", "--upgrade").output.splitlines()
     assert nothing == f"Nothing to do: the schema is {done['to']}, the newest."
     assert following.endswith("arena admin verify")
-    assert told("upgrade") == {"from": done["to"], "to": done["to"], "backup": None, "queue": False}
+    assert told("backup", "--upgrade") == {
+        "from": done["to"],
+        "to": done["to"],
+        "backup": None,
+        "queue": False,
+    }
 
 
-def test_an_upgrade_without_a_backup_says_so(week: Path, here: Path, older_version: str) -> None:
-    (here / "season.db").unlink()
-    of_version(week, "season.db", older_version)
-    said = run("upgrade", "--no-backup").output
-    assert f"The schema was {older_version} and is " in said
-    assert "No backup was made." in said
-    assert not (here / "saved").exists()
+def test_an_upgrade_makes_its_backup_in_the_folder_of_backups(here: Path) -> None:
+    refused = told("backup", "mine.db", "--upgrade", status=64)["error"]
+    assert "not into a file" in refused["message"]
+    assert not (here / "mine.db").exists()
 
 
 def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(
@@ -110,7 +112,7 @@ def test_of_a_record_that_can_not_be_upgraded_nothing_is_touched(
     with sqlite3.connect("season.db") as database:
         database.execute("UPDATE mark SET value = value + 1")
     database.close()
-    assert told("upgrade", status=1)["error"]["code"] == "differs"
+    assert told("backup", "--upgrade", status=1)["error"]["code"] == "differs"
     with sqlite3.connect("season.db") as database:
         assert database.execute("SELECT version_num FROM alembic_version").fetchone() == (older_version,)
     database.close()

@@ -1,4 +1,4 @@
-"""`arena board` and `arena board` in words and in JSON: the verdict, the board, and references."""
+"""`arena board` in words and in JSON: the verdict, the board and references, and two agents compared."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from arena.cli.leaderboard import duel_data, print_leaderboard
+from arena.cli.board import leaderboard_page
+from arena.cli.duel import duel_data
+from arena.cli.page import print_page
 from arena.cli.table import TableChoice
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, leaderboard_data
 from arena.scores.rules.comparisons.duel import Duel
@@ -96,7 +98,7 @@ def shown(
     choice: TableChoice = FITTING,
 ) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
-    print_leaderboard(found, choice)
+    print_page(leaderboard_page(found, choice))
     return capsys.readouterr().out
 
 

@@ -1,0 +1,210 @@
+"""ForecastBench's rounds: `arena study forecastbench run`, `file` and `board`."""
+
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from arena.cli.options import (
+    CLOCK_FILE,
+    Options,
+    argument,
+    clock_of,
+    command,
+    flag,
+    option,
+    refuse_together,
+)
+from arena.cli.output import interruptible, prints_aside, run_async
+from arena.cli.page import print_page
+from arena.errors import ArenaError
+
+DUE = option("The round due that day, not the newest.", "DATE")
+SOURCE = option("A folder or an address with the files.", "DIR|URL", "--from")
+QUESTIONS = option("A question set; once for each round.", "FILE")
+COMBINATIONS = flag("Also questions about two others at once, as in 2024.")
+
+
+@command(table=True, plays=True)
+def run(
+    chosen: Options,
+    due: str | None = DUE,
+    source: str | None = SOURCE,
+    prompt: str = option(
+        "zero_shot, scratchpad, another, your own .md, or own: each agent's.", "NAME", default="scratchpad"
+    ),
+    prices: bool = flag("Show freeze values; of markets, the crowd's probability."),
+    evidence: bool = flag("Show articles from the config's source."),
+    batch: int = option("Questions in one call.", default=1, min=1),
+    agents: list[str] | None = option("Only this agent; repeatable.", "NAME", "--agent"),
+    baselines: bool = flag("Add always 0, 0.5, 1, random, freeze value and naive."),
+    dry: bool = flag("Only show what it would cost."),
+    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
+    clock: Path | None = CLOCK_FILE,
+) -> None:
+    """Let the config's agents answer a round of ForecastBench.
+
+    The question set is read first if the record has none that is still due, and anew with --from; the record
+    keeps it byte for byte. What the answers cost is shown before they are asked for. Running it again asks
+    what is missing. The exit status is 2 if an agent did not finish, or a model left questions out.
+
+    Example: arena study forecastbench run --dry
+
+    Next: arena study forecastbench file --as ORG --model AGENT -o DIR
+    """
+    from arena.cli import forecastbench_run as rounds
+    from arena.record.record import Record
+    from arena.rounds.forecasting import AskingMethod
+
+    config = chosen.load_to_play(os.environ)
+    time = clock_of(clock)()
+    method = AskingMethod(prompt, prices, evidence, batch)
+    hint = "arena study forecastbench run continues it; a call in progress may still be charged"
+    with (
+        prints_aside(),
+        closing(Record.open(config.database)) as record,
+        interruptible("stopped; what was answered is kept", hint),
+    ):
+        kept, is_new = rounds.read_questions(record, due, source, time.now())
+        planned = rounds.plan(config, record, kept, method, agents or (), baselines, time.now())
+        cost = rounds.cost_data(run_async(rounds.estimate(planned, record)))
+        trouble: tuple[str, ...] = ()
+        if not dry:
+            rounds.confirm(cost, planned, yes, chosen.json)
+            trouble = run_async(rounds.play(planned, record, cost["calls"]["low"], time))
+
+        data = rounds.run_data(planned, record, cost, trouble)
+        data |= {
+            "set": rounds.set_data(kept, is_new),
+            "asked": not dry,
+            "late": rounds.is_late(planned, time),
+        }
+    chosen.answer(data, rounds.run_page, data, chosen.table)
+    if not dry and (rounds.unfinished_agents(data) or rounds.silent_agents(data)):
+        raise typer.Exit(2)
+
+
+@command(table=True)
+def file(
+    chosen: Options,
+    files: list[Path] | None = argument(
+        "FILE", "A CSV of answers, in place of an agent's; with --check, submissions.", default=None
+    ),
+    check: bool = flag("Only check files, and list every fault with its remedy."),
+    organization: str | None = option("The team that files it.", "ORG", "--as"),
+    model: str | None = option("Its name on the board.", "M"),
+    folder: Path | None = option("The folder to write to.", "DIR", "--output", "-o"),
+    agent: str | None = option("The agent of the record, if not named M.", "NAME"),
+    cohort: int | None = option("Its answers in this cohort, not the newest."),
+    lab: str | None = option("Who made the model, if not the team.", "NAME"),
+    number: int = option("Which of the team's files for the round.", "", "--n", default=1, min=1, max=3),
+    due: str | None = DUE,
+    questions: list[Path] | None = QUESTIONS,
+    combinations: bool = COMBINATIONS,
+) -> None:
+    """Write answers as a submission, or check submissions.
+
+    Answers are an agent's, or those of a CSV with the columns source, id, resolution_date (empty for a
+    market), forecast (0 to 1) and optionally reasoning. Nothing is written if an answer is invalid, or if
+    less than 95% of the market rows or of the data rows are answered. --check takes submissions; ids, dates
+    and coverage are checked against the round's question set. With a fault the exit status is 1.
+
+    Example: arena study forecastbench file --check filed/2026-03-01.us.1.json
+
+    Next: arena study forecastbench board --fetch
+    """
+    from arena.cli import forecastbench_files as bench
+    from arena.cli.score import texts_of
+
+    if check:
+        given = {"--as": organization, "--model": model, "--output": folder, "--agent": agent, "--lab": lab}
+        refuse_together(given | {"--cohort": cohort, "--n": number > 1, "--due": due}, "--check")
+        if not files:
+            raise ArenaError("no_file", "--check is given no file", "name files of forecasts", status=64)
+        data = bench.check_files(chosen, files, questions or (), combinations)
+        chosen.answer(data, bench.check_page, data, chosen.table)
+        if data["faults"]:
+            raise typer.Exit(1)
+        return
+
+    refuse_together({"--combinations": combinations}, "writing a submission", "it is for --check")
+    if organization is None or model is None or folder is None:
+        words = "a submission needs --as ORG, --model M and -o DIR"
+        raise ArenaError("no_name", words, "or check files with --check FILE", status=64)
+    if files and len(files) > 1:
+        raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
+    by = bench.submitter(organization, model, lab, number)
+    asked = bench.newest_set(chosen, questions or (), due)
+    if files:
+        [answers] = texts_of(files)
+    else:
+        answers = bench.answers_of(chosen, asked, agent or model, cohort)
+    data = bench.write_submission(answers, by, asked, folder)
+    chosen.answer(data, bench.submission_page)
+
+
+@command(table=True)
+def board(
+    chosen: Options,
+    files: list[Path] | None = argument("FILE", "Submissions, or a CSV that joins them.", default=None),
+    mode: Literal["tournament", "baseline", "preliminary", "paper"] = option(
+        "tournament, baseline, preliminary or paper.", "MODE", default="tournament"
+    ),
+    fetch: bool = flag("First store the resolutions of all stored rounds."),
+    source: str | None = SOURCE,
+    questions: list[Path] | None = QUESTIONS,
+    resolutions: list[Path] | None = option("A resolution set; once for each round.", "FILE"),
+    median: str | None = option("The median of individual forecasters, as one.", "NAME"),
+    difficulty: Literal["two_way", "market_brier"] | None = option(
+        "How hard markets were, if not as on the site."
+    ),
+    by: Literal["source", "horizon", "round"] | None = option("Also plain means, on the questions of each."),
+    against: str | None = option("Compare everybody with this forecaster.", "NAME"),
+    combinations: bool = COMBINATIONS,
+    agents: bool = flag("With files: also the agents of the record."),
+    every_round: bool = flag("Also the rounds that the site leaves out."),
+    clock: Path | None = CLOCK_FILE,
+    as_csv: bool = flag("Print CSV, in the columns of the source.", "--csv"),
+    as_html: bool = flag("Print a page with the same table.", "--html"),
+) -> None:
+    """Rank forecasters by ForecastBench's rules.
+
+    They are the agents of the record, those of files, or both. What isn't scored is counted and named, as
+    are the rounds that the site leaves out: due less than 50 days ago, or with too little resolved. With
+    --fetch, outcomes that have changed are listed first.
+
+    Example: arena study forecastbench board --fetch --mode paper
+
+    Next: arena study forecastbench file --check FILE says what is wrong with a file.
+    """
+    from arena.cli import forecastbench_board as boards
+    from arena.cli import forecastbench_files as bench
+    from arena.scores.files.forecastbench_board import make_board
+
+    if as_csv + as_html + chosen.json > 1:
+        raise ArenaError("two_forms", "--csv, --html and --json can't be combined", "ask for one", status=64)
+    if source is not None and not fetch:
+        raise ArenaError("no_fetch", "--from says where --fetch reads", "add --fetch", status=64)
+
+    fetched = None
+    if fetch:
+        sets = {"--questions": questions, "--resolutions": resolutions}
+        refuse_together(sets, "--fetch", "--fetch scores by the sets in the record")
+        fetched = bench.fetch_resolutions(chosen, source, clock)
+        with prints_aside():
+            print_page(bench.resolutions_page(fetched))
+    recorded = bench.recorded_files(chosen) if agents or not files else []
+    sources = bench.Sources(files or (), questions or (), resolutions or (), combinations)
+    forecasters = bench.gathered(chosen, sources, mode, median, recorded)
+    today = None if every_round else clock_of(clock)().now().date()
+    made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)
+
+    if as_csv or as_html:
+        lines = boards.board_lines(made, with_groups=by is not None)
+        text = boards.csv_text(lines) if as_csv else boards.html_text(lines, f"{mode.capitalize()} board")
+        print(text, end="")
+        return
+    data = boards.board_data(made) | {"fetched": fetched}
+    chosen.answer(data, boards.board_page, made, data, against, chosen.table)

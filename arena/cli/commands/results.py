@@ -1,0 +1,124 @@
+"""The results: `arena board` and `arena score`."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from arena.cli.options import Options, argument, command, flag, option, refuse_together
+from arena.errors import ArenaError
+
+
+@command(table=True)
+def board(
+    chosen: Options,
+    agents: list[str] | None = argument("A B", "Compare these two agents only.", default=None),
+    cohort: int | None = option("Only this cohort, by number.", min=1),
+    by: Literal["category", "horizon", "price", "cohort", "release"] | None = option(
+        "Split skill: horizon is the time to close, release that since the model's release."
+    ),
+    provisional: bool = flag("Score open markets at their latest price."),
+    metaculus: bool = flag("Show Metaculus's scores: peer, baseline, spot, relative."),
+) -> None:
+    """Show who forecasts better than whom, or compare two agents.
+
+    Agents are in the order of the ranks told, then of the low end of the interval; how sure a rank is does
+    not depend on how often you look. Agents that answer less than 80% are not ranked. A dash means there is
+    too little data. --wide and --columns show more figures. Two agents are compared on the markets and in
+    the rounds that both were shown; the gap per extra dollar includes tool steps, but not paid sources.
+
+    Example: arena board
+
+    Next: arena board A B compares two agents; arena dashboard shows the curves.
+    """
+    from arena.cli.board import read_view
+    from arena.cli.duel import duel_page, pair_of, read_duel
+
+    views = {"--by": by, "--provisional": provisional, "--metaculus": metaculus}
+    if agents:
+        refuse_together(views | {"--columns": chosen.table.columns}, "two agents", "leave it out")
+        one, other = pair_of(agents)
+        with chosen.reading() as connection:
+            data, sentences = read_duel(connection, one, other, cohort)
+        chosen.answer(data, duel_page, sentences)
+        return
+
+    if sum(map(bool, views.values())) > 1:
+        words = f"{', '.join(views)} can't be combined"
+        raise ArenaError("two_views", words, "use one at a time", status=64)
+    with chosen.reading() as connection:
+        data, page = read_view(connection, cohort, by, provisional, metaculus)
+    if not chosen.json and not data.get("leaderboard", True):
+        from arena.cli.check_next import next_step
+
+        chosen.answer(data, list, [f"No agent has played yet. Next: {next_step(chosen.known())}"])
+    else:
+        chosen.answer(data, page, data, chosen.table)
+
+
+@command(table=True)
+def score(
+    chosen: Options,
+    files: list[Path] = argument(
+        "FILE…", "A CSV or JSONL, an export, ForecastBench's files or a tournament's."
+    ),
+    questions: list[Path] | None = option("ForecastBench's question set of a round.", "FILE"),
+    resolutions: list[Path] | None = option("ForecastBench's resolution set of a round.", "FILE"),
+    mode: Literal["exact", "metaculus"] = option(
+        "As documented, or as Metaculus's site has it.", default="exact"
+    ),
+    by: Literal["category"] | None = option("One table for each category."),
+    rule: Literal["skill", "metaculus", "forecastbench", "autocast"] = option(
+        "Which scores come first and set the order.", "RULE", default="skill"
+    ),
+    against: str | None = option("Compare all with this one.", "NAME"),
+    adjusted: bool = flag("Adjust Brier scores for hard questions."),
+    outside: list[str] | None = option("Leave out of comparisons; repeatable.", "NAME"),
+    provisional: bool = flag("Score open questions at their latest price."),
+    community: bool = flag("Score the median of all as a forecaster."),
+    parts: bool = flag("Split Brier scores into reliability and more."),
+    sweep: bool = flag("Show a tournament's prizes by the hidden weight."),
+) -> None:
+    """Score anyone's forecasts, or share out a tournament's prizes.
+
+    A CSV has the columns question, forecaster, probability (0.35 or 35%) and outcome (1, 0, or empty); others
+    are renamed by --columns question=TITLE. More columns add skill, events, times and other kinds of
+    questions. A YAML file is a tournament: its form, its pool and its forecasts.
+
+    Example: arena score forecasts.csv
+
+    Next: arena score FILE --against NAME compares all with one.
+    """
+    from arena.cli import prizes
+    from arena.cli import score as forecasts
+    from arena.scores.files.scores import ScoreChoices, row_data, score_file
+    from arena.scores.verdict import verdict_data
+
+    cups = [file for file in files if file.suffix in (".yaml", ".yml")]
+    if cups:
+        given: dict[str, object] = {
+            "--questions": questions,
+            "--resolutions": resolutions,
+            "--by": by,
+            "--against": against,
+        }
+        given |= {"--rule": rule != "skill", "--adjusted": adjusted, "--outside": outside, "--parts": parts}
+        given |= {"--provisional": provisional, "--community": community, "another file": files[1:]}
+        refuse_together(given, f"a tournament ({cups[0]})", "a tournament takes --mode and --sweep")
+        data = prizes.tournament_data(prizes.read_tournament(chosen, cups[0]), mode, sweep)
+        chosen.answer(data, prizes.tournament_page, data, chosen.table)
+        return
+
+    refuse_together({"--sweep": sweep}, "files of forecasts", "name a tournament's YAML file")
+    bench = forecasts.BenchSets(questions or (), resolutions or (), provisional)
+    renamed, wanted = forecasts.split_columns(chosen.table.columns)
+    table = forecasts.table_of(files, renamed, bench)
+    if by is not None and table.category is None:
+        raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
+    left_out = table.outside if outside is None else tuple(outside)
+    choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
+    scores = score_file(table, mode, by_category=by is not None, choices=choices)
+
+    data = {"mode": scores.mode, "notes": scores.notes}
+    data |= verdict_data(scores.verdict) | {"rows": [row_data(row) for row in scores.rows]}
+    chosen.table = replace(chosen.table, columns=wanted)
+    chosen.answer(data, forecasts.score_page, scores, choices, chosen.table)

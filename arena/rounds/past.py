@@ -1,0 +1,139 @@
+"""What agents are told beyond the snapshot: earlier prices, what else an event has, and their own past.
+
+All of it is as it was known before a round, so that an agent that is asked again is asked the same: prices
+and pages are older than the round by an hour or more, while another process may still write those of now.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from agents.model import HISTORY_DAYS, MOST_ENDED, Forecast, PastForecast
+from arena.record.queries.cohorts import read_resolutions
+from arena.record.queries.markets import read_listings_as_of
+from arena.record.schema.cohort import RoundRow, SnapshotItemRow
+from arena.record.schema.database import Connection
+from arena.record.schema.newest import newest_rows
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import col, column_of, func, or_, read_nouns, select, select_as
+from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
+from markets.model import Listing, MarketId, Quote, Resolution, Snapshot
+
+SETTLED = timedelta(hours=1)
+"""Nobody writes any more what was known so long ago."""
+MOST_SIBLINGS = 30
+"""So many other markets of an event are looked at, by their ids."""
+
+
+def read_price_history(
+    connection: Connection, ids: Sequence[MarketId], at: datetime
+) -> dict[MarketId, tuple[Quote, ...]]:
+    """Return the prices of each market some days before an instant, oldest first, each as of when it came."""
+    history: dict[MarketId, dict[int, Quote]] = defaultdict(dict)
+    for days in HISTORY_DAYS:
+        until = at - timedelta(days=days)
+        rows = newest_rows(connection, QuoteRow, ids, "at", "at", "mid", "last", until=until)
+        for row in rows.values():
+            market = MarketId(row.market_id)
+            history[market][row.id] = Quote(market, row.at, None, None, row.mid, row.last)
+    return {market: tuple(quotes.values()) for market, quotes in history.items()}
+
+
+def read_siblings(connection: Connection, snapshot: Snapshot) -> dict[str, tuple[Listing, ...]]:
+    """Return, by event, what else was known to be open of it an hour before the snapshot's time."""
+    inside = set[str]()
+    events = set[str]()
+    for listing in snapshot:
+        inside.add(listing.market.id)
+        events.add(listing.market.event_id)
+
+    until = snapshot.at - SETTLED
+    keys = (MarketVersionRow.event_id, MarketVersionRow.market_id)
+    query = (
+        select(*keys)
+        .where(col(MarketVersionRow.event_id).in_(sorted(events)), MarketVersionRow.at <= until)
+        .group_by(*keys)
+        .order_by(*keys)
+    )
+    known: dict[str, list[MarketId]] = defaultdict(list)
+    for event, market in connection.execute(query):
+        if market not in inside and len(known[event]) < MOST_SIBLINGS:
+            known[event].append(MarketId(market))
+
+    ids = list[MarketId]()
+    for markets in known.values():
+        ids += markets
+    ended = {end.market_id for end in read_resolutions(connection, ids, until)} if ids else set()
+
+    siblings: dict[str, tuple[Listing, ...]] = {}
+    for listing in read_listings_as_of(connection, sorted(set(ids)), until):
+        page = listing.market
+        is_of_event = page.id in known[page.event_id]
+        if is_of_event and page.closes_at > snapshot.at and page.id not in ended:
+            siblings[page.event_id] = (*siblings.get(page.event_id, ()), listing)
+    return siblings
+
+
+def read_past_forecasts(
+    connection: Connection,
+    cohort_id: int,
+    entrants: Collection[int],
+    markets: Collection[MarketId],
+    at: datetime,
+) -> dict[int, list[PastForecast]]:
+    """Return what entrants of a cohort last said of these markets before a round, by entrant."""
+    keys = (column_of(TurnRow.entrant_id), column_of(ForecastRow.market_id), column_of(ForecastRow.stage))
+    place = func.row_number().over(partition_by=keys, order_by=col(RoundRow.at).desc())
+    is_of_market = ForecastRow.market_id == SnapshotItemRow.market_id
+    last = (
+        select(TurnRow.entrant_id, ForecastRow.market_id, ForecastRow.stage, place.label("place"))
+        .add_columns(RoundRow.number, RoundRow.at, ForecastRow.probability, ForecastRow.reason)
+        .add_columns(SnapshotItemRow.version_id, SnapshotItemRow.quote_id)
+        .select_from(SnapshotItemRow.__table__)
+        .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
+        .join(TurnRow, TurnRow.round_id == RoundRow.id)
+        .join(ForecastRow, (ForecastRow.turn_id == TurnRow.id) & is_of_market)
+        .where(RoundRow.cohort_id == cohort_id, RoundRow.at < at)
+        .where(col(SnapshotItemRow.market_id).in_(sorted(markets)))
+        .where(col(TurnRow.entrant_id).in_(sorted(entrants)))
+        .subquery("last")
+    )
+    query = (
+        select(last)
+        .add_columns(MarketVersionRow.question, QuoteRow.mid)
+        .join(MarketVersionRow, MarketVersionRow.id == last.c.version_id)
+        .outerjoin(QuoteRow, QuoteRow.id == last.c.quote_id)
+        .where(last.c.place == 1)
+        .order_by(last.c.entrant_id, last.c.market_id, last.c.stage)
+    )
+    past: dict[int, list[PastForecast]] = defaultdict(list)
+    for row in connection.execute(query):
+        stated = Forecast(MarketId(row.market_id), None, row.stage, row.reason, millionths=row.probability)
+        past[row.entrant_id].append(PastForecast(stated, row.number, row.at, row.question, row.mid))
+    return past
+
+
+def read_new_ends(
+    connection: Connection, cohort_id: int, since: datetime, at: datetime
+) -> dict[MarketId, int | None]:
+    """Return how markets of a cohort's earlier rounds ended, as learnt since the last one, latest first."""
+    is_new = or_(ResolutionRow.learnt_at > since, ResolutionRow.known_at > since - SETTLED)
+    seen = (
+        select(SnapshotItemRow.market_id)
+        .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
+        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= since)
+    )
+    query = (
+        select_as(
+            market_id=ResolutionRow.market_id,
+            version=ResolutionRow.version,
+            known_at=ResolutionRow.known_at,
+            payout=ResolutionRow.payout,
+        )
+        .where(ResolutionRow.learnt_at <= at, ResolutionRow.known_at <= at - SETTLED, is_new)
+        .where(col(ResolutionRow.market_id).in_(seen))
+        .order_by(ResolutionRow.market_id, ResolutionRow.version)
+    )
+    ends = {end.market_id: end for end in read_nouns(Resolution, connection.execute(query))}
+    newest = sorted(ends.values(), key=lambda end: (end.known_at, end.market_id), reverse=True)
+    return {end.market_id: end.outcome for end in newest[:MOST_ENDED]}

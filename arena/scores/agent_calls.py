@@ -1,0 +1,119 @@
+"""An agent's calls: how they ended, which models answered, how long that took, and how much it stated."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from arena.record.model.model_version import ReportedModel
+from arena.record.queries.calls import CALL_TOTALS
+from arena.record.schema.cohort import CohortRow, EntrantRow
+from arena.record.schema.database import Connection
+from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
+from arena.record.schema.typed import clause, col, column_of, func, joined, read_nouns, select, select_as
+
+AGENT_CALLS = joined(CallRow, EntrantRow)
+IS_ANSWERED = (col(CallRow.error_code).is_(None), CallRow.model != "")
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcomes:
+    """Calls of an agent that ended alike: on the same rung, with the same error or with an answer.
+
+    `cost` is of those calls whose cost is known; of `unknown` calls it isn't.
+    """
+
+    rung: str
+    error: str | None
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model as the provider reports it, how many answers came from it, and from when to when."""
+
+    name: str
+    model: str
+    fingerprint: str
+    answers: int
+    first_at: datetime
+    last_at: datetime
+
+
+def read_reported_models(connection: Connection) -> list[ReportedModel]:
+    """Return the answers whose model or fingerprint is another than that of the agent's answer before."""
+    in_order: dict[str, Any] = {
+        "partition_by": EntrantRow.name,
+        "order_by": (CallRow.made_at, CallRow.id),
+    }
+    last_model = func.lag(column_of(CallRow.model)).over(**in_order).label("last_model")
+    last_fingerprint = func.lag(column_of(CallRow.fingerprint)).over(**in_order).label("last_fingerprint")
+    answers = (
+        select(EntrantRow.name, CallRow.model, CallRow.fingerprint, CallRow.made_at, CallRow.id)
+        .add_columns(last_model, last_fingerprint)
+        .select_from(AGENT_CALLS)
+        .where(*IS_ANSWERED)
+        .subquery()
+    )
+    answer = answers.c
+    is_other_model = answer.model != answer.last_model
+    is_other_fingerprint = answer.fingerprint != answer.last_fingerprint
+    query = (
+        select_as(name=answer.name, model=answer.model, fingerprint=answer.fingerprint, at=answer.made_at)
+        .where(clause(is_other_model | is_other_fingerprint) | answer.last_model.is_(None))
+        .order_by(answer.made_at, answer.id)
+    )
+    return read_nouns(ReportedModel, connection.execute(query))
+
+
+def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:
+    """Return every model and fingerprint that answered under each name, in the order of first answers."""
+    keys = {"name": EntrantRow.name, "model": CallRow.model, "fingerprint": CallRow.fingerprint}
+    first_at = func.min(CallRow.made_at)
+    query = (
+        select_as(**keys, answers=func.count(), first_at=first_at, last_at=func.max(CallRow.made_at))
+        .select_from(AGENT_CALLS)
+        .where(*IS_ANSWERED)
+        .group_by(*keys.values())
+        .order_by(first_at, *keys.values())
+    )
+    if agent is not None:
+        query = query.where(EntrantRow.name == agent)
+    return read_nouns(ServedModel, connection.execute(query))
+
+
+def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]:
+    """Return all calls of an agent, summed up by how they ended."""
+    ways = (CallRow.rung, CallRow.error_code)
+    query = (
+        select_as(rung=CallRow.rung, error=CallRow.error_code, **CALL_TOTALS)
+        .select_from(AGENT_CALLS)
+        .where(EntrantRow.name == agent)
+        .group_by(*ways)
+        .order_by(*ways)
+    )
+    return read_nouns(CallOutcomes, connection.execute(query))
+
+
+def read_latencies(connection: Connection, agent: str) -> list[int]:
+    """Return how long each answer took, in milliseconds, the shortest first."""
+    query = (
+        select(CallRow.latency_ms)
+        .select_from(AGENT_CALLS)
+        .where(EntrantRow.name == agent, col(CallRow.error_code).is_(None))
+        .order_by(CallRow.latency_ms)
+    )
+    return list(connection.scalars(query))
+
+
+def count_forecasts(connection: Connection, agent: str) -> int:
+    """Return how many final probabilities an agent has stated."""
+    query = (
+        select(func.count())
+        .select_from(joined(ForecastRow, TurnRow, EntrantRow, CohortRow))
+        .where(EntrantRow.name == agent, ForecastRow.stage == "final")
+    )
+    return connection.execute(query).scalar_one()

@@ -1,0 +1,95 @@
+"""The samples in help are what the commands print, and no line of any command is wider than the terminal."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from arena.cli.table import cells_of
+from tests.arena.cli.test_main import LEAVES, sample_of
+from tests.dashboard.records import shared
+from tests.once import made_once
+from tests.program.running import arena, demo_config
+
+SAMPLED = "76"
+"""The characters of a line for which samples were taken."""
+NOT_PLAYED = {
+    "arena add": "it asks a model",
+    "arena dashboard": "it serves until it is stopped",
+    "arena demo": "it has made the record",
+    "arena outside desk": "it serves until it is stopped",
+    "arena outside mcp": "it serves until its input ends",
+    "arena study replay": "it plays a recording",
+    "arena run": "it runs until it is stopped",
+    "arena study bundle": "it reads a venue",
+    "arena study forecastbench file": "the record has no answers of a benchmark",
+    "arena study forecastbench run": "the record has no question set",
+    "arena admin settle": "a simulated venue settles by itself",
+    "arena try": "it asks a model",
+}
+"""Commands whose example can't be played on the demo's record, and why."""
+FORECASTS = """\
+question,forecaster,probability,outcome,market_probability
+a,ann,0.8,1,0.6
+a,bob,0.4,1,0.6
+b,ann,0.3,0,0.5
+b,bob,0.35,0,0.5
+"""
+LINES = (
+    *("admin backup b.db", "admin backup --upgrade", "admin prune --older-than 1d --dry-run", "admin verify"),
+    *(
+        "admin cohort pause 17",
+        "admin cohort end 17 --yes",
+        "board",
+        "board --by category",
+        "board --cohort 1",
+    ),
+    *("board --metaculus", "board --provisional", "board sharp hasty", "check", "init new --yes"),
+    *("run --list", "run --round", "run --sync", "score forecasts.csv", "score forecasts.csv --parts"),
+    *("share export season.zip", "share report -o report.html", "share report --method -o method.md"),
+    *("show agent", "show agent sharp", "show agent sharp --by horizon", "show cohort", "show cohort 1"),
+    *("show cohort 1 next", "show cohort 1 --head", "show config", "show config --all", "show market"),
+    *("show market --rejected", "show positions", "show positions --by market", "show prompt"),
+    *("show prompt bet", "show prompt bet --rendered", "show turn sharp", "show turn sharp --play"),
+    *("show turn sharp --dry", "status", "status --incidents", "study bundle recorded"),
+    *("study forecastbench board", "study forecastbench run --dry", "study whatif --fill mid", ""),
+)
+"""Command lines of all sorts; some of them end with an error, which has to fit too."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working folder with the demo's config and record, an export of it, and forecasts in a file."""
+    record = shared("demo", tmp_path_factory)
+    words = ("share", "export", "season.zip", "--database", str(record))
+    exported = made_once("demo's export", tmp_path_factory, lambda path: arena(path, *words))
+    shutil.copy(exported / "season.zip", tmp_path)
+    demo_config(tmp_path)
+    (tmp_path / "forecasts.csv").write_text(FORECASTS, "utf-8")
+    (tmp_path / ".demo").mkdir()
+    for place in ("demo.db", ".demo/demo.db"):
+        shutil.copy(record, tmp_path / place)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", sorted(LEAVES.keys() - NOT_PLAYED.keys()))
+def test_a_sample_in_help_is_what_the_command_prints(name: str, folder: Path) -> None:
+    found = sample_of(LEAVES[name].help)
+    assert found is not None
+    words, lines = found
+    done = arena(folder, *words.split(), COLUMNS=SAMPLED)
+    printed = done.stdout.splitlines()
+    for line in lines:
+        pattern = re.escape(line).replace("…", ".*")
+        assert [text for text in printed if re.fullmatch(pattern, text)], f"{line!r} is not in\n{done.stdout}"
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_no_line_of_any_command_is_wider_than_the_terminal(columns: int, folder: Path) -> None:
+    too_wide = []
+    for line in LINES:
+        done = arena(folder, *line.split(), COLUMNS=str(columns))
+        printed = (done.stdout + done.stderr).splitlines()
+        too_wide += [f"arena {line}: {text}" for text in printed if cells_of(text) > columns]
+    assert too_wide == []
