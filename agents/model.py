@@ -445,7 +445,7 @@ class ModelSettings(KindSettings):
     measured: Measurement | None = Field(
         default=None,
         exclude_if=is_none,
-        json_schema_extra={"meant": "a block that `agents add` writes"},
+        json_schema_extra={"meant": "a block that `arena add` writes"},
     )
     """What one question measured, for estimates; frozen with a cohort."""
 

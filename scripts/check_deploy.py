@@ -102,7 +102,7 @@ def service_faults(
             yield f"{source} is no volume"
 
 
-ROLES = {"run": "arena", "worker": "arena_worker", "dashboard": "arena_reader"}
+ROLES = {"--worker": "arena_worker", "run": "arena", "dashboard": "arena_reader"}
 """Whom the database knows each command by."""
 OF_FOLDER = ("./config.yaml", "./extensions", "./prompts")
 """What a config may name, which whoever plays has to have."""
@@ -110,7 +110,7 @@ OF_FOLDER = ("./config.yaml", "./extensions", "./prompts")
 
 def least(service: dict[str, Any]) -> Iterator[str]:
     """Whether a service has what it needs and no more: a role, and keys only where models are asked."""
-    command = next((word for word in service["command"] if word in ROLES), "")
+    command = next((word for word in ROLES if word in service["command"]), "")
     role, plays = ROLES.get(command, ""), command != "dashboard"
     user = re.search(r"//(\w+)@", " ".join(service["command"]))
     if user is None or user[1] != role:
@@ -199,10 +199,8 @@ def patient(words: list[str], allowed: float) -> Iterator[str]:
         _, inner = parsed(words)
     except TyperException:
         return
-    grace = inner.params.get("grace")
-    if inner.info_name == "run":
-        grace = RunSection().grace
-    if grace is not None and allowed <= grace:
+    grace = RunSection().grace
+    if inner.info_name == "run" and allowed <= grace:
         yield f"it is killed after {allowed:g} s, and takes up to {grace:g} s to end"
 
 
@@ -246,7 +244,7 @@ def linters(root: Path) -> Iterator[str]:
             for path in (root / "deploy").glob("*.service"):
                 text = re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", path.read_text("utf-8"))
                 (Path(folder) / path.name).write_text(text, "utf-8")
-            yield from complaints([verify, "admin", "verify", "--man=no", *sorted(Path(folder).iterdir())])
+            yield from complaints([verify, "verify", "--man=no", *sorted(Path(folder).iterdir())])
 
 
 def complaints(words: list[Any]) -> Iterator[str]:

@@ -63,7 +63,7 @@ MISTAKES = [
     ("Dockerfile", "EXPOSE 8501", "EXPOSE 80", "EXPOSE"),
     ("Dockerfile", 'CMD ["run"]', 'CMD ["walk"]', "No such command 'walk'"),
     ("compose.yaml", "postgres:18-bookworm", "postgres:latest", "from day to day"),
-    ("compose.yaml", '"worker"]', '"worker", "--fast"]', "No such option: --fast"),
+    ("compose.yaml", '"--worker"]', '"--worker", "--fast"]', "No such option: --fast"),
     ("compose.yaml", "@db/arena", "@database/arena", "no service is at"),
     ("compose.yaml", "127.0.0.1:5432", "5432", "open to all"),
     ("compose.yaml", "stop_grace_period: 3m", "stop_grace_period: 20s", "it is killed after 20 s"),

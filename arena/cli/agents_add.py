@@ -76,9 +76,11 @@ def require_key(settings: ModelSettings, environ: Mapping[str, str], file: Path,
     if not variable:
         return
 
+    hint = f"write {variable}=… into {file}"
     page = KEY_PAGES.get(provider_of(settings.model) or "")
-    source = f" (from {page})" if page else ""
-    hint = f"write {variable}=… into {file}{source}{otherwise}"
+    if page:
+        hint += f" (from {page})"
+    hint += otherwise
     raise ArenaError("no_key", f"{variable} is not set, and {settings.model} needs it", hint)
 
 
@@ -96,8 +98,7 @@ def probe_all(
     with prints_aside():
         probes = run_async(probes_of(config, models))
     confirm(config, probes, asking, yes)
-    label = "Asking " + (next(iter(probes)) if len(probes) == 1 else count_text(len(probes), "model"))
-    with prints_aside(), progress(label):
+    with prints_aside(), progress(f"Asking {', '.join(probes)}"):
         answers = run_async(probe_answers(config, probes))
 
     good = {}
@@ -215,7 +216,7 @@ def added_page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"All models a month: {month_text(data['month_usd'])}."
     yield from (f"{sentence}." for sentence in (*data["unpriced"], data["joins"]) if sentence)
     yield from troubles(data)
-    yield f"Next: {typed('check')}            # who plays from the next cohort on"
+    yield f"Next: {typed('check')}"
 
 
 def troubles(data: Mapping[str, Any]) -> Iterator[str]:
@@ -231,11 +232,15 @@ def troubles(data: Mapping[str, Any]) -> Iterator[str]:
 
 def measured_text(measured: Mapping[str, Any]) -> str:
     """Return what one question measured of a model."""
-    cost = "" if measured["usd"] is None else f", ${measured['usd']:,.4f}"
-    thinking = f" ({measured['thinking']:,} of thinking)" if measured["thinking"] else ""
-    tokens = f"{measured['tokens_in']:,} tokens in, {measured['tokens_out']:,} out{thinking}{cost}"
-    markets = f"{measured['answered']} of {measured['markets']} markets"
-    return f"answered {markets} in {measured['seconds']:g} s: {tokens}"
+    text = (
+        "answered {answered} of {markets} markets in {seconds:g} s: {tokens_in:,} tokens in, "
+        "{tokens_out:,} out"
+    ).format_map(measured)
+    if measured["thinking"]:
+        text += f" ({measured['thinking']:,} of thinking)"
+    if measured["usd"] is not None:
+        text += f", ${measured['usd']:,.4f}"
+    return text
 
 
 def month_text(usd: Mapping[str, float | None] | None) -> str:

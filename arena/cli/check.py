@@ -156,7 +156,10 @@ def costs_text(data: Mapping[str, Any]) -> str:
     amount = cost["total"] and cost_text(cost["total"]["month"], "usd")
     text = f"about ${amount} a month" if amount else "an unknown amount"
     limits = limits_text(data["budget"])
-    text += "; no budget limits it" if limits == "none" else f"; stopped at {limits}"
+    if limits == "none":
+        text += "; no budget limits it"
+    else:
+        text += f"; stopped at {limits}"
     if all((agent["model"] or DEMO).startswith(DEMO) for agent in data["agents"]):
         text += " (fictitious: demo models are free)"
     return text
@@ -271,18 +274,19 @@ def rule_fields(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "rounds", f"{often}; the newest {data['keep_deciding']} cohorts decide"
     yield "bankroll", f"${decimal(data['bankroll']):,} each"
 
-    depth = f"; {data['depth']}" if data["depth"] else ""
     bets = f"bets from ${decimal(rules['min_bet']):,} to {decimal(rules['max_bet']):.0%} of the cash"
-    yield "rules", f"{rules['name']}: fill {rules['fill']}, {bets}{depth}"
+    if data["depth"]:
+        bets += f"; {data['depth']}"
+    yield "rules", f"{rules['name']}: fill {rules['fill']}, {bets}"
     shown = f"{universe['show']} of {data['venue']} a round, {universe['per_event']} an event"
     yield "markets", f"{shown}, closing within {universe['closes_within'] / DAY_SECONDS:g} days"
     yield "ends", ends_text(data)
 
     articles = data["articles"]
-    counted = ""
+    evidence = data["evidence"]
     if articles:
-        counted = f": {articles['articles']:,} of {articles['files']:,} files are articles"
-    yield "evidence", f"{data['evidence']}{counted}"
+        evidence += f": {articles['articles']:,} of {articles['files']:,} files are articles"
+    yield "evidence", evidence
     thinking = {agent["name"]: agent["thinking"] for agent in data["agents"]}
     text = thinking_words(thinking)
     if len({*thinking.values()} - {None}) > 1:

@@ -51,9 +51,9 @@ def reached_text(row: Mapping[str, Any]) -> str:
     return "reached" if row["ok"] else str(row["error"]["code"])
 
 
-def count_of(name: str) -> Callable[[Mapping[str, Any]], int | None]:
-    """Return what counts the records under a name of a row, if it was reached."""
-    return lambda row: sum(row[name].values()) if row["ok"] else None
+def if_reached(read: Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what reads a row of what was reached, and None of another."""
+    return lambda row: read(row) if row["ok"] else None
 
 
 MODELS = (
@@ -61,16 +61,16 @@ MODELS = (
     TableColumn("agents", show=", ".join, narrow="wrap"),
     TableColumn("reached", "", value=reached_text),
     TableColumn("served_as", "served as", narrow="wrap"),
-    TableColumn("form", value=lambda row: row["form"] if row["ok"] else None),
+    TableColumn("form", value=if_reached(lambda row: row["form"])),
     TableColumn("latency_ms", "time", lambda latency: f"{latency / 1000:.1f} s"),
     TableColumn("cost_usd", "cost $", ".6f"),
 )
 VENUES = (
     TableColumn("venue"),
     TableColumn("reached", "", value=reached_text),
-    TableColumn("markets", value=lambda row: row["markets"] if row["ok"] else None),
-    TableColumn("left out", value=count_of("left_out")),
-    TableColumn("rejected", value=count_of("set_aside")),
+    TableColumn("markets", value=if_reached(lambda row: row["markets"])),
+    TableColumn("left out", value=if_reached(lambda row: sum(row["left_out"].values()))),
+    TableColumn("rejected", value=if_reached(lambda row: sum(row["set_aside"].values()))),
     TableColumn("seconds", "time", lambda seconds: f"{seconds:.1f} s"),
 )
 
@@ -91,7 +91,7 @@ def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], qui
 
     async def tried() -> dict[str, Any]:
         live = await asyncio.gather(*(check_venue(config, name) for name in names))
-        return {"live": live, "models": await check_models(config, targets) if targets else []}
+        return {"live": live, "models": await check_models(config, targets)}
 
     with prints_aside():
         data = run_async(tried())
@@ -113,7 +113,7 @@ def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
     known = {agent.name: agent for agent in config.agents if agent.model is not None}
     for name in names:
         if name not in known:
-            hint = f"name one of {', '.join(known)}" if known else "no agent in this config uses a model"
+            hint = f"those that do: {', '.join(known) or 'none'}"
             raise ArenaError("unknown_agent", f"no agent {name!r} that uses a model", hint)
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
@@ -122,9 +122,11 @@ def cost_sentence(targets: Sequence[PingTarget]) -> str:
     """Return what asking may cost."""
     most = sum(target.worst or 0 for target in targets)
     unknown = [target.settings.model for target in targets if target.worst is None]
-    also = f", and the cost of {', '.join(unknown)} is unknown" if unknown else ""
     many = "one model" if len(targets) == 1 else f"each of {len(targets)} models"
-    return f"Asking {many} a tiny question: {rounded_dollars(most)} at most{also}."
+    sentence = f"Asking {many} a tiny question: {rounded_dollars(most)} at most"
+    if unknown:
+        sentence += f", and the cost of {', '.join(unknown)} is unknown"
+    return f"{sentence}."
 
 
 @asynccontextmanager
@@ -144,6 +146,8 @@ async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], 
 
 async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[dict[str, Any]]:
     """Return every model's answer, all asked at once as far as the config lets them."""
+    if not targets:
+        return []
     async with local_asks(config) as asks:
 
         async def answer(target: PingTarget) -> dict[str, Any]:

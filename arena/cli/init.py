@@ -326,7 +326,7 @@ def next_steps(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"  cd {quote(data['folder'])}"
     if data["missing"]:
         yield f"  cp .env.example .env   # and fill in {', '.join(data['missing'])}"
-    yield f"  {arena} check            # who would play, what it would cost, what is missing"
+    yield f"  {arena} check            # who would play, and what it would cost"
     if data["venue"] == "simulator":
         yield f"  {arena} run --round      # the next round"
     else:

@@ -72,10 +72,11 @@ def config_of_record(connection: Connection, config: Config) -> Config | None:
 def status_page(status: Status, tasks: Sequence[Task], backup_at: datetime | None) -> Page:
     """Yield what is to be done, then how the arena stands."""
     to_do = [task for task in tasks if not task.is_look]
-    is_finished = not status.playing and status.calendar.cohorts and status.calendar.next_cohort is None
-    today = "nothing to do, the season is finished" if is_finished else "nothing to do"
+    today = "nothing to do"
     if to_do:
         today = f"{count_text(len(to_do), 'thing')} to do"
+    elif not status.playing and status.calendar.cohorts and status.calendar.next_cohort is None:
+        today = "nothing to do, the season is finished"
     yield f"Today: {today}"
     yield from task_lines(to_do)
 
@@ -120,7 +121,7 @@ def status_fields(status: Status, backup_at: datetime | None) -> Iterator[tuple[
     at = status.at
     calendar = status.calendar
     held = status.held
-    spend = status.spend
+    # The prices of a world with a time of its own are not so and so long ago.
     look = at if calendar.live else None
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
@@ -128,25 +129,19 @@ def status_fields(status: Status, backup_at: datetime | None) -> Iterator[tuple[
     yield "next round", coming_text(calendar.next_round, calendar, at)
     yield "next cohort", coming_text(calendar.next_cohort, calendar, at)
     yield "last round", last_round_text(status.last)
-    late = f", {length_text(status.lag)} late" if status.lag else ""
-    yield "rounds", f"{calendar.done:,} of {calendar.due:,} due are finished{late}"
+    rounds = f"{calendar.done:,} of {calendar.due:,} due are finished"
+    if status.lag:
+        rounds += f", {length_text(status.lag)} late"
+    yield "rounds", rounds
     yield "turns", counts_text(status.turns) or "none"
 
-    simulated = "" if calendar.live or not calendar.cohorts else " (simulated)"
-    yield "spent", f"{dollars(spend.today)} today, {dollars(spend.month)} this month{simulated}"
-    for limit in spend.limits:
-        whose = f" ({limit.whose})" if limit.whose else ""
-        yield f"per {limit.scope}", f"{dollars(limit.spent)} of {dollars(limit.limit)}{whose}"
-
-    calls = status.under_way
-    lost = ""
-    if calls.lost:
-        lost = f"; {calls.lost:,} were lost with their worker and may cost {dollars(calls.lost_worst)}"
-    yield "calls", f"{calls.calls:,} in progress{lost}"
+    yield from spending_fields(status)
     stale = count_text(held.stale, "stale price")
     yield "positions", f"{held.positions:,} open in {held.markets:,} markets, {stale}"
-    oldest = "" if held.oldest is None else f"; oldest of an open position {when(held.oldest, look)}"
-    yield "prices", f"last read {when(status.looked_at, look)}{oldest}"
+    prices = f"last read {when(status.looked_at, look)}"
+    if held.oldest is not None:
+        prices += f"; oldest of an open position {when(held.oldest, look)}"
+    yield "prices", prices
 
     for read in status.catalogues:
         left_out = left_out_words(read.left_out) or "none left out"
@@ -155,6 +150,28 @@ def status_fields(status: Status, backup_at: datetime | None) -> Iterator[tuple[
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", heads_text(status)
     yield "backup", when(backup_at, at) if backup_at else "none yet"
+
+
+def spending_fields(status: Status) -> Iterator[tuple[str, str]]:
+    """Yield what was spent, how much of each limit that is, and which calls are in progress."""
+    calendar = status.calendar
+    spend = status.spend
+    spent = f"{dollars(spend.today)} today, {dollars(spend.month)} this month"
+    if calendar.cohorts and not calendar.live:
+        spent += " (simulated)"
+    yield "spent", spent
+    for limit in spend.limits:
+        used = f"{dollars(limit.spent)} of {dollars(limit.limit)}"
+        if limit.whose:
+            used += f" ({limit.whose})"
+        yield f"per {limit.scope}", used
+
+    calls = status.under_way
+    in_progress = f"{calls.calls:,} in progress"
+    if calls.lost:
+        worst = dollars(calls.lost_worst)
+        in_progress += f"; {calls.lost:,} were lost with their worker and may cost {worst}"
+    yield "calls", in_progress
 
 
 def leader_text(status: Status) -> str:

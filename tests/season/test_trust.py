@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from arena.cli.main import COMMANDS, app
+from arena.cli.main import app
+from arena.cli.surface import COMMANDS, Places
 from tests.program.running import loaded
 
 CONFIG = """\
@@ -36,53 +37,77 @@ def agent(settings, given):
         return Decision()
     return decide
 """
-PLAYING = {
-    "demo", "check", "run", "round", "worker", "replay", "show turn --play", "admin cohort start", "study forecastbench run"
-}  # fmt: skip
-"""The commands that may run extensions: they need a trusted folder."""
-WORDS = {
-    "duel": ["market", "naive"],
-    "init": ["elsewhere", "--model", "openai/gpt-5.4", "--yes"],
-    "config": [],
-    "score": ["forecasts.csv"],
-    "tournament": ["forecasts.csv"],
-    "whatif": ["market"],
-    "schema": ["view"],
-    "desk": ["key", "market"],
-    "history": ["spring"],
-    "replay": ["past"],
-    "export": ["exported"],
-    "import": ["exported"],
-    "publish": ["site"],
-    "report": ["-o", "season.html"],
-    "show agent": ["evil"],
-    "add": ["demo/sharp", "--no-probe"],
-    "show turn --play": ["evil"],
-    "show cohort": ["1"],
-    "admin cohort end": ["1"],
-    "admin cohort pause": ["1"],
-    "show cohort": ["1", "next"],
-    "show cohort --head": ["1"],
-    "show market": ["none"],
-    "study bundle": ["recorded"],
-    "check": ["recorded"],
-    "study forecastbench file --check": ["none.json"],
-    "admin restore": ["none.db"],
-    "dashboard": ["--port", "1", "--behind-proxy"],
-    "mcp": [],
-}
-"""What commands are given besides the config."""
+ASKING = (
+    "check",
+    "run",
+    "run --once",
+    "run --round",
+    "show turn evil --play",
+    "admin cohort start",
+)
+"""Command lines that may run extensions: they need a trusted folder."""
+OTHERS_ASKING = ("demo", "run --worker", "study replay past", "study forecastbench run")
+"""The same, of commands that need more than a folder, or play a world of their own."""
+VENUE_READERS = ("run --sync", "study bundle recorded --fresh")
+"""Command lines that ask a venue, which may be an extension of a trusted folder."""
+SLOW = ("study forecastbench fetch", "share site site", "share report -o season.html")
+"""Commands that wait for a server, or draw pages in a process of their own that reads no config."""
+READING = (
+    *VENUE_READERS,
+    *SLOW,
+    "try demo/sharp",
+    "init elsewhere --model openai/gpt-5.4 --yes",
+    "add demo/sharp --no-probe",
+    "check recorded",
+    "run --list",
+    "status",
+    "status --incidents",
+    "board",
+    "board market naive",
+    "show agents",
+    "show agent evil",
+    "show cohorts",
+    "show cohort 1",
+    "show cohort 1 --head",
+    "show markets",
+    "show market none",
+    "show positions",
+    "show prompt",
+    "show config",
+    "dashboard --port 1 --behind-proxy",
+    "score forecasts.csv",
+    "share export exported",
+    "admin cohort end 1",
+    "admin cohort pause 1",
+    "admin settle none",
+    "admin verify",
+    "admin backup",
+    "admin restore none.db",
+    "admin prune",
+    "study whatif market",
+    "study bundle recorded",
+    "study forecastbench file",
+    "study forecastbench board",
+    "outside desk --key market",
+    "outside desk --schema view",
+    "outside mcp",
+)
+"""Command lines that run nothing of a folder."""
 
 
-def every_command() -> Iterator[str]:
-    for name, place in COMMANDS.items():
+def every_command(places: Places, before: str = "") -> Iterator[str]:
+    """The commands of the surface, each with the words before it."""
+    for name, place in places.items():
         if isinstance(place, str):
-            yield name
+            yield f"{before}{name}"
         else:
-            yield from (f"{name} {inner}" for inner in place)
+            yield from every_command(place, f"{before}{name} ")
 
 
-READING = sorted(set(every_command()) - PLAYING)
+def test_every_command_is_here() -> None:
+    lines = [f"{line} " for line in (*ASKING, *OTHERS_ASKING, *READING)]
+    missing = [name for name in every_command(COMMANDS) if not any(x.startswith(f"{name} ") for x in lines)]
+    assert missing == []
 
 
 @pytest.fixture(scope="module")
@@ -117,24 +142,25 @@ def test_a_command_that_only_reads_runs_nothing(
     folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.cli.dashboard.serve", lambda *_: None)  # it serves until it is stopped
-    done = CliRunner().invoke(app, [*name.split(), *WORDS.get(name, [])])
+    done = CliRunner().invoke(app, name.split())
     assert not (folder / "canary").exists(), done.output
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     assert "can't be loaded" not in done.output
 
 
 @pytest.mark.parametrize(
-    "words", [["verify"], ["status"], ["show", "agents"], ["leaderboard"], ["show", "cohort", "1", "next"]]
+    "words",
+    [["admin", "verify"], ["status"], ["show", "agents"], ["board"], ["show", "cohort", "1", "next"]],
 )
 def test_what_is_read_is_read_all_the_same(folder: Path, words: list[str]) -> None:
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
-    assert ("evil" in done.output) == (words[0] in ("agents", "cohorts"))
+    assert ("evil" in done.output) == (words[0] == "show")
 
 
-@pytest.mark.parametrize("name", sorted(PLAYING - {"demo", "replay", "worker", "study forecastbench run"}))
+@pytest.mark.parametrize("name", ASKING)
 def test_a_command_that_plays_needs_a_trusted_folder(folder: Path, name: str) -> None:
-    done = CliRunner().invoke(app, [*name.split(), *WORDS.get(name, [])])
+    done = CliRunner().invoke(app, name.split())
     assert done.exit_code == 64, done.output
     assert not (folder / "canary").exists()
     for told in (str(folder), "file extensions/evil.py", "file own.py", "--trust-extensions"):
@@ -181,10 +207,6 @@ def test_trust_is_kept_by_path_and_content(folder: Path) -> None:
 LOUD = (
     f"from pathlib import Path\nPath({{canary!r}}).write_text('it ran')\n{GOOD}\ndef decide(view, ask): ...\n"
 )
-VENUE_READERS = {"history", "run --sync", "study bundle"}
-"""The commands that ask a venue, which may be an extension of a trusted folder."""
-SLOW = {"study forecastbench fetch", "publish", "report"}
-"""Commands that wait for a server, or draw pages in a process of their own that reads no config."""
 
 
 @pytest.fixture(scope="module")
@@ -216,13 +238,12 @@ def loud(folder: Path, begun: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", sorted(set(READING) - VENUE_READERS - SLOW))
+@pytest.mark.parametrize("name", [line for line in READING if line not in (*VENUE_READERS, *SLOW)])
 def test_reading_in_a_trusted_folder_runs_nothing_either(
     loud: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.cli.dashboard.serve", lambda *_: None)  # it serves until it is stopped
-    words = ["1", "2"] if name == "show cohort" else WORDS.get(name, [])
-    done = CliRunner().invoke(app, [*name.split(), *words])
+    done = CliRunner().invoke(app, name.split())
     assert not (loud / "canary").exists(), done.output
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
 
@@ -291,7 +312,7 @@ def test_a_broken_file_of_trust_trusts_nothing(folder: Path, text: str) -> None:
     kept.write_text(text, "latin-1")
     done = CliRunner().invoke(app, ["check", "--json"])
     assert (done.exit_code, json.loads(done.output)["error"]["code"]) == (64, "trust_unreadable")
-    assert CliRunner().invoke(app, ["verify"]).exit_code == 0
+    assert CliRunner().invoke(app, ["admin", "verify"]).exit_code == 0
 
 
 def test_a_file_of_trust_that_others_can_write_is_refused(folder: Path) -> None:

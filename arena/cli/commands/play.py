@@ -44,9 +44,10 @@ def run(
     Ctrl-C stops at once. A season that isn't live stops where a model gives no answer, and tries it again at
     the next start. The exit status is 2 if a turn failed or something is left.
 
-    Example: arena run
+    Example: arena run --clock clock --database rehearsal.db
 
-        2026-01-04 00:00:00 …
+        2026-01-04 00:00:00 leading; it is 2026-01-04 00:00 UTC
+        …
 
     Next: arena board
     """
@@ -129,7 +130,12 @@ def status(
 
     Example: arena status
 
-        Today: nothing to do
+        Today: nothing to do, the season is finished
+
+        Health: ok
+        …
+        rounds       20 of 20 due are finished
+        turns        200 played
 
     Next: arena status --incidents
     """

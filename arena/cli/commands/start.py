@@ -35,6 +35,12 @@ def demo(
 
     Example: arena demo --headless
 
+        sharp forecasts better than hasty and blind, and is not told apart from
+        …
+        ranks  agent    price  interval        than     Brier       P/L   cost
+          1–2  sharp     +1.7  -0.4 to +3.8    2 of 3  0.1928  +$11,065  $1.16
+          1–2  clumsy    +0.2  -1.8 to +2.3    2 of 3  0.1956   +$1,941  $1.31
+            3  hasty     -3.5  -7.2 to +0.2    1 of 3  0.2029  +$12,589  $1.16
         …
 
     Next: arena dashboard --database .demo/demo.db
@@ -84,6 +90,10 @@ def try_model(
 
     Example: arena try qwen3:8b
 
+        qwen3:8b answered 120 of 120 questions in 16 s.
+        …
+        says  happened  questions  0%                                   100%
+         34%       20%         10  ········●─────○··························
         …
 
     Next: arena init my-arena
@@ -149,6 +159,9 @@ def init(
 
     Example: arena init my-arena --venue simulator --yes
 
+        Made in my-arena: config.yaml, .env.example, .gitignore, arena.service.
+        Plays on simulator: demo/sharp, demo/hasty.
+        Cost: $0.60 to $17.90 a month, fictitious: demo models are free.
         …
 
     Next: cd my-arena, then arena check
@@ -198,9 +211,13 @@ def add(
     and what it costs a month is shown. A model without a usable answer is not added; the exit status is then
     2, or 1 if none was added.
 
-    Example: arena add anthropic/claude-sonnet-5
+    Example: arena add anthropic/claude-sonnet-5 --no-probe
 
+        Added to config.yaml:
+          - name: claude-sonnet-5
+            model: anthropic/claude-sonnet-5
         …
+        claude-sonnet-5 waits for ANTHROPIC_API_KEY: set it here or in .env.
 
     Next: arena check
     """
@@ -260,6 +277,11 @@ def check(
 
     Example: arena check --config my-arena/config.yaml
 
+        my-arena/config.yaml is valid.
+        …
+        agent     kind      model or of   $ a month          $ a round
+        sharp     llm       demo/sharp    0.30 (0.30–8.95)   0.014 (0.014–0.41)
+        hasty     llm       demo/hasty    0.30 (0.30–8.95)   0.014 (0.014–0.41)
         …
 
     Next: arena run --round plays the next round, arena demo a whole season.
