@@ -28,6 +28,13 @@ def board(
 
     Example: arena board
 
+        sharp forecasts better than hasty and blind, and is not told apart from
+        clumsy yet (about 40 more weeks). None has been shown to beat the market
+        …
+        ranks  agent    price  interval        than     Brier       P/L   cost
+          1–2  sharp     +1.7  -0.4 to +3.8    2 of 3  0.1928  +$11,065  $1.16
+          1–2  clumsy    +0.2  -1.8 to +2.3    2 of 3  0.1956   +$1,941  $1.31
+
     Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
     from arena.cli.board import read_view
@@ -85,6 +92,10 @@ def score(
     questions. A YAML file is a tournament: its form, its pool and its forecasts.
 
     Example: arena score forecasts.csv
+
+        ranks  forecaster  better than    skill  evidence   Brier    peer  forecasts
+          1–2  ann         0 of 1       +0.0750  ×1.1      0.0250  +40.55          2
+          1–2  bob         0 of 1       -0.1000  ×0.85     0.2000  -40.55          2
 
     Next: arena score FILE --against NAME compares all with one.
     """
