@@ -126,6 +126,7 @@ def file(
     """
     from arena.cli import forecastbench_files as bench
     from arena.cli.score import texts_of
+    from arena.scores.files.forecastbench import Submitter
 
     if check:
         given = {"--as": organization, "--model": model, "--output": folder, "--agent": agent, "--lab": lab}
@@ -144,7 +145,7 @@ def file(
         raise ArenaError("no_name", words, "or check files with --check FILE", status=64)
     if files and len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
-    by = bench.submitter(organization, model, lab, number)
+    by = Submitter(organization, model, lab or organization, number)
     asked = bench.newest_set(chosen, questions or (), due)
     if files:
         [answers] = texts_of(files)
@@ -208,8 +209,8 @@ def board(
         with prints_aside():
             print_page(bench.resolutions_page(fetched))
     recorded = bench.recorded_files(chosen) if agents or not files else []
-    sources = bench.Sources(files or (), questions or (), resolutions or (), combinations)
-    forecasters = bench.gathered(chosen, sources, mode, median, recorded)
+    sources = (files or (), questions or (), resolutions or (), combinations)
+    forecasters = bench.gathered(chosen, *sources, mode, median, recorded)
     today = None if every_round else clock_of(clock)().now().date()
     made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)
 

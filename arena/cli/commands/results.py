@@ -38,7 +38,7 @@ def board(
     Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
     from arena.cli.board import read_view
-    from arena.cli.duel import duel_page, pair_of, read_duel
+    from arena.cli.duel import pair_of, read_duel
 
     views = {"--by": by, "--provisional": provisional, "--metaculus": metaculus}
     if agents:
@@ -46,7 +46,7 @@ def board(
         one, other = pair_of(agents)
         with chosen.reading() as connection:
             data, sentences = read_duel(connection, one, other, cohort)
-        chosen.answer(data, duel_page, sentences)
+        chosen.answer(data, list, sentences)
         return
 
     if sum(map(bool, views.values())) > 1:
@@ -120,9 +120,8 @@ def score(
         return
 
     refuse_together({"--sweep": sweep}, "files of forecasts", "name a tournament's YAML file")
-    bench = forecasts.BenchSets(questions or (), resolutions or (), provisional)
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
-    table = forecasts.table_of(files, renamed, bench)
+    table = forecasts.table_of(files, renamed, questions or (), resolutions or (), provisional)
     if by is not None and table.category is None:
         raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     left_out = table.outside if outside is None else tuple(outside)
