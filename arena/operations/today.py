@@ -155,10 +155,10 @@ def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
     if around.expects_backups and status.calendar.cohorts and status.calendar.live:
         last = newest_backup(status, around.backup_at)
         if last is None:
-            yield Task("backup", "there is no backup yet", "db backup")
+            yield Task("backup", "there is no backup yet", "admin backup")
         elif status.at - last > BACKUP_AGE:
             days = (status.at - last).days
-            yield Task("backup", f"the last backup is {days} days old", "db backup")
+            yield Task("backup", f"the last backup is {days} days old", "admin backup")
 
 
 def newest_backup(status: Status, file_at: datetime | None) -> datetime | None:
