@@ -69,7 +69,8 @@ def write_recorded(
 ) -> None:
     """Write to a bundle what the record has seen between two times, and answer with how much was added.
 
-    Without `until` that is all until now. If `fresh`, the venue is read first. Exits with status 2 where the bundle can't hold something.
+    Without `until` that is all until now. If `fresh`, the venue is read first. Exits with status 2 where the
+    bundle can't hold something.
     """
     quarantined: list[QuarantinedRecord] = []
     if fresh:

@@ -1,4 +1,4 @@
-"""`arena show cohort` and `arena admin cohort`: what was frozen, who decides, what changed, and a line that fixes what was decided."""
+"""`arena show cohort` and `admin cohort`: what was frozen, who decides, what changed, and heads."""
 
 import shutil
 from functools import partial

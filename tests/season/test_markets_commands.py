@@ -1,4 +1,4 @@
-"""`arena show market`, `arena run --sync`, `arena admin prune` and `arena check --live` as a user runs them, on a venue at home."""
+"""`arena show market`, `run --sync`, `admin prune` and `check --live` as a user runs them, on a local venue."""
 
 from pathlib import Path
 from time import sleep

@@ -36,7 +36,7 @@ def bundle(
 
     Example: arena study bundle spring --since 2026-01-01
 
-        spring: 240 pages
+        spring: 2,767 pages, 2,813 prices, 600 resolutions added
 
     Next: arena check DIR, then arena study replay DIR
     """
