@@ -119,7 +119,7 @@ LINE_UPS = (
 CORRECTED_AT = select(func.max(SnapshotRow.at)).where(
     SnapshotRow.cohort_id == CohortRow.id, column_of(SnapshotRow.at) > column_of(CohortRow.ended_at)
 )
-COHORTS = select(
+ALL_COHORTS = select(
     CohortRow.id,
     CohortRow.frozen,
     CohortRow.ended_at,
@@ -127,6 +127,7 @@ COHORTS = select(
     CohortRow.stopped_at,
     CORRECTED_AT.scalar_subquery().label("corrected_at"),
 ).order_by(CohortRow.number)
+COHORTS = ALL_COHORTS.where(IS_TRADING)
 OPEN_COHORTS = COHORTS.where(col(CohortRow.ended_at).is_(None))
 
 
@@ -168,11 +169,12 @@ def read_cohorts(
     Who is in one never changes: it is read once.
     """
     known: LineUps = {} if line_ups is None else line_ups
-    query = OPEN_COHORTS if only_open else COHORTS
-    rows = connection.execute(query.where(IS_TRADING) if trading else query).all()
+    query = COHORTS if trading else ALL_COHORTS
+    rows = connection.execute(OPEN_COHORTS if only_open else query).all()
     fresh = [row.id for row in rows if row.id not in known]
-    for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
-        known.setdefault(cohort_id, {})[name] = entrant_id
+    if fresh:
+        for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": fresh}).all():
+            known.setdefault(cohort_id, {})[name] = entrant_id
     replaced: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
     for cohort_id, name, since, settings, prompts in connection.execute(REPLACEMENTS):
         newest = {"since": since, "settings": json.loads(settings), "prompts": json.loads(prompts)}
