@@ -83,6 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         held = ExitStack()
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more would turn in wait for each other
         if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
             folder = TemporaryDirectory(prefix="arena-tests-", dir=MEMORY, ignore_cleanup_errors=True)
             os.environ["TMPDIR"] = tempfile.tempdir = held.enter_context(folder)
