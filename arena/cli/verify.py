@@ -3,6 +3,7 @@
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TextIO
 
 import typer
@@ -26,13 +27,15 @@ def verify(
     everything: bool = flag("Verify everything, and list all differences.", "--all"),
     heads: Path | None = option("Also compare published heads, a line of JSON each.", "FILE"),
     draws: bool = flag("Also draw every live round's markets again from its catalogue."),
+    second_hand: bool = flag("Also work out money and scores from an export, by other code.", "--referee"),
 ) -> None:
-    """Check the record against itself: hashes, ledgers, fills, settlements, marks, schedules.
+    """Play the record again: decisions, fills, ledgers, settlements and marks must come out as stored.
 
     Later runs verify only what is new, by a note next to the record (FILE.verified; for a database server,
     next to the config), and say how many older rows they did not read. The first thousand differences are
     listed (exit status 1). A record rewritten with all its hashes still agrees with itself, so --heads FILE
     finds the first published head that differs. --draws shows that nobody picked the markets of a live round.
+    --referee has an export checked by code that shares nothing with the arena.
 
     Example: arena verify --database .demo/demo.db
 
@@ -64,6 +67,7 @@ def verify(
         if not found.count:
             keep_verified(connection, beside, now(), before)
         same = check_draws(connection, found, told) if draws else None
+    refereed = _refereed(chosen.record()) if second_hand else None
     data = {
         "from_head": before.number,
         "older_rows": before.rows if before.number else 0,
@@ -74,10 +78,25 @@ def verify(
         "left_out": dict(sorted(found.left_out.items())),
         "unproved": dict(sorted(found.unproved.items())),
         "draws": same,
+        "referee": refereed,
     }
-    chosen.answer(data, say, found, chosen.record(), before, same)
-    if found.count:
+    chosen.answer(data, say, found, chosen.record(), before, same, refereed)
+    if found.count or refereed:
         raise typer.Exit(1)
+
+
+def _refereed(address: str) -> list[str]:
+    """Return what the referee finds in an export of the record."""
+    from arena.cohorts.freeze import code_version
+    from arena.exports import ExportRequest, export, form_of
+    from arena.exports.referee import referee
+    from arena.record.schema.database import open_read_only
+
+    wanted = ExportRequest(form_of("json"), prompts=False)
+    with TemporaryDirectory() as folder, open_read_only(address) as engine, progress("Exporting") as told:
+        place = Path(folder, "export")
+        export(engine, place, wanted, now(), code_version(), progress=told)
+        return referee(place)
 
 
 def _opened(file: Path) -> TextIO:
@@ -89,8 +108,10 @@ def _opened(file: Path) -> TextIO:
         ) from error
 
 
-def say(found: Differences, address: str, before: VerifiedHead, draws: int | None) -> None:
-    """Print how many differences there are, what was not read, and how many draws came out the same."""
+def say(
+    found: Differences, address: str, before: VerifiedHead, draws: int | None, refereed: list[str] | None
+) -> None:
+    """Print how many differences there are, what was not read, how many draws and what else came out."""
     if before.number:
         print(f"Verified what is new since head {before.number:,}. {_older_rows_text(before)}")
     if unproved := [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]:
@@ -98,6 +119,9 @@ def say(found: Differences, address: str, before: VerifiedHead, draws: int | Non
     if draws is not None:
         same = f"the same markets were drawn again in {count_text(draws, 'live round')}"
         print(f"Draws: {same if draws else 'no live round could be drawn again'}.")
+    if refereed is not None:
+        summary = f"{count_text(len(refereed), 'difference')} in an export, by code of its own."
+        print("\n".join(f"Referee: {line}" for line in (*refereed, summary)))
     if not found.count and before.number:
         print(f"What is new in {address} agrees with itself and with what came before.")
         return
