@@ -292,9 +292,9 @@ class Beliefs:
                 continue
             market = item.market_id
             mid = self.mid_of(place, item)
-            own = (
-                self.forecasts.get((*place, market, "final")) if turn.status in ("played", "partly") else None
-            )
+            own = None
+            if turn.status in ("played", "partly"):
+                own = self.forecasts.get((*place, market, "final"))
             belief = ONE // 2 if settings.get("prices") == "hidden" else mid
             if own is not None:
                 belief = own.probability
