@@ -159,6 +159,10 @@ class RecordReader:
         """Return one column of the rows that a query finds."""
         return [row[name] for row in self.rows(table, query, **values)]
 
+    def by(self, name: str, table: str, query: str, **values: Any) -> dict[Any, Row]:
+        """Return the rows that a query finds by one of their columns."""
+        return {row[name]: row for row in self.rows(table, query, **values)}
+
     def new(self, table: str) -> Iterator[Row]:
         """Yield the rows of a table that were not verified before; all of one that is not numbered."""
         if table in ("article", "prompt"):

@@ -78,12 +78,13 @@ class StoredAnswers:
         """Return the answer to a question; raise `NoAnswer` where there is none."""
         opening = self._opening_of(prompt)
         follows_up = len(prompt.messages) > 1
-        stored = [
-            question
-            for question in self._conversations(prompt)[opening]
-            if (len(question.messages) > len(opening)) == follows_up
-        ]
-        same = [question for question in stored if question.messages[-2:-1] == prompt.messages[-2:-1]]
+        stored = []
+        same = []
+        for question in self._conversations(prompt)[opening]:
+            if (len(question.messages) > len(opening)) == follows_up:
+                stored.append(question)
+                if question.messages[-2:-1] == prompt.messages[-2:-1]:
+                    same.append(question)
 
         for question in dict.fromkeys(same or stored):
             attempts = self.answers[question]
@@ -99,8 +100,11 @@ class StoredAnswers:
 
     def unused(self) -> tuple[Prompt, ...]:
         """Return the questions with an answer that no decision had need of."""
-        answered = dict.fromkeys(call.prompt for call in self.calls if call.error is None)
-        return tuple(question for question in answered if question not in self.used)
+        unused: dict[Prompt, None] = {}
+        for call in self.calls:
+            if call.error is None and call.prompt not in self.used:
+                unused[call.prompt] = None
+        return tuple(unused)
 
     def _conversations(self, prompt: Prompt) -> dict[Conversation, list[Prompt]]:
         return self.openings[prompt.stage, prompt.sample, prompt.seed]
@@ -111,8 +115,10 @@ class StoredAnswers:
         if key in self.begun:
             return self.begun[key]
 
-        taken = {opening for known, opening in self.begun.items() if known[:2] == key[:2]}
-        free = [opening for opening in self._conversations(prompt) if opening not in taken]
+        free = list(self._conversations(prompt))
+        for known, opening in self.begun.items():
+            if known[:2] == key[:2] and opening in free:
+                free.remove(opening)
         if not free:
             raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
 

@@ -57,6 +57,7 @@ def check_verdicts(
         yield row.differs(column, "suspects with their words and verdicts", "it is an audit")
         return
 
+    yield from _check_withheld(row, column, suspects)
     prices = bool(kept.get("prices"))
     for suspect in suspects:
         asked = [questions[suspect["market"]]] if suspect["market"] in questions else []
@@ -65,18 +66,21 @@ def check_verdicts(
         if verdict != suspect["verdict"]:
             yield row.differs(column, f"the verdict {verdict}", f"so are the words {suspect['words']!r}")
 
-    withheld = Counter(suspect["verdict"] for suspect in suspects if not suspect["shown"])
-    counts = json_in(row[column])
-    if any(withheld[verdict] != counts.get(verdict, 0) for verdict in VERDICTS):
-        listed = ", ".join(f"{count} {verdict}" for verdict, count in sorted(withheld.items()))
-        yield row.differs(column, listed or "none", "so many suspects were withheld")
-
     flagged = {(suspect["title"], suspect["url"]) for suspect in suspects if suspect["shown"]}
     for text in shown:
         finding = audit(text.title, text.text, text.url, text.questions, when, prices)
         if finding.verdict != "clean" and (text.title, text.url) not in flagged:
             expected = f"a suspect, {finding.verdict} by the words {finding.words!r}"
             yield row.differs(column, expected, "it was shown")
+
+
+def _check_withheld(row: Row, column: str, suspects: Sequence[Mapping[str, Any]]) -> Found:
+    """Yield the verdicts by which others were withheld than there are suspects."""
+    withheld = Counter(suspect["verdict"] for suspect in suspects if not suspect["shown"])
+    counts = json_in(row[column])
+    if any(withheld[verdict] != counts.get(verdict, 0) for verdict in VERDICTS):
+        listed = ", ".join(f"{count} {verdict}" for verdict, count in sorted(withheld.items()))
+        yield row.differs(column, listed or "none", "so many suspects were withheld")
 
 
 def _suspects(kept: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -21,7 +21,7 @@ OUT_OF_DATE = "cached figures of other pages, or out of date"
 
 def check_caches(facts: RecordReader) -> Found:
     """Yield leaderboards and comparisons that are not what the record comes to."""
-    kept = {row["name"]: row for row in facts.rows("rollup", "SELECT * FROM rollup ORDER BY name")}
+    kept = facts.by("name", "rollup", "SELECT * FROM rollup ORDER BY name")
     if not kept:
         return
     from arena.scores.comparisons import COMPARISONS, compute_comparisons  # slow to load

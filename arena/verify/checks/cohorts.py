@@ -6,6 +6,7 @@ then, from a round of its cohort on. Every turn that is played by them is sealed
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import PROVEN_STATUSES
@@ -39,8 +40,7 @@ def check_cohort(facts: RecordReader, row: Row) -> Found:
         return
 
     own = {"cohort": row["id"]}
-    line_up = facts.rows("entrant", "SELECT * FROM entrant WHERE cohort_id = :cohort ORDER BY id", **own)
-    entrants = {entrant["id"]: entrant for entrant in line_up}
+    entrants = facts.by("id", "entrant", "SELECT * FROM entrant WHERE cohort_id = :cohort ORDER BY id", **own)
     rounds = list(facts.rows("round", "SELECT * FROM round WHERE cohort_id = :cohort ORDER BY number", **own))
     replacements = list(facts.rows("replacement", REPLACEMENTS, **own))
     yield from _check_frozen(facts, row, cohort, list(entrants.values()))
@@ -65,9 +65,9 @@ def _check_frozen(facts: RecordReader, row: Row, cohort: Cohort, entrants: Seque
     """Yield what of a cohort and its entrants is not as it was frozen."""
     own = {"number": cohort.number, "starts_at": timestamp_text(cohort.starts_at)}
     yield from row.compare(own, FROZEN_SO)
-    unknown = [prompt for prompt in sorted(cohort.prompts.values()) if facts.find("prompt", prompt) is None]
-    if unknown:
-        yield row.differs("frozen", "known prompts", f"it froze the prompt {unknown[0]}")
+    for prompt in sorted(cohort.prompts.values()):
+        if facts.find("prompt", prompt) is None:
+            yield row.differs("frozen", "known prompts", f"it froze the prompt {prompt}")
 
     by_position = {entrant["position"]: entrant for entrant in entrants}
     for entrant in cohort.entrants:
@@ -97,7 +97,7 @@ def _check_replacements(
     facts: RecordReader, entrants: Mapping[int, Row], rounds: Sequence[Row], replacements: Sequence[Row]
 ) -> Found:
     """Yield settings that do not replace those from before, or that could not be taken then."""
-    numbers = {row["number"] for row in rounds}
+    numbers = set(map(itemgetter("number"), rounds))
     settings = {entrant_id: row["settings"] for entrant_id, row in entrants.items()}
     for row in replacements:
         entrant_id = row["entrant_id"]
@@ -132,7 +132,7 @@ def _count_missed(facts: RecordReader, row: Row, cohort: Cohort, seen: set[str])
     stamp = f'%"stamp":"{cohort.stamp}"%'
     [last] = facts.rows("snapshot", LAST_LOOK, stamp=stamp)
     until = min(last["at"] or "", row["ended_at"] or last["at"] or "")
-    times = (timestamp_text(cohort.calendar.time(n)) for n in range(1, min(cohort.rounds, MOST_ROUNDS) + 1))
-    missed = sum(at < until and at not in seen for at in times)
-    if missed:
-        facts.unproved[MISSED] += missed
+    for number in range(1, min(cohort.rounds, MOST_ROUNDS) + 1):
+        at = timestamp_text(cohort.calendar.time(number))
+        if at < until and at not in seen:
+            facts.unproved[MISSED] += 1

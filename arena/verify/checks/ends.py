@@ -5,6 +5,8 @@ round after it was known was hidden from that round, or read at a time that the 
 corrections that is not looked at: how long these are asked for, the config says, not the record.
 """
 
+from collections.abc import Sequence
+
 from arena.verify.checks.seals import json_in
 from arena.verify.differences import Found
 from arena.verify.reader import RecordReader, Row
@@ -41,14 +43,18 @@ def check_ends(facts: RecordReader) -> Found:
     outages = list(facts.rows("set_aside", OUTAGES))
     told = set[int]()
     for row in facts.rows("resolution", PASSED_ROUNDS):
-        was_away = any(
-            outage["venue"] == row["market_id"].partition(":")[0]
-            and outage["first_seen_at"] <= row["passed"] <= outage["last_seen_at"]
-            for outage in outages
-        )
-        if row["id"] not in told and row["cohort"] in played and not was_away:
+        if row["id"] not in told and row["cohort"] in played and not _was_away(row, outages):
             told.add(row["id"])
             yield row.differs("learnt_at", f"{row['passed']} or earlier", TOLD_THEN)
+
+
+def _was_away(row: Row, outages: Sequence[Row]) -> bool:
+    """Return whether the venue of a market may have given no answer at the round that passed."""
+    venue = row["market_id"].partition(":")[0]
+    for outage in outages:
+        if outage["venue"] == venue and outage["first_seen_at"] <= row["passed"] <= outage["last_seen_at"]:
+            return True
+    return False
 
 
 def _stamp_of(row: Row) -> str | None:

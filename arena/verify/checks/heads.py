@@ -152,15 +152,19 @@ def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, No
             continue
 
         # Rounds from before there was a chain are listed by the hash of their parts.
-        whole = [[kind, *part] for kind, part in sorted(parts.items())]
-        known = seal_of(whole), seal_of([part for part in whole if part[0] != "code"])
-        if chain.earlier.pop(place, None) not in known:
+        whole = _parts_hash(parts)
+        parts.pop("code", None)
+        if chain.earlier.pop(place, None) not in (whole, _parts_hash(parts)):
             yield _uncovered("round", place)
 
     for kind, left in (("round", chain.rounds), ("round", chain.earlier), ("call", chain.late)):
         for key in left:
             yield _missing(kind, key)
     return open_rounds
+
+
+def _parts_hash(parts: Parts) -> str:
+    return seal_of([[kind, *part] for kind, part in sorted(parts.items())])
 
 
 def _check_parts(place: Place, number: int, covered: Parts, parts: Parts) -> Found:

@@ -67,7 +67,7 @@ class KnownEnds:
 
     def __init__(self, ends: Iterator[Row], first_named: Mapping[tuple[str, str], str]):
         self.newest: dict[MarketId, Resolution] = {}
-        paid = {market for market, _ in first_named}
+        paid = set(map(itemgetter(0), first_named))
         self._paid: list[tuple[str, Resolution]] = []
         self._unpaid: list[tuple[str, Resolution]] = []
         for row in ends:
@@ -112,8 +112,8 @@ class CohortReplay:
         self.rounds = {round_row["at"]: round_row for round_row in rounds}
         self.replacements = replacements
         self.runner = runner
-        prompts = facts.rows("prompt", "SELECT * FROM prompt")
-        self.texts = {prompt["hash"]: prompt["text"] for prompt in prompts}
+        prompts = facts.by("hash", "prompt", "SELECT * FROM prompt")
+        self.texts = {key: prompt["text"] for key, prompt in prompts.items()}
         self.accounts: dict[int, Holdings] = {}
         self.due: dict[int, list[Entry]] = {}
         """The entries of each ledger that come out and were not compared yet."""
@@ -201,7 +201,7 @@ class CohortReplay:
     def _play(self, round_row: Row) -> Generator[Difference, None, Mapping[int, str]]:
         """Play a round; return how its turns ended, by entrant."""
         connection = self.facts.connection
-        names = [row["name"] for row in self.entrants.values()]
+        names = list(map(itemgetter("name"), self.entrants.values()))
         try:
             taken = read_snapshot(connection, self.row["id"], instant(round_row["at"]))
             if taken is None:
@@ -308,7 +308,9 @@ class CohortReplay:
 
     def _quotes(self, items: Sequence[Row]) -> dict[MarketId, Quote | None]:
         """Return the prices of what somebody holds; of a market that is listed twice, the first."""
-        held = {market for account in self.accounts.values() for market, _ in account.lots}
+        held = set[MarketId]()
+        for account in self.accounts.values():
+            held.update(map(itemgetter(0), account.lots))
         quotes: dict[MarketId, Quote | None] = {}
         for item in reversed(items):
             market = MarketId(item["market_id"])

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, PrimaryKeyConstraint, UniqueConstraint
+from sqlalchemy import Connection, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from arena.record.schema.tables import METADATA
 from arena.verify.differences import Difference, Found
@@ -84,14 +84,14 @@ INDEXED = """
         SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index'
         AND (tbl_name <> 'quote' OR sql NOT NULL AND name <> 'ix_quote_volume_unknown')
     ) AS i JOIN pragma_integrity_check(i.tbl_name) AS c"""
-KEYS = {
-    table.name: {
-        tuple(column.name for column in key.columns)
-        for key in table.constraints
-        if isinstance(key, PrimaryKeyConstraint | UniqueConstraint)
-    }
-    for table in METADATA.sorted_tables
-}
+
+
+def _keys_of(table: Table) -> set[tuple[str, ...]]:
+    keys = [key for key in table.constraints if isinstance(key, PrimaryKeyConstraint | UniqueConstraint)]
+    return {tuple(key.columns.keys()) for key in keys}
+
+
+KEYS = {table.name: _keys_of(table) for table in METADATA.sorted_tables}
 """By table the columns that no two rows have in common, in the order in which an index finds them."""
 
 

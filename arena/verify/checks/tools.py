@@ -32,17 +32,16 @@ def check_tools(facts: RecordReader) -> Found:
             yield from check_verdicts(row, "withheld", texts, questions, row["at"])
 
     round_id = None
-    told: dict[str, str] = {}
+    told: dict[str, Row] = {}
     for row in facts.rows("call", WITH_TOOLS):
         if row["round_id"] != round_id:
             round_id = row["round_id"]
             of_round = "SELECT * FROM tool_result WHERE round_id = :round"
-            results = facts.rows("tool_result", of_round, round=round_id)
-            told = {result["key"]: result["text"] for result in results}
+            told = facts.by("key", "tool_result", of_round, round=round_id)
         yield from _check_conversation(facts, row, told)
 
 
-def _check_conversation(facts: RecordReader, row: Row, told: dict[str, str]) -> Found:
+def _check_conversation(facts: RecordReader, row: Row, told: dict[str, Row]) -> Found:
     """Yield what a call says that tools told, where they told something else."""
     agent = facts.place(row)["entrant"]
     requests: dict[str, Any] = {}
@@ -55,9 +54,11 @@ def _check_conversation(facts: RecordReader, row: Row, told: dict[str, str]) -> 
         elif message.get("role") == "tool":
             request = requests.get(content["tool_call_id"], {"name": "", "arguments": ""})
             arguments = _plain_request(request["arguments"])
-            answers = [told.get(request_key(asker, request["name"], arguments)) for asker in ("", agent)]
-            if content["content"] not in (NOT_USED, *answers):
-                kept = next((answer for answer in answers if answer is not None), None)
+            result = told.get(request_key("", request["name"], arguments))
+            if result is None:
+                result = told.get(request_key(agent, request["name"], arguments))
+            kept = None if result is None else result["text"]
+            if content["content"] not in (NOT_USED, kept):
                 expected = "a result that is kept" if kept is None else f"a text of hash {sha256(kept)}"
                 yield row.differs("messages", expected, f"so {request['name']} told all that asked")
 

@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import SimpleNamespace
 
 from agents.answers.parse import READER_VERSION
@@ -166,7 +166,7 @@ class PlayedRound:
         if self.cohort.stamp == "live":
             closed = {row["market_id"] for row in turn.rejections if row["code"] == CLOSED_CODE}
 
-        ordered = [*(bet.market_id for bet in bets), *(sale.market_id for sale in sales)]
+        ordered = map(attrgetter("market_id"), (*bets, *sales))
         late = [Rejection(CLOSED_CODE, CLOSED, market) for market in ordered if market in closed]
         in_time = [bet for bet in bets if bet.market_id not in closed]
         kept = [sale for sale in sales if sale.market_id not in closed]

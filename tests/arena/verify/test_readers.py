@@ -1,4 +1,4 @@
-"""Turns that each version of the reader has read: of earlier ones hashes are checked, and all that follows."""
+"""Turns that each version of the reader has read: of earlier ones hashes are checked, and what follows."""
 
 from pathlib import Path
 from unittest.mock import patch
