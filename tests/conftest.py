@@ -21,7 +21,6 @@ from markets.garbage_collection import SELDOM_THRESHOLD
 from tests.program.forked import SHARED, WORKER, forking, stand_in
 from tests.shared_caches import share_caches
 
-collect_ignore = ["referee.py"]  # a program of its own, which tests run
 ROOT = Path(__file__).resolve().parent.parent
 CI = os.environ.get("CI") == "true"
 THOROUGH = os.environ.get("THOROUGH") == "1"
