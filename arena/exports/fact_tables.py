@@ -137,8 +137,9 @@ def fact_table(
     columns than those of the key.
     """
     all_fields = (*scope.fields, *(fields or fields_of(row)))
+    columns = tuple(field.column for field in all_fields)
     sources = {field.column.name: field.source for field in all_fields}
-    scope_key = [field.column.name for field in scope.fields]
+    scope_key = [column.name for column in columns[: len(scope.fields)]]
     if not order:
         order = [sources[column] for column in key]
     if not meaning:
@@ -146,7 +147,6 @@ def fact_table(
     if of_cohorts is None and scope.fields:
         of_cohorts = in_cohorts
 
-    columns = tuple(field.column for field in all_fields)
     return FactTable(
         ExportTable(name, meaning, columns, (*scope_key, *key)),
         row.__table__,

@@ -110,15 +110,22 @@ def reader(column: ExportColumn) -> Callable[[str], Any]:
     return read_cell
 
 
-def current_names(names: Collection[str], columns: Sequence[ExportColumn]) -> list[str]:
-    """Return the names of a file's columns, the former name of a column replaced by its present one."""
-    renamed = {column.former: column.name for column in columns if column.former and column.name not in names}
-    return [renamed.get(name, name) for name in names]
+def columns_in(names: Collection[str], columns: Sequence[ExportColumn]) -> list[ExportColumn] | None:
+    """Return the columns of a file by their names; None if these are not those of any version.
 
+    A file of an earlier version lacks columns that were added later, and may have others by a former name.
+    """
+    there = []
+    expected = []
+    for column in columns:
+        name = column.name
+        if name not in names and column.former:
+            name = column.former
+        if name in names or not column.added:
+            there.append(column)
+            expected.append(name)
 
-def columns_in(names: Collection[str], columns: Sequence[ExportColumn]) -> list[ExportColumn]:
-    """Return the columns that a file should have, which lacks those that were added after its version."""
-    return [column for column in columns if column.name in names or not column.added]
+    return there if list(names) == expected else None
 
 
 def filled(

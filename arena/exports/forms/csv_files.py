@@ -12,7 +12,6 @@ from arena.exports.forms.cells import (
     bad_row,
     bad_text,
     columns_in,
-    current_names,
     filled,
     reader,
     writer,
@@ -46,9 +45,8 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     """Yield the rows of a file, one at a time."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = _lines(path.name, file)
-        heading = current_names(next(lines, []), columns)
-        there = columns_in(heading, columns)
-        if heading != [column.name for column in there]:
+        there = columns_in(next(lines, []), columns)
+        if there is None:
             raise bad_file(path.name, f"its heading must be {','.join(column.name for column in columns)}")
         yield from filled(_rows(path.name, lines, there), there, columns)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, current_names, filled
+from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, filled
 from arena.exports.table import ExportColumn, Kind, Row
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    schema = _schema(columns)
+    schema = _schema(columns, [column.name for column in columns])
     count = 0
     with ParquetWriter(path, schema, compression="zstd") as out:
         for group in _groups(rows):
@@ -55,8 +55,8 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield group
 
 
-def _schema(columns: Sequence[ExportColumn]) -> "pa.Schema":
-    """Return the schema of columns."""
+def _schema(columns: Sequence[ExportColumn], names: Iterable[str]) -> "pa.Schema":
+    """Return the schema of columns under these names."""
     import pyarrow as pa
 
     kinds: dict[Kind, Any] = {
@@ -65,7 +65,8 @@ def _schema(columns: Sequence[ExportColumn]) -> "pa.Schema":
         "number": pa.float64(),
         "time": pa.timestamp("us", tz="UTC"),
     }
-    return pa.schema([pa.field(column.name, kinds[column.kind], bool(column.empty)) for column in columns])
+    fields = zip(names, columns, strict=True)
+    return pa.schema([pa.field(name, kinds[column.kind], bool(column.empty)) for name, column in fields])
 
 
 def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
@@ -75,10 +76,9 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
 
     try:
         with ParquetFile(path) as file:
-            names = current_names(file.schema_arrow.names, columns)
-            schema = pa.schema(map(pa.Field.with_name, file.schema_arrow, names))
-            there = columns_in(names, columns)
-            if not schema.equals(_schema(there)):
+            stored = file.schema_arrow
+            there = columns_in(stored.names, columns)
+            if there is None or not stored.equals(_schema(there, stored.names)):
                 expected = ", ".join(column.name for column in columns)
                 raise bad_file(path.name, f"its columns must be {expected}")
 
