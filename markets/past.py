@@ -65,23 +65,29 @@ class PastSelection:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, found: Iterable[PastMarket | str]) -> None:
-        """Take in what a page of a list has: markets, or why there is none."""
-        for each in found:
-            if isinstance(each, str):
-                self.left_out[each] += 1
-            elif (times := each.in_time(self.request))[0] < times[1]:
-                self.markets[each.market.id] = each
+        """Take in what a page of a list has: markets, or why one is left out."""
+        for past in found:
+            if isinstance(past, str):
+                self.left_out[past] += 1
+                continue
+
+            start, end = past.in_time(self.request)
+            if start < end:
+                self.markets[past.market.id] = past
             else:
                 self.left_out["not open at that time"] += 1
-        if not self.request.named and len(self.markets) > self.request.top:
-            ranked = sorted(self.markets.values(), key=lambda each: (-each.volume, each.market.id))
-            self.left_out["of less volume"] += len(ranked) - self.request.top
-            self.markets = {each.market.id: each for each in ranked[: self.request.top]}
+
+        top = self.request.top
+        if not self.request.named and len(self.markets) > top:
+            ranked = sorted(self.markets.values(), key=lambda past: (-past.volume, past.market.id))
+            self.left_out["of less volume"] += len(ranked) - top
+            self.markets = {past.market.id: past for past in ranked[:top]}
 
     def passed_by(self, volume: int) -> bool:
-        """Whether no market of so little volume is taken any more."""
-        full = not self.request.named and len(self.markets) >= self.request.top
-        return full and volume < min(each.volume for each in self.markets.values())
+        """Tell whether no market of so little volume is taken any more."""
+        if self.request.named or len(self.markets) < self.request.top:
+            return False
+        return volume < min(past.volume for past in self.markets.values())
 
 
 class PastVenue(Protocol):

@@ -1,4 +1,4 @@
-"""A record from Python: what was forecast, decided and filled, row by row, and what it comes to.
+"""Reads a record from Python: what was forecast, decided and filled, row by row, and the leaderboard.
 
 `import arena` has all of this; docs/python.md shows it at work. A record is opened read-only and looked at
 in one instant, so it may be played on meanwhile.
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import starmap
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,7 +40,7 @@ N = TypeVar("N")
 
 
 def score_forecasts(columns: Mapping[str, Sequence[object]]) -> FileScores:
-    """Anyone's forecasts, scored as `arena score` scores a file, by columns of the same names.
+    """Score anyone's forecasts as `arena score` does a file, by columns of the same names.
 
     >>> mine = {"question": ["rain"], "forecaster": ["ann"], "probability": [0.8], "outcome": [1]}
     >>> [round(row.brier, 2) for row in score_forecasts(mine).rows]
@@ -104,44 +105,44 @@ class RecordedFill:
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """A record that is open for reading: rows of all cohorts or of one, and what they come to."""
+    """A record that is open for reading: its rows and its leaderboard, of all cohorts or of one."""
 
     connection: Connection = field(repr=False)
 
     def forecasts(self, cohort: int | None = None) -> Iterator[RecordedForecast]:
-        """Every stated forecast."""
-        return self._nouns(RecordedForecast, "forecasts", cohort)
+        """Yield every stated forecast."""
+        return self._rows(RecordedForecast, "forecasts", cohort)
 
     def turns(self, cohort: int | None = None) -> Iterator[RecordedTurn]:
-        """Every turn."""
-        return self._nouns(RecordedTurn, "turns", cohort)
+        """Yield every turn."""
+        return self._rows(RecordedTurn, "turns", cohort)
 
     def fills(self, cohort: int | None = None) -> Iterator[RecordedFill]:
-        """Every fill."""
-        return self._nouns(RecordedFill, "fills", cohort)
+        """Yield every fill."""
+        return self._rows(RecordedFill, "fills", cohort)
 
     def score(self, cohort: int | None = None) -> Leaderboard:
-        """The leaderboard: its verdict (not of one cohort), and the lines of `arena board`."""
+        """Return the leaderboard: its verdict (not of one cohort), and the lines of `arena board`."""
         return read_leaderboard(self.connection, cohort)
 
     def replay(
         self, change: Change | None = None, cohort: int | None = None, agent: str | None = None
     ) -> WhatIfReport:
-        """The recorded decisions played again, by their own rules or under a change, without asking anyone.
+        """Play the recorded decisions again, by their own rules or with a change, without asking anyone.
 
-        `exact` of a row says that its ledger came out the same to the last hash when nothing was changed.
+        `exact` of a row says that without a change its ledger came out the same to the last hash.
         """
         return what_if(self.connection, change or Change(), cohort, agent)
 
-    def _nouns(self, noun: Callable[..., N], table: str, cohort: int | None) -> Iterator[N]:
+    def _rows(self, make: Callable[..., N], table: str, cohort: int | None) -> Iterator[N]:
+        """Return the rows of a table. Raise `ArenaError` at once if there is no such cohort."""
         select_cohorts(read_cohorts(self.connection), cohort)
-        names = [column.name for column in FACT[table].sheet.columns]
         rows = rows_of(self.connection, FACT[table], None if cohort is None else [cohort])
-        return (noun(**dict(zip(names, row, strict=True))) for row in rows)
+        return starmap(make, rows)
 
 
 @contextmanager
 def open_record(database: str | Path) -> Iterator[Season]:
-    """A record by its file, or by the URL of a server, as it is now."""
+    """Open a record, by its file or by the URL of a server, as it is now."""
     with open_read_only(str(database)) as engine, one_snapshot(engine) as connection:
         yield Season(connection)

@@ -1,13 +1,13 @@
-"""What is computed from the facts, so that a reader need not: positions, scores, the leaderboard.
+"""Tables that are computed from the facts: positions, scores and the leaderboard.
 
-By the code of the arena's own commands, so the figures are theirs. They are not put back by an import.
+The code of the arena's own commands computes them, so the figures are the same. An import does not read them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, get_type_hints
 
-import numpy as np
 from sqlalchemy import Connection
 
 from arena.exports.fact_tables import IN_TURN, PLACE_ORDER, in_cohorts
@@ -33,7 +33,9 @@ from arena.scores.rules._columns import none_for_nan
 from markets.millionths import ONE
 
 OUTCOMES = {1: "YES", 0: "NO", NO_SCORE: "unscored", OPEN: "open"}
-DOLLAR, ONES, PERCENT = "dollars", "from 0 to 1", "percent"
+DOLLAR = "dollars"
+ONES = "from 0 to 1"
+PERCENT = "percent"
 UNKNOWN = "unknown"
 
 
@@ -67,13 +69,17 @@ POSITION_COLUMNS = (
 
 
 def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
-    """Every lot of every agent at its cohort's newest mark, as `arena show positions` has them."""
+    """Yield every lot of every agent at its cohort's newest mark, as `arena show positions` shows them."""
     for stored in cohorts:
+        cohort = stored.cohort
         marked = read_marked_cohort(connection, stored.id)
-        age = stored.cohort.rules.quote_age
-        for held in positions(marked, age) if marked else ():
-            lot, money = held.lot, held.lot.money
-            key = (stored.cohort.number, held.agent, held.market_id, held.side, marked and marked.at)
+        if not marked:
+            continue
+
+        for held in positions(marked, cohort.rules.quote_age):
+            lot = held.lot
+            money = lot.money
+            key = (cohort.number, held.agent, held.market_id, held.side, marked.at)
             shares = (lot.bought, lot.sold, lot.settled, lot.shares)
             sums = (money.paid, money.received, money.cost, money.value, money.realised)
             yield (*key, *shares, *sums, held.price, held.age, held.stale)
@@ -103,44 +109,48 @@ SCORE_COLUMNS = (
 
 
 def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
-    """Every forecast in each of its readings with its score, one cohort at a time."""
+    """Yield every forecast in each of its readings with its score, one cohort at a time."""
+    fills = select(FillRow.position).select_from(joined(FillRow, *IN_TURN.rows))
+    bought = fills.where(FillRow.action == "buy").order_by(*PLACE_ORDER, FillRow.position)
+
     for stored in cohorts:
         number = stored.cohort.number
         yield from _stated_rows(read_forecast_columns(connection, number))
+
         bets = read_bet_columns(connection, number)
-        bought = (
-            select(FillRow.position)
-            .select_from(joined(FillRow, *IN_TURN.rows))
-            .where(FillRow.action == "buy")
-        )
-        order = bought.where(in_cohorts([number])).order_by(*PLACE_ORDER, FillRow.position)
-        fills = list(connection.scalars(order))
-        yield from _bet_rows("implied", bets, bets.implied, fills)
-        yield from _bet_rows("anchored", bets, bets.anchored, fills)
+        positions_bought = list(connection.scalars(bought.where(in_cohorts([number]))))
+        yield from _bet_rows("implied", bets, bets.implied, positions_bought)
+        yield from _bet_rows("anchored", bets, bets.anchored, positions_bought)
 
 
 def _stated_rows(rows: ForecastColumns) -> Iterator[Row]:
-    own, market = (brier.each(chances / ONE, rows.outcome) for chances in (rows.forecast, rows.mid))
-    events, said = (rows.events[event] for event in rows.event), rows.stated.astype(np.int64)
-    columns = zip(_places(rows), events, said, rows.forecast, rows.mid, own, market, strict=True)
-    for (*key, outcome), event, flag, chance, mid, score, price_score in columns:
-        belief = ("stated", None, None, int(flag), int(chance) / ONE, int(mid), None)
-        yield (*key, event, *belief, outcome, none_for_nan(score), none_for_nan(price_score))
+    """Yield stated forecasts."""
+    scores = brier.each(rows.forecast / ONE, rows.outcome)
+    price_scores = brier.each(rows.mid / ONE, rows.outcome)
+    forecasts = (rows.event, rows.stated, rows.forecast, rows.mid)
+    columns = zip(_keys(rows), *forecasts, scores, price_scores, strict=True)
+
+    for key, event, stated, chance, mid, *errors in columns:
+        *place, outcome = key
+        belief = ("stated", None, None, int(stated), int(chance) / ONE, int(mid), None)
+        yield (*place, rows.events[event], *belief, outcome, *map(none_for_nan, errors))
 
 
 def _bet_rows(reading: str, rows: BetColumns, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
+    """Yield a reading of bets."""
     scores = brier.each(forecast, rows.outcome)
-    columns = zip(_places(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
-    for (*key, outcome), fill, yes, chance, price, score in columns:
+    columns = zip(_keys(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
+
+    for key, fill, yes, chance, price, score in columns:
+        *place, outcome = key
         belief = (reading, fill, "YES" if yes else "NO", None, float(chance), None, float(price))
-        yield (*key, None, *belief, outcome, none_for_nan(score), None)
+        yield (*place, None, *belief, outcome, none_for_nan(score), None)
 
 
-def _places(rows: ForecastColumns | BetColumns) -> Iterator[tuple[Any, ...]]:
-    """Cohort, round, agent, market and outcome of each row."""
-    for cohort, number, agent, market, outcome in zip(
-        rows.cohort, rows.round, rows.agent, rows.market, rows.outcome, strict=True
-    ):
+def _keys(rows: ForecastColumns | BetColumns) -> Iterator[tuple[Any, ...]]:
+    """Yield cohort, round, agent, market and outcome of each row."""
+    columns = zip(rows.cohort, rows.round, rows.agent, rows.market, rows.outcome, strict=True)
+    for cohort, number, agent, market, outcome in columns:
         yield int(cohort), int(number), rows.agents[agent], rows.markets[market], OUTCOMES[int(outcome)]
 
 
@@ -177,26 +187,33 @@ LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
 
 
 CERTAIN: dict[Any, Kind] = {str: "text", int: "whole"}
-"""The others are numbers, which may be unknown."""
-LEADERBOARD_COLUMNS = (
-    ExportColumn("cohort", "whole", "the cohort's number", "", "all cohorts of the export together"),
-    *(
-        ExportColumn(name, CERTAIN.get(of, "number"), *meaning, "" if of in CERTAIN else UNKNOWN)
-        for name, meaning in LEADERBOARD_MEANINGS.items()
-        for of in [get_type_hints(LeaderboardRow)[name]]
-    ),
-)
+"""Columns of other types hold numbers, which may be unknown."""
+
+
+def _leaderboard_columns() -> Iterator[ExportColumn]:
+    """Yield the columns of the leaderboard."""
+    types = get_type_hints(LeaderboardRow)
+    yield ExportColumn("cohort", "whole", "the cohort's number", "", "all cohorts of the export together")
+    for name, (meaning, unit) in LEADERBOARD_MEANINGS.items():
+        if types[name] in CERTAIN:
+            yield ExportColumn(name, CERTAIN[types[name]], meaning, unit)
+        else:
+            yield ExportColumn(name, "number", meaning, unit, UNKNOWN)
 
 
 def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
-    """The leaderboard over these cohorts, then that of each."""
+    """Yield the leaderboard over some cohorts, then that of each."""
     numbers = [stored.cohort.number for stored in cohorts if stored.cohort.stamp != BENCHMARK]
-    whole = len(numbers) == len(read_cohorts(connection))
-    for cohort, some in [(None, numbers), *((number, [number]) for number in numbers)]:
-        board = LEADERBOARD.read_current(connection, cohort) if whole or cohort is not None else None
-        rows = read_scores(connection, some) if board is None else board.rows
-        for row in sorted(rows, key=skill_order):
-            yield cohort, *(getattr(row, name) for name in LEADERBOARD_MEANINGS)
+    figures = attrgetter(*LEADERBOARD_MEANINGS)
+
+    for cohort in (None, *numbers):
+        board = None
+        if cohort is not None or len(numbers) == len(read_cohorts(connection)):
+            board = LEADERBOARD.read_current(connection, cohort)
+
+        scores = board.rows if board else read_scores(connection, numbers if cohort is None else [cohort])
+        for row in sorted(scores, key=skill_order):
+            yield cohort, *figures(row)
 
 
 COMPUTED: tuple[ComputedTable, ...] = (
@@ -222,7 +239,7 @@ COMPUTED: tuple[ComputedTable, ...] = (
         ExportTable(
             "leaderboard",
             "Each agent's figures over all cohorts, and in each: what `arena board` shows.",
-            LEADERBOARD_COLUMNS,
+            tuple(_leaderboard_columns()),
             ("cohort", "agent"),
         ),
         leaderboard_rows,

@@ -1,5 +1,6 @@
-"""The data dictionary: every table and column of an export, in words, from where they are declared."""
+"""Writes the data dictionary: every table and column of an export in words, from their declarations."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from arena.exports.computed_tables import COMPUTED
@@ -22,27 +23,36 @@ EVERYWHERE = {
 
 
 def data_page() -> str:
-    """The whole page, in Markdown."""
-    facts = [_section(each.sheet) for each in FACTS]
-    computed = [_section(each.sheet, " *Computed.*") for each in COMPUTED]
-    return "\n\n".join([DATA_PAGE.read_text("utf-8").rstrip(), *facts, *computed]) + "\n"
+    """Return the page in Markdown."""
+    sections = [DATA_PAGE.read_text("utf-8").rstrip()]
+    sections += [_section(table.sheet, table.sheet.meaning) for table in FACTS]
+    sections += [_section(table.sheet, f"{table.sheet.meaning} *Computed.*") for table in COMPUTED]
+    return "\n\n".join(sections) + "\n"
 
 
-def _section(sheet: ExportTable, origin: str = "") -> str:
-    key = ", ".join(f"`{name}`" for name in sheet.key)
-    own = [column for column in sheet.columns if not _everywhere(column)]
-    others = [f"`{x.name}`" for x in sheet.columns if _everywhere(x) and x.name not in sheet.key]
-    beside = f" Also {', '.join(others)}." if others else ""
-    heading = f"## {sheet.name}\n\n{sheet.meaning}{origin} Key: {key}.{beside}"
-    return f"{heading}\n\n" + "\n".join([HEAD, *map(_line, own)])
+def _section(sheet: ExportTable, meaning: str) -> str:
+    """Return what the page says of a table."""
+    own = []
+    others = []
+    for column in sheet.columns:
+        if EVERYWHERE.get(column.name) != column.meaning or column.empty:
+            own.append(_line(column))
+        elif column.name not in sheet.key:
+            others.append(column.name)
+
+    about = f"{meaning} Key: {_code(sheet.key)}."
+    if others:
+        about += f" Also {_code(others)}."
+    return "\n".join([f"## {sheet.name}\n\n{about}\n", HEAD, *own])
 
 
-def _everywhere(column: ExportColumn) -> bool:
-    """Whether it means here what the page says of it once."""
-    return EVERYWHERE.get(column.name) == column.meaning and not column.empty
+def _code(names: Iterable[str]) -> str:
+    """Return names as a list in Markdown."""
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _line(column: ExportColumn) -> str:
+    """Return the row of a column."""
     meaning = column.meaning.replace("the SHA-256 that seals the row: ", "seals ")
     unit = column.unit.partition(": ")[0].replace("1 is yes, 0 is no", "1 or 0")
     unit = unit.replace("millionths of a dollar", "dollars").replace("millionths of a share", "shares")

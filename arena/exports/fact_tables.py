@@ -1,4 +1,4 @@
-"""All tables of facts: what of the record each holds, in which order, and how its rows are put back.
+"""The tables of facts: what each holds of the record, in which order, and how its rows are put back.
 
 Rows are named without ids: by the numbers of cohort and round, agents' names, markets' ids.
 """
@@ -54,19 +54,19 @@ T = TypeVar("T")
 
 
 def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
-    """Rows that are read together with their cohort."""
+    """Select rows that are read together with their cohort."""
     return col(CohortRow.number).in_(numbers)
 
 
 def in_snapshots(column: T, listed: T | None) -> OfCohorts:
-    """Rows whose column is one of those that the snapshots of some cohorts list."""
+    """Select rows with a value that the snapshots of some cohorts list."""
     listed_ids = select(column_of(listed)).select_from(joined(SnapshotItemRow, SnapshotRow, CohortRow))
     return lambda numbers: col(column).in_(listed_ids.where(in_cohorts(numbers)))
 
 
 @dataclass(frozen=True, slots=True)
 class TableScope:
-    """What the rows of a table belong to: the columns that name it, those that sort by it, and the tables."""
+    """What the rows of a table belong to: the columns that name it, those that sort by it, and its tables."""
 
     fields: tuple[ExportField, ...] = ()
     order: tuple[Any, ...] = ()
@@ -89,7 +89,7 @@ IN_TURN = TableScope(IN_PLACE.fields, PLACE_ORDER, (TurnRow, *IN_PLACE.rows))
 
 
 def _parent(column: str, *path: type[TableRow], **names: Any) -> ParentKey:
-    """The row behind a column, by the columns of the record that name it: `cohort=CohortRow.number`."""
+    """Return how a row is found by the columns that name it, such as `cohort=CohortRow.number`."""
     named = tuple(map(column_of, names.values()))
     ids = select(path[0].__table__.c.id, *named).select_from(joined(*path))
     return ParentKey(column, tuple(names), named, ids)
@@ -101,8 +101,8 @@ TURN = ROUND | {"agent": EntrantRow.name}
 PAGE = {"market_id": MarketVersionRow.market_id, "page": MarketVersionRow.version}
 QUOTE = {"market_id": QuoteRow.market_id, "quote_at": QuoteRow.at, "quote_hash": QuoteRow.hash}
 PARENTS = {
-    each.column: each
-    for each in (
+    parent.column: parent
+    for parent in (
         _parent("cohort_id", CohortRow, **COHORT),
         _parent("entrant_id", EntrantRow, CohortRow, **COHORT, agent=EntrantRow.name),
         _parent("round_id", RoundRow, CohortRow, **ROUND),
@@ -131,23 +131,30 @@ def fact_table(
     of_cohorts: OfCohorts | None = None,
     **more: Any,
 ) -> FactTable:
-    """A table of facts: within its scope rows are named by the key, and sorted by it unless `order` says how.
+    """Return a table of facts, whose rows are named and sorted by a key within their scope.
 
-    Without fields it has all columns of its rows. What it means is said where they are declared.
+    Without fields it has all columns of its rows. The rows' docstring is its meaning. `order` sorts by other
+    columns than those of the key.
     """
-    fields = (*scope.fields, *(fields or fields_of(row)))
-    sources = {each.column.name: each.source for each in fields}
-    keys = (*(each.column.name for each in scope.fields), *key)
-    purpose = " ".join(inspect.cleandoc(row.__doc__ or "").partition("\n\n")[0].split())
-    sheet = ExportTable(name, meaning or purpose, tuple(each.column for each in fields), keys)
+    all_fields = (*scope.fields, *(fields or fields_of(row)))
+    columns = tuple(field.column for field in all_fields)
+    sources = {field.column.name: field.source for field in all_fields}
+    scope_key = [column.name for column in columns[: len(scope.fields)]]
+    if not order:
+        order = [sources[column] for column in key]
+    if not meaning:
+        meaning = " ".join(inspect.cleandoc(row.__doc__ or "").partition("\n\n")[0].split())
+    if of_cohorts is None and scope.fields:
+        of_cohorts = in_cohorts
+
     return FactTable(
-        sheet,
+        ExportTable(name, meaning, columns, (*scope_key, *key)),
         row.__table__,
-        fields,
+        all_fields,
         path=joined(row, *scope.rows) if path is None else path,
-        order=tuple(map(column_of, (*scope.order, *(order or (sources[each] for each in key))))),
+        order=tuple(map(column_of, (*scope.order, *order))),
         parents=tuple(PARENTS[column.name] for column in row.__table__.c if column.name in PARENTS),
-        of_cohorts=of_cohorts or (in_cohorts if scope.fields else None),
+        of_cohorts=of_cohorts,
         **more,
     )
 
@@ -286,7 +293,7 @@ FACTS = (
         CallRow,
         IN_PLACE,
         ATTEMPT,
-        [each for each in fields_of(CallRow) if each.column.name not in TEXTS],
+        [field for field in fields_of(CallRow) if field.column.name not in TEXTS],
         order=[CallRow.id],
         rest_in="call_texts",
     ),
@@ -374,5 +381,5 @@ FACTS = (
 )
 """In the order in which they can be put back: what a row refers to comes before it."""
 
-FACT = {each.sheet.name: each for each in FACTS}
-"""The same by their names."""
+FACT = {table.sheet.name: table for table in FACTS}
+"""The tables of facts by their names."""

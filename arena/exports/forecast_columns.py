@@ -1,8 +1,10 @@
-"""The stated forecasts of an export as the columns that a file of forecasts has, so that it can be scored."""
+"""Reads the stated forecasts of an export as columns of a file of forecasts, so that they can be scored."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,83 +24,118 @@ SCORES = {"YES": 1, "NO": 0}
 
 
 def is_export_at(place: Path) -> bool:
-    """Whether an export lies there, as a folder or in one file."""
-    return is_export(place) if place.is_dir() else place.is_file() and is_zipped_export(place)
+    """Tell whether an export is there, as a folder or in one file."""
+    if place.is_dir():
+        return is_export(place)
+    return place.is_file() and is_zipped_export(place)
+
+
+@dataclass(frozen=True, slots=True)
+class _ForecastTables:
+    """What is read of an export: its stated forecasts, the time of each, and its markets and agents."""
+
+    stated: list[Row]
+    times: list[datetime]
+    pages: dict[str, Row]
+    resolutions: dict[str, Row]
+    as_of: datetime | None
+    baselines: tuple[str, ...]
 
 
 def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None, tuple[str, ...]]:
-    """A row for every forecast that an agent stated, or skipped, of a market it was shown.
+    """Return a row for every forecast that an agent stated, or skipped, of a market it was shown.
 
-    Beside it as of when that is, and the baselines, whom nobody is compared with.
+    Return with it the time of the export's last snapshot, and the baselines, with whom nobody is compared.
 
-    A market's life begins when it was first shown, and ends when it closed or its end was known; it is an
+    A market opens when it was first shown, and ends when it closed or its resolution was known. It is an
     event of its own, unless pages name its story or its event. Cohorts that decide at the same instant are
     told apart by a microsecond.
     """
     with TemporaryDirectory() as spare, open_export(place, Path(spare), whole=False) as (folder, manifest):
-        pages = {row["market_id"]: row for row in _rows(folder, manifest, "market_pages")}
-        instants = {
-            (row["cohort"], row["round"]): row["at"] + timedelta(microseconds=row["cohort"])
-            for row in _rows(folder, manifest, "rounds")
-        }
-        ends: dict[str, Row] = {}
-        for row in _rows(folder, manifest, "resolutions"):  # versions come in order
-            known = ends.get(row["market_id"], row)["known_at"]
-            ends[row["market_id"]] = {**row, "known_at": known}
-        as_of = max((row["at"] for row in _rows(folder, manifest, "snapshots")), default=None)
-        entrants = _rows(folder, manifest, "entrants")
-        baselines = sorted({row["agent"] for row in entrants if row["kind"] in BASELINES})
-        scores = _rows(folder, manifest, "scores", SCORE_COLUMNS)
-        stated = [row for row in scores if row["reading"] == "stated"]
-        times = [instants[row["cohort"], row["round"]] for row in stated]
-    lives = _lives(stated, times, pages, ends)
-    found: Columns = defaultdict(list)
-    for row, at in zip(stated, times, strict=True):
+        tables = _read_tables(folder, manifest)
+
+    lives = _lives(tables)
+    columns: Columns = defaultdict(list)
+    for row, time in zip(tables.stated, tables.times, strict=True):
         market = row["market_id"]
-        page, life = pages[market], lives[market]
-        end = ends.get(market)
-        paid = None if end is None or end["payout"] is None else end["payout"] / ONE
-        found["question"].append(market)
-        found["forecaster"].append(row["agent"])
-        found["probability"].append(row["forecast"])
-        found["outcome"].append(SCORES.get(row["outcome"], paid if row["outcome"] == "unscored" else None))
-        found["market_probability"].append(row["mid"] / ONE)
-        found["event"].append(page["story"] or page["event_id"])
-        found["category"].append(page["category"])
-        found["time"].append(at.isoformat())
-        for name, time in zip(("open", "close", "scheduled_close"), life, strict=True):
-            found[name].append(time.isoformat())
-        found["resolved"].append("" if end is None else max(end["known_at"], life[2]).isoformat())
-    return dict(found), as_of, tuple(baselines)
+        page = tables.pages[market]
+        opened, closed, planned = lives[market]
+
+        resolution = tables.resolutions.get(market)
+        outcome = SCORES.get(row["outcome"])
+        resolved = ""
+        if resolution is not None:
+            resolved = max(resolution["known_at"], planned).isoformat()
+            if row["outcome"] == "unscored" and resolution["payout"] is not None:
+                outcome = resolution["payout"] / ONE
+
+        columns["question"].append(market)
+        columns["forecaster"].append(row["agent"])
+        columns["probability"].append(row["forecast"])
+        columns["outcome"].append(outcome)
+        columns["market_probability"].append(row["mid"] / ONE)
+        columns["event"].append(page["story"] or page["event_id"])
+        columns["category"].append(page["category"])
+        columns["time"].append(time.isoformat())
+        columns["open"].append(opened.isoformat())
+        columns["close"].append(closed.isoformat())
+        columns["scheduled_close"].append(planned.isoformat())
+        columns["resolved"].append(resolved)
+    return dict(columns), tables.as_of, tables.baselines
 
 
-def _lives(
-    stated: list[Row], times: list[datetime], pages: Mapping[str, Row], ends: Mapping[str, Row]
-) -> dict[str, tuple[datetime, datetime, datetime]]:
-    """When each market was first shown, closed and was to close."""
-    first: dict[str, datetime] = {}
-    last: dict[str, datetime] = {}
-    for row, at in zip(stated, times, strict=True):
+def _read_tables(folder: Path, manifest: ExportManifest) -> _ForecastTables:
+    """Return what is needed of an export."""
+    read = partial(_rows, folder, manifest)
+    instants = {}
+    for row in read("rounds"):
+        instants[row["cohort"], row["round"]] = row["at"] + timedelta(microseconds=row["cohort"])
+
+    resolutions: dict[str, Row] = {}
+    for row in read("resolutions"):  # versions come in order
         market = row["market_id"]
-        first[market] = min(first.get(market, at), at)
-        last[market] = max(last.get(market, at), at)
+        first_known = resolutions.get(market, row)["known_at"]
+        resolutions[market] = {**row, "known_at": first_known}
+
+    stated = [row for row in read("scores", SCORE_COLUMNS) if row["reading"] == "stated"]
+    return _ForecastTables(
+        stated=stated,
+        times=[instants[row["cohort"], row["round"]] for row in stated],
+        pages={row["market_id"]: row for row in read("market_pages")},
+        resolutions=resolutions,
+        as_of=max((row["at"] for row in read("snapshots")), default=None),
+        baselines=tuple(sorted({row["agent"] for row in read("entrants") if row["kind"] in BASELINES})),
+    )
+
+
+def _lives(tables: _ForecastTables) -> dict[str, tuple[datetime, datetime, datetime]]:
+    """Return when each market was first shown, when it closed, and when it was to close."""
+    times = defaultdict[str, list[datetime]](list)
+    for row, time in zip(tables.stated, tables.times, strict=True):
+        times[row["market_id"]].append(time)
+
     lives = {}
-    for market, opened in first.items():
-        planned = max(pages[market]["closes_at"], last[market], opened + timedelta(seconds=1))
-        known = ends[market]["known_at"] if market in ends else planned
-        closed = max(min(planned, known), last[market])
+    for market, shown in times.items():
+        opened = min(shown)
+        last = max(shown)
+        planned = max(tables.pages[market]["closes_at"], last, opened + timedelta(seconds=1))
+        closed = planned
+        if market in tables.resolutions:
+            closed = max(min(planned, tables.resolutions[market]["known_at"]), last)
         lives[market] = opened, closed, planned
     return lives
 
 
 def _rows(
-    folder: Path, manifest: ExportManifest, name: str, columns: tuple[ExportColumn, ...] | None = None
+    folder: Path, manifest: ExportManifest, name: str, columns: tuple[ExportColumn, ...] = ()
 ) -> Iterator[Row]:
-    """The rows of a table, by the names of its columns."""
+    """Yield the rows of a table by the names of its columns; without columns, of a table of facts."""
     form = form_of(manifest.form)
-    every = FACT[name].sheet.columns if columns is None else columns
+    columns = columns or FACT[name].sheet.columns
     file = f"{name}{form.ending}"
     if file not in manifest.files:
         raise bad_file(file, "the export doesn't have it, and forecasts are scored with it")
-    for row in form.read(folder / file, every):
-        yield dict(zip((column.name for column in every), row, strict=True))
+
+    names = [column.name for column in columns]
+    for row in form.read(folder / file, columns):
+        yield dict(zip(names, row, strict=True))

@@ -1,4 +1,4 @@
-"""What an export says of itself, and an export opened: whether it is what its manifest says, nothing else.
+"""Opens an export and checks that it is what its manifest says, and nothing else.
 
 No path is taken from a file: only the names that a manifest may hold are opened, and no more bytes are
 unpacked than it says there are.
@@ -39,6 +39,7 @@ Count = Annotated[int, Field(ge=0, strict=True)]
 
 
 def _file_name(name: str) -> str:
+    """Return the name of a file. Raise `ValueError` for what no export has."""
     if not FILE_NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not part of an export: such a path is not opened")
     return name
@@ -46,7 +47,7 @@ def _file_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
-    """A file of an export: how many rows and bytes it has, and the SHA-256 of these."""
+    """A file of an export: its number of rows, its bytes, and their SHA-256."""
 
     rows: Count
     bytes: Count
@@ -55,10 +56,10 @@ class ExportFile:
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class ExportManifest:
-    """An export in figures. `whole` is with every cohort, `prompts` with what models were asked and answered.
+    """What an export holds. `whole` means every cohort, and `prompts` what models were asked and answered.
 
-    `cohorts` has the hash of each by its number, `state_hash` is that of the whole record; it is empty
-    for a part of one.
+    `cohorts` has the hash of each by its number. `state_hash` is that of the whole record, and empty for a
+    part of one.
     """
 
     form: str
@@ -72,7 +73,7 @@ class ExportManifest:
     files: Mapping[Annotated[str, AfterValidator(_file_name)], ExportFile] = field(default_factory=dict)
 
     def text(self) -> str:
-        """The manifest as it is written: the last line seals all others."""
+        """Return the manifest as it is written, with a seal over all of it in the last line."""
         content = {"kind": KIND, "version": VERSION} | asdict(self)
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         seal = hashlib.sha256(text.encode()).hexdigest()
@@ -80,18 +81,20 @@ class ExportManifest:
 
 
 def is_export(folder: Path) -> bool:
-    """Whether a folder holds an export, or what is left of one."""
+    """Tell whether a folder holds an export, or what is left of one."""
     path = folder / NAME
     if not path.is_file():
         return False
+
     with path.open("rb") as file:
         return MARK in file.read(200)
 
 
 def is_zipped_export(path: Path) -> bool:
-    """Whether a file is an export in one."""
+    """Tell whether a file is an export in a ZIP."""
     if not zipfile.is_zipfile(path):
         return False
+
     with zipfile.ZipFile(path) as archive:
         if NAME not in archive.namelist():
             return False
@@ -100,46 +103,53 @@ def is_zipped_export(path: Path) -> bool:
 
 
 def read_manifest(data: bytes) -> ExportManifest:
-    """The manifest behind its bytes; an error where it is none of ours, is newer, or was changed."""
+    """Return a manifest. Raise `ArenaError` if it is none of an export, is newer, or was changed."""
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise _bad(f"can't be read: {error}") from error
+
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise _bad("is not the manifest of an arena share export")
-    if content.get("version") != VERSION:
-        message = f"{NAME} is of version {content.get('version')!r}; this program knows version {VERSION}"
+    version = content.get("version")
+    if version != VERSION:
+        message = f"{NAME} is of version {version!r}; this program knows version {VERSION}"
         raise ArenaError("newer_export", message, "update paper-arena, then try again")
-    sealed = {name: value for name, value in content.items() if name not in ("kind", "version", "seal")}
+
+    for name in ("kind", "version", "seal"):
+        content.pop(name, None)
     try:
-        manifest = TypeAdapter(ExportManifest).validate_python(sealed)
+        manifest = TypeAdapter(ExportManifest).validate_python(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        why = first["msg"].removeprefix("Value error, ")
-        raise _bad(f"is not right at {'.'.join(map(str, first['loc']))}: {why}") from error
+        reason = first["msg"].removeprefix("Value error, ")
+        raise _bad(f"is not right at {'.'.join(map(str, first['loc']))}: {reason}") from error
+
     if manifest.text().encode() != data:
         raise _bad("was changed after it was written: its seal doesn't match")
     return manifest
 
 
 def _bad(why: str) -> ArenaError:
+    """Return the error for a manifest that can't be used."""
     return ArenaError("bad_export", f"{NAME} {why}", HINT)
 
 
 @contextmanager
 def folder_next_to(place: Path, hint: str) -> Iterator[Path]:
-    """A folder of our own next to a place, gone afterwards; what the disk refuses is told in words."""
+    """Make a hidden folder next to a place, and delete it afterwards. Raise `ArenaError` if it can't be."""
     try:
         with tempfile.TemporaryDirectory(dir=place.absolute().parent, prefix=f".{place.name}.") as folder:
             yield Path(folder)
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            room = "free some space, or write to another disk; no partial files were left"
-            raise ArenaError("disk_full", f"the disk is full: cannot write {place}", room) from error
+            hint = "free some space, or write to another disk; no partial files were left"
+            raise ArenaError("disk_full", f"the disk is full: cannot write {place}", hint) from error
         raise ArenaError("not_writable", f"{place} can't be written: {error.strerror}", hint) from error
 
 
 CHUNK = 1 << 20
+NOT_REGULAR = "not a regular file (links are not followed)"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError)
 """What Python's library says of a ZIP that is damaged or encrypted."""
@@ -147,87 +157,100 @@ BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, 
 
 @contextmanager
 def open_export(place: Path, spare: Path, *, whole: bool) -> Iterator[tuple[Path, ExportManifest]]:
-    """The folder of an export, and its manifest, both checked; a ZIP is unpacked into a spare folder.
+    """Yield the folder of an export and its manifest, both checked. A ZIP is unpacked into a spare folder.
 
-    An export of a part of a record is refused where a `whole` one is needed.
+    Raise `ArenaError` for an export of a part of a record if a `whole` one is needed.
     """
     if place.is_dir():
-        folder, manifest = place, _check_folder(place)
+        folder = place
+        manifest = _check_folder(place)
         if whole:
             _refuse_part(manifest)
     elif zipfile.is_zipfile(place):
+        folder = spare
         with _open_zip(place) as archive:
-            folder, manifest = spare, _check_zip(archive)
+            manifest = _check_zip(archive)
             if whole:
                 _refuse_part(manifest)
             _unpack(archive, manifest, spare)
     else:
-        why = "is neither a folder nor a ZIP" if place.exists() else "is not there"
-        raise ArenaError("no_export", f"{place} {why}", NAME_EXPORT)
+        fault = "is neither a folder nor a ZIP" if place.exists() else "is not there"
+        raise ArenaError("no_export", f"{place} {fault}", NAME_EXPORT)
+
     _check_files(folder, manifest)
     yield folder, manifest
 
 
 def _check_folder(folder: Path) -> ExportManifest:
+    """Return the manifest of a folder. Raise `ArenaError` if other files are there than it lists."""
     path = folder / NAME
     if not path.is_file() or path.is_symlink():
         raise ArenaError("no_export", f"{folder} has no {NAME}, so it is not an export", NAME_EXPORT)
+
     with path.open("rb") as file:
         manifest = _check_manifest(file, {item.name for item in folder.iterdir()})
     for name in manifest.files:
         if not stat.S_ISREG((folder / name).lstat().st_mode):
-            raise bad_file(name, "not a regular file (links are not followed)")
+            raise bad_file(name, NOT_REGULAR)
     return manifest
 
 
 def _check_zip(archive: zipfile.ZipFile) -> ExportManifest:
-    names = [item.filename for item in archive.infolist()]
+    """Return the manifest of a ZIP. Raise `ArenaError` if it holds other files than the manifest lists."""
+    names = archive.namelist()
     if NAME not in names:
         raise ArenaError("no_export", f"there is no {NAME} at the top of it, so it is not an export", HINT)
+
     with archive.open(NAME) as file:
         manifest = _check_manifest(file, set(names))
+
     for item in archive.infolist():
         if names.count(item.filename) > 1:
             raise bad_file(item.filename, "it appears twice")
-        kind = stat.S_IFMT(item.external_attr >> 16)
-        if item.is_dir() or kind not in (0, stat.S_IFREG):
-            raise bad_file(item.filename, "not a regular file (links are not followed)")
+        if item.is_dir() or stat.S_IFMT(item.external_attr >> 16) not in (0, stat.S_IFREG):
+            raise bad_file(item.filename, NOT_REGULAR)
         if item.compress_type not in METHODS:
             raise bad_file(item.filename, "it uses a compression that arena share export doesn't use")
     return manifest
 
 
 def _check_manifest(file: IO[bytes], names: Set[str]) -> ExportManifest:
-    """The manifest, if these are the files that it names."""
+    """Return the manifest in a file. Raise `ArenaError` if it lists other files than these."""
     data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise bad_file(NAME, f"it is larger than {MOST_BYTES:,} bytes, so it is not an export")
-    manifest, there = read_manifest(data), names - {NAME}
-    for name in sorted(manifest.files.keys() - there):
+
+    manifest = read_manifest(data)
+    listed = {NAME, *manifest.files}
+    for name in sorted(listed - names):
         raise bad_file(name, f"missing, though {NAME} lists it")
-    for name in sorted(there - manifest.files.keys()):
+    for name in sorted(names - listed):
         raise bad_file(name, f"unexpected file: {NAME} doesn't list it")
     return manifest
 
 
 def _refuse_part(manifest: ExportManifest) -> None:
-    """A part of a record is no record: its hashes could not be checked."""
-    hint = "make a full export: without --cohort and --no-prompts"
+    """Raise `ArenaError` for a part of a record, whose hashes could not be checked."""
+    message = ""
     if not manifest.whole:
-        some = ", ".join(manifest.cohorts) or "no"
-        message = f"this export has cohorts {some} only: it can be read but not imported"
-        raise ArenaError("part_of_export", message, hint)
-    if not manifest.prompts:
+        cohorts = ", ".join(manifest.cohorts) or "no"
+        message = f"this export has cohorts {cohorts} only: it can be read but not imported"
+    elif not manifest.prompts:
         message = "this export lacks prompts and answers: it can be read but not imported"
+    if message:
+        hint = "make a full export: without --cohort and --no-prompts"
         raise ArenaError("part_of_export", message, hint)
+
     ending = form_of(manifest.form).ending
-    for each in FACTS:
-        if f"{each.sheet.name}{ending}" not in manifest.files and not each.is_new:
-            raise bad_file(f"{each.sheet.name}{ending}", f"{NAME} doesn't list it, but every export has it")
+    for table in FACTS:
+        name = f"{table.sheet.name}{ending}"
+        if name not in manifest.files and not table.is_new:
+            raise bad_file(name, f"{NAME} doesn't list it, but every export has it")
 
 
 @contextmanager
 def _open_zip(place: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a ZIP. Raise `ArenaError` if it is damaged, also while it is read."""
     try:
         with zipfile.ZipFile(place) as archive:
             yield archive
@@ -240,31 +263,36 @@ def _open_zip(place: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _unpack(archive: zipfile.ZipFile, manifest: ExportManifest, folder: Path) -> None:
-    """Every file into a folder, as far as there is room for what the manifest says."""
-    needed, free = sum(x.bytes for x in manifest.files.values()), shutil.disk_usage(folder).free
+    """Unpack every file into a folder. Raise `ArenaError` if the disk has no room for it."""
+    needed = sum(file.bytes for file in manifest.files.values())
+    free = shutil.disk_usage(folder).free
     if needed > free:
         message = f"unpacked, it takes {needed:,} bytes, and there are {free:,} left on the disk"
         raise ArenaError("disk_full", message, "free some space, or import elsewhere")
-    for name, about in manifest.files.items():
+
+    for name, listed in manifest.files.items():
         with archive.open(name) as source, (folder / name).open("xb") as target:
-            left = about.bytes
-            while left and (data := source.read(min(left, CHUNK))):
+            left = listed.bytes
+            while left:
+                data = source.read(min(left, CHUNK))
+                if not data:
+                    break
                 target.write(data)
                 left -= len(data)
+
             if left or source.read(1):
-                raise bad_file(name, f"it is not {about.bytes:,} bytes, as {NAME} says")
+                raise bad_file(name, f"it is not {listed.bytes:,} bytes, as {NAME} says")
 
 
 def _check_files(folder: Path, manifest: ExportManifest) -> None:
-    """That every file has the size and the hash that the manifest says."""
-    for name, about in manifest.files.items():
+    """Raise `ArenaError` if a file has another size or hash than the manifest says."""
+    for name, listed in manifest.files.items():
         path = folder / name
         size = path.stat().st_size
-        if size != about.bytes:
-            raise bad_file(name, f"it is {size:,} bytes, and {NAME} says {about.bytes:,}")
+        if size != listed.bytes:
+            raise bad_file(name, f"it is {size:,} bytes, and {NAME} says {listed.bytes:,}")
+
         with path.open("rb") as file:
-            file_hash = hashlib.file_digest(file, "sha256").hexdigest()
-        if file_hash != about.sha256:
-            raise bad_file(
-                name, f"it was changed: its SHA-256 is {file_hash}, and {NAME} says {about.sha256}"
-            )
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if sha256 != listed.sha256:
+            raise bad_file(name, f"it was changed: its SHA-256 is {sha256}, and {NAME} says {listed.sha256}")

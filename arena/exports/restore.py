@@ -1,15 +1,15 @@
-"""A record made of an export: all of it, checked, or nothing.
+"""Makes a record of an export: all of it, checked, or nothing.
 
-The rows of an export put back where they were: the same tables, the same checks and the same triggers.
+Rows go back into the same tables, with the same checks and the same triggers.
 """
 
 import operator
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from sqlalchemy import Column, Connection, MetaData, Table, and_, delete, event, func, inspect, literal_column
@@ -21,7 +21,7 @@ from arena.exports.fact_tables import FACT, FACTS
 from arena.exports.forms import FileForm, form_of
 from arena.exports.forms.cells import HINT, bad_file
 from arena.exports.manifest import ExportManifest, folder_next_to, open_export
-from arena.exports.table import ExportTable, FactTable, ParentKey, Row
+from arena.exports.table import ExportColumn, FactTable, ParentKey, Row
 from arena.record.hashes import state_hash
 from arena.record.schema.cohort import ReplacementRow
 from arena.record.schema.database import (
@@ -40,9 +40,11 @@ from arena.record.schema.typed import col, select
 from arena.record.write.heads import begin_chain
 from arena.verify import find
 
-BATCH, MOST_KNOWN = 2_000, 10_000
-"""So many rows at once, and so many ids of what they belong to are remembered."""
-RESTS = {each.rest_in for each in FACTS}
+BATCH = 2_000
+"""So many rows are put in at once."""
+MOST_KNOWN = 10_000
+"""So many ids of parents are remembered."""
+RESTS = {table.rest_in for table in FACTS}
 UNWRITABLE = "name a file in a folder that exists, is writable and has room"
 
 
@@ -53,75 +55,91 @@ def load(
     manifest: ExportManifest,
     progress: Callable[[int], None],
 ) -> None:
-    """All facts of an export into an empty record, in the caller's transaction; `moved` hears how many."""
-    for name, each in put_back(manifest).items():
-        table, start = _TableLoader(connection, each, name), 1
-        rows = _rows(folder, form, each)
-        while batch := list(islice(rows, BATCH)):
-            table.put(batch, start)
-            start += len(batch)
+    """Put all facts of an export into an empty record, in the caller's transaction.
+
+    `progress` is told how many rows were put in at a time.
+    """
+    for name, table in put_back(manifest).items():
+        loader = _TableLoader(connection, table, name)
+        rows = _rows(folder, form, table)
+        done = 0
+        while True:
+            batch = list(islice(rows, BATCH))
+            if not batch:
+                break
+            loader.put(batch, done + 1)
+            done += len(batch)
             progress(len(batch))
-        if start - 1 != manifest.files[name].rows:
-            raise bad_file(name, f"it has {start - 1:,} rows, but the manifest says otherwise")
+
+        if done != manifest.files[name].rows:
+            raise bad_file(name, f"it has {done:,} rows, but the manifest says otherwise")
 
 
 def put_back(manifest: ExportManifest) -> dict[str, FactTable]:
-    """The tables read one after another, by file; what has the rest of their rows comes with them."""
+    """Return the tables in the order in which they are put back, by their files.
+
+    A table with the rest of another's columns is read together with that.
+    """
     ending = form_of(manifest.form).ending
-    files = {f"{each.sheet.name}{ending}": each for each in FACTS if each.sheet.name not in RESTS}
-    return {name: each for name, each in files.items() if name in manifest.files or not each.is_new}
+    tables = {}
+    for table in FACTS:
+        name = f"{table.sheet.name}{ending}"
+        if table.sheet.name not in RESTS and (name in manifest.files or not table.is_new):
+            tables[name] = table
+    return tables
 
 
-def _rows(folder: Path, form: FileForm, each: FactTable) -> Iterator[Row]:
-    """The rows of a table, with the columns that another table has of them."""
-    rows = form.read(folder / f"{each.sheet.name}{form.ending}", each.sheet.columns)
-    if not each.rest_in:
+def _rows(folder: Path, form: FileForm, table: FactTable) -> Iterator[Row]:
+    """Yield the rows of a table, with the columns that another table has of them."""
+    file = f"{table.sheet.name}{form.ending}"
+    rows = form.read(folder / file, table.sheet.columns)
+    if not table.rest_in:
         yield from rows
         return
-    other, name = FACT[each.rest_in].sheet, f"{each.rest_in}{form.ending}"
-    others = iter(form.read(folder / name, other.columns))
-    own_key, other_key = (
-        _getter(_columns(each.sheet), each.sheet.key),
-        _getter(_columns(other), each.sheet.key),
-    )
-    for number, row in enumerate(rows, 1):
-        rest = next(others, None)
-        if rest is None or other_key(rest) != own_key(row):
-            raise bad_file(name, f"row {number} is not that of {_key(each, row)}")
-        yield row + rest
-    if next(others, None) is not None:
-        raise bad_file(name, f"it has more rows than {each.sheet.name}{form.ending}")
+
+    rest = FACT[table.rest_in].sheet
+    rest_file = f"{rest.name}{form.ending}"
+    rest_rows = form.read(folder / rest_file, rest.columns)
+    key_of = _getter(table.sheet.columns, table.sheet.key)
+    rest_key_of = _getter(rest.columns, table.sheet.key)
+
+    for number, (row, rest_row) in enumerate(zip_longest(rows, rest_rows), 1):
+        if row is None:
+            raise bad_file(rest_file, f"it has more rows than {file}")
+
+        key = key_of(row)
+        if rest_row is None or rest_key_of(rest_row) != key:
+            raise bad_file(rest_file, f"row {number} is not that of {_key_text(table.sheet.key, key)}")
+        yield row + rest_row
 
 
-def _columns(*sheets: ExportTable) -> dict[str, int]:
-    """Where the columns of a table's rows stand, followed by those of another's that has the rest."""
-    return {column.name: place for place, column in enumerate(c for x in sheets for c in x.columns)}
+def _getter(columns: Sequence[ExportColumn], names: Iterable[str]) -> Callable[[Row], Row]:
+    """Return a function that takes the named columns out of a row."""
+    all_names = [column.name for column in columns]
+    indexes = [all_names.index(name) for name in names]
+    if len(indexes) == 1:
+        return lambda row: (row[indexes[0]],)
+    return operator.itemgetter(*indexes)
 
 
-def _getter(places: Mapping[str, int], names: Sequence[str]) -> Callable[[Row], Row]:
-    """What takes these columns out of a row."""
-    if len(names) == 1:
-        (place,) = (places[name] for name in names)
-        return lambda row: (row[place],)
-    return operator.itemgetter(*(places[name] for name in names))
-
-
-def _key(each: FactTable, row: Row) -> str:
-    places = _columns(each.sheet)
-    return ", ".join(f"{name} {row[places[name]]}" for name in each.sheet.key)
+def _key_text(names: Sequence[str], values: Row) -> str:
+    """Return the key of a row in words."""
+    return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
 
 
 class _ParentIds:
-    """The ids of what rows belong to, found by its names in a table of their own: a join goes by the index,
-    where a list of names would be held against every row.
+    """Finds the ids of rows that others belong to by their names, in a temporary table of these.
+
+    A join with that goes by the index, where a list of names would be held against every row.
     """
 
-    def __init__(self, connection: Connection, each: FactTable, parent: ParentKey):
+    def __init__(self, connection: Connection, table: FactTable, parent: ParentKey):
         self.connection = connection
-        columns = [Column(f"key_{place}", named.type) for place, named in enumerate(parent.named)]
-        name = f"wanted_{each.table.name}_{parent.column}"
+        columns = [Column(f"key_{number}", named.type) for number, named in enumerate(parent.named)]
+        name = f"wanted_{table.table.name}_{parent.column}"
         self.wanted = Table(name, MetaData(), *columns, prefixes=["TEMPORARY"])
         self.wanted.create(connection)
+
         self.query = parent.ids.join(self.wanted, and_(*map(operator.eq, parent.named, columns)))
         if connection.dialect.name == "sqlite":  # it has to know that these rows are few, and begin with them
             few = func.likelihood(columns[0].is_not(None), literal_column("0.0001"))
@@ -129,69 +147,85 @@ class _ParentIds:
         self.known = dict[Row, int]()
 
     def of(self, names: Iterable[Row]) -> dict[Row, int]:
-        """The ids of these, those that are there, and of some that were asked for before."""
-        if fresh := [name for name in names if name not in self.known]:
-            if len(self.known) > MOST_KNOWN:
-                self.known.clear()
-                fresh = list(names)
-            self.connection.execute(delete(self.wanted))
-            insert_lines(self.connection, self.wanted, [each.name for each in self.wanted.c], fresh)
-            self.known |= {tuple(name): parent_id for parent_id, *name in self.connection.execute(self.query)}
+        """Return the ids of the names that are there, with some that were asked for before."""
+        fresh = [name for name in names if name not in self.known]
+        if not fresh:
+            return self.known
+
+        if len(self.known) > MOST_KNOWN:
+            self.known.clear()
+            fresh = list(names)
+        self.connection.execute(delete(self.wanted))
+        insert_lines(self.connection, self.wanted, self.wanted.c.keys(), fresh)
+        for parent_id, *name in self.connection.execute(self.query):
+            self.known[tuple(name)] = parent_id
         return self.known
 
 
 class _TableLoader:
-    """A table that rows are put into, found by the names of what they belong to."""
+    """Puts rows into a table, with the ids of what they belong to."""
 
-    def __init__(self, connection: Connection, each: FactTable, file: str):
-        self.connection, self.each, self.file = connection, each, file
-        fields = (*each.fields, *(FACT[each.rest_in].fields if each.rest_in else ()))
-        own = {f.column.name: f.source.name for f in fields if f.source.table is each.table}
-        places = _columns(each.sheet, *([FACT[each.rest_in].sheet] if each.rest_in else ()))
-        self.own = _getter(places, list(own))
-        self.names_of = [_getter(places, parent.keys) for parent in each.parents]
-        self.names = (*own.values(), *(parent.column for parent in each.parents))
-        self.ids = {parent.column: _ParentIds(connection, each, parent) for parent in each.parents}
+    def __init__(self, connection: Connection, table: FactTable, file: str):
+        self.connection = connection
+        self.table = table
+        self.file = file
+
+        fields = table.fields
+        columns = table.sheet.columns
+        if table.rest_in:
+            fields += FACT[table.rest_in].fields
+            columns += FACT[table.rest_in].sheet.columns
+        own = {field.column.name: field.source.name for field in fields if field.source.table is table.table}
+        self.own = _getter(columns, own)
+        self.key_of = _getter(columns, table.sheet.key)
+
+        self.names = list(own.values())
+        self.parents = []
+        for parent in table.parents:
+            self.names.append(parent.column)
+            ids = _ParentIds(connection, table, parent)
+            self.parents.append((parent, _getter(columns, parent.keys), ids))
 
     def put(self, rows: Sequence[Row], start: int) -> None:
-        """Put in these rows, the first of which has this number in its file."""
-        wanted = [list(map(names_of, rows)) for names_of in self.names_of]
-        ids = [self._ids(*each, start) for each in zip(self.each.parents, wanted, strict=True)]
-        own = map(self.own, rows)
-        lines = (
-            [values + parents for values, parents in zip(own, zip(*ids, strict=True), strict=True)]
-            if ids
-            else list(own)
-        )
+        """Put in rows, the first of which has the number `start` in its file."""
+        lines = list(map(self.own, rows))
+        for parent, names_of, known in self.parents:
+            ids = self._ids(parent, known, list(map(names_of, rows)), start)
+            lines = [(*line, parent_id) for line, parent_id in zip(lines, ids, strict=True)]
+
         refused = self._insert(lines)
         if refused is None:
             return
-        for place, line in enumerate(lines):
-            if why := self._insert([line]):
-                key = _key(self.each, rows[place])
-                raise bad_file(self.file, f"row {start + place} ({key}) can't be in a record: {why}")
+
+        # The database refuses all rows for the first that is wrong: it is found by putting in one at a time.
+        for number, (row, line) in enumerate(zip(rows, lines, strict=True), start):
+            reason = self._insert([line])
+            if reason is not None:
+                key = _key_text(self.table.sheet.key, self.key_of(row))
+                raise bad_file(self.file, f"row {number} ({key}) can't be in a record: {reason}")
         raise bad_file(self.file, f"rows from {start} on can't be in a record: {refused}")
 
     def _insert(self, lines: Iterable[Row]) -> str | None:
-        """Lines in the table, all or none; what the database has against them."""
+        """Put in all lines or none. Return why the database refuses them; None if it does not."""
         try:
             with self.connection.begin_nested():
-                insert_lines(self.connection, self.each.table, self.names, lines)
+                insert_lines(self.connection, self.table.table, self.names, lines)
         except (DBAPIError, ArenaError) as error:
             if isinstance(error, ArenaError) and error.code != "raced":
                 raise
-            cause = error.__cause__ or error
-            return str(cause).partition("\n")[0]
+            return str(error.__cause__ or error).partition("\n")[0]
         return None
 
-    def _ids(self, parent: ParentKey, wanted: Sequence[Row], start: int) -> list[int | None]:
-        """The id of what each row belongs to, by its name; None where it belongs to nothing."""
-        ids = self.ids[parent.column].of({name for name in wanted if None not in name})
+    def _ids(
+        self, parent: ParentKey, known: _ParentIds, wanted: Sequence[Row], start: int
+    ) -> list[int | None]:
+        """Return the id of what each row belongs to, by its name; None if it belongs to nothing."""
+        ids = known.of({name for name in wanted if None not in name})
         for number, name in enumerate(wanted, start):
             if None not in name and name not in ids:
-                key = ", ".join(f"{key} {value}" for key, value in zip(parent.keys, name, strict=True))
-                what = parent.column.removesuffix("_id")
-                raise bad_file(self.file, f"row {number} refers to a missing {what}: {key}")
+                kind = parent.column.removesuffix("_id")
+                key = _key_text(parent.keys, name)
+                raise bad_file(self.file, f"row {number} refers to a missing {kind}: {key}")
         return [ids.get(name) for name in wanted]
 
 
@@ -199,33 +233,38 @@ Progress = Callable[[int, int], None]
 
 
 def restore(place: Path, database: str, progress: Progress = lambda _done, _of: None) -> ExportManifest:
-    """Make a record of an export where there is none, or an empty one; what the export was."""
+    """Make a record of an export, where there is none or an empty one, and return the export's manifest."""
     file = record_file(database)
     if file is None:
         with tempfile.TemporaryDirectory(prefix="arena-import-") as folder:
             return _restore_into(place, Path(folder), database, progress)
-    _must_be_free(file, database)
+
+    _check_free(file, database)
     with folder_next_to(file, UNWRITABLE) as folder:
-        (spare := folder / "unpacked").mkdir()
+        spare = folder / "unpacked"
+        spare.mkdir()
         if file.exists() and file.stat().st_size:
             return _restore_into(place, spare, database, progress)
+
         made = folder / file.name
         manifest = _restore_into(place, spare, str(made), progress, is_ours=True)
         if file.exists() and file.stat().st_size:
             raise _not_empty(str(file), "was meanwhile created by another process")
+
         with made.open("rb") as whole:
             os.fsync(whole.fileno())
         made.rename(file)
         return manifest
 
 
-def _must_be_free(file: Path, database: str) -> None:
-    """That there is no record yet, or an empty one; it is only looked at."""
+def _check_free(file: Path, database: str) -> None:
+    """Raise `ArenaError` if there is a record that is not empty. It is only read."""
     if not file.exists() or (file.is_file() and not file.stat().st_size):
         return
+
     try:
         with open_read_only(database) as engine, reading(engine) as connection:
-            _must_be_empty(connection, str(file))
+            _check_empty(connection, str(file))
     except NoRecord as error:
         raise _not_empty(str(file), "holds something other than a record") from error
 
@@ -233,9 +272,10 @@ def _must_be_free(file: Path, database: str) -> None:
 def _restore_into(
     place: Path, spare: Path, database: str, progress: Progress, is_ours: bool = False
 ) -> ExportManifest:
+    """Put an export into a database. A file that `is_ours`, which nobody sees yet, is written faster."""
     with open_export(place, spare, whole=True) as (folder, manifest):
         engine = connect(database)
-        if is_ours:  # nobody else sees the file until it is whole and on the disk
+        if is_ours:
             event.listen(engine, "connect", _write_once)
         try:
             with engine.begin() as connection:
@@ -254,29 +294,32 @@ def _write_once(driver: sqlite3.Connection, _: object) -> None:
 def _fill(
     connection: Connection, name: str, folder: Path, manifest: ExportManifest, progress: Progress
 ) -> None:
+    """Put an export into an empty database, and check the record that it makes."""
     if schema_version(connection) is None and inspect(connection).get_table_names():
         raise _not_empty(name, "holds something other than a record")
     upgrade_connection(connection)
-    _must_be_empty(connection, name)
-    form, done, whole = form_of(manifest.form), 0, restore_rows(manifest)
+    _check_empty(connection, name)
+    done = 0
+    whole = restore_rows(manifest)
 
     def counted(rows: int) -> None:
         nonlocal done
         done += rows
         progress(done, whole)
 
-    load(connection, folder, form, manifest, counted)
-    if not any(name.startswith("heads.") for name in manifest.files):  # no arena of then wrote any
+    load(connection, folder, form_of(manifest.form), manifest, counted)
+    if not any(name.startswith("heads.") for name in manifest.files):  # the export is of an earlier version
         begin_chain(connection, datetime.fromisoformat(manifest.made_at))
-    _must_agree(connection, manifest)
+    _check_content(connection, manifest)
 
 
 def restore_rows(manifest: ExportManifest) -> int:
-    """How many rows an import makes of an export."""
+    """Return how many rows an import makes of an export."""
     return sum(manifest.files[name].rows for name in put_back(manifest))
 
 
-def _must_be_empty(connection: Connection, name: str) -> None:
+def _check_empty(connection: Connection, name: str) -> None:
+    """Raise `ArenaError` if a table of the record has rows."""
     there = set(inspect(connection).get_table_names())
     for table in METADATA.sorted_tables:
         if table.name in there and connection.scalar(select(func.count()).select_from(table)):
@@ -284,28 +327,30 @@ def _must_be_empty(connection: Connection, name: str) -> None:
 
 
 def _not_empty(name: str, why: str) -> ArenaError:
+    """Return the error for a database that holds something already."""
     hint = "an import creates a new record: give --database a new name"
     return ArenaError("not_empty", f"{name} {why}", hint)
 
 
-def _must_agree(connection: Connection, manifest: ExportManifest) -> None:
-    """That what is in the record is what was exported, and agrees with itself."""
-    restored_hash = state_hash(connection)
-    if restored_hash != manifest.state_hash:
+def _check_content(connection: Connection, manifest: ExportManifest) -> None:
+    """Raise `ArenaError` if the record is not what was exported, or does not agree with itself."""
+    restored = state_hash(connection)
+    exported = manifest.state_hash
+    if restored != exported:
         _refuse_hidden(connection)
-        message = (
-            f"the record would have the state hash {restored_hash}, but the export says {manifest.state_hash}"
-        )
+        message = f"the record would have the state hash {restored}, but the export says {exported}"
         raise ArenaError("other_hash", message, HINT)
-    for first in find(connection, most=1, unpaid=False).listed:
-        where = f"{first.table}, {first.key}, {first.field}: {first.found!r}, not {first.expected!r}"
-        message = f"the record would be inconsistent: {where} ({first.why})"
+
+    for difference in find(connection, most=1, unpaid=False).listed:
+        place = f"{difference.table}, {difference.key}, {difference.field}"
+        values = f"{difference.found!r}, not {difference.expected!r}"
+        message = f"the record would be inconsistent: {place}: {values} ({difference.why})"
         hint = "run arena admin verify on the exported record; nothing was changed here"
         raise ArenaError("differs", message, hint)
 
 
 def _refuse_hidden(connection: Connection) -> None:
-    """Say so where an export hides a part of settings that turns are sealed with: no hash can be right."""
+    """Raise `ArenaError` if an export hides a part of sealed settings, so that no hash can be right."""
     hidden = select(ReplacementRow.id).where(col(ReplacementRow.settings).contains(HIDDEN))
     if connection.scalar(hidden) is not None:
         message = "settings that an agent took later are sealed with a credential, which the export hides"

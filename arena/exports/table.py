@@ -1,4 +1,4 @@
-"""What an export is made of: tables for people and programs, in which every column says what it means."""
+"""The tables of an export, for people and programs: every column says what it means."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,8 +23,8 @@ Row = tuple[Any, ...]
 class ExportColumn:
     """A column of a table: what it holds, in which unit, and what it means where it is empty.
 
-    Without such a meaning it never is. `added` has the value that stands for it in exports of earlier
-    versions, which don't have the column, and `former` the name that it has there, if it is another.
+    Without such a meaning it never is empty. `added` has its value for exports of earlier versions, which
+    lack the column, and `former` is its name in those, if it was another.
     """
 
     name: str
@@ -38,7 +38,7 @@ class ExportColumn:
 
 @dataclass(frozen=True, slots=True)
 class ExportTable:
-    """A table of an export: one file. `key` are the columns that tell its rows apart."""
+    """A table of an export, which is one file. `key` are the columns that tell its rows apart."""
 
     name: str
     meaning: str
@@ -55,42 +55,56 @@ class ExportField:
 
 
 def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> ExportField:
-    """A column of the record as a column of an export: as it was own, but for what is said here."""
+    """Return a column of the record as a column of an export, by its own meaning unless another is given."""
     stored = column_of(source)
-    own, name = meaning_of(stored), name or stored.name
-    unit, empty, added = own.unit, empty or own.empty, stored.info["added"]
-    former = stored.info["former"]
-    column = ExportColumn(name, kind_of(stored), meaning or own.meaning, unit, empty, added, former)
+    own = meaning_of(stored)
+    column = ExportColumn(
+        name or stored.name,
+        kind_of(stored),
+        meaning or own.meaning,
+        own.unit,
+        empty or own.empty,
+        stored.info["added"],
+        stored.info["former"],
+    )
     return ExportField(stored, column)
 
 
 def fields_of(row: type[TableRow], *names: str, **renamed: str) -> tuple[ExportField, ...]:
-    """These columns of a table, without names all that hold no id, some under other names.
+    """Return the named columns of a table, or all that hold no id, some of them under other names.
 
     Ids are numbers of rows, which mean nothing outside of their database.
     """
     columns = row.__table__.c
-    ids = {each.name for each in columns if each.name == "id" or each.foreign_keys}
-    chosen = names or [each.name for each in columns if each.name not in ids or kind_of(each) != "whole"]
-    return tuple(field(columns[name], name=renamed.get(name, name)) for name in chosen)
+    if names:
+        return tuple(field(columns[name], name=renamed.get(name, name)) for name in names)
+
+    fields = []
+    for column in columns:
+        is_id = column.name == "id" or bool(column.foreign_keys)
+        if not is_id or kind_of(column) != "whole":
+            fields.append(field(column, name=renamed.get(column.name, column.name)))
+    return tuple(fields)
 
 
 def kind_of(source: Stored[Any]) -> Kind:
-    """What a column of the record holds."""
+    """Return what a column of the record holds."""
     if isinstance(source.type, UtcTime):
         return "time"
-    return "whole" if isinstance(source.type, BigInteger | Integer) else "text"
+    if isinstance(source.type, BigInteger | Integer):
+        return "whole"
+    return "text"
 
 
 OfCohorts = Callable[[Sequence[int]], ColumnElement[bool]]
-"""Which rows belong to some cohorts, by their numbers."""
+"""Selects the rows that belong to some cohorts, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParentKey:
-    """The row that a row belongs to: the column that refers to it by id, and those that name it.
+    """How a row is found to which others belong: by id in a `column`, and in an export by the columns `keys`.
 
-    `ids` finds ids by `named`, the columns of the record that the `keys` of the export hold.
+    The query `ids` finds ids by `named`, the columns of the record that the `keys` hold.
     """
 
     column: str
@@ -103,9 +117,9 @@ class ParentKey:
 class FactTable:
     """A table of facts: from which tables its columns are read, in which order, and how it is put back.
 
-    `of_cohorts` is None for what belongs to no cohort. `batch_size` is how many rows are read at once.
-    What `has_prompts` is left out without them; `rest_in` has the other columns of the same rows. What
-    `is_new` is not in exports of earlier versions.
+    `of_cohorts` is None for what belongs to no cohort. `batch_size` is how many rows are read at once. A
+    table that `has_prompts` is left out without them. `rest_in` names the table with the other columns of the
+    same rows. One that `is_new` is not in exports of earlier versions.
     """
 
     sheet: ExportTable
@@ -121,51 +135,65 @@ class FactTable:
     is_new: bool = False
 
     def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> AnySelect:
-        """All rows, or those of some cohorts, in an order that is the same on every database.
+        """Return a query for all rows, or those of some cohorts, in the same order on every database.
 
         Texts are in the order of their bytes, whatever language a server sorts in.
         """
-        query = select(*(each.source for each in self.fields)).select_from(self.path)
+        query = select(*(field.source for field in self.fields)).select_from(self.path)
         if cohorts is not None and self.of_cohorts is not None:
             query = query.where(self.of_cohorts(cohorts))
-        by_bytes = dialect == "postgresql"
-        return query.order_by(
-            *(c.collate("C") if by_bytes and isinstance(c.type, Text) else c for c in self.order)
-        )
+
+        order: list[ColumnElement[Any]] = []
+        for column in self.order:
+            by_bytes = dialect == "postgresql" and isinstance(column.type, Text)
+            order.append(column.collate("C") if by_bytes else column)
+        return query.order_by(*order)
 
 
 @contextmanager
 def one_snapshot(engine: Engine) -> Iterator[Connection]:
-    """All of the record as it is now, however long it is read and whatever is written meanwhile."""
+    """Read the record as it is now, however long that takes and whatever is written meanwhile."""
     if engine.dialect.name == "sqlite":
         with reading(engine) as connection:
             yield connection
         return
+
     with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
         yield connection
 
 
-def rows_of(connection: Connection, each: FactTable, cohorts: Sequence[int] | None = None) -> Iterator[Row]:
-    """The rows of a table, of all cohorts or of some, without holding more than a few."""
-    query = each.query(connection.dialect.name, cohorts)
-    names = [column.name for column in each.sheet.columns]
-    for row in connection.execute(query, execution_options={"yield_per": each.batch_size}):
-        yield published_row(names, tuple(row)) if WITH_SETTINGS.intersection(names) else tuple(row)
+def rows_of(connection: Connection, table: FactTable, cohorts: Sequence[int] | None = None) -> Iterator[Row]:
+    """Yield the rows of a table, of all cohorts or of some, without holding more than a few in memory."""
+    query = table.query(connection.dialect.name, cohorts)
+    rows = map(tuple, connection.execute(query, execution_options={"yield_per": table.batch_size}))
+    names = [column.name for column in table.sheet.columns]
+    if WITH_SETTINGS.isdisjoint(names):
+        yield from rows
+        return
+
+    for row in rows:
+        yield published_row(names, row)
 
 
 WITH_SETTINGS = frozenset(("frozen", "settings"))
+"""Columns that may hold an address with a credential."""
 
 
 def published_row(names: Sequence[str], row: Row) -> Row:
-    """A row of frozen settings as it leaves the record: without credentials, the hash of a cohort with it."""
+    """Return a row as it leaves the record: without credentials, and the hash of a cohort to match."""
     values = dict(zip(names, row, strict=True))
     for name in WITH_SETTINGS.intersection(names):
-        if (text := published_text(values[name])) != values[name]:
-            values |= {name: text} | ({"hash": digest(text)} if name == "frozen" else {})
+        text = published_text(values[name])
+        if text == values[name]:
+            continue
+
+        values[name] = text
+        if name == "frozen":
+            values["hash"] = digest(text)
     return tuple(values.values())
 
 
-def count_of(connection: Connection, each: FactTable, cohorts: Sequence[int] | None = None) -> int:
-    """How many rows that are."""
-    query = each.query(connection.dialect.name, cohorts).order_by(None)
+def count_of(connection: Connection, table: FactTable, cohorts: Sequence[int] | None = None) -> int:
+    """Count the rows of a table, of all cohorts or of some."""
+    query = table.query(connection.dialect.name, cohorts).order_by(None)
     return connection.execute(select(func.count()).select_from(query.subquery())).scalar_one()

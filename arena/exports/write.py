@@ -1,6 +1,6 @@
-"""A record written out: every table to a file of its own, read in one look and never held in memory.
+"""Writes a record out: every table to a file of its own, read at one instant and never held in memory.
 
-It is written in a hidden folder next to the place where it is to be, and moved there when it is whole.
+An export is written in a hidden folder next to its place, and moved there when it is whole.
 """
 
 import hashlib
@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine
@@ -33,10 +34,11 @@ from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_coho
 from arena.record.schema.codec import published_text
 from arena.record.schema.cohort import CohortRow
 from arena.record.schema.database import schema_version
-from arena.record.schema.typed import select
+from arena.record.schema.typed import col, select
 from markets.hashes import digest, timestamp_text
 
-DICTIONARY, HEADS = "data.md", "heads"
+DICTIONARY = "data.md"
+HEADS = "heads"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a ZIP, so that equal exports are equal files."""
 UNWRITABLE = "name a path in a folder that exists and is writable"
@@ -53,12 +55,11 @@ class ExportRequest:
     prompts: bool = True
 
     def facts(self) -> list[FactTable]:
-        """The tables of facts that such an export has."""
-        return [
-            each
-            for each in FACTS
-            if (self.prompts or not each.has_prompts) and (each.of_cohorts is not None or not self.cohorts)
-        ]
+        """Return the tables of facts that such an export has."""
+        tables = [table for table in FACTS if self.prompts or not table.has_prompts]
+        if not self.cohorts:
+            return tables
+        return [table for table in tables if table.of_cohorts is not None]
 
 
 def export(
@@ -71,34 +72,39 @@ def export(
     force: bool = False,
     progress: Progress = lambda _done, _of: None,
 ) -> ExportManifest:
-    """Write an export to a folder, or to one file where the name ends in .zip; what it came to."""
+    """Write an export to a folder, or to one file if the name ends in .zip, and return its manifest."""
     place = place.absolute()
-    _may_be_written(place, force)
+    _check_free(place, force)
+
     with folder_next_to(place, UNWRITABLE) as folder:
-        (made := folder / place.name).mkdir(mode=0o700)
+        made = folder / place.name
+        made.mkdir(mode=0o700)
         with one_snapshot(engine) as connection:
             manifest = _write_all(connection, made, request, timestamp_text(at), code_version, progress)
         if place.suffix == ".zip":
             made = _pack(made, folder / "packed", manifest)
+
         if force and os.path.lexists(place):
             place.rename(folder / "old")
         made.rename(place)
     return manifest
 
 
-def _may_be_written(place: Path, force: bool) -> None:
-    """That nothing is in the way which an export must not replace."""
-    if not os.path.lexists(place) or (_is_folder(place) and not any(place.iterdir())):
+def _check_free(place: Path, force: bool) -> None:
+    """Raise `ArenaError` if something is there that an export must not replace."""
+    if not os.path.lexists(place):
+        return
+
+    is_folder = place.is_dir() and not place.is_symlink()
+    if is_folder and not any(place.iterdir()):
         return
     if not force:
         raise ArenaError("exists", f"{place} already exists", "name another path, or add --force")
-    if not (is_export(place) if _is_folder(place) else is_zipped_export(place)):
+
+    is_ours = is_export(place) if is_folder else is_zipped_export(place)
+    if not is_ours:
         message = f"{place} is not an export, so it is not replaced"
         raise ArenaError("exists", message, "name another path, or move it")
-
-
-def _is_folder(place: Path) -> bool:
-    return place.is_dir() and not place.is_symlink()
 
 
 def _write_all(
@@ -109,17 +115,23 @@ def _write_all(
     version: str,
     progress: Progress,
 ) -> ExportManifest:
-    """Every file of an export into a folder, the manifest last."""
+    """Write every file of an export into a folder, the manifest last, and return the manifest."""
     stored = read_cohorts(connection, trading=False)
     for number in request.cohorts:
         select_cohorts(stored, number)
     if request.cohorts:
-        stored = [each for each in stored if each.cohort.number in request.cohorts]
+        stored = [cohort for cohort in stored if cohort.cohort.number in request.cohorts]
+
     files = _write_tables(connection, folder, request, stored, progress)
     (folder / DICTIONARY).write_text(data_page(), encoding="utf-8")
     files[DICTIONARY] = _file(folder / DICTIONARY, 0)
-    rows = connection.execute(select(CohortRow.number, CohortRow.frozen)).all()
-    hashes = {row.number: digest(published_text(row.frozen)) for row in rows}
+
+    numbers = [cohort.cohort.number for cohort in stored]
+    frozen = select(CohortRow.number, CohortRow.frozen).where(col(CohortRow.number).in_(numbers))
+    hashes = {}
+    for number, text in connection.execute(frozen.order_by(CohortRow.number)):
+        hashes[str(number)] = digest(published_text(text))
+
     manifest = ExportManifest(
         form=request.form.name,
         made_at=made_at,
@@ -128,7 +140,7 @@ def _write_all(
         whole=not request.cohorts,
         prompts=request.prompts,
         state_hash="" if request.cohorts else state_hash(connection),
-        cohorts={str(each.cohort.number): hashes[each.cohort.number] for each in stored},
+        cohorts=hashes,
         files=files,
     )
     (folder / NAME).write_text(manifest.text(), encoding="utf-8")
@@ -142,35 +154,44 @@ def _write_tables(
     stored: Sequence[StoredCohort],
     progress: Progress,
 ) -> dict[str, ExportFile]:
-    """Every table into a file of its own; heads only where they cover what is written, not what is hidden."""
-    numbers = [each.cohort.number for each in stored] if request.cohorts else None
-    frozen = connection.scalars(select(CohortRow.frozen))
-    hidden = {HEADS} if any(published_text(text) != text for text in frozen) else set[str]()
-    facts = [each for each in request.facts() if each.sheet.name not in hidden]
-    whole = sum(count_of(connection, each, numbers) for each in facts)
-    done, files = 0, dict[str, ExportFile]()
+    """Write every table into a file of its own, and return the files by their names.
 
-    def write(sheet: ExportTable, rows: Iterable[Row]) -> int:
+    Heads cover frozen settings as they are: they are left out if a credential in these is hidden.
+    """
+    numbers = None
+    if request.cohorts:
+        numbers = [cohort.cohort.number for cohort in stored]
+
+    facts = request.facts()
+    if any(published_text(text) != text for text in connection.scalars(select(CohortRow.frozen))):
+        facts = [table for table in facts if table.sheet.name != HEADS]
+
+    tables: dict[ExportTable, Iterator[Row]] = {}
+    done = count()
+    whole = sum(count_of(connection, table, numbers) for table in facts)
+    for table in facts:
+        tables[table.sheet] = _counted(rows_of(connection, table, numbers), done, whole, progress)
+    for computed in COMPUTED:
+        tables[computed.sheet] = computed.rows(connection, stored)
+
+    files = {}
+    for sheet, rows in tables.items():
         path = folder / f"{sheet.name}{request.form.ending}"
         files[path.name] = _file(path, request.form.write(path, sheet.columns, rows))
-        return files[path.name].rows
-
-    for each in facts:
-        done += write(each.sheet, _counted(progress, done, whole, rows_of(connection, each, numbers)))
-    for computed in COMPUTED:
-        write(computed.sheet, computed.rows(connection, stored))
     return files
 
 
-def _counted(progress: Progress, before: int, whole: int, rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows as they come; how many there were is told now and then."""
-    for number, row in enumerate(rows, before):
-        if not number % STEP:
+def _counted(rows: Iterable[Row], done: Iterator[int], whole: int, progress: Progress) -> Iterator[Row]:
+    """Yield rows as they come, and report now and then how many were done before."""
+    for row in rows:
+        number = next(done)
+        if number % STEP == 0:
             progress(number, whole)
         yield row
 
 
 def _file(path: Path, rows: int) -> ExportFile:
+    """Return what the manifest says of a file, which is flushed to the disk."""
     with path.open("rb") as file:
         file_hash = hashlib.file_digest(file, "sha256").hexdigest()
         os.fsync(file.fileno())
@@ -178,14 +199,16 @@ def _file(path: Path, rows: int) -> ExportFile:
 
 
 def _pack(folder: Path, path: Path, manifest: ExportManifest) -> Path:
-    """The files of a folder as one, the manifest first."""
+    """Pack the files of a folder into one, the manifest first, and return its path."""
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         for name in (NAME, *manifest.files):
             about = zipfile.ZipInfo(name, LONG_AGO)
-            about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            about.compress_type = zipfile.ZIP_DEFLATED
+            about.external_attr = 0o644 << 16
             with (folder / name).open("rb") as source, archive.open(about, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             (folder / name).unlink()
+
     path.chmod(0o600)
     with path.open("rb") as whole:
         os.fsync(whole.fileno())

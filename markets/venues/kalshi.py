@@ -1,14 +1,15 @@
-"""Kalshi: real dollars, read without a key.
+"""Kalshi, which has real dollars. It is read without a key.
 
 Its volume counts contracts of one dollar. Books are read for chosen markets only. A contract's fee is
 0.07 · p · (1 − p), the general table of its fee schedule, times what the event or its series says.
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -43,12 +44,14 @@ from markets.venues.wire.paging import CatalogueReader, new_records
 
 __all__ = ["Kalshi", "Settings", "stamp", "venue"]
 
+K = TypeVar("K", bound=str)
+
 stamp = "live"
 PREFIX = "kalshi:"
 SERIES_KEPT = timedelta(days=1)
-"""The list of all series is some 19 MB on one page: it is read again after this time only."""
+"""The list of all series is one page of 19 MB: it is read again only after this time."""
 UNTOLD = frozenset({"min_liquidity"})
-"""Keys of a rule for figures that the venue's lists do not tell."""
+"""Keys of a rule for figures that the venue's lists do not have."""
 
 
 class Settings(VenueSettings):
@@ -63,12 +66,13 @@ class Settings(VenueSettings):
 
 
 class Kalshi:
-    """Kalshi as it is at the time of reading. It keeps what it learns of events and series."""
+    """Kalshi as it is at the time of reading. Events and series are kept once they were read."""
 
     stamp = stamp
 
     def __init__(self, settings: Settings, http: HttpClient, report: Report):
-        self._pages, self._http = settings.pages, http
+        self._pages = settings.pages
+        self._http = http
         self._sorter = RecordSorter("kalshi", ("ticker", "event_ticker"), report)
         self._reader = CatalogueReader("event_ticker", self._sorter)
         self._events: dict[str, KalshiEvent] = {}
@@ -76,7 +80,7 @@ class Kalshi:
         self._series_at = NEVER
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
-        """Every market that can be traded on, with its best prices but without its book."""
+        """Return every market that can be traded on, with its best prices but without its book."""
         offered = partial(self._of_event, at=at, figures=wanted.figures)
         with gc_paused():
             if not self._series_at <= at < self._series_at + SERIES_KEPT:
@@ -84,32 +88,39 @@ class Kalshi:
                 for raw in series:
                     self._keep_series(raw)
                 self._series_at = at if series else NEVER
+
             tags = {name: series.tags for name, series in self._series.items()}
             lists = await asking.open_lists(self._http, self._sorter, tags, wanted)
             return await self._reader.read(lists, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
-        """These markets with their books, in the order asked for."""
+        """Return markets with their books, in the order asked for."""
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
-        pages = {name: page for name, raw in raws.items() if (page := self._page(raw)) is not None}
+        pages = self._pages_of(raws)
         await self._learn(pages.values())
-        open_now = [name for name, page in pages.items() if wire.is_trading(page, at)]
-        books = await asking.books(self._http, self._sorter, open_now)
-        made = (self._listing(page, raws[name], at, books.get(name)) for name, page in pages.items())
-        return [listing for listing in made if listing is not None]
+        trading = [name for name, page in pages.items() if wire.is_trading(page, at)]
+        books = await asking.books(self._http, self._sorter, trading)
+
+        listings = []
+        for name, page in pages.items():
+            listing = self._listing(page, raws[name], at, books.get(name))
+            if listing is not None:
+                listings.append(listing)
+        return listings
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """What those of these markets paid that are final."""
+        """Return what those of some markets paid that are final."""
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
         ends = [self._sorter.made(raw, resolution, raw, at) for raw in raws.values()]
         return [end for end in ends if end is not None]
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
-        """The markets that are wanted of those that were open at some time; a tag is a series' ticker."""
+        """Return the wanted markets of those that were open at some time; a tag is a series' ticker."""
         selection = PastSelection(request)
         if request.slugs:
             raws = await asking.records(self._http, self._sorter, request.slugs)
             selection.add(self._past(raws.values(), request.at))
+
         if request.events or request.tags or not request.slugs:
             for path, asked in await asking.past_lists(self._http, request):
                 ask = partial(asking.past_page, self._http, path, asked)
@@ -118,109 +129,144 @@ class Kalshi:
         return selection
 
     def _past(self, raws: Iterable[object], at: datetime) -> Iterable[PastMarket | str]:
+        """Yield the past markets in records, or why one is left out."""
         for raw in raws:
-            if (page := self._page(raw)) is not None:
-                market = self._sorter.made(raw, wire.market, page, wire.event_unseen(page), 0)
-                past = market and self._sorter.made(raw, wire.past_market, raw, page, market, at)
-                yield past or "unusable"
-            else:
+            page = self._page(raw)
+            if page is None:
                 yield wire.left_out(raw) or "unusable"
+                continue
+
+            market = self._sorter.made(raw, wire.market, page, wire.event_unseen(page), 0)
+            past = market and self._sorter.made(raw, wire.past_market, raw, page, market, at)
+            yield past or "unusable"
 
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
-        """The same with their events' categories and fees, and how they ended."""
-        pages = {each.market.id: page for each in markets if (page := self._page(each.raw)) is not None}
+        """Return past markets with their events' categories and fees, and how they ended."""
+        pages = self._pages_of({past.market.id: past.raw for past in markets})
         await self._learn(pages.values())
-        found = []
-        for each in markets:
-            listing = self._listing(pages[each.market.id], each.raw, NEVER)
-            end = self._sorter.made(each.raw, resolution, each.raw, request.at)
+
+        completed = []
+        for past in markets:
+            listing = self._listing(pages[past.market.id], past.raw, NEVER)
+            end = self._sorter.made(past.raw, resolution, past.raw, request.at)
             if listing is not None:
-                market = replace(listing.market, closes_at=each.market.closes_at)
-                found.append(replace(each, market=market, end=end))
-        return found
+                market = replace(listing.market, closes_at=past.market.closes_at)
+                completed.append(replace(past, market=market, end=end))
+        return completed
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
-        """A market's prices between two instants: the last known of every so many hours."""
-        names = own_names(PREFIX, [market])
-        raws = await candles(self._http, self._sorter, names[0], start, end, hours) if names else []
+        """Return a market's prices between two instants: the last known of every so many hours."""
         quotes: dict[int, Quote] = {}
-        for raw in sorted(raws, key=candle_end, reverse=True):  # of hours: most of them need not be read
-            window = -(-candle_end(raw) // (hours * 3_600))
-            if window not in quotes:
-                quote = self._sorter.made(raw, candle_quote, raw, names[0])
+        for name in own_names(PREFIX, [market]):
+            raws = await candles(self._http, self._sorter, name, start, end, hours)
+            for raw in sorted(raws, key=candle_end, reverse=True):  # of hours: most of them need not be read
+                window = -(-candle_end(raw) // (hours * 3_600))
+                if window in quotes:
+                    continue
+
+                quote = self._sorter.made(raw, candle_quote, raw, name)
                 if quote is not None and start <= quote.at < end and (quote.price or quote.bid or quote.ask):
                     quotes[window] = quote
         return sorted(quotes.values(), key=lambda quote: quote.at)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         await self._http.close()
 
     def _of_event(self, raw: object, at: datetime, figures: bool) -> Iterable[Listing | str]:
-        """What can be traded on in an event. One that makes no sense takes its markets with it."""
+        """Yield what can be traded on in an event, or why not. Nothing is made of one that can't be read."""
         if self._keep_event(raw) is None:
             return
+
         for inner in self._sorter.made(raw, nested_markets, raw) or ():
-            if why := wire.left_out(inner):
-                yield why
-            elif (page := self._page(inner)) is not None:
-                listing = self._listing(page, inner, at) if wire.is_trading(page, at) else "not trading"
-                if isinstance(listing, Listing) and listing.quote is not None and figures:
-                    listing = replace(listing, quote=with_figures(listing.quote, inner, amount, wire.FIGURES))
-                if listing is not None:
-                    yield listing
+            reason = wire.left_out(inner)
+            if reason:
+                yield reason
+                continue
+
+            page = self._page(inner)
+            if page is None:
+                continue
+            if not wire.is_trading(page, at):
+                yield "not trading"
+                continue
+
+            listing = self._listing(page, inner, at)
+            if listing is None:
+                continue
+            if listing.quote is not None and figures:
+                listing = replace(listing, quote=with_figures(listing.quote, inner, amount, wire.FIGURES))
+            yield listing
 
     def _page(self, raw: object) -> wire.KalshiPage | None:
+        """Return what a market's record holds; None if it can't be read."""
         return self._sorter.made(raw, wire.page, raw)
+
+    def _pages_of(self, raws: Mapping[K, object]) -> dict[K, wire.KalshiPage]:
+        """Return what the records of markets hold, without those that can't be read."""
+        pages = {}
+        for name, raw in raws.items():
+            page = self._page(raw)
+            if page is not None:
+                pages[name] = page
+        return pages
 
     def _listing(
         self, page: wire.KalshiPage, raw: object, at: datetime, book: object = None
     ) -> Listing | None:
-        """A market with its prices while it trades, and its book if that was read."""
+        """Return a market with its prices while it trades, and its book if that was read."""
         event = self._events.get(page.event_ticker) or wire.event_unseen(page)
-        rate, series = self._rate(event), self._series.get(event.series_ticker)
+        series = self._series.get(event.series_ticker)
+        rate = self._sorter.made(event.model_dump(), fee_rate, event, series)
+        if rate is None:
+            rate = USUAL_FEE
+
         market = self._sorter.made(raw, wire.market, page, event, rate, series)
-        if market is None or not wire.is_trading(page, at):
-            return None if market is None else Listing(market, None)
+        if market is None:
+            return None
+        if not wire.is_trading(page, at):
+            return Listing(market, None)
+
         quote = self._sorter.made(raw, wire.quote, raw, page.ticker, at)
         if quote is not None and quote.volume is None:
             self._sorter.made(raw, check_volume, raw, amount, "volume_fp")
-        return Listing(market, quote if quote is None or book is None else self._with_book(quote, book))
+        if quote is not None and book is not None:
+            quote = self._with_book(quote, book)
+        return Listing(market, quote)
 
     def _with_book(self, quote: Quote, raw: object) -> Quote:
-        """A quote with its book. Where they differ, the page's mid beside the book's prices stops orders."""
+        """Return a quote with its book. If they differ, it keeps the page's mid, which stops orders."""
         book = self._sorter.made(raw, quote_with_book, quote, raw)
         if book is None:
             return quote
-        why = book_gap(quote, book)
-        if why is None:
+
+        gap = book_gap(quote, book)
+        if gap is None:
             return book
-        self._sorter.tell(why, quote.market_id.removeprefix(PREFIX), raw)
+        self._sorter.tell(gap, quote.market_id.removeprefix(PREFIX), raw)
         return replace(book, mid=quote.mid)
 
-    def _rate(self, event: KalshiEvent) -> int:
-        series = self._series.get(event.series_ticker)
-        rate = self._sorter.made(event.model_dump(), fee_rate, event, series)
-        return USUAL_FEE if rate is None else rate
-
     async def _learn(self, pages: Iterable[wire.KalshiPage]) -> None:
-        """Ask for those events and series of these markets that no catalogue told of."""
+        """Ask for the events and series of markets that are not known from a catalogue."""
         wanted = {page.event_ticker: wire.event_unseen(page) for page in pages}
         missing = sorted(wanted.keys() - self._events.keys())
         for raw in await asking.records_one_by_one(self._http, self._sorter, "/events", "event", missing):
             self._keep_event(raw)
+
         series = {self._events.get(name, unseen).series_ticker for name, unseen in wanted.items()}
         missing = sorted(series - self._series.keys())
         for raw in await asking.records_one_by_one(self._http, self._sorter, "/series", "series", missing):
             self._keep_series(raw)
 
     def _keep_event(self, raw: object) -> KalshiEvent | None:
+        """Keep an event and return it; None if it can't be read."""
         event = self._sorter.made(raw, read, KalshiEvent, raw, "market")
         if event is not None:
             self._events[event.event_ticker] = event
         return event
 
     def _keep_series(self, raw: object) -> None:
+        """Keep a series, if it can be read."""
         series = self._sorter.made(raw, read, KalshiSeries, raw, "market")
         if series is not None:
             self._series[series.ticker] = series
@@ -232,6 +278,6 @@ def venue(
     sleep: Sleep = asyncio.sleep,
     answers: AnswerStore | None = None,
 ) -> Kalshi:
-    """Kalshi behind the door of a venue; what is among the answers is not asked."""
+    """Return Kalshi as a venue. What is among the answers is not asked."""
     http = HttpClient(settings.url, per_second=settings.per_second, sleep=sleep, answers=answers)
     return Kalshi(settings, http, report)

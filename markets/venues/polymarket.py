@@ -1,7 +1,7 @@
-"""Polymarket: real dollars, read without a key and without a wallet.
+"""Polymarket, which has real dollars. It is read without a key and without a wallet.
 
-Every market of two outcomes is a question, of which YES is the outcome of that name, and else the first. Of
-an event that may still get outcomes, the places held for them are left out. Books are read for chosen
+Every market of two outcomes is a question, of which YES is the outcome of that name, or else the first.
+Placeholders for outcomes that an event may still get are left out. Books are read for chosen
 markets only. A share's fee is rate · p · (1 − p), at the rate on the market's page.
 """
 
@@ -50,7 +50,7 @@ __all__ = ["Polymarket", "Settings", "stamp", "venue"]
 stamp = "live"
 
 UNTOLD = frozenset({"min_open_interest"})
-"""Keys of a rule for figures that the venue's lists do not tell."""
+"""Keys of a rule for figures that the venue's lists do not have."""
 
 
 class Settings(VenueSettings):
@@ -67,15 +67,17 @@ class Settings(VenueSettings):
 
 
 class Polymarket:
-    """Polymarket as it is now. How a market ended is asked of both services, until they agreed on it once.
+    """Polymarket as it is now. Both services are asked how a market ended, until they have agreed once.
 
-    Of an end for which the oracle's word is missing the order book is asked each time.
+    If the oracle's word is missing, the order book is asked each time.
     """
 
     stamp = stamp
 
     def __init__(self, settings: Settings, gamma: HttpClient, clob: HttpClient, report: Report):
-        self._pages, self._gamma, self._clob = settings.pages, gamma, clob
+        self._pages = settings.pages
+        self._gamma = gamma
+        self._clob = clob
         self._sorter = RecordSorter("polymarket", ("id", "conditionId"), report)
         self._reader = CatalogueReader("id", self._sorter)
         self._agreed: dict[str, int | None] = {}
@@ -84,7 +86,7 @@ class Polymarket:
         self._past_points: dict[str, list[object]] = {}
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
-        """Every market that can be traded on, with its best prices but without its book."""
+        """Return every market that can be traded on, with its best prices but without its book."""
         offered = partial(self._offered, at=at, figures=wanted.figures)
         wanted = self._reader.resumed_filter(wanted, at)
         lists = await asking.open_lists(self._gamma, self._sorter, wanted)
@@ -92,38 +94,48 @@ class Polymarket:
             return await self._reader.read(lists, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
-        """These markets with their prices and books while they trade, in the order asked for."""
+        """Return markets with their prices and books while they trade, in the order asked for."""
         names = own_names(wire.PREFIX, markets)
         raws = await asking.records(self._gamma, self._sorter, names, first="open")
-        pages = {name: page for name, raw in raws.items() if (page := self._playable(raw)) is not None}
-        made = ((name, page, self._market(page, raws[name], at)) for name, page in pages.items())
-        playable = [(name, page, market) for name, page, market in made if market is not None]
-        books = await self._books({name: raws[name] for name, page, _ in playable if wire.is_trading(page)})
-        return [
-            Listing(market, self._priced(raws[name], at, books.get(name)) if wire.is_trading(page) else None)
-            for name, page, market in playable
-        ]
+        playable = {}
+        trading = {}
+        for name, raw in raws.items():
+            page = self._playable(raw)
+            market = None if page is None else self._market(page, raw, at)
+            if page is None or market is None:
+                continue
+
+            playable[name] = market
+            if wire.is_trading(page):
+                trading[name] = raw
+
+        books = await self._books(trading)
+        listings = []
+        for name, market in playable.items():
+            price = None
+            if name in trading:
+                price = self._priced(raws[name], at, books.get(name))
+            listings.append(Listing(market, price))
+        return listings
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """What those of these markets paid that are final."""
+        """Return what those of some markets paid that are final."""
         names = own_names(wire.PREFIX, markets)
-        return await self._confirmed(
-            await asking.records(self._gamma, self._sorter, names, first="closed"), at
-        )
+        raws = await asking.records(self._gamma, self._sorter, names, first="closed")
+        return await self._confirmed(raws, at)
 
     async def _confirmed(self, raws: asking.Raw, at: datetime) -> list[Resolution]:
-        """Return the final ends that these records tell of, as far as the order book doesn't contradict."""
+        """Return how markets ended by their records, unless the order book contradicts."""
         ends: dict[str, Resolution] = {}
         for name, raw in raws.items():
             end = self._end(name, raw, at)
             if end is not None:
                 ends[name] = end
 
-        unconfirmed = {
-            name: raws[name]
-            for name, end in ends.items()
-            if end.source == NO_WORD or self._agreed.get(name) != end.payout
-        }
+        unconfirmed = {}
+        for name, end in ends.items():
+            if end.source == NO_WORD or self._agreed.get(name) != end.payout:
+                unconfirmed[name] = raws[name]
         book_pages = await asking.book_pages(self._clob, self._sorter, unconfirmed)
 
         for name, raw in unconfirmed.items():
@@ -144,135 +156,202 @@ class Polymarket:
         return self._sorter.made(raw, resolution, raw, at, seen_closed_at)
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
-        """The markets that are wanted of those that were open at some time."""
+        """Return the markets that are wanted of those that were open at some time."""
         selection = PastSelection(request)
         add = partial(self._add_past, selection)
+
         if request.slugs:
             raws = await asking.market_slugs(self._gamma, request.slugs)
             for slug in set(request.slugs) - {label(raw, "slug") for raw in raws}:
                 self._sorter.tell(RejectedRecord("market", "missing", "the venue has no such market"), slug)
             add(raws)
+
         for event in request.events:
             names = await asking.event_markets(self._gamma, event)
-            add((await asking.records(self._gamma, self._sorter, names, first="closed")).values())
+            raws_by_name = await asking.records(self._gamma, self._sorter, names, first="closed")
+            add(raws_by_name.values())
+
         tags: list[str | None] = [await asking.tag_number(self._gamma, slug) for slug in request.tags]
-        for tag in tags or ([] if request.named else [None]):
+        if not tags and not request.named:
+            tags = [None]
+        for tag in tags:
             for closed in (True, False):
                 await self._add_list(partial(asking.past_markets, self._gamma, request, closed, tag), add)
         return selection
 
     async def _add_list(self, ask: AskPage, add: Callable[[Iterable[object]], bool]) -> None:
-        """The markets of a list, as long as its volumes are still wanted, if they do fall as was asked."""
+        """Add the markets of a list until what follows has too little volume."""
         async for raws in new_records(ask, "id", self._sorter, self._pages):
             if add(raws):
                 return
 
     def _add_past(self, selection: PastSelection, raws: Iterable[object]) -> bool:
-        """Take in some records; whether all that comes after them in the order of volume is too little."""
-        found = [made for raw in raws if (made := self._sorter.made(raw, self._past, raw))]
+        """Add records to a selection, and tell whether all that follows has too little volume.
+
+        That can be told only if the volumes fall, as was asked.
+        """
+        found = []
+        volumes = []
+        for raw in raws:
+            past = self._sorter.made(raw, self._past, raw)
+            if past is not None:
+                found.append(past)
+            if isinstance(past, PastMarket):
+                volumes.append(past.volume)
+
         selection.add(found)
-        volumes = [each.volume for each in found if not isinstance(each, str)]
-        falling = volumes == sorted(volumes, reverse=True)
-        return bool(volumes) and falling and selection.passed_by(volumes[0])
+        if not volumes or volumes != sorted(volumes, reverse=True):
+            return False
+        return selection.passed_by(volumes[0])
 
     def _past(self, raw: object) -> PastMarket | str:
+        """Return a past market, or why it is left out."""
         page = read(wire.PolymarketPage, raw, "market")
-        if (why := wire.unplayable(page)) is not None:
-            return why.code.replace("_", " ")
+        fault = wire.unplayable(page)
+        if fault is not None:
+            return _reason(fault)
+
         market = self._market(page, raw, NEVER)
-        return "unusable" if market is None else past_market(raw, market)
+        if market is None:
+            return "unusable"
+        return past_market(raw, market)
 
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
-        """The same with how they ended, by both services. Their prices are read with them, many at once."""
-        by_id = {each.market.id: each for each in markets}
-        raws = {market_id.removeprefix(wire.PREFIX): each.raw for market_id, each in by_id.items()}
+        """Return past markets with how they ended by both services, and read their prices, many at once."""
+        by_id = {past.market.id: past for past in markets}
+        raws = {}
+        spans = {}
+        for market_id, past in by_id.items():
+            raws[market_id.removeprefix(wire.PREFIX)] = past.raw
+            token = self._sorter.made(past.raw, token_of, past.raw)
+            if token:
+                spans[token] = past.in_time(request)
+
         self._past_raws |= raws
         ends = {end.market_id: end for end in await self._confirmed(raws, request.at)}
-        tokens = {
-            market_id: self._sorter.made(each.raw, token_of, each.raw) for market_id, each in by_id.items()
-        }
-        spans = {token: by_id[market_id].in_time(request) for market_id, token in tokens.items() if token}
         self._past_points = await asking.histories(self._clob, spans, request.hours)
-        return [replace(each, end=ends.get(market_id)) for market_id, each in by_id.items()]
+        return [replace(past, end=ends.get(market_id)) for market_id, past in by_id.items()]
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
-        """A market's prices, one for each so many hours between two instants."""
+        """Return a market's prices between two instants, one for each so many hours."""
         names = own_names(wire.PREFIX, [market])
         raws = {name: self._past_raws[name] for name in names if name in self._past_raws}
         if not raws:
             raws = await asking.records(self._gamma, self._sorter, names, first="open")
-        points_of_all = []
+
+        quotes = []
         for name, raw in raws.items():
             token = self._sorter.made(raw, token_of, raw)
-            points = self._past_points.pop(token or "", None)
+            if not token:
+                continue
+
+            points = self._past_points.pop(token, None)
             if points is None:
-                points = await asking.history(self._clob, token, start, end, hours) if token else []
-            points_of_all += [self._sorter.made(point, past_quote, point, name) for point in points]
-        quotes = (quote for quote in points_of_all if quote is not None and start <= quote.at <= end)
+                points = await asking.history(self._clob, token, start, end, hours)
+            for point in points:
+                price = self._sorter.made(point, past_quote, point, name)
+                if price is not None and start <= price.at <= end:
+                    quotes.append(price)
         return sorted(quotes, key=lambda quote: quote.at)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         await self._gamma.close()
         await self._clob.close()
 
     def _offered(self, raw: object, at: datetime, figures: bool) -> Iterable[Listing | str]:
-        """A market with the prices on its page, or why it is not on offer."""
+        """Yield a market with the prices on its page, or why it is not on offer."""
         whole = offer(raw)
         page = whole or self._page(raw)
         if page is None:
             return
-        if (why := wire.unplayable(page)) is not None:
-            yield why.code.replace("_", " ")
-        elif not wire.is_trading(page):
+
+        fault = wire.unplayable(page)
+        if fault is not None:
+            yield _reason(fault)
+            return
+        if not wire.is_trading(page):
             yield "not trading"
-        elif (market := self._market(page, raw, at)) is not None:
-            price = self._page_quote(raw, whole or raw, at)
-            price = price and with_figures(price, raw, wire.figure, FIGURES) if figures else price
-            reason = wire.left_out(page, None if price is None else price.mid, at)
-            yield reason or (Listing(market, price) if market.opens_at <= at else "not open yet")
+            return
+
+        market = self._market(page, raw, at)
+        if market is None:
+            return
+
+        price = self._page_quote(raw, whole or raw, at)
+        mid = None
+        if price is not None:
+            mid = price.mid
+            if figures:
+                price = with_figures(price, raw, wire.figure, FIGURES)
+
+        reason = wire.left_out(page, mid, at)
+        if not reason and market.opens_at > at:
+            reason = "not open yet"
+        yield reason or Listing(market, price)
 
     def _page(self, raw: object) -> wire.PolymarketPage | None:
+        """Return what a market's record holds; None if it can't be read."""
         return self._sorter.made(raw, read, wire.PolymarketPage, raw, "market")
 
     def _playable(self, raw: object) -> wire.PolymarketPage | None:
-        """The page of a market that was asked for; if it is none of ours, that is told."""
+        """Return the page of a market that was asked for; None, which is reported, if it can't be played."""
         page = self._page(raw)
-        why = None if page is None else wire.unplayable(page)
-        if why is not None:
-            self._sorter.tell(why, label(raw, "id"), raw)
-        return page if why is None else None
+        if page is None:
+            return None
+
+        fault = wire.unplayable(page)
+        if fault is not None:
+            self._sorter.tell(fault, label(raw, "id"), raw)
+            return None
+        return page
 
     def _market(self, page: wire.PolymarketPage, raw: object, at: datetime) -> Market | None:
+        """Return a market by its page; None if it makes no sense."""
         rate = self._sorter.made(raw, wire.fee_rate, page)
-        fee = wire.USUAL_FEE if rate is None else rate
-        return self._sorter.made(raw, wire.market, page, fee, at)
+        if rate is None:
+            rate = wire.USUAL_FEE
+        return self._sorter.made(raw, wire.market, page, rate, at)
 
     async def _books(self, raws: asking.Raw) -> asking.Raw:
-        """The books of these markets, as far as there are any."""
-        tokens = {name: self._sorter.made(raw, token_of, raw) for name, raw in raws.items()}
-        books = await asking.books(self._clob, [token for token in tokens.values() if token])
+        """Return the books of markets. Those without one are reported."""
+        tokens = {}
+        for name, raw in raws.items():
+            token = self._sorter.made(raw, token_of, raw)
+            if token:
+                tokens[name] = token
+
+        books = await asking.books(self._clob, list(tokens.values()))
+        by_name: asking.Raw = {}
         for name, token in tokens.items():
-            if token and token not in books:
+            if token in books:
+                by_name[name] = books[token]
+            else:
                 self._sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), name)
-        return {name: books[token] for name, token in tokens.items() if token in books}
+        return by_name
 
     def _page_quote(self, raw: object, prices: object, at: datetime) -> Quote | None:
-        """Return the prices on a market's page; a volume that makes no sense is told."""
+        """Return the prices on a market's page. A volume that makes no sense is reported."""
         price = self._sorter.made(raw, quote, prices, at)
         if price is not None and price.volume is None:
             self._sorter.made(raw, check_volume, raw, wire.figure, *VOLUMES)
         return price
 
     def _priced(self, raw: object, at: datetime, book: object) -> Quote | None:
-        """The prices on a market's page, and of its book where that was read."""
+        """Return the prices on a market's page, and of its book if that was read."""
         page = self._page_quote(raw, raw, at)
         if page is None or book is None:
             return page
-        found, why = quote_with_book(page, book)
-        if why is not None:
-            self._sorter.tell(why, label(raw, "id"), book)
-        return found
+
+        price, fault = quote_with_book(page, book)
+        if fault is not None:
+            self._sorter.tell(fault, label(raw, "id"), book)
+        return price
+
+
+def _reason(fault: RejectedRecord) -> str:
+    """Return why a market is left out, in words."""
+    return fault.code.replace("_", " ")
 
 
 def venue(
@@ -281,9 +360,6 @@ def venue(
     sleep: Sleep = asyncio.sleep,
     answers: AnswerStore | None = None,
 ) -> Polymarket:
-    """Polymarket behind the door of a venue; what is among the answers is not asked."""
-    gamma, clob = (
-        HttpClient(url, per_second=settings.per_second, sleep=sleep, answers=answers)
-        for url in (settings.url, settings.book_url)
-    )
-    return Polymarket(settings, gamma, clob, report)
+    """Return Polymarket as a venue. What is among the answers is not asked."""
+    client = partial(HttpClient, per_second=settings.per_second, sleep=sleep, answers=answers)
+    return Polymarket(settings, client(settings.url), client(settings.book_url), report)

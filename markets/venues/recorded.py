@@ -1,4 +1,4 @@
-"""A venue of the past: a bundle played back, each thing known from the instant on from which it was.
+"""A venue that plays a bundle back: everything is known from the instant on from which it was known then.
 
 `docs/bundles.md` describes the form of a bundle and what is known when.
 """
@@ -26,9 +26,9 @@ from markets.venue import (
 stamp = "replay"
 
 LATEST_END = timedelta(days=7)
-"""Where a record has days only, a longer silence before its end says that a market may have ended earlier."""
+"""In a record that has only days, a longer silence before the end means that it may have ended earlier."""
 NO_BET = 10**9 * ONE
-"""The least number of shares where no bet shall be possible: more than anybody can pay for."""
+"""The least number of shares of a market on which no bet is possible: more than anybody can pay for."""
 
 
 class Settings(VenueSettings):
@@ -47,60 +47,67 @@ class Settings(VenueSettings):
 
 
 class RecordedVenue:
-    """A bundle behind the door of a venue."""
+    """A bundle as a venue."""
 
     stamp = stamp
 
     def __init__(self, bundle: Bundle, settings: Settings):
-        self._markets, self._fresh = bundle.markets, timedelta(days=settings.price_days)
-        self._unbettable = frozenset(
-            market for market, record in bundle.markets.items() if _ends_late(record)
-        )
+        self._markets = bundle.markets
+        self._fresh = timedelta(days=settings.price_days)
+        self._unbettable = {market for market, record in bundle.markets.items() if _ends_late(record)}
 
     async def catalogue(self, at: datetime, _wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
-        """Every market that is open, has a price that isn't old, and isn't known to have ended."""
-        listings = (self._listing(market, at) for market in self._markets)
-        return Catalogue([each for each in listings if each is not None and self._on_offer(each, at)])
+        """Return every open market that has a fresh price and is not known to have ended."""
+        listings = await self.listings(at, self._markets)
+        return Catalogue([listing for listing in listings if self._on_offer(listing, at)])
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
-        """These markets, in the order asked for, each with the newest price known by then."""
-        listings = (self._listing(market, at) for market in markets if market in self._markets)
-        return [listing for listing in listings if listing is not None]
+        """Return markets in the order asked for, each with the newest price known by then."""
+        listings = []
+        for market in markets:
+            record = self._markets.get(market)
+            page = None if record is None else record.page(at)
+            if record is None or page is None or page.opens_at > at:
+                continue
+
+            if market in self._unbettable:
+                page = replace(page, min_shares=NO_BET)
+            listings.append(Listing(page, record.quote(at)))
+        return listings
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """All versions known by then of how these markets ended."""
-        records = (self._markets[market] for market in markets if market in self._markets)
-        return [end for record in records for end in record.ends if end.known_at <= at]
+        """Return all versions known by then of how markets ended."""
+        ends: list[Resolution] = []
+        for market in markets:
+            if market in self._markets:
+                ends += self._markets[market].ends
+        return [end for end in ends if end.known_at <= at]
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
-
-    def _listing(self, market: MarketId, at: datetime) -> Listing | None:
-        record = self._markets[market]
-        page = record.page(at)
-        if page is None or page.opens_at > at:
-            return None
-        if market in self._unbettable:
-            page = replace(page, min_shares=NO_BET)
-        return Listing(page, record.quote(at))
+        """Close nothing: there are no connections."""
 
     def _on_offer(self, listing: Listing, at: datetime) -> bool:
-        market, quote = listing.market, listing.quote
-        ended = any(end.known_at <= at for end in self._markets[market.id].ends)
-        return not ended and at < market.closes_at and quote is not None and at - quote.at <= self._fresh
+        """Tell whether a market is open, has a fresh price, and is not known to have ended."""
+        market = listing.market
+        quote = listing.quote
+        if quote is None or at - quote.at > self._fresh or at >= market.closes_at:
+            return False
+        return all(end.known_at > at for end in self._markets[market.id].ends)
 
 
 def venue(settings: Settings, _report: Report = ignore_report) -> RecordedVenue:
-    """The recording in a folder. A bundle with mistakes, or another one than was frozen, is refused."""
+    """Return the recording in a folder. Raise `VenueError` if it is another one than was frozen."""
     bundle = read(settings.path)
     if settings.content not in ("", bundle.content, bundle.files):  # cohorts of earlier versions froze files
-        words = f"{settings.path} holds a different recording from the one that was played"
-        raise VenueError("other_bundle", words, "restore the original recording, or play into another record")
+        message = f"{settings.path} holds a different recording from the one that was played"
+        raise VenueError(
+            "other_bundle", message, "restore the original recording, or play into another record"
+        )
     return RecordedVenue(bundle, settings)
 
 
 def _ends_late(record: Recording) -> bool:
-    """Whether a market's end is dated too long after its last price to be trusted with money."""
-    if not (record.daily and record.ends and record.known):
+    """Tell whether a market's end is dated too long after its last price for bets to be fair."""
+    if not record.daily or not record.ends or not record.known:
         return False
     return record.ends[0].known_at - record.known[-1] > LATEST_END

@@ -1,7 +1,7 @@
-"""CSV: a heading, then a row a line, in UTF-8; texts that a spreadsheet takes for formulas are quoted."""
+"""Reads and writes CSV in UTF-8: a heading, then a row a line, with no text that looks like a formula."""
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from arena.exports.forms.cells import (
     bad_row,
     bad_text,
     columns_in,
-    current_names,
     filled,
     reader,
     writer,
@@ -27,8 +26,9 @@ BLOCK = 100
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
-    """Rows into a new file; how many."""
-    cells, count = [writer(column) for column in columns], 0
+    """Write rows into a new file, and return how many there were."""
+    cells = [writer(column) for column in columns]
+    count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         out = csv.writer(file)
         out.writerow([column.name for column in columns])
@@ -37,48 +37,42 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
                 out.writerow([cell(value) for cell, value in zip(cells, row, strict=True)])
             except UnicodeEncodeError as error:
                 raise bad_text(path.name, count) from error
+
     return count
 
 
 def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
-    """The rows of a file, one at a time."""
+    """Yield the rows of a file, one at a time."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = _lines(path.name, file)
-        heading = current_names(next(lines, []), columns)
-        there = columns_in(heading, columns)
-        if heading != [column.name for column in there]:
+        there = columns_in(next(lines, []), columns)
+        if there is None:
             raise bad_file(path.name, f"its heading must be {','.join(column.name for column in columns)}")
-        readers = [(column.name, reader(column)) for column in there]
-        name = path.name
-        rows = (_values(name, number, readers, cells) for number, cells in enumerate(lines, 1))
-        yield from filled(rows, there, columns)
+        yield from filled(_rows(path.name, lines, there), there, columns)
 
 
-def _values(
-    file: str, row: int, readers: Sequence[tuple[str, Callable[[str], Any]]], cells: Sequence[str]
-) -> Row:
-    try:
-        return tuple([read_cell(cell) for (_, read_cell), cell in zip(readers, cells, strict=True)])
-    except BadCell as error:
-        each = zip(readers, cells, strict=True)
-        name, cell = next((name, cell) for (name, read_cell), cell in each if not _is_good(read_cell, cell))
-        raise bad_row(file, row, name, cell, str(error)) from error
-    except ValueError as error:  # more cells, or fewer
-        if len(cells) == len(readers):
-            raise
-        raise bad_row(file, row, "all", cells, f"are not {len(readers)} cells") from error
+def _rows(file: str, lines: Iterable[Sequence[str]], columns: Sequence[ExportColumn]) -> Iterator[list[Any]]:
+    """Yield the values of each line."""
+    readers = [reader(column) for column in columns]
 
+    for number, cells in enumerate(lines, 1):
+        if len(cells) != len(readers):
+            raise bad_row(file, number, "all", cells, f"are not {len(readers)} cells")
 
-def _is_good(read_cell: Callable[[str], Any], cell: str) -> bool:
-    try:
-        read_cell(cell)
-    except BadCell:
-        return False
-    return True
+        values: list[Any] = []
+        try:
+            for read_cell, cell in zip(readers, cells, strict=True):
+                values.append(read_cell(cell))
+        except BadCell as error:
+            index = len(values)
+            raise bad_row(file, number, columns[index].name, cells[index], str(error)) from error
+        yield values
 
 
 def _lines(name: str, file: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the cells of each line, the heading first."""
     lines = csv.reader(file, strict=True)
+
     while True:
         before = csv.field_size_limit(LONGEST)  # for these lines alone: two files may be read by turns
         try:
@@ -87,6 +81,7 @@ def _lines(name: str, file: Iterable[str]) -> Iterator[list[str]]:
             raise bad_file(name, f"line {lines.line_num + 1} is not CSV in UTF-8: {error}") from error
         finally:
             csv.field_size_limit(before)
+
         if not block:
             return
         yield from block

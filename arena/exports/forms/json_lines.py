@@ -1,4 +1,4 @@
-"""JSON by the line: each row an object of its columns, in UTF-8; null where there is no value."""
+"""Reads and writes JSON by the line, in UTF-8: each row is an object of its columns, null for no value."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,6 @@ from arena.exports.forms.cells import (
     bad_row,
     bad_text,
     columns_in,
-    current_names,
     filled,
     instant,
 )
@@ -22,8 +21,9 @@ from markets.hashes import keys_once, timestamp_text
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
-    """Rows into a new file; how many."""
-    names, count = [column.name for column in columns], 0
+    """Write rows into a new file, and return how many there were."""
+    names = [column.name for column in columns]
+    count = 0
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for count, row in enumerate(rows, 1):
@@ -32,11 +32,12 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
                 file.write(encode(dict(zip(names, values, strict=True))) + "\n")
             except UnicodeEncodeError as error:
                 raise bad_text(path.name, count) from error
+
     return count
 
 
 def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
-    """The rows of a file, one at a time."""
+    """Yield the rows of a file, one at a time."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -45,17 +46,19 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
                 raise bad_file(path.name, f"row {number} is not JSON: {error}") from error
             if not isinstance(row, dict):
                 raise bad_row(path.name, number, "all", row, "is not an object")
-            names = current_names(row, columns)
-            there = columns_in(names, columns)
-            if names != [column.name for column in there]:
+
+            there = columns_in(row, columns)
+            if there is None:
                 expected = ", ".join(column.name for column in columns)
                 raise bad_row(path.name, number, "all", list(row), f"must be {expected}")
+
             cells = zip(there, row.values(), strict=True)
             values = [_value(path.name, number, column, cell) for column, cell in cells]
             yield from filled([values], there, columns)
 
 
 def _value(file: str, row: int, column: ExportColumn, value: Any) -> Any:
+    """Return the value of a column. Raise `ArenaError` if the column can't hold it."""
     if value is None and column.empty:
         return None
     try:

@@ -1,57 +1,62 @@
-"""Parquet: whole numbers of 64 bits, instants in UTC to the microsecond, written group by group."""
+"""Reads and writes Parquet: whole numbers of 64 bits, and instants in UTC to the microsecond."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, current_names, filled
+from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, filled
 from arena.exports.table import ExportColumn, Kind, Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GROUP_ROWS, GROUP_TEXT = 10_000, 4_000_000
-"""A group of rows is written when it has so many, or so many characters."""
+GROUP_ROWS = 10_000
+GROUP_TEXT = 4_000_000
+"""A group of rows is written when it has so many rows, or so many characters."""
 READ_ROWS = 200
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
-    """Rows into a new file; how many."""
+    """Write rows into a new file, and return how many there were."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    schema, count = _schema(columns), 0
+    schema = _schema(columns, [column.name for column in columns])
+    count = 0
     with ParquetWriter(path, schema, compression="zstd") as out:
         for group in _groups(rows):
             try:
-                arrays = [
-                    pa.array(values, field.type)
-                    for values, field in zip(zip(*group, strict=True), schema, strict=True)
-                ]
+                arrays = list(map(pa.array, zip(*group, strict=True), schema.types))
             except UnicodeEncodeError as error:
                 raise bad_text(path.name, count + 1) from error
             out.write_table(pa.Table.from_arrays(arrays, schema=schema))
             count += len(group)
+
     return count
 
 
 def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Yield rows in groups that fit into memory."""
     group: list[Row] = []
     size = 0
+
     for row in rows:
         group.append(row)
         size += sum(len(value) for value in row if isinstance(value, str))
         if len(group) >= GROUP_ROWS or size >= GROUP_TEXT:
             yield group
-            group, size = [], 0
+            group = []
+            size = 0
+
     if group:
         yield group
 
 
-def _schema(columns: Sequence[ExportColumn]) -> "pa.Schema":
+def _schema(columns: Sequence[ExportColumn], names: Iterable[str]) -> "pa.Schema":
+    """Return the schema of columns under these names."""
     import pyarrow as pa
 
     kinds: dict[Kind, Any] = {
@@ -60,21 +65,23 @@ def _schema(columns: Sequence[ExportColumn]) -> "pa.Schema":
         "number": pa.float64(),
         "time": pa.timestamp("us", tz="UTC"),
     }
-    return pa.schema([pa.field(x.name, kinds[x.kind], nullable=bool(x.empty)) for x in columns])
+    fields = zip(names, columns, strict=True)
+    return pa.schema([pa.field(name, kinds[column.kind], bool(column.empty)) for name, column in fields])
 
 
 def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
-    """The rows of a file, some at a time."""
+    """Yield the rows of a file, some at a time."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
     try:
         with ParquetFile(path) as file:
-            names = current_names(file.schema_arrow.names, columns)
-            schema = pa.schema(map(pa.Field.with_name, file.schema_arrow, names))
-            there = columns_in(names, columns)
-            if not schema.equals(_schema(there)):
-                raise bad_file(path.name, f"its columns must be {', '.join(x.name for x in columns)}")
+            stored = file.schema_arrow
+            there = columns_in(stored.names, columns)
+            if there is None or not stored.equals(_schema(there, stored.names)):
+                expected = ", ".join(column.name for column in columns)
+                raise bad_file(path.name, f"its columns must be {expected}")
+
             start = 1
             for batch in file.iter_batches(batch_size=READ_ROWS):
                 rows = zip(*_values(path.name, start, there, batch), strict=True)
@@ -85,11 +92,12 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
 
 
 def _values(file: str, start: int, columns: Sequence[ExportColumn], batch: Any) -> Iterator[list[Any]]:
+    """Yield the values of each column of a batch, whose first row has the number `start`."""
     import pyarrow as pa
 
     for column, stored in zip(columns, batch.columns, strict=True):
         is_time = column.kind == "time"
-        values = (stored.cast(pa.int64()) if is_time else stored).to_pylist()
+        values = stored.cast(pa.int64()).to_pylist() if is_time else stored.to_pylist()
         if None in values and not column.empty:
             row = start + values.index(None)
             raise bad_row(file, row, column.name, None, "is empty, and must not be")
@@ -97,6 +105,7 @@ def _values(file: str, start: int, columns: Sequence[ExportColumn], batch: Any) 
 
 
 def _instants(file: str, start: int, column: str, values: Sequence[int | None]) -> Iterator[datetime | None]:
+    """Yield instants by their microseconds since 1970."""
     for row, micros in enumerate(values, start):
         try:
             yield None if micros is None else EPOCH + micros * MICROSECOND
