@@ -70,7 +70,7 @@ def _known_versions(connection: Connection, resolutions: Sequence[Resolution]) -
 
 def _new_versions(resolutions: Sequence[Resolution], known: ResolutionVersions) -> list[Resolution]:
     """Return the versions that are not known by their number, of several with one number the first."""
-    fresh = {}
+    fresh: dict[tuple[MarketId, int], Resolution] = {}
     for resolution in resolutions:
         key = (resolution.market_id, resolution.version)
         if resolution.version not in known[resolution.market_id]:

@@ -102,8 +102,8 @@ def _add_batch(
     connection: Connection, batch: Sequence[Listing], at: datetime, counts: Counter[str]
 ) -> Mapping[MarketId, str]:
     """Write what is new of some markets, count it, and return the hashes of the prices of that instant."""
-    now = []
-    others = []
+    now = list[Listing]()
+    others = list[Listing]()
     for listing in batch:
         if listing.quote:
             kind = now if listing.quote.at == at else others
