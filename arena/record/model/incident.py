@@ -83,7 +83,7 @@ class RecordedIncident:
 
     @property
     def delivery(self) -> str:
-        """Whether the webhook was told."""
+        """Say whether the webhook was told."""
         if self.told_at is not None:
             return "sent"
         if self.tries >= MOST_TRIES:  # at once, where there is no webhook
@@ -112,17 +112,17 @@ class RoundEnd:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Who has failed or was late, so far."""
+        """Return who has failed or was late, so far."""
         return tuple(name for name, status in self.statuses.items() if status in ("failed", "late"))
 
     @property
     def stopped(self) -> dict[str, str]:
-        """Who has failed since a budget refused a call, and what it said."""
+        """Return who has failed since a budget refused a call, and what it said."""
         return {name: self.refused[name] for name in self.failed if name in self.refused}
 
     @property
     def all_failed(self) -> bool:
-        """Whether everyone that asks a model has failed; where nobody does, whether everyone has."""
+        """Return whether everyone that asks a model has failed; where nobody does, whether everyone has."""
         asked = (self.models or self.statuses.keys()) - self.waiting.keys()
         return bool(asked) and asked <= set(self.failed)
 
@@ -135,7 +135,7 @@ class CodedError(Protocol):
 
 
 def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
-    """What a round tells. That all have failed lasts until a newer one is played."""
+    """Return the incidents of a round. That all have failed lasts until a newer one is played."""
     place = {"cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
     which, name = f"round {one.number} of cohort {one.cohort}", f"{one.cohort}/{one.number}"
     failed, incidents = place | {"agents": list(one.failed[:MOST_LISTED])}, []
@@ -154,7 +154,7 @@ def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]
 
 
 def agent_incident(kind: IncidentKind, agent: str, words: str, one: RoundEnd, at: datetime) -> Incident:
-    """What lasts of an agent since that round: it waits for its key, fails, or its calls have no price."""
+    """Return what lasts of an agent since a round: it waits for its key, fails, or its calls have no price."""
     data = {"agent": agent, "cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
     return Incident(kind, f"{agent}@{timestamp_text(one.at)}", at, words, data)
 
@@ -176,13 +176,13 @@ def usage_not_believed(agent: str, model: str, doubt: str, due: datetime, at: da
 
 
 def agent_over(was: Incident, at: datetime) -> Incident:
-    """That what lasted of an agent is over."""
+    """Return the incident that what lasted of an agent is over."""
     (kind, words), agent = OVER[was.kind], was.data["agent"]
     return Incident(kind, was.subject, at, f"{agent} {words}", {"agent": agent})
 
 
 def missed_round(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:
-    """That a round was missed: or, without a cohort, that none has started in its."""
+    """Return the incident that a round was missed; without a cohort, that none has started in time."""
     data = {"cohort": cohort, "round": number, "due": due.isoformat(), "reason": "missed"}
     if cohort is None:
         return Incident(
@@ -193,14 +193,14 @@ def missed_round(cohort: int | None, number: int | None, due: datetime, at: date
 
 
 def aborted_rounds(due: datetime, at: datetime, error: CodedError) -> Incident:
-    """That the rounds of a decision time were broken off by an error."""
+    """Return the incident that the rounds of a decision time were broken off by an error."""
     data = {"due": due.isoformat(), "reason": error.code, "message": error.message}
     words = f"the rounds of {due:%Y-%m-%d %H:%M} UTC were interrupted: {error.code}"
     return Incident("round_failed", f"{timestamp_text(due)}/{error.code}", at, words, data)
 
 
 def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
-    """That a venue gives no answer since then."""
+    """Return the incident that a venue gives no answer since then."""
     data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
     words = f"{venue} does not answer: {trouble.code}"
     return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
@@ -226,7 +226,7 @@ REJECTED_SHARE, REJECTED_TIMES, REJECTED_LEAST = 0.02, 3, 20
 
 
 def records_rejected(reads: Sequence[CatalogueRead], at: datetime) -> Incident | None:
-    """That the newest reading of a catalogue had far more rejected records than those before it."""
+    """Return the incident that a catalogue had far more rejected records than the readings before it."""
     if len(reads) < 2:
         return None
     newest, usual = reads[0], median(read.rejected_share for read in reads[1:])
@@ -248,14 +248,14 @@ def market_unsettled(market: str, closed_at: datetime, agents: Sequence[str], at
 
 
 def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:
-    """That a backup was not kept, since the record in it does not agree with itself."""
+    """Return the incident that a backup was not kept, since the record in it does not agree with itself."""
     words = "a backup was discarded: the record is inconsistent"
     data = {"reason": trouble.code, "message": trouble.message}
     return Incident("verify_failed", f"backup@{timestamp_text(at)}", at, words, data)
 
 
 def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> Incident:
-    """That heads have not left the machine for long."""
+    """Return the incident that heads have not left the machine for long."""
     words = (
         f"{count_text(left, 'head')} of the record not published since {since:%Y-%m-%d %H:%M} UTC: {error}"
     )
@@ -264,14 +264,14 @@ def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> I
 
 
 def site_unpublished(at: datetime, trouble: CodedError) -> Incident:
-    """That the web site could not be brought up to the record."""
+    """Return the incident that the web site could not be brought up to the record."""
     words = f"could not publish the web site: {trouble.message}"
     data = {"since": at.isoformat(), "reason": trouble.code, "message": trouble.message}
     return Incident("site_unpublished", f"site@{timestamp_text(at)}", at, words, data)
 
 
 def ping_failed(at: datetime, address: str, why: str) -> Incident:
-    """That the address which hears of good steps does not answer."""
+    """Return the incident that the address which hears of good steps does not answer."""
     words = f"{address} was not pinged: it {why}"
     return Incident("ping_failed", f"ping@{timestamp_text(at)}", at, words, {"since": at.isoformat()})
 
@@ -285,7 +285,7 @@ def wrong_keys(at: datetime, requests: int, address: str) -> Incident:
 
 
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
-    """That a cohort has ended."""
+    """Return the incident that a cohort has ended."""
     count = "1 round was" if rounds == 1 else f"{rounds} rounds were"
     words = f"cohort {cohort} has finished: {count} played, no open positions"
     data = {"cohort": cohort, "rounds": rounds, "agents": agents}
@@ -293,7 +293,7 @@ def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Inci
 
 
 def _name_list(names: Sequence[str]) -> str:
-    """Some names, and how many more there are.
+    """List some names, and say how many more there are.
 
     >>> _name_list(("ann", "bob")), _name_list(tuple("abcdefghijkl"))
     ('ann, bob', 'a, b, c, d, e, f, g, h, i, j and 2 more')

@@ -29,7 +29,7 @@ class AuditCounts:
 
     @property
     def words(self) -> str:
-        """All of it as a sentence.
+        """Return all of it as a sentence.
 
         >>> AuditCounts(40, 3, 0.075, 1, {"answer": 1, "odds": 2}).words
         'Of 40 texts in time by their dates, 3 (7.5%) are suspect (1 answer, 2 odds); 1 was shown.'
@@ -46,7 +46,7 @@ class AuditCounts:
 
 
 def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCounts | None:
-    """The verdicts on all that was found for the agents of some cohorts; None where none were given."""
+    """Return the verdicts on all that was found for the agents of some cohorts; None where none were given."""
     texts, verdicts, shown, known = 0, Counter[str](), 0, False
     for audit in _audits(connection, cohorts):
         known, texts = True, texts + audit["texts"]

@@ -29,7 +29,7 @@ EMPTY_BOOK = canonical({"bids": (), "asks": ()})
 
 
 def cohort_text(cohort: Cohort) -> str:
-    """A cohort as its frozen canonical JSON."""
+    """Write a cohort as its frozen canonical JSON."""
     whole = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
     line_up = [{name: getattr(x, name) for name in FROZEN_OF_ENTRANT} for x in cohort.entrants]
     shape = {name: x for name, x in whole.items() if name not in ADDED_FIELDS or x != ADDED_FIELDS[name]}
@@ -38,7 +38,7 @@ def cohort_text(cohort: Cohort) -> str:
 
 
 def published_text(text: str) -> str:
-    """A JSON text of settings without credentials in addresses, which older configs could hold."""
+    """Return a JSON text of settings without credentials in addresses, which older configs could hold."""
     value = json.loads(text) if "://" in text else None
     cleaned = without_credentials(value)
     return text if cleaned == value else canonical(cleaned)
@@ -46,7 +46,7 @@ def published_text(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def cohort_of(text: str) -> Cohort:
-    """The cohort behind its frozen JSON, read once: every decision time asks for all of them."""
+    """Return the cohort behind its frozen JSON, read once: every decision time asks for all of them."""
     shape = json.loads(text)
     return Cohort(
         **shape
@@ -62,7 +62,7 @@ def cohort_of(text: str) -> Cohort:
 
 
 def orders_text(decision: Decision) -> str:
-    """The bets and sales of a decision, as they were asked for."""
+    """Write the bets and sales of a decision, as they were asked for."""
     return canonical({"bets": decision.bets, "sales": decision.sales})
 
 
@@ -73,7 +73,7 @@ def orders_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
 
 
 def book_text(quote: Quote) -> str:
-    """Both sides of a book as pairs of price and shares, best first."""
+    """Write both sides of a book as pairs of price and shares, best first."""
     if not quote.bids and not quote.asks:
         return EMPTY_BOOK
     return canonical(
@@ -82,7 +82,7 @@ def book_text(quote: Quote) -> str:
 
 
 def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
-    """Bids and asks behind a book's JSON."""
+    """Return the bids and asks behind a book's JSON."""
     book = json.loads(text)
     bids, asks = (tuple(Level(*pair) for pair in book[side]) for side in ("bids", "asks"))
     return bids, asks
@@ -120,7 +120,7 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
 
 
 def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-    """What a call's hash is taken over: its place and all of its row but ids and the hash.
+    """Return what a call's hash is taken over: its place and all of its row but ids and the hash.
 
     A column that earlier versions don't have is left out where it says nothing.
     """

@@ -49,7 +49,7 @@ KNOWN_ERRORS = {
 
 
 def record_name(url: URL) -> str:
-    """A record as messages name it: its path, or its address without the password.
+    """Return a record as messages name it: its path, or its address without the password.
 
     >>> record_name(URL.create("postgresql", "ann", "secret", "host", database="arena"))
     'postgresql://ann:***@host/arena'
@@ -58,7 +58,7 @@ def record_name(url: URL) -> str:
 
 
 def sqlite_path(url: URL) -> str:
-    """The path of a SQLite file, also where it is opened by an address of its own, only to be read.
+    """Return the path of a SQLite file, also where it is opened by an address of its own, only to be read.
 
     >>> sqlite_path(URL.create("sqlite", database="50%.db"))
     '50%.db'
@@ -92,7 +92,7 @@ def _known_error(said: str, name: str) -> ArenaError | None:
 
 @contextmanager
 def translated_driver_errors(url: URL) -> Iterator[None]:
-    """The same for statements that go to the driver of SQLite itself."""
+    """Translate the errors of statements that go to the driver of SQLite itself."""
     try:
         yield
     except sqlite3.Error as error:
@@ -103,7 +103,7 @@ def translated_driver_errors(url: URL) -> Iterator[None]:
 
 @contextmanager
 def translated_file_errors(place: Path) -> Iterator[None]:
-    """The same for work on a file that goes past SQLAlchemy: what the driver or the system says of it."""
+    """Translate what the driver or the system says of work on a file that goes past SQLAlchemy."""
     try:
         yield
     except sqlite3.Error as error:
@@ -116,12 +116,12 @@ def translated_file_errors(place: Path) -> Iterator[None]:
 
 
 def _is_cut_off(context: ExceptionContext) -> bool:
-    """Whether there is no connection to a server, or none any more."""
+    """Return whether there is no connection to a server, or none any more."""
     return context.dialect.name != "sqlite" and (context.connection is None or context.is_disconnect)
 
 
 def _reason(said: str, url: URL) -> str:
-    """The first line of what the driver said, without the password."""
+    """Return the first line of what the driver said, without the password."""
     reason = next(iter(said.strip().splitlines()), "no reason given")
     secrets = (url.password, url.query.get("password"))
     for secret in (str(secret) for secret in secrets if secret):

@@ -29,12 +29,12 @@ PLACEHOLDERS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
 
 
 def new_rows(row: "type[TableRow]") -> postgresql.Insert:
-    """Rows that go into a table, or give way: SQLite takes what PostgreSQL says ON CONFLICT as it is."""
+    """Insert rows that may give way: SQLite takes what PostgreSQL says ON CONFLICT as it is."""
     return postgresql.insert(row.__table__)
 
 
 def attributes_of(fact: Any, *names: str) -> dict[str, Any]:
-    """Some attributes of a fact, as a row for a table; or those of a row, for a fact."""
+    """Return some attributes of a fact, as a row for a table; or those of a row, for a fact."""
     return {name: getattr(fact, name) for name in names}
 
 

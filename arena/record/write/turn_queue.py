@@ -80,7 +80,7 @@ class TurnJob:
 
     @property
     def lock(self) -> str:
-        """Of jobs with the same lock only one waits in the queue."""
+        """Return the lock of the job: of jobs with the same one only one waits in the queue."""
         return f"{self.cohort}/{self.round}/{self.agent}"
 
 
@@ -88,7 +88,7 @@ PlayTurn = Callable[[TurnJob], Awaitable[None]]
 
 
 def queue_address(database: str) -> str:
-    """The address of the PostgreSQL that a record is on."""
+    """Return the address of the PostgreSQL that a record is on."""
     url = url_of(database)
     if url.get_backend_name() != "postgresql":
         words = "workers take their turns from PostgreSQL, and this record is a file"
@@ -102,7 +102,7 @@ def queue_address(database: str) -> str:
 
 @asynccontextmanager
 async def open_queue(database: str) -> AsyncIterator[App]:
-    """The queue beside a record on PostgreSQL; its tables are made where they are missing."""
+    """Open the queue beside a record on PostgreSQL; its tables are made where they are missing."""
     for name in ("procrastinate", "psycopg.pool"):  # who plays a job tells what goes wrong in it
         logging.getLogger(name).setLevel(logging.CRITICAL)
     address = queue_address(database)
@@ -165,7 +165,7 @@ def _take_step(engine: Engine, make: bool) -> bool:
 
 
 def _version(connection: Connection) -> str | None:
-    """The version of the queue's tables; None where there are none."""
+    """Return the version of the queue's tables; None where there are none."""
     there = {name for (name,) in connection.exec_driver_sql(READ_FUNCTIONS)}
     if not there:
         return None
@@ -198,7 +198,7 @@ def _job(app: App, turn: TurnJob) -> Job:
 
 
 async def open_locks(app: App, turns: Sequence[TurnJob]) -> set[str]:
-    """The locks of those turns that wait in the queue or are being played."""
+    """Return the locks of those turns that wait in the queue or are being played."""
     rows = await app.connector.execute_query_all_async(
         OPEN_JOBS, queue=QUEUE, locks=[turn.lock for turn in turns]
     )
@@ -263,6 +263,6 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
 
 
 def _handle_stray_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What no task waits for any more is told, but not that the database was away."""
+    """Tell of what no task waits for any more, but not that the database was away."""
     if not isinstance(context.get("exception"), ConnectorException):
         loop.default_exception_handler(context)
