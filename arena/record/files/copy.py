@@ -42,7 +42,7 @@ def copy_to_file(source: Connection, path: Path, progress: ProgressCallback = no
 
 
 def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> None:
-    """Copy in one read, of which all steps are part: else SQLite begins anew whenever somebody has written."""
+    """Copy in one read, of which all steps are part: else SQLite begins anew after each write."""
     source.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
     driver = source.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -121,7 +121,7 @@ def _batches(source: Connection, table: Table, columns: Iterable[Column[Any]]) -
 
 
 def _as_text(lines: list[TableLine]) -> list[TableLine]:
-    """Return lines with instants as SQLite has them. The other way round PostgreSQL reads the text by itself."""
+    """Return lines with instants as SQLite has them. PostgreSQL reads such a text by itself."""
     return [
         tuple(instant_text(value) if isinstance(value, datetime) else value for value in line)
         for line in lines

@@ -154,7 +154,7 @@ def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]
 
 
 def agent_incident(kind: IncidentKind, agent: str, words: str, one: RoundEnd, at: datetime) -> Incident:
-    """Return what lasts of an agent since a round: it waits for its key, fails, or its calls have no price."""
+    """Return what lasts of an agent since a round: it waits for its key, fails, or has unpriced calls."""
     data = {"agent": agent, "cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
     return Incident(kind, f"{agent}@{timestamp_text(one.at)}", at, words, data)
 

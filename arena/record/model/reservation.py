@@ -49,7 +49,7 @@ class Budget:
     limits: Mapping[Scope, int] = field(default_factory=dict)
 
     def too_dear(self, worst: int | None) -> str | None:
-        """Return why a call that costs `worst` at most can never be made, whatever was spent; None if it may."""
+        """Return why a call that costs `worst` at most can never be made; None if it may."""
         if self.call is None and not self.limits:
             return None
         if worst is None:

@@ -46,7 +46,7 @@ class AuditCounts:
 
 
 def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCounts | None:
-    """Return the verdicts on all that was found for the agents of some cohorts; None where none were given."""
+    """Return the verdicts on all that was found for the agents of some cohorts; None without any."""
     texts, verdicts, shown, known = 0, Counter[str](), 0, False
     for audit in _audits(connection, cohorts):
         known, texts = True, texts + audit["texts"]
