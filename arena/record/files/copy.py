@@ -28,7 +28,8 @@ from markets.bundle.files import sync_to_disk
 ProgressCallback = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done, and of how much, where that is known."""
 
-PAGES, BATCH = 1_024, 1_000
+PAGES = 1_024
+BATCH = 1_000
 VERSION_TABLE = "alembic_version"
 
 
@@ -69,15 +70,20 @@ def _copy_to_new_file(source: Connection, path: Path, progress: ProgressCallback
 def copy_rows(source: Connection, target: Connection, progress: ProgressCallback = no_progress) -> None:
     """Copy every row of a record into an empty one of the same schema."""
     tables = _tables(source, target)
-    counts = {table: source.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
-    done, whole = 0, sum(counts.values())
+    whole = 0
+    for table in tables:
+        whole += source.scalar(select(func.count()).select_from(table)) or 0
+
+    done = 0
     for table in tables:
         columns = _columns(table)
-        made = Table(table.name, MetaData(), *(Column(name, x.type) for name, x in columns.items()))
+        copied = [Column(name, column.type) for name, column in columns.items()]
+        made = Table(table.name, MetaData(), *copied)
         for lines in _batches(source, table, columns.values()):
             insert_lines(target, made, list(columns), _as_text(lines) if _is_sqlite(target) else lines)
             done += len(lines)
             progress("copying", done, whole)
+
     if not _is_sqlite(target):
         _continue_ids(target, tables)
 
@@ -122,10 +128,11 @@ def _batches(source: Connection, table: Table, columns: Iterable[Column[Any]]) -
 
 def _as_text(lines: list[TableLine]) -> list[TableLine]:
     """Return lines with instants as SQLite has them. PostgreSQL reads such a text by itself."""
-    return [
-        tuple(instant_text(value) if isinstance(value, datetime) else value for value in line)
-        for line in lines
-    ]
+    return [tuple(map(_value_as_text, line)) for line in lines]
+
+
+def _value_as_text(value: Any) -> Any:
+    return instant_text(value) if isinstance(value, datetime) else value
 
 
 def _continue_ids(target: Connection, tables: list[Table]) -> None:
@@ -164,8 +171,9 @@ def atomic_file(
     """
     with translated_file_errors(target):
         if target.parent.is_file():
-            words, hint = f"{target.parent} is a file, not a folder", "name another folder, or move it"
-            raise ArenaError("cannot_write", words, hint)
+            message = f"{target.parent} is a file, not a folder"
+            raise ArenaError("cannot_write", message, "name another folder, or move it")
+
         target.parent.mkdir(parents=True, exist_ok=True)
         with _file_lock(target.with_name(f".{key or target.name}.lock")):
             part = target.with_name(f".{target.name}.part")

@@ -110,7 +110,8 @@ def moving_aside(target: Path, aside: Path) -> Iterator[None]:
     ):
         _lock_record(old)
         for end in SQLITE_SUFFIXES[1:]:
-            if (log := target.with_name(target.name + end)).exists():
+            log = target.with_name(target.name + end)
+            if log.exists():
                 log.rename(aside.with_name(aside.name + end))
         _link(target, aside)
         yield
@@ -154,7 +155,8 @@ def move_record(
     source: Engine, to: str, check: ContentCheck, progress: ProgressCallback = no_progress
 ) -> RecordContent:
     """Copy a record to a new file or a server's empty database; the record stays as it is."""
-    if (file := record_file(to)) is not None:
+    file = record_file(to)
+    if file is not None:
         return _to_file(source, file, check, progress)
     target = connect(to)
     try:

@@ -24,7 +24,8 @@ logger = logging.getLogger(__name__)
 
 Connection = sqlalchemy.Connection
 """A record that is open for reading or writing: every query takes one."""
-BUSY_MS, LOCK_NOTICE_MS = 30_000, 1_000
+BUSY_MS = 30_000
+LOCK_NOTICE_MS = 1_000
 WAL_RETRY_MS = 10
 READ_ONLY_OPTION = "looking"
 DURABLE_OPTION = "durable"
@@ -430,7 +431,8 @@ def open_read_only(database: str, *, older: bool = False) -> Iterator[Engine]:
 
 def _sqlite_side_files(file: Path) -> list[Path]:
     """Return what SQLite has put beside a record: the log, and its index."""
-    return [path for end in ("-wal", "-shm") if (path := file.with_name(file.name + end)).exists()]
+    beside = [file.with_name(file.name + end) for end in ("-wal", "-shm")]
+    return [path for path in beside if path.exists()]
 
 
 def _remove_side_files(file: Path) -> None:

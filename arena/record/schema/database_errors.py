@@ -74,18 +74,22 @@ def translate_errors(engine: Engine, url: URL) -> None:
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
-        said, name = str(context.original_exception), record_name(url)
-        if known := _known_error(said, name):
+        words = str(context.original_exception)
+        name = record_name(url)
+        known = _known_error(words, name)
+        if known is not None:
             raise known from context.original_exception
+
         if isinstance(context.sqlalchemy_exception, OperationalError) and _is_cut_off(context):
-            message = f"{name} can't be reached: {_reason(said, url)}"
+            message = f"{name} can't be reached: {_reason(words, url)}"
             hint = "check that the server is running, and the address, user and password"
             raise ArenaError("unreachable", message, hint) from None  # the cause may hold the password
 
 
-def _known_error(said: str, name: str) -> ArenaError | None:
-    for words, (code, message, hint) in KNOWN_ERRORS.items():
-        if words in said:
+def _known_error(words: str, name: str) -> ArenaError | None:
+    """Return our own error for what a driver says, where it is known."""
+    for part, (code, message, hint) in KNOWN_ERRORS.items():
+        if part in words:
             return ArenaError(code, message.format(name), hint, 2 if code == "raced" else 1)
     return None
 
@@ -96,9 +100,10 @@ def translated_driver_errors(url: URL) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if known := _known_error(str(error), record_name(url)):
-            raise known from error
-        raise
+        known = _known_error(str(error), record_name(url))
+        if known is None:
+            raise
+        raise known from error
 
 
 @contextmanager
@@ -107,9 +112,10 @@ def translated_file_errors(place: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if known := _known_error(str(error), str(place)):
-            raise known from error
-        raise
+        known = _known_error(str(error), str(place))
+        if known is None:
+            raise
+        raise known from error
     except OSError as error:
         message = f"{error.filename or place}: {error.strerror}"
         raise ArenaError("cannot_write", message, "check permissions and free space") from error

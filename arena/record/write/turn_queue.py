@@ -124,7 +124,8 @@ def upgrade_queue(database: str, make: bool = False) -> bool:
 
     Where there are none they are made, if so wished. Each step is whole or not done.
     """
-    engine, changed = connect(database), False
+    changed = False
+    engine = connect(database)
     try:
         while _take_step(engine, make):
             changed = True
@@ -142,7 +143,8 @@ def _take_step(engine: Engine, make: bool) -> bool:
         connection.exec_driver_sql(LOCK_SCHEMA)
         version = _version(connection)
         if version is None and make:
-            reached, statements = newest, str(SchemaManager.get_schema())
+            reached = newest
+            statements = str(SchemaManager.get_schema())
         elif version is None or version == newest:
             return False
         elif version > newest:
@@ -170,8 +172,10 @@ def _version(connection: Connection) -> str | None:
     if not there:
         return None
     comment = connection.exec_driver_sql(READ_COMMENT).scalar()
-    if found := VERSION.fullmatch(comment or ""):
-        return found[0]
+    written = VERSION.fullmatch(comment or "")
+    if written:
+        return written[0]
+
     known = next((version for name, version in VERSION_BY_FUNCTION.items() if name in there), None)
     if known is None:
         message = "the queue's tables are of a procrastinate before 3.1, which no arena made"
