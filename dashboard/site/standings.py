@@ -10,7 +10,6 @@ from datetime import datetime
 from markupsafe import Markup
 
 from arena.errors import ArenaError
-from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
@@ -40,7 +39,7 @@ from dashboard.html import HALVES, REST, box, calibration_chart, columns, line_c
 from dashboard.pages import Address
 from dashboard.record import CohortLine, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
-from dashboard.views.cohort import by_agent, gains
+from dashboard.views.cohort import by_agent, gains, read_equity_curves
 from dashboard.words import count, filled, moment, with_true_minus
 
 NAMED = 3
