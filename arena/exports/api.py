@@ -16,6 +16,7 @@ from arena.exports.fact_tables import FACT
 from arena.exports.table import one_snapshot, rows_of
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection, open_read_only
+from arena.record.schema.typed import Session, session_of
 from arena.rounds.what_if import Change, WhatIfReport, what_if
 from arena.scores.files.csv_columns import cells_of
 from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
@@ -133,6 +134,13 @@ class Season:
         `exact` of a row says that without a change its ledger came out the same to the last hash.
         """
         return what_if(self.connection, change or Change(), cohort, agent)
+
+    def session(self) -> Session:
+        """Return a session of SQLModel that reads the tables' rows as objects: `TurnRow`, `FillRow`, ….
+
+        Their classes are in `arena.record.schema`. Nothing can be written: the record is open to be read.
+        """
+        return session_of(self.connection)
 
     def _rows(self, make: Callable[..., N], table: str, cohort: int | None) -> Iterator[N]:
         """Return the rows of a table. Raise `ArenaError` at once if there is no such cohort."""

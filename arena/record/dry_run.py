@@ -83,7 +83,7 @@ class DryRunRecord(Record):
         replace(lose_reservations, lambda *_: None)
 
     def read(self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What a query answers here, else in the record."""
+        """Return what a query answers here, else in the record."""
         if query not in self.stand_ins:
             return super().read(query, *args, **kwargs)
         answer: T = self.stand_ins[query](*args, **kwargs)
@@ -97,14 +97,14 @@ class DryRunRecord(Record):
     write_unfenced = write_answer = write
 
     def hold_room(self, answers: int) -> None:
-        """Nothing is kept."""
+        """Keep no room: nothing is written."""
 
     def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
-        """The accounts that were given."""
+        """Return the accounts that were given."""
         return dict(self.owned)
 
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
-        """The snapshot that was taken here, else that of the record."""
+        """Return the snapshot that was taken here, else that of the record."""
         return (0, self.snapshots[-1]) if self.snapshots else super().snapshot(cohort_id, at)
 
     def _read_prompts(self, hashes: Collection[str]) -> dict[str, str]:
@@ -119,7 +119,7 @@ class DryRunRecord(Record):
     def _reserve(
         self, request: ReservationRequest, terms: ReservationTerms, reservation_id: int
     ) -> ReservationAnswer:
-        """A place for a call, of which the record learns nothing: others don't know that it is taken."""
+        """Take a place for a call of which the record learns nothing: others don't know that it is taken."""
         limits, payer = terms.budget.limits, request.payer
         spent = self._read_spent(payer.round_id, payer.entrant_id, midnight(request.made_at), limits)
         reserved = dict.fromkeys(limits, sum(self.reserved.values()))
@@ -159,7 +159,7 @@ class DryRunRecord(Record):
     def _read_spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
     ) -> dict[Scope, int]:
-        """What was spent here, for the day and the arena on top of what the record holds."""
+        """Return what was spent here, for the day and the arena on top of what the record holds."""
         here = sum(call.cost if call.cost is not None else call.worst or 0 for call in self.calls)
         lasting = [scope for scope in scopes if scope in LASTING_SCOPES]
         before = super().read(read_spent, round_id, entrant_id, since, lasting) if lasting else {}
@@ -168,7 +168,7 @@ class DryRunRecord(Record):
 
 @contextmanager
 def open_or_empty(database: str) -> Iterator[Engine]:
-    """The record at an address, to be read and nothing else; an empty one in memory where there is none."""
+    """Open the record at an address only to be read; an empty one in memory where there is none."""
     with ExitStack() as stack:
         try:
             engine = stack.enter_context(open_read_only(database))

@@ -10,7 +10,6 @@ from datetime import datetime
 from markupsafe import Markup
 
 from arena.errors import ArenaError
-from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
@@ -46,7 +45,7 @@ from dashboard.html import HALVES, REST, beside, box, calibration_chart, line_ch
 from dashboard.pages import Address
 from dashboard.record import CohortLine, Colours, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
-from dashboard.views.cohort import curves_of, gains
+from dashboard.views.cohort import curves_of, gains, read_equity_curves
 from dashboard.words import count, filled, moment, with_true_minus
 
 NAMED = 3

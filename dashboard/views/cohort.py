@@ -2,27 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import streamlit as st
 from markupsafe import Markup
 
 from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.record.model.cohort import Cohort
-from arena.record.queries.accounts import (
-    AccountEquity,
-    EquityPoint,
-    read_account_equity,
-    read_cohort_depths,
-    read_equity_curves,
-    read_profits,
-)
+from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths, read_profits
 from arena.record.queries.audits import AuditCounts, read_audit_counts
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
-from arena.record.schema.cohort import CohortRow, EntrantRow
+from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
 from arena.record.schema.database import Connection
-from arena.record.schema.ledger import EntryRow
-from arena.record.schema.typed import col, joined, select
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.typed import col, column_of, func, joined, or_, select
 from arena.scores.cache import CacheEntry
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations, ForecasterCalibration
@@ -191,6 +184,66 @@ def _cohort_and_before(connection: Connection, number: int) -> tuple[StoredCohor
             return stored, before
         before = stored.cohort
     raise LookupError(number)
+
+
+@dataclass(frozen=True, slots=True)
+class EquityPoint:
+    """An account at one instant, in millionths: cash with open positions at mid."""
+
+    agent: str
+    at: datetime
+    total: int
+
+
+def read_equity_curves(
+    connection: Connection, cohort: int, points: int = POINTS, back: timedelta | None = None
+) -> list[EquityPoint]:
+    """Return a cohort's accounts by time and in line-up order, so many points in all.
+
+    `back` is how far to go from the newest mark; without it the curves begin at the first one.
+    """
+    query = (
+        select(EntrantRow.id, EntrantRow.name, EntrantRow.cohort_id)
+        .select_from(joined(EntrantRow, CohortRow))
+        .where(CohortRow.number == cohort)
+        .order_by(EntrantRow.position)
+    )
+    line_up = connection.execute(query).all()
+    if not line_up:
+        return []
+    newest = connection.scalar(select(func.max(MarkRow.at)).where(MarkRow.entrant_id == line_up[0].id))
+    if newest is None:
+        return []
+
+    snapshots = [SnapshotRow.cohort_id == line_up[0].cohort_id, SnapshotRow.at <= newest]
+    if back is not None:
+        snapshots.append(SnapshotRow.at >= newest - back)
+    times = _evenly(connection, snapshots, max(points // len(line_up), 2))
+
+    names = {row.id: row.name for row in line_up}
+    marks = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value)
+    marks = marks.where(col(MarkRow.entrant_id).in_(names), col(MarkRow.at).in_(times))
+    totals = {(at, entrant_id): total for entrant_id, at, total in connection.execute(marks)}
+
+    curve = []
+    for at in times:
+        for entrant_id, name in names.items():
+            if (at, entrant_id) in totals:
+                curve.append(EquityPoint(name, at, totals[at, entrant_id]))
+    return curve
+
+
+def _evenly(connection: Connection, snapshots: Sequence[bool], most: int) -> list[datetime]:
+    """Return `most` of the times of snapshots, evenly by their place, the first and the last among them."""
+    place = func.row_number().over(order_by=column_of(SnapshotRow.at)) - 1
+    count = func.count().over()
+    numbered = select(SnapshotRow.at, place.label("place"), count.label("count")).where(*snapshots).subquery()
+
+    snapshot = numbered.c
+    step = (snapshot.place * (most - 1)) // (snapshot.count - 1)
+    step_before = ((snapshot.place - 1) * (most - 1)) // (snapshot.count - 1)
+    is_picked = or_(snapshot.place == 0, snapshot.count <= most, step > step_before)
+    return list(connection.scalars(select(snapshot.at).where(is_picked).order_by(snapshot.at)))
 
 
 def read_cohort_curves(

@@ -8,7 +8,6 @@ from xml.etree import ElementTree as ET
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.comparisons import COMPARISONS
@@ -17,6 +16,7 @@ from arena.scores.profiles.detailed_profile import PROFILE
 from arena.scores.rules.money.luck import Luck
 from dashboard.record import kept, read_summed_curves, source
 from dashboard.views.agent import PARTS, evidence_chart, luck_words, read_agent_evidence
+from dashboard.views.cohort import read_equity_curves
 from dashboard.words import JOINER, plain
 from markets.millionths import ONE
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, words

@@ -11,13 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from arena.cohorts.diff import changes_in_words, cohort_changes
-from arena.record.queries.accounts import read_equity_curves
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard, read_leaderboard
 from arena.scores.rules import brier, returns
 from dashboard.board import BASE
-from dashboard.views.cohort import BACK, read_cohort_curves
+from dashboard.views.cohort import BACK, read_cohort_curves, read_equity_curves
 from dashboard.words import JOINER, plain
 from markets.millionths import ONE
 from tests.dashboard.opening import Show, markup, tables, words

@@ -47,7 +47,7 @@ def backup(
     check: ContentCheck,
     progress: ProgressCallback = no_progress,
 ) -> Backup:
-    """A new backup in a folder, named by the time; of those of this record the newest `keep` stay.
+    """Make a backup in a folder, named by the time; of those of this record the newest `keep` stay.
 
     It is there only once it was opened again, every page checked and the whole verified.
     """
@@ -62,14 +62,14 @@ def backup(
 def backup_to(
     record: Engine, path: Path, check: ContentCheck, progress: ProgressCallback = no_progress
 ) -> Backup:
-    """A backup in a file that is named, and is not there yet."""
+    """Make a backup in a file that is named, and is not there yet."""
     if path.exists():
         raise _file_exists(path)
     return _make_backup(record, path, None, check, progress)
 
 
 def stem_of(url: URL) -> str:
-    """How the backups of a record begin: as its file or its database is called.
+    """Return how the names of a record's backups begin: as its file or its database is called.
 
     >>> stem_of(URL.create("sqlite", database="a/my arena.db"))
     'my arena'
@@ -92,7 +92,7 @@ def newest_backup_file(url: URL, folder: Path) -> datetime | None:
 
 
 def is_backup(path: Path) -> bool:
-    """Whether a file is a backup that the arena made."""
+    """Return whether a file is a backup that the arena made."""
     with translated_file_errors(path), path.open("rb") as file:
         return (
             int.from_bytes(file.read(APPLICATION_ID_BYTES.stop)[APPLICATION_ID_BYTES], "big")

@@ -28,21 +28,22 @@ from markets.bundle.files import sync_to_disk
 ProgressCallback = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done, and of how much, where that is known."""
 
-PAGES, BATCH = 1_024, 1_000
+PAGES = 1_024
+BATCH = 1_000
 VERSION_TABLE = "alembic_version"
 
 
 def no_progress(_stage: str, _done: int, _of: int | None) -> None:
-    """Progress is shown to nobody."""
+    """Show progress to nobody."""
 
 
 def copy_to_file(source: Connection, path: Path, progress: ProgressCallback = no_progress) -> None:
-    """The record, in whatever database it is, as a SQLite file of the same schema, which is made for it."""
+    """Copy the record, in whatever database it is, to a new SQLite file of the same schema."""
     (_copy_pages if _is_sqlite(source) else _copy_to_new_file)(source, path, progress)
 
 
 def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> None:
-    """All steps are part of one read: else SQLite would begin anew whenever somebody has written."""
+    """Copy in one read, of which all steps are part: else SQLite begins anew after each write."""
     source.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
     driver = source.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -69,28 +70,33 @@ def _copy_to_new_file(source: Connection, path: Path, progress: ProgressCallback
 def copy_rows(source: Connection, target: Connection, progress: ProgressCallback = no_progress) -> None:
     """Copy every row of a record into an empty one of the same schema."""
     tables = _tables(source, target)
-    counts = {table: source.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
-    done, whole = 0, sum(counts.values())
+    whole = 0
+    for table in tables:
+        whole += source.scalar(select(func.count()).select_from(table)) or 0
+
+    done = 0
     for table in tables:
         columns = _columns(table)
-        made = Table(table.name, MetaData(), *(Column(name, x.type) for name, x in columns.items()))
+        copied = [Column(name, column.type) for name, column in columns.items()]
+        made = Table(table.name, MetaData(), *copied)
         for lines in _batches(source, table, columns.values()):
             insert_lines(target, made, list(columns), _as_text(lines) if _is_sqlite(target) else lines)
             done += len(lines)
             progress("copying", done, whole)
+
     if not _is_sqlite(target):
         _continue_ids(target, tables)
 
 
 def is_empty(target: Connection) -> bool:
-    """Whether a database holds no row of a record; other tables than those of a record don't count."""
+    """Return whether a database holds no row of a record; tables that are no record's don't count."""
     there = set(inspect(target).get_table_names())
     ours = [table for name, table in PromptRow.__table__.metadata.tables.items() if name in there]
     return all(target.execute(select(1).select_from(table).limit(1)).first() is None for table in ours)
 
 
 def _tables(source: Connection, target: Connection) -> list[Table]:
-    """The tables that both have, as the source has them: what is referred to comes first."""
+    """Return the tables that both have, as the source has them: what is referred to comes first."""
     there = set(inspect(target).get_table_names()) - {VERSION_TABLE}
     if not _is_sqlite(target):
         there &= (
@@ -121,11 +127,12 @@ def _batches(source: Connection, table: Table, columns: Iterable[Column[Any]]) -
 
 
 def _as_text(lines: list[TableLine]) -> list[TableLine]:
-    """Instants as SQLite has them. The other way round PostgreSQL reads the text by itself."""
-    return [
-        tuple(instant_text(value) if isinstance(value, datetime) else value for value in line)
-        for line in lines
-    ]
+    """Return lines with instants as SQLite has them. PostgreSQL reads such a text by itself."""
+    return [tuple(map(_value_as_text, line)) for line in lines]
+
+
+def _value_as_text(value: Any) -> Any:
+    return instant_text(value) if isinstance(value, datetime) else value
 
 
 def _continue_ids(target: Connection, tables: list[Table]) -> None:
@@ -156,7 +163,7 @@ def atomic_file(
     pattern: str | None = None,
     room: AbstractContextManager[None] | None = None,
 ) -> Iterator[Path]:
-    """A file to be written under another name; it gets its own once all is well, and is on the disk then.
+    """Yield a file to be written under another name; it gets its own once all is well and on the disk.
 
     Otherwise nothing of it stays. One process at a time writes what goes by a key and has a name by a
     pattern; so what one that was killed has left behind is known to be nobody's. `room` is entered at the
@@ -164,8 +171,9 @@ def atomic_file(
     """
     with translated_file_errors(target):
         if target.parent.is_file():
-            words, hint = f"{target.parent} is a file, not a folder", "name another folder, or move it"
-            raise ArenaError("cannot_write", words, hint)
+            message = f"{target.parent} is a file, not a folder"
+            raise ArenaError("cannot_write", message, "name another folder, or move it")
+
         target.parent.mkdir(parents=True, exist_ok=True)
         with _file_lock(target.with_name(f".{key or target.name}.lock")):
             part = target.with_name(f".{target.name}.part")

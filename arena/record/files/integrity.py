@@ -44,7 +44,7 @@ ContentCheck = Callable[[Connection, Path | str, ProgressCallback], RecordConten
 
 
 def examine_file(path: Path, check: ContentCheck, progress: ProgressCallback = no_progress) -> RecordContent:
-    """What is in a file, once it is known to be a record, whole, and to agree with itself.
+    """Return what is in a file, once it is known to be a record, whole, and to agree with itself.
 
     One of an older schema is brought to the newest in a scratch copy: so it is known that this works too.
     """
@@ -56,7 +56,7 @@ def examine_file(path: Path, check: ContentCheck, progress: ProgressCallback = n
 
 
 def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
-    """The version of the schema in a file, once it is known to be a record with all of its pages in order."""
+    """Return the version of the schema in a file, once it is known to be a record with its pages in order."""
     _check_size(path)
     try:
         with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
@@ -74,7 +74,7 @@ def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
 
 @contextmanager
 def reporting_progress(connection: Connection, stage: str, progress: ProgressCallback) -> Iterator[None]:
-    """Tells of a stage, in a file again and again: what is raised there ends what is under way at once."""
+    """Tell of a stage, in a file again and again: what is raised there ends what is under way at once."""
     progress(stage, 0, None)
     driver, raised = connection.connection.driver_connection, list[BaseException]()
     if not isinstance(driver, sqlite3.Connection):
@@ -103,7 +103,7 @@ def reporting_progress(connection: Connection, stage: str, progress: ProgressCal
 
 @contextmanager
 def naming_errors(path: Path, name: str) -> Iterator[None]:
-    """Errors on a file that nobody has heard of tell of what it was made from."""
+    """Name in errors what a file was made from that nobody has heard of."""
     try:
         yield
     except ArenaError as error:
@@ -129,7 +129,7 @@ def _check_upgraded(
 
 
 def _check_size(path: Path) -> None:
-    """That it is a SQLite file, and as long as its first page says; unless its newest pages are in a log."""
+    """Check that it is a SQLite file as long as its first page says; its newest pages may be in a log."""
     if not path.is_file():
         raise ArenaError("no_file", f"there is no file {path}", "arena admin backup makes one")
     with translated_file_errors(path), closing(path.open("rb")) as file:

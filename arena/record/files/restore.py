@@ -59,7 +59,7 @@ def restore(
     check: ContentCheck,
     progress: ProgressCallback = no_progress,
 ) -> RestoreResult:
-    """The record as a backup has it, of the newest schema; the backup stays as it is.
+    """Restore the record as a backup has it, of the newest schema; the backup stays as it is.
 
     It is put together and verified beside the record, and takes its place in one step. A record that is
     there is moved aside if `force` says so, and if no other process has it open. A server's database has
@@ -87,7 +87,7 @@ def restore(
 def _upgraded_copy(
     file: Path, part: Path, version: str, check: ContentCheck, progress: ProgressCallback
 ) -> RecordContent:
-    """A file's record in another file, brought to the newest schema and verified there."""
+    """Copy a file's record to another file, bring it to the newest schema and verify it there."""
     with open_read_only(str(file), older=True) as engine, reading(engine) as connection:
         copy_to_file(connection, part, progress)
     set_application_id(part, 0)
@@ -101,7 +101,7 @@ def _upgraded_copy(
 
 @contextmanager
 def moving_aside(target: Path, aside: Path) -> Iterator[None]:
-    """The record under another name too, and nobody at it for as long as this lasts."""
+    """Give the record another name too, and keep everybody away from it for as long as this lasts."""
     if aside.exists():
         raise ArenaError("exists", f"{aside} already exists", "move it away")
     with (
@@ -110,7 +110,8 @@ def moving_aside(target: Path, aside: Path) -> Iterator[None]:
     ):
         _lock_record(old)
         for end in SQLITE_SUFFIXES[1:]:
-            if (log := target.with_name(target.name + end)).exists():
+            log = target.with_name(target.name + end)
+            if log.exists():
                 log.rename(aside.with_name(aside.name + end))
         _link(target, aside)
         yield
@@ -131,7 +132,7 @@ def _lock_record(old: sqlite3.Connection) -> None:
 
 
 def _link(target: Path, aside: Path) -> None:
-    """A second name, so that there is a file under the first one at any moment; without links, another."""
+    """Give a second name, so that a file has the first one at any moment; without links, another name."""
     try:
         aside.hardlink_to(target)
     except OSError as error:
@@ -155,8 +156,9 @@ def _into_server(file: Path, database: str, check: ContentCheck, progress: Progr
 def move_record(
     source: Engine, to: str, check: ContentCheck, progress: ProgressCallback = no_progress
 ) -> RecordContent:
-    """A copy of a record in a new file, or in a server's empty database; the record stays as it is."""
-    if (file := record_file(to)) is not None:
+    """Copy a record to a new file or a server's empty database; the record stays as it is."""
+    file = record_file(to)
+    if file is not None:
         return _to_file(source, file, check, progress)
     target = connect(to)
     try:

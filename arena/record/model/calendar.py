@@ -25,7 +25,7 @@ class Calendar:
 
     @property
     def origin(self) -> datetime:
-        """Where the first time would be if it were as far from the second as all others are."""
+        """Return where the first time would be if it were as far from the second as all others are."""
         return (
             self.first
             if self.offset is None
@@ -33,18 +33,18 @@ class Calendar:
         )
 
     def time(self, number: int) -> datetime:
-        """The time of a number, from 1 on."""
+        """Return the time of a number, from 1 on."""
         return self.first if number == 1 else self.origin + (number - 1) * self.every
 
     def number_at(self, at: datetime) -> int | None:
-        """The number of a time, from 1 on; None when it is none of them."""
+        """Return the number of a time, from 1 on; None when it is none of them."""
         number = 1 if at == self.first else (at - self.origin) // self.every + 1
         if at < self.first or self.time(number) != at:
             return None
         return number if self.count is None or number <= self.count else None
 
     def until(self, end: datetime | None) -> "Calendar":
-        """The same, without the times after an instant."""
+        """Return this calendar without the times after an instant."""
         if end is None:
             return self
         begun = (end - self.origin) // self.every + 1 if end >= self.first else 0
@@ -75,12 +75,12 @@ class Cadence:
         return f"{DAYS[at.weekday()] if self.every == WEEK else 'daily at'} {at:%H:%M}"
 
     def calendar(self, first: datetime, count: int | None = None) -> Calendar:
-        """Its times from the first one on."""
+        """Return the times from the first one on."""
         return Calendar(first, self.every, count, self.offset)
 
 
 def written_duration(length: int) -> str:
-    """Seconds as a config has them.
+    """Write seconds as a config has them.
 
     >>> written_duration(5_184_000), written_duration(90), written_duration(0)
     ('60d', '90s', '0s')

@@ -42,7 +42,7 @@ class Entrant:
 
     @property
     def replaced_hash(self) -> str:
-        """The hash of its settings, where they replaced the frozen ones."""
+        """Return the hash of its settings, where they replaced the frozen ones."""
         return digest(canonical(self.settings)) if self.since else ""
 
 
@@ -90,17 +90,17 @@ class Cohort:
 
     @property
     def cadence(self) -> Cadence:
-        """How often it decides, as a config says it."""
+        """Return how often it decides, as a config says it."""
         return Cadence(self.every, self.offset)
 
     @property
     def calendar(self) -> Calendar:
-        """When it decides."""
+        """Return when it decides."""
         return self.cadence.calendar(self.starts_at, self.rounds)
 
     @property
     def later_models(self) -> dict[str, date | None]:
-        """Models of a replay that may know how it ended, with their release; None where that isn't known.
+        """Return the models of a replay that may know how it ended, with their release; None if unknown.
 
         That is one released after the cohort's first decision, or of no known day.
         """
@@ -113,7 +113,7 @@ class Cohort:
 
 
 def later_models_words(models: Mapping[str, date | None]) -> str:
-    """Which models of replays were released after the decisions, or on no known day; nothing without any.
+    """Say which models of replays were released after the decisions, or on no known day; empty without any.
 
     >>> later_models_words({"some/new": date(2026, 5, 1), "own/tuned": None})
     'released after the first decision: some/new (2026-05-01); release not known: own/tuned'
@@ -197,7 +197,7 @@ class RoundReport:
 
     @property
     def done(self) -> bool:
-        """Whether every turn is in."""
+        """Return whether every turn is in."""
         return not self.waiting
 
 

@@ -69,7 +69,7 @@ class ForecastColumns:
 
     @property
     def early(self) -> Flags:
-        """Which rows were decided before the day on which the model was released: they are no evidence."""
+        """Return which rows were decided before the model was released: they are no evidence."""
         early: Flags = (self.released != UNKNOWN) & (self.at < self.released)
         return early
 
@@ -126,27 +126,27 @@ Rows = TypeVar("Rows", ForecastColumns, BetColumns)
 
 
 def take_rows(rows: Rows, where: Flags | Ints) -> Rows:
-    """Some of the rows, by a mask or by places: `take(rows, rows.cohort == 2)`."""
+    """Take some of the rows, by a mask or by places: `take(rows, rows.cohort == 2)`."""
     columns: dict[str, Any] = {f.name: getattr(rows, f.name) for f in fields(rows)}
     taken = {name: column[where] for name, column in columns.items() if isinstance(column, np.ndarray)}
     return replace(rows, **(columns | taken))
 
 
 def shown_once(rows: ForecastColumns) -> ForecastColumns:
-    """Every market shown, once a round whoever saw it."""
+    """Return every market shown, once a round whoever saw it."""
     rounds = rows.cohort * (rows.round.max(initial=0) + 1) + rows.round
     _, first = np.unique(rounds * len(rows.markets) + rows.market, return_index=True)
     return take_rows(rows, first)
 
 
 def rows_of_agent(rows: Rows, name: str) -> Rows:
-    """The rows of one agent; none when it has none."""
+    """Return the rows of one agent; none when it has none."""
     place = rows.agents.index(name) if name in rows.agents else -1
     return take_rows(rows, np.flatnonzero(rows.agent == place))
 
 
 def factorize(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
-    """Names as places in the tuple of distinct ones, in the order in which they first appear.
+    """Return the distinct names, in the order of coming, and for each name its place among them.
 
     >>> factorize(["b", "a", "b"])
     (('b', 'a'), array([0, 1, 0]))
@@ -157,12 +157,12 @@ def factorize(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
 
 
 def evidence_rows(rows: ForecastColumns) -> ForecastColumns:
-    """The rows that count. What was decided before a model's release is no evidence."""
+    """Return the rows that count. What was decided before a model's release is no evidence."""
     return take_rows(rows, ~rows.early)
 
 
 def answered_rows(rows: ForecastColumns) -> ForecastColumns:
-    """The rows that count and on which the agent said something itself."""
+    """Return the rows that count and on which the agent said something itself."""
     return take_rows(rows, ~rows.early & rows.stated)
 
 
@@ -170,7 +170,7 @@ Beliefs = NDArray[np.float64]
 
 
 def confidence(amount: ArrayLike, base: ArrayLike, max_bet: ArrayLike = ONE // 4) -> Beliefs:
-    """c = min(amount / (max_bet · base), 1): the stake as a share of the largest one allowed.
+    """Return the stake as a share of the largest one allowed: c = min(amount / (max_bet · base), 1).
 
     `amount` and `base` are in the same unit, `max_bet` is in millionths. NaN where no bet is allowed.
     Seed 002, section 1.2:
@@ -187,7 +187,7 @@ def confidence(amount: ArrayLike, base: ArrayLike, max_bet: ArrayLike = ONE // 4
 
 
 def implied_belief(yes: ArrayLike, confidence: ArrayLike) -> Beliefs:
-    """f = c for a bet on YES, 1 − c for a bet on NO. Seed 002, section 1.3.
+    """Return f = c for a bet on YES, 1 − c for a bet on NO. Seed 002, section 1.3.
 
     >>> implied_belief([True, False], 0.8).round(9)
     array([0.8, 0.2])
@@ -197,7 +197,7 @@ def implied_belief(yes: ArrayLike, confidence: ArrayLike) -> Beliefs:
 
 
 def anchored_belief(yes: ArrayLike, confidence: ArrayLike, price: ArrayLike) -> Beliefs:
-    """f = p + c(1 − p) for a bet on YES, p(1 − c) for a bet on NO.
+    """Return f = p + c(1 − p) for a bet on YES, p(1 − c) for a bet on NO.
 
     `price` is the average price paid before fees, as that of a YES share, from 0 to 1.
     With a cap of a quarter it gives back the belief of whoever stakes a quarter of Kelly's fraction.
@@ -210,7 +210,7 @@ def anchored_belief(yes: ArrayLike, confidence: ArrayLike, price: ArrayLike) -> 
 
 
 def stated_belief(probability: ArrayLike) -> Beliefs:
-    """The probability that the agent gave in its final answer, from millionths to 0 … 1.
+    """Return the probability that the agent gave in its final answer, from millionths to 0 … 1.
 
     >>> stated_belief([700_000, 50_000])
     array([0.7 , 0.05])

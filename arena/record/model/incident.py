@@ -83,7 +83,7 @@ class RecordedIncident:
 
     @property
     def delivery(self) -> str:
-        """Whether the webhook was told."""
+        """Say whether the webhook was told."""
         if self.told_at is not None:
             return "sent"
         if self.tries >= MOST_TRIES:  # at once, where there is no webhook
@@ -112,17 +112,17 @@ class RoundEnd:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Who has failed or was late, so far."""
+        """Return who has failed or was late, so far."""
         return tuple(name for name, status in self.statuses.items() if status in ("failed", "late"))
 
     @property
     def stopped(self) -> dict[str, str]:
-        """Who has failed since a budget refused a call, and what it said."""
+        """Return who has failed since a budget refused a call, and what it said."""
         return {name: self.refused[name] for name in self.failed if name in self.refused}
 
     @property
     def all_failed(self) -> bool:
-        """Whether everyone that asks a model has failed; where nobody does, whether everyone has."""
+        """Return whether everyone that asks a model has failed; where nobody does, whether everyone has."""
         asked = (self.models or self.statuses.keys()) - self.waiting.keys()
         return bool(asked) and asked <= set(self.failed)
 
@@ -134,32 +134,47 @@ class CodedError(Protocol):
     message: str
 
 
-def round_incidents(one: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
-    """What a round tells. That all have failed lasts until a newer one is played."""
-    place = {"cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
-    which, name = f"round {one.number} of cohort {one.cohort}", f"{one.cohort}/{one.number}"
-    failed, incidents = place | {"agents": list(one.failed[:MOST_LISTED])}, []
-    if one.failed and one.done:
-        late = " or late" if "late" in one.statuses.values() else ""
-        words = f"{which} ended with failed{late} turns: {_name_list(one.failed)}"
-        incidents.append(Incident("round_failed", name, at, words, failed | {"reason": "turns_failed"}))
-    if one.all_failed and newest:
-        words = f"every agent with a model failed: {_name_list(one.failed)} ({which})"
-        incidents.append(Incident("all_agents_failed", name, at, words, failed))
-    if stopped := one.stopped:
-        data = place | {"agents": list(stopped)[:MOST_LISTED], "message": next(iter(stopped.values()))}
-        words = f"a budget stopped {_name_list(tuple(stopped))} in {which}"
-        incidents.append(Incident("budget_reached", timestamp_text(one.at), at, words, data))
+def round_incidents(end: RoundEnd, at: datetime, newest: bool) -> list[Incident]:
+    """Return the incidents of a round. That all have failed lasts until a newer one is played."""
+    which = f"round {end.number} of cohort {end.cohort}"
+    subject = f"{end.cohort}/{end.number}"
+    place = {"cohort": end.cohort, "round": end.number, "due": end.at.isoformat()}
+    failed = place | {"agents": list(end.failed[:MOST_LISTED])}
+    names = _name_list(end.failed)
+
+    incidents = []
+    if end.failed and end.done:
+        late = " or late" if "late" in end.statuses.values() else ""
+        text = f"{which} ended with failed{late} turns: {names}"
+        incidents.append(Incident("round_failed", subject, at, text, failed | {"reason": "turns_failed"}))
+
+    if end.all_failed and newest:
+        text = f"every agent with a model failed: {names} ({which})"
+        incidents.append(Incident("all_agents_failed", subject, at, text, failed))
+
+    if end.stopped:
+        stopped = tuple(end.stopped)
+        data = place | {"agents": list(stopped[:MOST_LISTED]), "message": end.stopped[stopped[0]]}
+        text = f"a budget stopped {_name_list(stopped)} in {which}"
+        incidents.append(Incident("budget_reached", timestamp_text(end.at), at, text, data))
     return incidents
 
 
-def agent_incident(kind: IncidentKind, agent: str, words: str, one: RoundEnd, at: datetime) -> Incident:
-    """What lasts of an agent since that round: it waits for its key, fails, or its calls have no price."""
-    data = {"agent": agent, "cohort": one.cohort, "round": one.number, "due": one.at.isoformat()}
-    return Incident(kind, f"{agent}@{timestamp_text(one.at)}", at, words, data)
+def _since(
+    kind: IncidentKind, subject: str, since: datetime, at: datetime, text: str, /, **data: Any
+) -> Incident:
+    """Return an incident whose subject is told apart by an instant."""
+    return Incident(kind, f"{subject}@{timestamp_text(since)}", at, text, data)
 
 
-FAILING, UNPRICED = "all its recent turns failed", "a call was answered at an unknown price"
+def agent_incident(kind: IncidentKind, agent: str, words: str, end: RoundEnd, at: datetime) -> Incident:
+    """Return what lasts of an agent since a round: it waits for its key, fails, or has unpriced calls."""
+    due = end.at.isoformat()
+    return _since(kind, agent, end.at, at, words, agent=agent, cohort=end.cohort, round=end.number, due=due)
+
+
+FAILING = "all its recent turns failed"
+UNPRICED = "a call was answered at an unknown price"
 OVER: Mapping[IncidentKind, tuple[IncidentKind, str]] = {
     "agent_waiting": ("agent_entered", "has entered"),
     "agent_failing": ("agent_recovered", "plays again"),
@@ -170,40 +185,43 @@ OVER: Mapping[IncidentKind, tuple[IncidentKind, str]] = {
 
 def usage_not_believed(agent: str, model: str, doubt: str, due: datetime, at: datetime) -> Incident:
     """Return the incident of an answer whose provider stated a usage that can't be true; once a round."""
-    data = {"agent": agent, "model": model, "due": due.isoformat(), "usage": doubt}
     text = f"usage not believed: {agent} ({model}): {doubt}; the call counts at its worst case"
-    return Incident("usage_not_believed", f"{agent}@{timestamp_text(due)}", at, text, data)
+    data = {"agent": agent, "model": model, "due": due.isoformat(), "usage": doubt}
+    return _since("usage_not_believed", agent, due, at, text, **data)
 
 
 def agent_over(was: Incident, at: datetime) -> Incident:
-    """That what lasted of an agent is over."""
-    (kind, words), agent = OVER[was.kind], was.data["agent"]
+    """Return the incident that what lasted of an agent is over."""
+    kind, words = OVER[was.kind]
+    agent = was.data["agent"]
     return Incident(kind, was.subject, at, f"{agent} {words}", {"agent": agent})
 
 
 def missed_round(cohort: int | None, number: int | None, due: datetime, at: datetime) -> Incident:
-    """That a round was missed: or, without a cohort, that none has started in its."""
-    data = {"cohort": cohort, "round": number, "due": due.isoformat(), "reason": "missed"}
+    """Return the incident that a round was missed; without a cohort, that none has started in time."""
+    subject = f"{cohort}/{number}"
+    text = f"round {number} of cohort {cohort} was not played on time"
     if cohort is None:
-        return Incident(
-            "round_failed", f"start/{timestamp_text(due)}", at, "a cohort did not start on time", data
-        )
-    words = f"round {number} of cohort {cohort} was not played on time"
-    return Incident("round_failed", f"{cohort}/{number}", at, words, data)
+        subject = f"start/{timestamp_text(due)}"
+        text = "a cohort did not start on time"
+
+    data = {"cohort": cohort, "round": number, "due": due.isoformat(), "reason": "missed"}
+    return Incident("round_failed", subject, at, text, data)
 
 
 def aborted_rounds(due: datetime, at: datetime, error: CodedError) -> Incident:
-    """That the rounds of a decision time were broken off by an error."""
+    """Return the incident that the rounds of a decision time were broken off by an error."""
+    text = f"the rounds of {due:%Y-%m-%d %H:%M} UTC were interrupted: {error.code}"
     data = {"due": due.isoformat(), "reason": error.code, "message": error.message}
-    words = f"the rounds of {due:%Y-%m-%d %H:%M} UTC were interrupted: {error.code}"
-    return Incident("round_failed", f"{timestamp_text(due)}/{error.code}", at, words, data)
+    return Incident("round_failed", f"{timestamp_text(due)}/{error.code}", at, text, data)
 
 
 def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
-    """That a venue gives no answer since then."""
-    data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": at.isoformat()}
-    words = f"{venue} does not answer: {trouble.code}"
-    return Incident("venue_down", f"{venue}@{timestamp_text(at)}", at, words, data)
+    """Return the incident that a venue gives no answer since then."""
+    text = f"{venue} does not answer: {trouble.code}"
+    since = at.isoformat()
+    data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": since}
+    return _since("venue_down", venue, at, at, text, **data)
 
 
 def catalogue_incomplete(
@@ -213,87 +231,101 @@ def catalogue_incomplete(
 
     It holds `held` of the markets `known` to be open; None where its list broke off.
     """
+    text = f"{venue} sends an incomplete catalogue"
     data: dict[str, object] = {"venue": venue, "message": trouble.message, "since": at.isoformat()}
-    words = f"{venue} sends an incomplete catalogue"
     if held is not None:
+        text += f": {held:,} of {known:,} known open markets"
         data |= {"held": held, "known": known}
-        words += f": {held:,} of {known:,} known open markets"
-    return Incident("catalogue_incomplete", f"{venue}@{timestamp_text(at)}", at, words, data)
+    return _since("catalogue_incomplete", venue, at, at, text, **data)
 
 
-REJECTED_SHARE, REJECTED_TIMES, REJECTED_LEAST = 0.02, 3, 20
-"""More than this share of a catalogue, this many times the usual, and so many records are a rising share."""
+REJECTED_SHARE = 0.02
+"""From this share of a catalogue on, rejected records are told of."""
+REJECTED_TIMES = 3
+"""They are told of if they are so many times as many as usual."""
+REJECTED_LEAST = 20
+"""They are told of if they are at least so many."""
 
 
 def records_rejected(reads: Sequence[CatalogueRead], at: datetime) -> Incident | None:
-    """That the newest reading of a catalogue had far more rejected records than those before it."""
+    """Return the incident that a catalogue had far more rejected records than the readings before it."""
     if len(reads) < 2:
         return None
-    newest, usual = reads[0], median(read.rejected_share for read in reads[1:])
+
+    newest = reads[0]
     share = newest.rejected_share
+    usual = median(read.rejected_share for read in reads[1:])
     if newest.rejected < REJECTED_LEAST or share <= max(REJECTED_SHARE, REJECTED_TIMES * usual):
         return None
-    count = f"{count_text(newest.rejected, 'record')} that could not be used"
-    words = f"{newest.venue} sent {count}, {share:.1%} of its catalogue; {usual:.1%} is usual"
-    data = {"venue": newest.venue, "rejected": newest.rejected, "markets": newest.markets}
-    data |= {"share": round(share, 4), "usual": round(usual, 4)}
-    return Incident("records_rejected", f"{newest.venue}@{timestamp_text(at)}", at, words, data)
+
+    records = count_text(newest.rejected, "record")
+    text = f"{newest.venue} sent {records} that could not be used, {share:.1%} of its catalogue"
+    return _since(
+        "records_rejected",
+        newest.venue,
+        at,
+        at,
+        f"{text}; {usual:.1%} is usual",
+        venue=newest.venue,
+        rejected=newest.rejected,
+        markets=newest.markets,
+        share=round(share, 4),
+        usual=round(usual, 4),
+    )
 
 
 def market_unsettled(market: str, closed_at: datetime, agents: Sequence[str], at: datetime) -> Incident:
     """Return that a market which agents hold has been closed for long and is not settled."""
-    data = {"market": market, "closed_at": closed_at.isoformat(), "agents": list(agents[:MOST_LISTED])}
-    words = f"{market} closed on {closed_at:%Y-%m-%d} and is not settled: held by {_name_list(agents)}"
-    return Incident("market_unsettled", f"{market}@{timestamp_text(at)}", at, words, data)
+    text = f"{market} closed on {closed_at:%Y-%m-%d} and is not settled: held by {_name_list(agents)}"
+    held_by = list(agents[:MOST_LISTED])
+    closed = closed_at.isoformat()
+    return _since("market_unsettled", market, at, at, text, market=market, closed_at=closed, agents=held_by)
 
 
 def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:
-    """That a backup was not kept, since the record in it does not agree with itself."""
-    words = "a backup was discarded: the record is inconsistent"
-    data = {"reason": trouble.code, "message": trouble.message}
-    return Incident("verify_failed", f"backup@{timestamp_text(at)}", at, words, data)
+    """Return the incident that a backup was not kept, since the record in it does not agree with itself."""
+    text = "a backup was discarded: the record is inconsistent"
+    return _since("verify_failed", "backup", at, at, text, reason=trouble.code, message=trouble.message)
 
 
 def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> Incident:
-    """That heads have not left the machine for long."""
-    words = (
-        f"{count_text(left, 'head')} of the record not published since {since:%Y-%m-%d %H:%M} UTC: {error}"
-    )
+    """Return the incident that heads have not left the machine for long."""
+    heads = count_text(left, "head")
+    text = f"{heads} of the record not published since {since:%Y-%m-%d %H:%M} UTC: {error}"
     data = {"since": since.isoformat(), "heads": left, "message": error}
-    return Incident("heads_unpublished", f"heads@{timestamp_text(since)}", at, words, data)
+    return _since("heads_unpublished", "heads", since, at, text, **data)
 
 
 def site_unpublished(at: datetime, trouble: CodedError) -> Incident:
-    """That the web site could not be brought up to the record."""
-    words = f"could not publish the web site: {trouble.message}"
+    """Return the incident that the web site could not be brought up to the record."""
+    text = f"could not publish the web site: {trouble.message}"
     data = {"since": at.isoformat(), "reason": trouble.code, "message": trouble.message}
-    return Incident("site_unpublished", f"site@{timestamp_text(at)}", at, words, data)
+    return _since("site_unpublished", "site", at, at, text, **data)
 
 
 def ping_failed(at: datetime, address: str, why: str) -> Incident:
-    """That the address which hears of good steps does not answer."""
-    words = f"{address} was not pinged: it {why}"
-    return Incident("ping_failed", f"ping@{timestamp_text(at)}", at, words, {"since": at.isoformat()})
+    """Return the incident that the address which hears of good steps does not answer."""
+    text = f"{address} was not pinged: it {why}"
+    return _since("ping_failed", "ping", at, at, text, since=at.isoformat())
 
 
 def wrong_keys(at: datetime, requests: int, address: str) -> Incident:
     """Return the incident that requests with a wrong key come to the desk; it has one name an hour."""
     text = f"{count_text(requests, 'request')} with a wrong key came to the desk, the last from {address}"
     hour = at.replace(minute=0, second=0, microsecond=0)
-    data = {"requests": requests, "address": address}
-    return Incident("wrong_keys", f"desk@{timestamp_text(hour)}", at, text, data)
+    return _since("wrong_keys", "desk", hour, at, text, requests=requests, address=address)
 
 
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:
-    """That a cohort has ended."""
-    count = "1 round was" if rounds == 1 else f"{rounds} rounds were"
-    words = f"cohort {cohort} has finished: {count} played, no open positions"
+    """Return the incident that a cohort has ended."""
+    played = "1 round was" if rounds == 1 else f"{rounds} rounds were"
+    text = f"cohort {cohort} has finished: {played} played, no open positions"
     data = {"cohort": cohort, "rounds": rounds, "agents": agents}
-    return Incident("cohort_finished", str(cohort), at, words, data)
+    return Incident("cohort_finished", str(cohort), at, text, data)
 
 
 def _name_list(names: Sequence[str]) -> str:
-    """Some names, and how many more there are.
+    """List some names, and say how many more there are.
 
     >>> _name_list(("ann", "bob")), _name_list(tuple("abcdefghijkl"))
     ('ann, bob', 'a, b, c, d, e, f, g, h, i, j and 2 more')

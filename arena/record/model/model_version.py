@@ -38,7 +38,7 @@ class ModelChange:
 
 
 def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
-    """Every change under one name, each told once, in the order in which they first came.
+    """Return every change under one name, each told once, in the order in which they first came.
 
     Where a provider says nothing, nothing is known to have changed. Fingerprints are told of once
     a day and model, from the first to the last of it: a provider may answer from many servers.
@@ -71,14 +71,14 @@ def _change(before: ReportedModel | None, row: ReportedModel) -> ModelChange | N
 
 
 def _with_known_fingerprint(before: ReportedModel | None, row: ReportedModel) -> ReportedModel:
-    """The row, with the fingerprint that its model had last where it has none itself."""
+    """Return the row, with the fingerprint that its model had last where it has none itself."""
     if row.fingerprint or before is None or before.model != row.model:
         return row
     return replace(row, fingerprint=before.fingerprint)
 
 
 def change_flag(changes: Sequence[ModelChange]) -> str:
-    """The gravest of these changes in a word or two; nothing where there is none.
+    """Return the gravest of these changes in a word or two; empty where there is none.
 
     >>> change_flag([])
     ''
@@ -88,7 +88,7 @@ def change_flag(changes: Sequence[ModelChange]) -> str:
 
 
 def change_sentence(change: ModelChange) -> str:
-    """A change as a sentence."""
+    """Return a change as a sentence."""
     since = f"since {change.first_at:%Y-%m-%d %H:%M} UTC" + (
         f", {change.times:,} times until {change.last_at:%Y-%m-%d %H:%M}" if change.times > 1 else ""
     )

@@ -37,7 +37,7 @@ class Payer:
     token: int | None = None
 
     def budget_key(self, scope: Scope) -> BudgetKey:
-        """What a limit is counted by."""
+        """Return what a limit is counted by."""
         return scope, {"round": self.round_id, "agent": self.entrant_id}.get(scope, 0)
 
 
@@ -49,7 +49,7 @@ class Budget:
     limits: Mapping[Scope, int] = field(default_factory=dict)
 
     def too_dear(self, worst: int | None) -> str | None:
-        """Why a call that costs `worst` at most can never be made, whatever was spent; None if it may."""
+        """Return why a call that costs `worst` at most can never be made; None if it may."""
         if self.call is None and not self.limits:
             return None
         if worst is None:
@@ -59,7 +59,7 @@ class Budget:
         return None
 
     def spent_up(self, worst: int, spent: ScopeSums) -> str | None:
-        """Why a call that costs `worst` at most can't be made any more; None if it may."""
+        """Return why a call that costs `worst` at most can't be made any more; None if it may."""
         for scope, limit in self.limits.items():
             if spent[scope] + worst > limit:
                 whose = f"{_dollars(spent[scope])} of {SCOPE_WORDS[scope]} {_dollars(limit)}"
@@ -67,7 +67,7 @@ class Budget:
         return None
 
     def short(self, worst: int, spent: ScopeSums, held: ScopeSums) -> Scope | None:
-        """The limit that a call may break if all that is `held` for calls under way is spent as well.
+        """Return the limit that a call may break if all that is `held` for calls under way is spent as well.
 
         They mostly cost less than they may: it is worth waiting for them.
         """
@@ -82,7 +82,7 @@ def _dollars(amount: int) -> str:
 
 
 def midnight(at: datetime) -> datetime:
-    """When the day of an instant began, in UTC: what a day's budget is counted from."""
+    """Return when the day of an instant began, in UTC: what a day's budget is counted from."""
     return datetime.combine(at.astimezone(UTC).date(), time(), UTC)
 
 
@@ -171,7 +171,7 @@ ReservationAnswer = Reservation | ProviderBusy | ModelPaused | BudgetHeld | Call
 def check_budget(
     budget: Budget, worst: int | None, spent: ScopeSums, held: ScopeSums
 ) -> CallRefused | BudgetHeld | None:
-    """What a budget says to a call, or None: it fits, even if all that is held is spent as well."""
+    """Return what a budget says to a call, or None: it fits, even if all that is held is spent as well."""
     if (why := budget.spent_up(worst or 0, spent)) is not None:
         return CallRefused(why)
     scope = budget.short(worst or 0, spent, held)

@@ -33,7 +33,7 @@ class RoundState:
 
     @property
     def missing(self) -> int:
-        """Turns that are not in."""
+        """Count the turns that are not in."""
         return self.agents - sum(self.turns.values())
 
 
@@ -92,7 +92,7 @@ class CatalogueRead:
 
     @property
     def rejected_share(self) -> float:
-        """How much of what it sent made no sense."""
+        """Return how much of what it sent made no sense."""
         return self.rejected / max(self.markets + self.rejected, 1)
 
 

@@ -45,11 +45,11 @@ class Trade:
 
     @property
     def flow(self) -> int:
-        """The cash that moved: below 0 when it was paid."""
+        """Return the cash that moved: below 0 when it was paid."""
         return -(self.gross + self.fee) if self.buy else self.gross - self.fee
 
     def own(self, of_yes: int) -> int:
-        """A price or belief of YES as one of the side that was traded."""
+        """Return a price or belief of YES as one of the side that was traded."""
         return of_yes if self.yes else ONE - of_yes
 
 
@@ -67,7 +67,7 @@ class MarketEnd:
 
 
 def trades_by_market(trades: Iterable[Trade], ends: Mapping[str, MarketEnd]) -> dict[str, list[Trade]]:
-    """The trades of each market, markets by name. One without an end is an error, not a silent 0."""
+    """Return the trades of each market, markets by name. One without an end is an error, not a silent 0."""
     by_market: dict[str, list[Trade]] = {}
     for trade in trades:
         if trade.market not in ends:
@@ -77,12 +77,12 @@ def trades_by_market(trades: Iterable[Trade], ends: Mapping[str, MarketEnd]) -> 
 
 
 def market_profit(trades: Sequence[Trade], end: MarketEnd) -> int:
-    """What a market made, to the last millionth."""
+    """Return what a market made, to the last millionth."""
     return sum(trade.flow for trade in trades) + end.paid
 
 
 def exposure(trade: Trade) -> int:
-    """The change in what one more dollar for YES is worth to the account: a NO share is one YES sold.
+    """Return the change in what one more dollar for YES is worth to the account: a NO share is one YES sold.
 
     >>> exposure(Trade("m", yes=False, buy=True, shares=5, gross=2, fee=0, mid=600_000))
     -5
@@ -91,5 +91,5 @@ def exposure(trade: Trade) -> int:
 
 
 def value_at(shares: int | Fraction, price: int) -> Fraction:
-    """Shares at a price, in millionths, before any rounding."""
+    """Return what shares are worth at a price, in millionths, before any rounding."""
     return Fraction(shares) * price / ONE

@@ -8,17 +8,16 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from sqlalchemy import BindParameter, Connection, bindparam, func
+from sqlalchemy import Connection, func
 from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
 from arena.record.queries.cohorts import COHORT_ID, IS_TRADING, PLACE, read_snapshot
 from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.queries.settlements import LAST_MARK, read_owed
-from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
-from arena.record.schema.dialects import UtcTime
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
@@ -27,7 +26,6 @@ from arena.record.schema.typed import (
     Condition,
     clause,
     col,
-    column_of,
     columns_of,
     count,
     joined,
@@ -397,84 +395,6 @@ def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
         if account.total is not None:
             profits[account.cohort][account.agent] = account.total - account.given
     return profits
-
-
-@dataclass(frozen=True, slots=True)
-class EquityPoint:
-    """An account at one instant, in millionths: cash with open positions at mid."""
-
-    agent: str
-    at: datetime
-    total: int
-
-
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-FIRST_AT: BindParameter[datetime] = bindparam("first", type_=UtcTime())
-LAST_AT: BindParameter[datetime] = bindparam("last", type_=UtcTime())
-MOST_POINTS: BindParameter[int] = bindparam("most")
-NUMBERED_SNAPSHOTS = (
-    select(
-        SnapshotRow.at,
-        (func.row_number().over(order_by=column_of(SnapshotRow.at)) - 1).label("place"),
-        func.count().over().label("count"),
-    )
-    .where(SnapshotRow.cohort_id == COHORT_ID, SnapshotRow.at >= FIRST_AT, SnapshotRow.at <= LAST_AT)
-    .subquery()
-)
-CURVE_STEP = (NUMBERED_SNAPSHOTS.c.place * (MOST_POINTS - 1)) // (NUMBERED_SNAPSHOTS.c.count - 1)
-STEP_BEFORE = ((NUMBERED_SNAPSHOTS.c.place - 1) * (MOST_POINTS - 1)) // (NUMBERED_SNAPSHOTS.c.count - 1)
-PICKED_TIMES = (
-    select(NUMBERED_SNAPSHOTS.c.at)
-    .where(
-        or_(
-            NUMBERED_SNAPSHOTS.c.place == 0,
-            NUMBERED_SNAPSHOTS.c.count <= MOST_POINTS,
-            CURVE_STEP > STEP_BEFORE,
-        )
-    )
-    .order_by(NUMBERED_SNAPSHOTS.c.at)
-)
-"""Of the instants between two, `most` evenly by their place, the first and the last one among them."""
-
-
-def read_equity_curves(
-    connection: Connection, cohort: int, points: int = 2_000, back: timedelta | None = None
-) -> list[EquityPoint]:
-    """Return a cohort's accounts by time and in line-up order, so many points in all.
-
-    `back` is how far to go from the newest mark; without it the curves begin at the first one.
-    """
-    line_up = connection.execute(
-        select(EntrantRow.id, EntrantRow.name, EntrantRow.cohort_id)
-        .select_from(joined(EntrantRow, CohortRow))
-        .where(CohortRow.number == cohort)
-        .order_by(EntrantRow.position)
-    ).all()
-    newest = None
-    if line_up:
-        newest = connection.scalar(select(func.max(MarkRow.at)).where(MarkRow.entrant_id == line_up[0].id))
-    if newest is None:
-        return []
-
-    period = {
-        "cohort_id": line_up[0].cohort_id,
-        "first": EARLIEST if back is None else newest - back,
-        "last": newest,
-        "most": max(points // len(line_up), 2),
-    }
-    times = list(connection.scalars(PICKED_TIMES, period))
-
-    names = {row.id: row.name for row in line_up}
-    marks = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value)
-    marks = marks.where(col(MarkRow.entrant_id).in_(names), col(MarkRow.at).in_(times))
-    totals = {(at, entrant_id): total for entrant_id, at, total in connection.execute(marks)}
-
-    curve = []
-    for at in times:
-        for entrant_id, name in names.items():
-            if (at, entrant_id) in totals:
-                curve.append(EquityPoint(name, at, totals[at, entrant_id]))
-    return curve
 
 
 def read_payouts(connection: Connection, markets: Collection[str]) -> dict[tuple[str, int], int | None]:

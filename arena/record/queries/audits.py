@@ -29,7 +29,7 @@ class AuditCounts:
 
     @property
     def words(self) -> str:
-        """All of it as a sentence.
+        """Return all of it as a sentence.
 
         >>> AuditCounts(40, 3, 0.075, 1, {"answer": 1, "odds": 2}).words
         'Of 40 texts in time by their dates, 3 (7.5%) are suspect (1 answer, 2 odds); 1 was shown.'
@@ -46,23 +46,31 @@ class AuditCounts:
 
 
 def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCounts | None:
-    """The verdicts on all that was found for the agents of some cohorts; None where none were given."""
-    texts, verdicts, shown, known = 0, Counter[str](), 0, False
-    for audit in _audits(connection, cohorts):
-        known, texts = True, texts + audit["texts"]
-        verdicts.update(suspect["verdict"] for suspect in audit["suspects"])
-        shown += sum(suspect["shown"] for suspect in audit["suspects"])
-    if not known:
+    """Return the verdicts on all that was found for the agents of some cohorts; None without any."""
+    audits = list(_audits(connection, cohorts))
+    if not audits:
         return None
-    count = verdicts.total()
-    return AuditCounts(texts, count, count / texts if texts else None, shown, dict(sorted(verdicts.items())))
+
+    texts = 0
+    shown = 0
+    verdicts = Counter[str]()
+    for audit in audits:
+        texts += audit["texts"]
+        for suspect in audit["suspects"]:
+            verdicts[suspect["verdict"]] += 1
+            shown += suspect["shown"]
+
+    suspects = verdicts.total()
+    share = suspects / texts if texts else None
+    return AuditCounts(texts, suspects, share, shown, dict(sorted(verdicts.items())))
 
 
 def _audits(connection: Connection, cohorts: Sequence[int]) -> Iterator[dict[str, Any]]:
-    mine = col(CohortRow.number).in_(cohorts)
+    """Yield the audits of what was gathered for the agents of some cohorts, and of what tools told them."""
     gathered = select(GatheringRow.dropped).select_from(joined(GatheringRow, RoundRow, CohortRow))
     told = select(ToolResultRow.withheld).select_from(joined(ToolResultRow, RoundRow, CohortRow))
     for query in (gathered, told):
-        for text in connection.scalars(query.where(mine)):
-            if (audit := json.loads(text).get(AUDIT)) is not None:
+        for text in connection.scalars(query.where(col(CohortRow.number).in_(cohorts))):
+            audit = json.loads(text).get(AUDIT)
+            if audit is not None:
                 yield audit

@@ -20,7 +20,7 @@ NEWEST = select(func.max(BenchmarkFileRow.id)).group_by(BenchmarkFileRow.kind, B
 def newest_files(
     connection: Connection, kind: str, dues: Collection[str] | None = None
 ) -> list[BenchmarkFile]:
-    """The newest version of each file of a kind, oldest set first; only of sets due on some days."""
+    """Return the newest version of each file of a kind, oldest set first; only of sets due on some days."""
     query = FILES.where(BenchmarkFileRow.kind == kind, col(BenchmarkFileRow.id).in_(NEWEST))
     if dues is not None:
         query = query.where(col(BenchmarkFileRow.due).in_(dues))
@@ -29,7 +29,7 @@ def newest_files(
 
 
 def read_file(connection: Connection, kind: str, name: str, version: int) -> BenchmarkFile:
-    """One version of a file; there has to be one."""
+    """Return one version of a file; there has to be one."""
     query = FILES.where(BenchmarkFileRow.kind == kind, BenchmarkFileRow.name == name)
     [file] = read_nouns(BenchmarkFile, connection.execute(query.where(BenchmarkFileRow.version == version)))
     return file
@@ -64,7 +64,7 @@ def _sum_of_calls(figure: ColumnElement[Any], *where: Any) -> ColumnElement[Any]
 
 
 def _sum_of_lost(figure: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Of calls that were under way when their process ended: their reservations are left."""
+    """Sum up calls that were under way when their process ended: their reservations are left."""
     mine = ReservationRow.entrant_id == EntrantRow.id
     return select(figure).where(mine).correlate(EntrantRow.__table__).scalar_subquery()
 
@@ -94,7 +94,7 @@ ANSWER_USAGE = (
 
 
 def read_answer_usage(connection: Connection, cohort_id: int) -> list[AnswerUsage]:
-    """How the agents of a cohort of one round stand, in line-up order."""
+    """Return how the agents of a cohort of one round stand, in line-up order."""
     return read_nouns(AnswerUsage, connection.execute(ANSWER_USAGE, {"cohort_id": cohort_id}))
 
 
@@ -106,5 +106,5 @@ ANSWERED_CALLS = (
 
 
 def count_answered_calls(connection: Connection, cohort_ids: Sequence[int]) -> int:
-    """How many calls of these cohorts were answered."""
+    """Return how many calls of these cohorts were answered."""
     return int(connection.scalar(ANSWERED_CALLS, {"ids": cohort_ids}) or 0)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -66,21 +67,23 @@ class MarketEnds:
 
 def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
     """Return how these markets ended."""
-    rows = {market: row for row, market in enumerate(markets)}
-    outcome = np.full(len(markets), OPEN, dtype=np.int64)
-    payout = np.full(len(markets), np.nan)
-    known = np.full(len(markets), np.inf)
+    places = {market: place for place, market in enumerate(markets)}
+    outcome = [OPEN] * len(markets)
+    payout = [nan] * len(markets)
+    known = [inf] * len(markets)
 
     query = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.known_at)
     for market, paid, known_at in connection.execute(query.order_by(ResolutionRow.version)):
-        row = rows.get(market)
-        if row is None:
+        place = places.get(market)
+        if place is None:
             continue
-        outcome[row] = OUTCOMES.get(paid, NO_SCORE)
-        payout[row] = np.nan if paid is None else paid / ONE
-        if np.isinf(known[row]):
-            known[row] = known_at.timestamp()
-    return MarketEnds(outcome, payout, known)
+        outcome[place] = OUTCOMES.get(paid, NO_SCORE)
+        payout[place] = nan if paid is None else paid / ONE
+        if known[place] == inf:
+            known[place] = known_at.timestamp()
+
+    floats = (np.array(column, dtype=np.float64) for column in (payout, known))
+    return MarketEnds(int_column(outcome), *floats)
 
 
 def transpose(rows: Any, width: int) -> list[Any]:

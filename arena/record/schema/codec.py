@@ -4,6 +4,7 @@ import json
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from agents.guard import Guard
@@ -13,7 +14,7 @@ from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.schema.fields import added_columns
 from arena.record.schema.turn import CallRow
 from markets.hashes import canonical, canonical_bytes, plain_value, quote_hash
-from markets.model import Level, Quote
+from markets.model import Level, Quote, Snapshot
 from markets.universe import Universe
 from portfolio.model import Bet, Sale
 from portfolio.rules import Rules
@@ -29,16 +30,23 @@ EMPTY_BOOK = canonical({"bids": (), "asks": ()})
 
 
 def cohort_text(cohort: Cohort) -> str:
-    """A cohort as its frozen canonical JSON."""
-    whole = {f.name: getattr(cohort, f.name) for f in fields(cohort)}
-    line_up = [{name: getattr(x, name) for name in FROZEN_OF_ENTRANT} for x in cohort.entrants]
-    shape = {name: x for name, x in whole.items() if name not in ADDED_FIELDS or x != ADDED_FIELDS[name]}
-    lengths = {name: int(x.total_seconds()) for name, x in shape.items() if isinstance(x, timedelta)}
-    return canonical(shape | lengths | {"entrants": line_up})
+    """Write a cohort as its frozen canonical JSON."""
+    frozen: dict[str, Any] = {}
+    for field in fields(cohort):
+        value = getattr(cohort, field.name)
+        if field.name in ADDED_FIELDS and value == ADDED_FIELDS[field.name]:
+            continue
+        if isinstance(value, timedelta):
+            value = int(value.total_seconds())
+        frozen[field.name] = value
+
+    shapes = map(attrgetter(*FROZEN_OF_ENTRANT), cohort.entrants)
+    frozen["entrants"] = [dict(zip(FROZEN_OF_ENTRANT, shape, strict=True)) for shape in shapes]
+    return canonical(frozen)
 
 
 def published_text(text: str) -> str:
-    """A JSON text of settings without credentials in addresses, which older configs could hold."""
+    """Return a JSON text of settings without credentials in addresses, which older configs could hold."""
     value = json.loads(text) if "://" in text else None
     cleaned = without_credentials(value)
     return text if cleaned == value else canonical(cleaned)
@@ -46,45 +54,47 @@ def published_text(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def cohort_of(text: str) -> Cohort:
-    """The cohort behind its frozen JSON, read once: every decision time asks for all of them."""
-    shape = json.loads(text)
-    return Cohort(
-        **shape
-        | {
-            "starts_at": datetime.fromisoformat(shape["starts_at"]),
-            **{name: timedelta(seconds=shape[name]) for name in ("every", "offset") if name in shape},
-            "rules": Rules.model_validate(shape["rules"]),
-            "universe": Universe.model_validate(shape["universe"]),
-            "guard": Guard.model_validate(shape["guard"]),
-            "entrants": tuple(Entrant(**entrant) for entrant in shape["entrants"]),
-        }
-    )
+    """Return the cohort behind its frozen JSON, read once: every decision time asks for all of them."""
+    frozen = json.loads(text)
+    for name in ("every", "offset"):
+        if name in frozen:
+            frozen[name] = timedelta(seconds=frozen[name])
+
+    frozen["starts_at"] = datetime.fromisoformat(frozen["starts_at"])
+    frozen["rules"] = Rules.model_validate(frozen["rules"])
+    frozen["universe"] = Universe.model_validate(frozen["universe"])
+    frozen["guard"] = Guard.model_validate(frozen["guard"])
+    frozen["entrants"] = tuple(Entrant(**entrant) for entrant in frozen["entrants"])
+    return Cohort(**frozen)
 
 
 def orders_text(decision: Decision) -> str:
-    """The bets and sales of a decision, as they were asked for."""
+    """Write the bets and sales of a decision, as they were asked for."""
     return canonical({"bets": decision.bets, "sales": decision.sales})
 
 
 def orders_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
     """Return the bets and sales behind the text of a turn's orders."""
     orders = json.loads(text)
-    return tuple(Bet(**bet) for bet in orders["bets"]), tuple(Sale(**sale) for sale in orders["sales"])
+    bets = tuple(Bet(**bet) for bet in orders["bets"])
+    sales = tuple(Sale(**sale) for sale in orders["sales"])
+    return bets, sales
 
 
 def book_text(quote: Quote) -> str:
-    """Both sides of a book as pairs of price and shares, best first."""
+    """Write both sides of a book as pairs of price and shares, best first."""
     if not quote.bids and not quote.asks:
         return EMPTY_BOOK
-    return canonical(
-        {side: [(level.price, level.shares) for level in getattr(quote, side)] for side in ("bids", "asks")}
-    )
+    bids = [(level.price, level.shares) for level in quote.bids]
+    asks = [(level.price, level.shares) for level in quote.asks]
+    return canonical({"bids": bids, "asks": asks})
 
 
 def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
-    """Bids and asks behind a book's JSON."""
+    """Return the bids and asks behind a book's JSON."""
     book = json.loads(text)
-    bids, asks = (tuple(Level(*pair) for pair in book[side]) for side in ("bids", "asks"))
+    bids = tuple(Level(*pair) for pair in book["bids"])
+    asks = tuple(Level(*pair) for pair in book["asks"])
     return bids, asks
 
 
@@ -94,6 +104,8 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
     Status and orders have in it the names that their columns had first, so that hashes stay what they were.
     """
     decision = turn.decision
+    forecasts = [[f.market_id, f.stage, f.millionths, f.reason] for f in decision.forecasts]
+    rejections = [[r.code, r.message, r.market_id] for r in turn.rejections]
     fact = {
         "cohort": cohort,
         "round": number,
@@ -102,8 +114,8 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
         "note": decision.note,
         "cash": turn.cash,
         "wishes": orders,
-        "forecasts": sorted([f.market_id, f.stage, f.millionths, f.reason] for f in decision.forecasts),
-        "rejections": [[r.code, r.message, r.market_id] for r in turn.rejections],
+        "forecasts": sorted(forecasts),
+        "rejections": rejections,
     }
     if turn.settings:
         fact["settings"] = turn.settings
@@ -112,22 +124,32 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
     if turn.reader:
         fact["reader"] = turn.reader
     if turn.second is not None:
-        fact["second_quotes"] = sorted(
-            [market, quote and quote_hash(quote), plain_value(quote and quote.at), plain_value(at)]
-            for at, market, quote in ((turn.second.seen_at, x.market.id, x.quote) for x in turn.second)
-        )
+        fact["second_quotes"] = _second_quotes(turn.second)
     return canonical_bytes(fact)
 
 
+def _second_quotes(second: Snapshot) -> list[list[Any]]:
+    """Return the prices that were read after an answer, as a turn's hash has them."""
+    seen_at = plain_value(second.seen_at)
+    quotes = []
+    for listing in second:
+        quote = listing.quote
+        if quote is None:
+            quotes.append([listing.market.id, None, None, seen_at])
+        else:
+            quotes.append([listing.market.id, quote_hash(quote), plain_value(quote.at), seen_at])
+    return sorted(quotes)
+
+
 def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-    """What a call's hash is taken over: its place and all of its row but ids and the hash.
+    """Return what a call's hash is taken over: its place and all of its row but ids and the hash.
 
     A column that earlier versions don't have is left out where it says nothing.
     """
-    left_out = {"id", "round_id", "entrant_id", "hash"}
-    told = {key: value for key, value in row.items() if key not in left_out}
-    return place | {
-        key: plain_value(value)
-        for key, value in told.items()
-        if key not in ADDED_TO_CALLS or value != ADDED_TO_CALLS[key]
-    }
+    fact = dict(place)
+    for name, value in row.items():
+        is_left_out = name in ("id", "round_id", "entrant_id", "hash")
+        says_nothing = name in ADDED_TO_CALLS and value == ADDED_TO_CALLS[name]
+        if not is_left_out and not says_nothing:
+            fact[name] = plain_value(value)
+    return fact

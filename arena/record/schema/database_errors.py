@@ -49,7 +49,7 @@ KNOWN_ERRORS = {
 
 
 def record_name(url: URL) -> str:
-    """A record as messages name it: its path, or its address without the password.
+    """Return a record as messages name it: its path, or its address without the password.
 
     >>> record_name(URL.create("postgresql", "ann", "secret", "host", database="arena"))
     'postgresql://ann:***@host/arena'
@@ -58,7 +58,7 @@ def record_name(url: URL) -> str:
 
 
 def sqlite_path(url: URL) -> str:
-    """The path of a SQLite file, also where it is opened by an address of its own, only to be read.
+    """Return the path of a SQLite file, also where it is opened by an address of its own, only to be read.
 
     >>> sqlite_path(URL.create("sqlite", database="50%.db"))
     '50%.db'
@@ -74,54 +74,60 @@ def translate_errors(engine: Engine, url: URL) -> None:
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
-        said, name = str(context.original_exception), record_name(url)
-        if known := _known_error(said, name):
+        words = str(context.original_exception)
+        name = record_name(url)
+        known = _known_error(words, name)
+        if known is not None:
             raise known from context.original_exception
+
         if isinstance(context.sqlalchemy_exception, OperationalError) and _is_cut_off(context):
-            message = f"{name} can't be reached: {_reason(said, url)}"
+            message = f"{name} can't be reached: {_reason(words, url)}"
             hint = "check that the server is running, and the address, user and password"
             raise ArenaError("unreachable", message, hint) from None  # the cause may hold the password
 
 
-def _known_error(said: str, name: str) -> ArenaError | None:
-    for words, (code, message, hint) in KNOWN_ERRORS.items():
-        if words in said:
+def _known_error(words: str, name: str) -> ArenaError | None:
+    """Return our own error for what a driver says, where it is known."""
+    for part, (code, message, hint) in KNOWN_ERRORS.items():
+        if part in words:
             return ArenaError(code, message.format(name), hint, 2 if code == "raced" else 1)
     return None
 
 
 @contextmanager
 def translated_driver_errors(url: URL) -> Iterator[None]:
-    """The same for statements that go to the driver of SQLite itself."""
+    """Translate the errors of statements that go to the driver of SQLite itself."""
     try:
         yield
     except sqlite3.Error as error:
-        if known := _known_error(str(error), record_name(url)):
-            raise known from error
-        raise
+        known = _known_error(str(error), record_name(url))
+        if known is None:
+            raise
+        raise known from error
 
 
 @contextmanager
 def translated_file_errors(place: Path) -> Iterator[None]:
-    """The same for work on a file that goes past SQLAlchemy: what the driver or the system says of it."""
+    """Translate what the driver or the system says of work on a file that goes past SQLAlchemy."""
     try:
         yield
     except sqlite3.Error as error:
-        if known := _known_error(str(error), str(place)):
-            raise known from error
-        raise
+        known = _known_error(str(error), str(place))
+        if known is None:
+            raise
+        raise known from error
     except OSError as error:
         message = f"{error.filename or place}: {error.strerror}"
         raise ArenaError("cannot_write", message, "check permissions and free space") from error
 
 
 def _is_cut_off(context: ExceptionContext) -> bool:
-    """Whether there is no connection to a server, or none any more."""
+    """Return whether there is no connection to a server, or none any more."""
     return context.dialect.name != "sqlite" and (context.connection is None or context.is_disconnect)
 
 
 def _reason(said: str, url: URL) -> str:
-    """The first line of what the driver said, without the password."""
+    """Return the first line of what the driver said, without the password."""
     reason = next(iter(said.strip().splitlines()), "no reason given")
     secrets = (url.password, url.query.get("password"))
     for secret in (str(secret) for secret in secrets if secret):

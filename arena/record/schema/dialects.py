@@ -21,7 +21,7 @@ BigInt = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def instant_text(at: datetime) -> str:
-    """The text of an aware instant. Without a time zone nobody knows which instant it is."""
+    """Return the text of an aware instant. Without a time zone nobody knows which instant it is."""
     if at.tzinfo is None:
         raise ValueError(f"{at} has no time zone")
     return timestamp_text(at)

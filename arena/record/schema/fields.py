@@ -47,12 +47,12 @@ METADATA = TableRow.metadata
 
 
 def hashed_columns(row: type[TableRow], *but: str) -> list[Column[Any]]:
-    """The columns of a table that the hashes of a record cover, in their order, but for some."""
+    """Return the columns of a table that the hashes of a record cover, in their order, but for some."""
     return [column for column in row.__table__.c if column.info["hashed"] and column.name not in but]
 
 
 def added_columns(row: type[TableRow]) -> dict[str, Any]:
-    """The columns of a table that rows of earlier versions don't have, and the value that stands for each."""
+    """Return the columns that rows of earlier versions don't have, and the value that stands for each."""
     return {column.name: column.info["added"][0] for column in row.__table__.c if column.info["added"]}
 
 
@@ -66,44 +66,44 @@ class ColumnMeaning:
 
 
 def meaning_of(column: Column[Any]) -> ColumnMeaning:
-    """What a column of a table means, as it was declared."""
+    """Return what a column of a table means, as it was declared."""
     meaning: ColumnMeaning = column.info["meaning"]
     return meaning
 
 
 def whole_field(meaning: str, unit: str = "", *, empty: str = "", **more: Any) -> Any:
-    """A whole number of 64 bits; `empty` says what it means that there is none, if that may be."""
+    """Declare a whole number of 64 bits; `empty` says what it means that there is none, if that may be."""
     return _field(BigInt, ColumnMeaning(meaning, unit, empty), **more)
 
 
 def text_field(meaning: str, unit: str = "", *, empty: str = "", **more: Any) -> Any:
-    """A text."""
+    """Declare a text."""
     return _field(Text, ColumnMeaning(meaning, unit, empty), **more)
 
 
 def time_field(meaning: str, *, empty: str = "", **more: Any) -> Any:
-    """An instant, in UTC."""
+    """Declare an instant, in UTC."""
     return _field(UtcTime, ColumnMeaning(meaning, "", empty), **more)
 
 
 def id_field() -> Any:
-    """The number of a row in this database alone, to which other rows refer."""
+    """Declare the number of a row in this database alone, to which other rows refer."""
     return whole_field("the row's number in this database; no export has it", primary_key=True, hashed=False)
 
 
 def parent_field(target: str, **more: Any) -> Any:
-    """The row of another table that a row belongs to: `parent_field("round.id")`."""
+    """Declare the row of another table that a row belongs to: `parent_field("round.id")`."""
     kind = target.partition(".")[0].replace("_", " ")
     return whole_field(f"the {kind} that it belongs to", foreign_key=target, hashed=False, **more)
 
 
 def market_field(**more: Any) -> Any:
-    """A market that is in the record."""
+    """Declare a market that is in the record."""
     return text_field(MARKET_ID, foreign_key="market.id", **more)
 
 
 def hash_field(of: str) -> Any:
-    """The hash of a row."""
+    """Declare the hash of a row."""
     return text_field(f"the SHA-256 that seals the row: {of}", hashed=False)
 
 
@@ -116,7 +116,7 @@ def _field(
     added: tuple[Any, ...] = (),
     **more: Any,
 ) -> Any:
-    """A column, and its `former` name in records and exports of earlier versions, if it had another.
+    """Declare a column, and its `former` name in records and exports of earlier versions, if it had another.
 
     Not `hashed` is what follows from other columns or doesn't matter to what happened. `added` is the value
     that stands for a column which exports of earlier versions don't have: with it, the row's own hash is

@@ -16,14 +16,14 @@ FILES = select_noun(BenchmarkFile, BenchmarkFileRow)
 
 
 def newest_file(connection: Connection, kind: str, name: str) -> BenchmarkFile | None:
-    """The newest version of a file, if there is one."""
+    """Return the newest version of a file, if there is one."""
     query = FILES.where(BenchmarkFileRow.kind == kind, BenchmarkFileRow.name == name)
     rows = connection.execute(query.order_by(col(BenchmarkFileRow.version).desc()).limit(1))
     return next(iter(read_nouns(BenchmarkFile, rows)), None)
 
 
 def keep_file(connection: Connection, new: NewFile, at: datetime) -> tuple[BenchmarkFile, bool]:
-    """The newest version of a file, and whether this one became it: an equal one is not kept again."""
+    """Keep a file and return its newest version, and whether this one became it: an equal one is not kept."""
     newest, hashed = newest_file(connection, new.kind, new.name), sha256(new.text)
     if newest is not None and newest.sha256 == hashed:
         return newest, False

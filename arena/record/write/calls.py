@@ -1,6 +1,7 @@
 """Putting calls in the record, each as soon as it has ended."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, func
 
@@ -86,51 +87,56 @@ def add_call(
     place: Reservation | None = None,
     incident: Incident | None = None,
 ) -> None:
-    """One attempt, whole, before anything is done with its answer; with that its place is free again.
+    """Keep one attempt, whole, before anything is done with its answer; with that its place is free again.
 
     It has the next number if another worker, late but paid, has used this one meanwhile. Kept again, as by
     one who could not learn whether it was, it changes nothing. An incident goes with it.
     """
     if place is not None and not free_reservation(connection, place, call.error):
         return
+
+    prompt = call.prompt
     ids = {"round_id": round_id, "entrant_id": entrant_id}
-    part = {"stage": call.prompt.stage, "sample": call.prompt.sample}
+    part = {"stage": prompt.stage, "sample": prompt.sample}
     if connection.dialect.name != "sqlite":
         run_statement(connection, ALONE, ids)
     known = run_statement(connection, PLACE, ids | part)
     if not known:
         raise LookupError(f"no entrant {entrant_id} plays in round {round_id}")
     [(cohort, round_number, entrant, last, position, over)] = known
-    messages = canonical(call.prompt.messages)
-    error = call.error
-    row = attributes_of(call, *ANSWER_FIELDS) | attributes_of(call.prompt, *QUESTION_FIELDS)
+
+    messages = canonical(prompt.messages)
+    row = attributes_of(call, *ANSWER_FIELDS) | attributes_of(prompt, *QUESTION_FIELDS) | _error_of(call)
     row |= {
         "attempt": max(attempt, (last or 0) + 1),
         "messages": messages,
         "citations": canonical(call.citations),
-        "prompt_hash": prompt_hash(messages, call.prompt.seed),
-        "error_code": error.code if error else None,
-        "error_message": error.message if error else None,
-        "error_retry": int(error.retry) if error else 0,
+        "prompt_hash": prompt_hash(messages, prompt.seed),
         "made_at": made_at,
     }
     if place is None:  # nothing was reserved that would be gone now, had it been kept before
-        same = {"attempt": attempt, **ids, **part}
-        kept = run_statement(connection, SAME_ATTEMPT, same)
+        kept = run_statement(connection, SAME_ATTEMPT, {"attempt": attempt, **ids, **part})
         if kept == [tuple(row[name] for name in ATTEMPT_FIELDS)]:
             return
 
-    fact = sha256(
-        canonical_bytes(call_fact(row, {"cohort": cohort, "round": round_number, "entrant": entrant}))
-    )
+    whose = {"cohort": cohort, "round": round_number, "entrant": entrant}
+    fact = sha256(canonical_bytes(call_fact(row, whose)))
     insert_rows(connection, CallRow.__table__, [row | ids | {"hash": fact}])
     if incident is not None:
         add_incident(connection, incident)
     if over:
-        late = [cohort, round_number, position, call.prompt.stage, call.prompt.sample, row["attempt"], fact]
+        late = [cohort, round_number, position, prompt.stage, prompt.sample, row["attempt"], fact]
         add_head(connection, made_at, {"call": [late]}, cohort)
 
 
+def _error_of(call: Call) -> dict[str, Any]:
+    """Return the columns of a call's error."""
+    error = call.error
+    if error is None:
+        return {"error_code": None, "error_message": None, "error_retry": 0}
+    return {"error_code": error.code, "error_message": error.message, "error_retry": int(error.retry)}
+
+
 def prompt_hash(messages: str, seed: int) -> str:
-    """What makes two questions the same question: the messages, as canonical JSON, and the seed."""
+    """Return a hash of what makes two questions the same: the messages, as canonical JSON, and the seed."""
     return sha256(f'{{"messages":{messages},"seed":{seed}}}')

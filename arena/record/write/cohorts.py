@@ -36,33 +36,36 @@ from portfolio.model import Entry, Mark
 
 
 def add_prompts(connection: Connection, texts: Mapping[str, str]) -> None:
-    """Texts by hash, those that are not there."""
+    """Add texts by hash, those that are not there."""
     known = set(connection.scalars(select(PromptRow.hash)))
-    fresh: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
-    insert_rows(connection, PromptRow.__table__, fresh)
+    rows: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
+    insert_rows(connection, PromptRow.__table__, rows)
 
 
 def add_cohort(
     connection: Connection, cohort: Cohort, texts: Mapping[str, str], deposits: Mapping[str, Entry]
 ) -> None:
-    """A new cohort with its line-up, the prompts it freezes (by hash) and every entrant's first entry."""
+    """Add a cohort with its line-up, the prompts it freezes (by hash) and every entrant's first entry."""
     add_prompts(connection, texts)
     frozen = cohort_text(cohort)
+    frozen_hash = digest(frozen)
     shape = attributes_of(cohort, "number", "starts_at")
-    cohort_id = insert_one(connection, CohortRow.__table__, **shape, frozen=frozen, hash=digest(frozen))
-    rows: TableRows = [
-        {"cohort_id": cohort_id, "settings": canonical(each.settings), "address": each.address or None}
-        | attributes_of(each, "position", "name", "kind")
-        for each in cohort.entrants
-    ]
+    cohort_id = insert_one(connection, CohortRow.__table__, **shape, frozen=frozen, hash=frozen_hash)
+
+    rows = TableRows()
+    for entrant in cohort.entrants:
+        row = {"cohort_id": cohort_id, "settings": canonical(entrant.settings)}
+        row["address"] = entrant.address or None
+        rows.append(row | attributes_of(entrant, "position", "name", "kind"))
     insert_rows(connection, EntrantRow.__table__, rows)
-    ids = connection.execute(select(EntrantRow.name, EntrantRow.id).where(EntrantRow.cohort_id == cohort_id))
-    by_name = sorted(ids.all(), key=lambda row: row.id)
-    add_entries(connection, {entrant_id: [deposits[name]] for name, entrant_id in by_name})
-    added = {
-        "cohort": [[cohort.number, digest(frozen)]],
-        "entry": last_lines(connection, [x.id for x in by_name]),
-    }
+
+    ledgers = {}
+    query = select(EntrantRow.name, EntrantRow.id).where(EntrantRow.cohort_id == cohort_id)
+    for name, entrant_id in connection.execute(query.order_by(EntrantRow.id)).all():
+        ledgers[entrant_id] = [deposits[name]]
+    add_entries(connection, ledgers)
+
+    added = {"cohort": [[cohort.number, frozen_hash]], "entry": last_lines(connection, ledgers)}
     add_head(connection, cohort.starts_at, added, cohort.number, 0)
 
 
@@ -73,14 +76,18 @@ def add_replacements(
     at: datetime,
     taken: Sequence[Replacement],
 ) -> None:
-    """New settings of agents in place of those they had, with the prompts that these name."""
-    add_prompts(connection, {key: text for one in taken for key, text in one.texts.items()})
-    for each in taken:
-        entrant = each.entrant
+    """Add new settings of agents in place of those they had, with the prompts that these name."""
+    texts = dict[str, str]()
+    for replacement in taken:
+        texts |= replacement.texts
+    add_prompts(connection, texts)
+
+    for replacement in taken:
+        entrant = replacement.entrant
         row = {
             "round": entrant.since,
             "at": at,
-            "before": digest(canonical(each.before)),
+            "before": digest(canonical(replacement.before)),
             "settings": canonical(entrant.settings),
             "prompts": canonical(entrant.prompts),
         }
@@ -89,6 +96,8 @@ def add_replacements(
         insert_one(connection, ReplacementRow.__table__, **key, **row, hash=digest(whose | row))
 
 
+ENTRY_FIELDS = tuple(Entry.__dataclass_fields__)
+MARK_FIELDS = tuple(Mark.__dataclass_fields__)
 NEWEST_ENTRIES = (
     select(EntryRow.entrant_id, func.max(EntryRow.at))
     .where(col(EntryRow.entrant_id).in_(IDS))
@@ -97,26 +106,28 @@ NEWEST_ENTRIES = (
 
 
 def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
-    """More lines of entrants' ledgers, by entrant id, none of them older than its last."""
+    """Add lines to entrants' ledgers, by entrant id. Raise `LedgerError` for one older than its last."""
     last = dict(connection.execute(NEWEST_ENTRIES, {"ids": list(ledgers)}).all())
+    lines = []
     for entrant_id, entries in ledgers.items():
-        if entrant_id in last and any(entry.at < last[entrant_id] for entry in entries):
-            raise LedgerError(f"an entry of {entries[0].at} can't follow one of {last[entrant_id]}")
-    lines = [((key,), entry) for key, entries in ledgers.items() for entry in entries]
-    insert_facts(connection, EntryRow, ("entrant_id",), lines, [*Entry.__dataclass_fields__])
+        for entry in entries:
+            if entrant_id in last and entry.at < last[entrant_id]:
+                raise LedgerError(f"an entry of {entry.at} can't follow one of {last[entrant_id]}")
+            lines.append(((entrant_id,), entry))
+    insert_facts(connection, EntryRow, ("entrant_id",), lines, ENTRY_FIELDS)
 
 
 def add_settlements(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
-    """More lines of ledgers that belong to no turn, with the head that covers them."""
+    """Add lines to ledgers that belong to no turn, with the head that covers them."""
     add_entries(connection, ledgers)
-    at = max(entry.at for entries in ledgers.values() for entry in entries)
-    add_head(connection, at, {"entry": last_lines(connection, ledgers)})
+    newest_at = max(max(entry.at for entry in entries) for entries in ledgers.values())
+    add_head(connection, newest_at, {"entry": last_lines(connection, ledgers)})
 
 
 def add_snapshot(
     connection: Connection, cohort_id: int, number: int, snapshot: Snapshot, round_number: int | None
 ) -> int:
-    """A snapshot with what is new in it: markets, versions of their pages, changed quotes; its id.
+    """Add a snapshot with what is new in it: markets, versions of their pages, quotes; return its id.
 
     With a round's number it opens that round, which waits for its turns.
     """
@@ -124,38 +135,36 @@ def add_snapshot(
     versions = add_page_rows(connection, listings, snapshot.seen_at)
     quotes = add_quote_rows(connection, listings)
     shown = {listing.market.id for listing in snapshot.shown}
-    rows: TableRows = [
-        {
-            "position": position,
-            "market_id": listing.market.id,
-            "version_id": versions[listing.market.id][1],
-            "quote_id": quotes[listing.market.id][1] if listing.quote else None,
-            "quoted_at": listing.quote.at if listing.quote else None,
-            "shown": int(listing.market.id in shown),
-        }
-        for position, listing in enumerate(listings)
-    ]
-    seen = [
-        [
-            row["market_id"],
-            versions[row["market_id"]][0],
-            quotes[row["market_id"]][0] if row["quote_id"] else None,
-            plain_value(row["quoted_at"]),
-            row["shown"],
-        ]
-        for row in rows
-    ]
+
+    rows = TableRows()
+    items = []
+    for position, listing in enumerate(listings):
+        market = listing.market.id
+        page_hash, version_id = versions[market]
+        quote_hash: str | None = None
+        quote_id: int | None = None
+        quoted_at: datetime | None = None
+        if listing.quote:
+            quote_hash, quote_id = quotes[market]
+            quoted_at = listing.quote.at
+
+        is_shown = int(market in shown)
+        items.append([market, page_hash, quote_hash, plain_value(quoted_at), is_shown])
+        row = {"position": position, "market_id": market, "version_id": version_id}
+        rows.append(row | {"quote_id": quote_id, "quoted_at": quoted_at, "shown": is_shown})
+
     times = {"at": snapshot.at, "taken_at": snapshot.seen_at}
-    fact = digest({"cohort": number, "items": seen, **times})
+    fact = digest({"cohort": number, "items": items, **times})
     own = {"cohort_id": cohort_id, "catalogue": snapshot.catalogue, "hash": fact}
     snapshot_id = insert_one(connection, SnapshotRow.__table__, **own, **times)
     insert_rows(connection, SnapshotItemRow.__table__, [{"snapshot_id": snapshot_id} | row for row in rows])
+
     if round_number is not None:
-        row = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at, "snapshot_id": snapshot_id}
-        insert_one(connection, RoundRow.__table__, **row)
+        place = {"cohort_id": cohort_id, "number": round_number, "at": snapshot.at}
+        insert_one(connection, RoundRow.__table__, **place, snapshot_id=snapshot_id)
     else:
-        sealed = [[number, plain_value(snapshot.at), fact]]
-        add_head(connection, snapshot.at, {"snapshot": sealed}, number)
+        members = {"snapshot": [[number, plain_value(snapshot.at), fact]]}
+        add_head(connection, snapshot.at, members, number)
     return snapshot_id
 
 
@@ -168,13 +177,13 @@ def open_round(
     taken: Sequence[Replacement],
     at: datetime,
 ) -> None:
-    """A round of a cohort, by id and number, begins: what it shows, and who plays by new settings."""
+    """Begin a round of a cohort, by id and number: write what it shows, and who plays by new settings."""
     add_snapshot(connection, *cohort, snapshot, number)
     add_replacements(connection, cohort[1], entrant_ids, at, taken)
 
 
 def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
-    """Every round has run and nothing is open; a cohort ends once, and that is an incident."""
+    """End a cohort, as every round has run and nothing is open. It ends once, and that is an incident."""
     if _end_once(connection, "ended", cohort_id, at):
         add_cohort_finished(connection, cohort_id, at)
 
@@ -193,12 +202,12 @@ def _end_once(
 
 
 def pause_cohort(connection: Connection, cohort_id: int, at: datetime | None) -> None:
-    """Since when a cohort decides nothing; None lets it go on."""
+    """Pause a cohort, which decides nothing from then on; None lets it go on."""
     connection.execute(update(CohortRow).where(CohortRow.id == cohort_id).values(paused_at=at))
 
 
 def stop_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
-    """A cohort decides no more, for good; it stops once."""
+    """Stop a cohort, which decides no more, for good. It stops once."""
     _end_once(connection, "stopped", cohort_id, at)
 
 
@@ -209,14 +218,14 @@ DELETE_MARKS = delete(MarkRow).where(MarkRow.at == SNAPSHOT_TIME, MarkRow.snapsh
 def put_marks(
     connection: Connection, snapshot_id: int, marks: Mapping[int, Mark], over: int | None = None
 ) -> None:
-    """Each entrant's holdings at a snapshot, by entrant id, in place of what was there.
+    """Put each entrant's holdings at a snapshot, by entrant id, in place of what was there.
 
     `over` is the id of a round that is over with them: every turn is in, and a head covers it. One that is
     done stays as it is.
     """
     connection.execute(DELETE_MARKS, {"taken": snapshot_id})
     lines = [((entrant_id, snapshot_id), mark) for entrant_id, mark in marks.items()]
-    insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), lines, [*Mark.__dataclass_fields__])
+    insert_facts(connection, MarkRow, ("entrant_id", "snapshot_id"), lines, MARK_FIELDS)
     if over is None:
         return
     closing = update(RoundRow).where(RoundRow.id == over, RoundRow.done == 0).values(done=1)

@@ -54,7 +54,7 @@ ANSWER_TURN = (
 
 
 def put_desk_key(connection: Connection, agent: str, key_hash: str, made_at: datetime) -> None:
-    """An agent's key, by its hash; one that it had before is good no more."""
+    """Put an agent's key, by its hash; one that it had before is good no more."""
     connection.execute(PUT_KEY, {"agent": agent, "hash": key_hash, "made_at": made_at})
 
 
@@ -80,7 +80,7 @@ def move_deadlines(connection: Connection, left: Mapping[int, float]) -> None:
 def read_ended_turns(
     connection: Connection, entrants: Collection[int], locked: bool = False
 ) -> dict[int, str | None]:
-    """By entrant the answers that are in, and None where it is too late for one.
+    """Return, by entrant, the answers that are in, and None where it is too late for one.
 
     When `locked`, an answer that is just being written is waited for.
     """
@@ -90,6 +90,6 @@ def read_ended_turns(
 
 
 def answer_desk_turn(connection: Connection, entrant: int, round_id: int, text: str) -> bool:
-    """Take an answer, if none is in and it is not too late for one; whether it was taken."""
+    """Take an answer, if none is in and it is not too late for one; return whether it was taken."""
     done = connection.execute(ANSWER_TURN, {"entrant": entrant, "round": round_id, "text": text})
     return done.rowcount == 1

@@ -33,32 +33,36 @@ class GatheredEvidence:
 
 
 def is_gathered(connection: Connection, round_id: int) -> bool:
-    """Whether evidence was gathered for a round, be it that there was none."""
+    """Return whether evidence was gathered for a round, be it that there was none."""
     return connection.scalar(select(GatheringRow.id).where(GatheringRow.round_id == round_id)) is not None
 
 
 def add_evidence(
     connection: Connection, round_id: int, place: tuple[int, int], gathered: GatheredEvidence
 ) -> None:
-    """What was gathered for a round, unless another process was first: `place` is cohort and round.
+    """Add what was gathered for a round, unless another process was first: `place` is cohort and round.
 
     Of a round that is over meanwhile nobody will see it.
     """
     over = connection.scalar(select(RoundRow.done).where(RoundRow.id == round_id).with_for_update())
     if over or is_gathered(connection, round_id):
         return
-    rows: TableRows = []
+
+    rows = TableRows()
+    items = []
     articles: dict[str, dict[str, Any]] = {}
-    for market_id, found_articles in gathered.articles.items():
-        for article in found_articles:
+    for market_id, of_market in gathered.articles.items():
+        for article in of_market:
             fields = attributes_of(article, *ARTICLE_FIELDS)
             key = digest(fields)
             articles[key] = {"hash": key} | fields
-            row = {"position": len(rows), "market_id": market_id, "article": key}
-            rows.append(row | attributes_of(article, "fetched_at"))
-    dropped = canonical(gathered.dropped)
-    items = [[row["market_id"], row["article"], plain_value(row["fetched_at"])] for row in rows]
-    counts = {"found": gathered.found, "dropped": dropped}
+
+            fetched_at = article.fetched_at
+            items.append([market_id, key, plain_value(fetched_at)])
+            row = {"position": len(rows), "market_id": market_id, "article": key, "fetched_at": fetched_at}
+            rows.append(row)
+
+    counts = {"found": gathered.found, "dropped": canonical(gathered.dropped)}
     fact = digest({"cohort": place[0], "round": place[1], "items": items} | counts)
     gathering_id = insert_one(connection, GatheringRow.__table__, round_id=round_id, **counts, hash=fact)
     if articles:
@@ -67,19 +71,25 @@ def add_evidence(
 
 
 def read_evidence(connection: Connection, round_id: int) -> dict[MarketId, tuple[Article, ...]]:
-    """The articles of a round by market, newest first; markets without any are left out."""
-    articles = (*columns_of(ArticleRow, ARTICLE_FIELDS), EvidenceRow.fetched_at)
-    query = select(EvidenceRow.market_id, *articles).where(GatheringRow.round_id == round_id)
-    query = query.select_from(joined(EvidenceRow, GatheringRow).join(ArticleRow))
-    rows = connection.execute(query.order_by(EvidenceRow.position))
-    return {market: tuple(found) for market, found in read_grouped_nouns(Article, rows).items()}
+    """Return the articles of a round by market, newest first; markets without any are left out."""
+    query = (
+        select(EvidenceRow.market_id, *columns_of(ArticleRow, ARTICLE_FIELDS), EvidenceRow.fetched_at)
+        .select_from(joined(EvidenceRow, GatheringRow).join(ArticleRow))
+        .where(GatheringRow.round_id == round_id)
+        .order_by(EvidenceRow.position)
+    )
+    articles = read_grouped_nouns(Article, connection.execute(query))
+    return {market: tuple(of_market) for market, of_market in articles.items()}
 
 
 def read_gathered(connection: Connection, cohort: int, at: datetime) -> GatheredEvidence | None:
-    """What was gathered for the round of a cohort at an instant, if anything was."""
-    query = select(GatheringRow.round_id, GatheringRow.found, GatheringRow.dropped)
-    query = query.select_from(joined(GatheringRow, RoundRow, CohortRow))
-    row = connection.execute(query.where(CohortRow.number == cohort, RoundRow.at == at)).one_or_none()
+    """Return what was gathered for the round of a cohort at an instant, if anything was."""
+    query = (
+        select(GatheringRow.round_id, GatheringRow.found, GatheringRow.dropped)
+        .select_from(joined(GatheringRow, RoundRow, CohortRow))
+        .where(CohortRow.number == cohort, RoundRow.at == at)
+    )
+    row = connection.execute(query).one_or_none()
     if row is None:
         return None
     return GatheredEvidence(read_evidence(connection, row.round_id), row.found, json.loads(row.dropped))

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, exists, func, tuple_
@@ -43,89 +42,113 @@ QUOTE_FIELDS = ("at", "bid", "ask", "mid", "last", "volume", "book", *FIGURES)
 
 
 def quote_of(row: Row[Any], at: datetime | None = None) -> Quote:
-    """The quote in a row that has a market and PRICES; as of an instant at which it was found again."""
+    """Return the quote in a row with a market and prices, as of an instant at which it was found again."""
     prices = (row.bid, row.ask, row.mid, row.last, row.volume)
     figures = (row.volume_24h, row.liquidity, row.open_interest)
     return Quote(MarketId(row.market_id), at or row.at, *prices, *book_of(row.book), *figures)
 
 
 def last_sightings(connection: Connection, rows: Mapping[str, Row[Any]], at: datetime) -> dict[str, datetime]:
-    """The last sync until an instant at which each market had a price, which was that in its row."""
-    newest_sync = select(SyncRow.venue, func.max(SyncRow.at)).where(SyncRow.at <= at).group_by(SyncRow.venue)
-    ends = dict(connection.execute(newest_sync).all())
-    ids = _unpruned_markets(connection, rows, at) if ends else []
-    seen = connection.execute(
-        _last_sighting_query(connection.dialect.name), markets_parameter(connection, ids) | {"until": at}
-    )
-    found = {market: ends[venue] if quoted else earlier for market, quoted, venue, earlier in seen}
-    return {market: look for market, look in found.items() if look is not None and look >= rows[market].at}
+    """Return the last sync until an instant at which each market had a price, which was that in its row."""
+    newest_syncs = select(SyncRow.venue, func.max(SyncRow.at)).where(SyncRow.at <= at).group_by(SyncRow.venue)
+    last_syncs = dict(connection.execute(newest_syncs).all())
+    if not last_syncs:
+        return {}
+
+    query = _last_sighting_query(connection.dialect.name)
+    ids = _unpruned_markets(connection, rows, at)
+    sightings = connection.execute(query, markets_parameter(connection, ids) | {"until": at})
+
+    looks = {}
+    for market, is_quoted, venue, sync_before in sightings:
+        looked_at = last_syncs[venue] if is_quoted else sync_before
+        if looked_at is not None and looked_at >= rows[market].at:
+            looks[market] = looked_at
+    return looks
 
 
 def _unpruned_markets(connection: Connection, rows: Mapping[str, Row[Any]], at: datetime) -> list[str]:
-    """The markets of which no quote can have been pruned between the one in a row and an instant.
+    """Return the markets of which no quote can have been pruned between the one in a row and an instant.
 
     Pruning leaves each market the newest quote from before its edge, so none went after that.
     """
     edge = connection.scalar(select(func.max(PruneRow.older_than)))
     if edge is None or at >= edge:
         return list(rows)
-    left = newest_rows(connection, QuoteRow, list(rows), "at", until=edge - timedelta(microseconds=1))
+
+    before_edge = edge - timedelta(microseconds=1)
+    left = newest_rows(connection, QuoteRow, list(rows), "at", until=before_edge)
     return [market for market, row in rows.items() if market in left and left[market].id == row.id]
 
 
 def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote]:
-    """What has to be stored again when these quotes are, since a later sync has found it.
+    """Return what has to be stored again when these quotes are, since a later sync has found it.
 
     Quotes older than the last sync are news from the past. The price before them is found again by the
     first sync after them that saw the market, unless another came in between.
     """
     last = connection.scalar(select(func.max(SyncRow.at))) if quotes else None
-    late = [quote for quote in quotes if last is not None and quote.at < last]
-    echoes = (_echo(connection, quote) for quote in late)
-    return [echo for echo in echoes if echo is not None]
+    if last is None:
+        return []
+
+    echoes = []
+    for quote in quotes:
+        echo = _echo(connection, quote) if quote.at < last else None
+        if echo is not None:
+            echoes.append(echo)
+    return echoes
 
 
 def _echo(connection: Connection, quote: Quote) -> Quote | None:
-    """The price until this one comes, as the first sync afterwards found it."""
-    sighted_at, market = _next_sighting(connection, quote.market_id, quote.at), quote.market_id
+    """Return the price until this one comes, as the first sync afterwards found it."""
+    market = quote.market_id
+    sighted_at = _next_sighting(connection, market, quote.at)
     if sighted_at is None:
         return None
+
     rows = newest_rows(connection, QuoteRow, [market], "at", *QUOTE_FIELDS, until=sighted_at)
-    if (
-        market not in rows
-        or rows[market].at > quote.at
-        or not _unpruned_markets(connection, rows, sighted_at)
-    ):
+    is_later = market in rows and rows[market].at > quote.at
+    if is_later or not _unpruned_markets(connection, rows, sighted_at):
         return None
     return replace(quote_of(rows[market]), at=sighted_at)
 
 
 def _next_sighting(connection: Connection, market: MarketId, after: datetime) -> datetime | None:
-    """The first sync after an instant at which a market had a price."""
-    query = select(SyncRow.venue, SyncRow.at, SightingRow.quoted).select_from(joined(SightingRow, SyncRow))
-    sightings = connection.execute(query.where(SightingRow.market_id == market).order_by(SyncRow.at)).all()
-    for sighting, following in pairwise([*sightings, None]):
-        end = None if following is None else following.at
-        if sighting is not None and sighting.quoted and (end is None or end > after):
-            mine = (SyncRow.venue == sighting.venue, SyncRow.at > after, SyncRow.at >= sighting.at)
-            sighted_at: datetime | None = connection.scalar(select(func.min(SyncRow.at)).where(*mine))
-            if sighted_at is not None and (end is None or sighted_at < end):
-                return sighted_at
+    """Return the first sync after an instant at which a market had a price."""
+    sightings = connection.execute(
+        select(SyncRow.venue, SyncRow.at, SightingRow.quoted)
+        .select_from(joined(SightingRow, SyncRow))
+        .where(SightingRow.market_id == market)
+        .order_by(SyncRow.at)
+    ).all()
+    for place, sighting in enumerate(sightings):
+        following = sightings[place + 1 : place + 2]
+        end = following[0].at if following else None
+        if not sighting.quoted or (end is not None and end <= after):
+            continue
+
+        later = (SyncRow.venue == sighting.venue, SyncRow.at > after, SyncRow.at >= sighting.at)
+        sighted_at: datetime | None = connection.scalar(select(func.min(SyncRow.at)).where(*later))
+        if sighted_at is not None and (end is None or sighted_at < end):
+            return sighted_at
     return None
 
 
 @cache
 def _last_sighting_query(dialect: str) -> AnySelect:
-    """Of each market the last sighting until an instant, and when the sync before that one was."""
-    seen, sync = aliased(SightingRow, name="seen"), aliased(SyncRow, name="latest")
+    """Return the query for the last sighting of each market until an instant, and the sync before it."""
+    seen = aliased(SightingRow, name="seen")
+    sync = aliased(SyncRow, name="latest")
     before = aliased(SyncRow, name="before")
-    until = sync.at <= bindparam("until", type_=column_of(SyncRow.at).type)
-    last = select(sync.id).join_from(seen, sync).where(seen.market_id == MarketRow.id, until)
+
+    until = bindparam("until", type_=column_of(SyncRow.at).type)
+    last = select(sync.id).join_from(seen, sync).where(seen.market_id == MarketRow.id, sync.at <= until)
     last = last.order_by(col(sync.at).desc(), col(sync.id).desc()).limit(1).correlate(MarketRow.__table__)
-    follows = (before.venue == SyncRow.venue) & (before.number == SyncRow.number - 1)
-    found = select(MarketRow.id, SightingRow.quoted, SyncRow.venue, before.at)
-    found = found.select_from(joined(MarketRow, SightingRow, SyncRow).outerjoin(before, clause(follows)))
-    return found.where(is_in_markets(dialect), SyncRow.id == last.scalar_subquery())
+
+    is_before = (before.venue == SyncRow.venue) & (before.number == SyncRow.number - 1)
+    query = select(MarketRow.id, SightingRow.quoted, SyncRow.venue, before.at)
+    query = query.select_from(joined(MarketRow, SightingRow, SyncRow).outerjoin(before, clause(is_before)))
+    return query.where(is_in_markets(dialect), SyncRow.id == last.scalar_subquery())
 
 
 StoredRows = Mapping[str, tuple[str, int]]
@@ -146,104 +169,129 @@ class WrittenListings:
 
 
 def add_page_rows(connection: Connection, listings: Sequence[Listing], at: datetime) -> StoredRows:
-    """The rows that hold the pages of these markets, written where they were not there."""
+    """Return the rows that hold the pages of these markets, written where they were not there."""
     written = add_pages(connection, listings, at)
-    rows = {**written.known, **newest_rows(connection, MarketVersionRow, written.fresh, "version", "hash")}
+    fresh = newest_rows(connection, MarketVersionRow, written.fresh, "version", "hash")
+    return _stored({**written.known, **fresh})
+
+
+def _stored(rows: Mapping[str, Row[Any]]) -> StoredRows:
     return {market: (row.hash, row.id) for market, row in rows.items()}
 
 
 def add_pages(
     connection: Connection, listings: Sequence[Listing], at: datetime, listed: bool = False
 ) -> WrittenListings:
-    """The pages of these markets, those that say something new as their next versions; and new markets.
+    """Write the pages of these markets that say something new as their next versions; and new markets.
 
     A page that is only `listed` among others may lack the rules, and one that was asked for by itself the
     tags: those that are known stay.
     """
-    markets = {listing.market.id: listing.market for listing in listings}
-    known = newest_rows(connection, MarketVersionRow, list(markets), "version", "hash", "version")
-    complete = _with_known_rules if listed else _with_known_tags
-    markets |= complete(connection, [x for x in markets.values() if x.id in known])
-    hashes = {market: market_hash(page) for market, page in markets.items()}
-    changed = [
-        market
-        for market, page_hash in hashes.items()
-        if market not in known or known[market].hash != page_hash
-    ]
-    new = [market for market in changed if market not in known]
+    pages = {listing.market.id: listing.market for listing in listings}
+    known = newest_rows(connection, MarketVersionRow, list(pages), "version", "hash", "version")
+    known_pages = [page for page in pages.values() if page.id in known]
+    pages |= (_with_known_rules if listed else _with_known_tags)(connection, known_pages)
+
+    hashes = {}
+    new = []
+    changed = []
+    rows = []
+    for market, page in pages.items():
+        page_hash = market_hash(page)
+        hashes[market] = page_hash
+        version = 1
+        if market in known:
+            version = known[market].version + 1
+        else:
+            new.append(market)
+        if market not in known or known[market].hash != page_hash:
+            changed.append(market)
+            rows.append(((market, version, at, page_hash), page))
+
     insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [(market, at) for market in new])
-    versions = {market: known[market].version + 1 if market in known else 1 for market in changed}
-    keys = ("market_id", "version", "at", "hash")
-    pages = [((market, versions[market], at, hashes[market]), markets[market]) for market in changed]
-    insert_facts(connection, MarketVersionRow, keys, pages, PAGE_FIELDS)
+    insert_facts(connection, MarketVersionRow, ("market_id", "version", "at", "hash"), rows, PAGE_FIELDS)
     return WrittenListings(hashes, known, changed, new)
 
 
 def _with_known_rules(connection: Connection, pages: Sequence[Market]) -> dict[MarketId, Market]:
-    """Those of these pages that are without rules, with the rules of the newest page of the same question."""
+    """Return those of these pages that lack rules, with the rules of the newest page of the same question."""
     bare = {page.id: page for page in pages if page.rules == page.question}
     known = newest_rows(connection, MarketVersionRow, list(bare), "version", "question", "rules")
-    return {
-        market: replace(page, rules=known[market].rules)
-        for market, page in bare.items()
-        if known[market].question == page.question
-    }
+
+    complete = {}
+    for market, page in bare.items():
+        if known[market].question == page.question:
+            complete[market] = replace(page, rules=known[market].rules)
+    return complete
 
 
 def _with_known_tags(connection: Connection, pages: Sequence[Market]) -> dict[MarketId, Market]:
-    """Those of these pages that are without tags, with the tags of the newest page."""
+    """Return those of these pages that are without tags, with the tags of the newest page."""
     bare = {page.id: page for page in pages if not page.tags}
     known = newest_rows(connection, MarketVersionRow, list(bare), "version", "tags")
     return {market: replace(page, tags=known[market].tags) for market, page in bare.items()}
 
 
 def add_quote_rows(connection: Connection, listings: Sequence[Listing]) -> StoredRows:
-    """The rows that hold the prices of these markets, written where they were not there."""
+    """Return the rows that hold the prices of these markets, written where they were not there."""
     written = add_quotes(connection, listings)
-    quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
-    fresh = _stored_quotes(connection, [quotes[MarketId(market)] for market in written.fresh], written.hashes)
-    return {market: (row.hash, row.id) for market, row in {**written.known, **fresh}.items()}
+    quotes = _quotes_by_market(listings)
+    fresh = [quotes[MarketId(market)] for market in written.fresh]
+    return _stored({**written.known, **_stored_quotes(connection, fresh, written.hashes)})
+
+
+def _quotes_by_market(listings: Sequence[Listing]) -> dict[MarketId, Quote]:
+    return {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
 
 
 def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool = False) -> WrittenListings:
-    """The prices of those of these markets that have one, as far as they were others until then; or each."""
-    quotes = {listing.quote.market_id: listing.quote for listing in listings if listing.quote}
+    """Write the prices of those of these markets that have one, where they were others before; or each."""
+    quotes = _quotes_by_market(listings)
     hashes = {market: quote_hash(quote) for market, quote in quotes.items()}
     known = _quotes_known_before(connection, quotes)
-    changed = [m for m, price_hash in hashes.items() if each or m not in known or known[m].hash != price_hash]
-    stored = _stored_quotes(connection, [quotes[market] for market in changed if market in known], hashes)
+
+    changed = []
+    changed_again = []
+    for market, price_hash in hashes.items():
+        if each or market not in known or known[market].hash != price_hash:
+            changed.append(market)
+            if market in known:
+                changed_again.append(quotes[market])
+
+    stored = _stored_quotes(connection, changed_again, hashes)
     fresh = [market for market in changed if market not in stored]
+    rows = [((book_text(quotes[market]), hashes[market]), quotes[market]) for market in fresh]
     echoes = echoed_quotes(connection, [quotes[market] for market in fresh])
-    hashed = [(quotes[market], hashes[market]) for market in fresh]
-    hashed += [(echo, quote_hash(echo)) for echo in echoes]
-    prices = [((book_text(quote), price_hash), quote) for quote, price_hash in hashed]
-    insert_facts(connection, QuoteRow, ("book", "hash"), prices, PRICE_FIELDS)
+    rows += [((book_text(echo), quote_hash(echo)), echo) for echo in echoes]
+    insert_facts(connection, QuoteRow, ("book", "hash"), rows, PRICE_FIELDS)
     return WrittenListings(hashes, known | stored, fresh)
 
 
 def _quotes_known_before(connection: Connection, quotes: Mapping[MarketId, Quote]) -> dict[str, Row[Any]]:
-    """The price of each market as it was known until the instant of the one that is given."""
+    """Return the price of each market as it was known until the instant of the one that is given."""
     times = {quote.at for quote in quotes.values()}
     if len(times) == 1:
         return newest_rows(connection, QuoteRow, list(quotes), "at", "hash", until=times.pop())
-    last_before = newest_rows(connection, QuoteRow, list(quotes), "at", "hash", "at")
+
+    known = newest_rows(connection, QuoteRow, list(quotes), "at", "hash", "at")
     for market, quote in quotes.items():
-        if market in last_before and last_before[market].at > quote.at:
-            del last_before[market]
-            last_before |= newest_rows(connection, QuoteRow, [market], "at", "hash", until=quote.at)
-    return last_before
+        if market in known and known[market].at > quote.at:
+            del known[market]
+            known |= newest_rows(connection, QuoteRow, [market], "at", "hash", until=quote.at)
+    return known
 
 
 def _stored_quotes(
     connection: Connection, quotes: Sequence[Quote], hashes: Mapping[MarketId, str]
 ) -> dict[str, Row[Any]]:
-    """Those of these quotes that are there, though others may have followed them."""
-    keys = [(quote.market_id, quote.at, hashes[quote.market_id]) for quote in quotes]
-    if not keys:
+    """Return those of these quotes that are there, though others may have followed them."""
+    if not quotes:
         return {}
-    same = tuple_(QuoteRow.market_id, QuoteRow.at, QuoteRow.hash).in_(keys)
-    rows = connection.execute(select(*columns_of(QuoteRow, ("market_id", "hash", "id"))).where(same))
-    return {row.market_id: row for row in rows}
+
+    keys = [(quote.market_id, quote.at, hashes[quote.market_id]) for quote in quotes]
+    query = select(*columns_of(QuoteRow, ("market_id", "hash", "id")))
+    query = query.where(tuple_(QuoteRow.market_id, QuoteRow.at, QuoteRow.hash).in_(keys))
+    return {row.market_id: row for row in connection.execute(query)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,49 +310,54 @@ class PruneResult:
 
 
 def plan_pruning(connection: Connection, older_than: datetime) -> PruneResult:
-    """What pruning would do."""
-    old, used, followed = QuoteRow.at < older_than, _is_used(), _is_followed(older_than)
+    """Return what pruning would do."""
+    is_old = QuoteRow.at < older_than
+    used = _is_used()
+    followed = _is_followed(older_than)
     parts: dict[str, Condition] = {
-        "goes": and_(old, ~used, followed),
-        "used": and_(old, used),
-        "last": and_(old, ~used, ~followed),
-        "later": not_(old),
+        "goes": and_(is_old, ~used, followed),
+        "used": and_(is_old, used),
+        "last": and_(is_old, ~used, ~followed),
+        "later": not_(is_old),
     }
-    counts = {
-        name: connection.scalar(select(func.count()).select_from(QuoteRow).where(part)) or 0
-        for name, part in parts.items()
-    }
+    counts = {}
+    for name, part in parts.items():
+        query = select(func.count()).select_from(QuoteRow).where(part)
+        counts[name] = connection.execute(query).scalar_one()
     return PruneResult(older_than, **counts)
 
 
 def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> PruneResult:
-    """Let quotes from before an instant go: those that nothing stands on and that another one followed.
+    """Delete quotes from before an instant: those that nothing stands on and that another one followed.
 
     The record keeps how many went: what a sync from before the instant has seen may be among them.
     """
     allow_long_change(connection)
     pruning = plan_pruning(connection, older_than)
-    if pruning.goes:
-        numbers = select(func.coalesce(func.max(PruneRow.number), 0) + 1)
-        number = connection.execute(numbers).scalar_one()
-        fact = {"number": number, "at": at, "older_than": older_than, "quotes": pruning.goes}
-        insert_one(connection, PruneRow.__table__, **fact, hash=digest(fact))
-        add_head(connection, at, {"prune": [[number, digest(fact)]]})
-        connection.execute(
-            delete(QuoteRow).where(QuoteRow.at < older_than, ~_is_used(), _is_followed(older_than))
-        )
+    if not pruning.goes:
+        return pruning
+
+    last = select(func.coalesce(func.max(PruneRow.number), 0))
+    number = connection.execute(last).scalar_one() + 1
+    fact = {"number": number, "at": at, "older_than": older_than, "quotes": pruning.goes}
+    insert_one(connection, PruneRow.__table__, **fact, hash=digest(fact))
+    add_head(connection, at, {"prune": [[number, digest(fact)]]})
+
+    goes = (QuoteRow.at < older_than, ~_is_used(), _is_followed(older_than))
+    connection.execute(delete(QuoteRow).where(*goes))
     return pruning
 
 
 def _is_used() -> ColumnElement[bool]:
-    return or_(
-        exists(select(SnapshotItemRow.quote_id).where(SnapshotItemRow.quote_id == QuoteRow.id)),
-        exists(select(SecondQuoteRow.quote_id).where(SecondQuoteRow.quote_id == QuoteRow.id)),
-    )
+    """Return the condition that a snapshot or a turn rests on a quote."""
+    in_snapshot = select(SnapshotItemRow.quote_id).where(SnapshotItemRow.quote_id == QuoteRow.id)
+    in_turn = select(SecondQuoteRow.quote_id).where(SecondQuoteRow.quote_id == QuoteRow.id)
+    return or_(exists(in_snapshot), exists(in_turn))
 
 
 def _is_followed(older_than: datetime) -> ColumnElement[bool]:
-    """Whether another quote of the same market came later, and before the instant too."""
+    """Return the condition that another quote of the market came later, and before the instant too."""
     later = aliased(QuoteRow, name="later")
-    after = or_(later.at > QuoteRow.at, and_(later.at == QuoteRow.at, later.id > QuoteRow.id))
-    return exists(select(later.id).where(later.market_id == QuoteRow.market_id, later.at < older_than, after))
+    is_after = or_(later.at > QuoteRow.at, and_(later.at == QuoteRow.at, later.id > QuoteRow.id))
+    is_of_market = later.market_id == QuoteRow.market_id
+    return exists(select(later.id).where(is_of_market, later.at < older_than, is_after))

@@ -105,20 +105,20 @@ def release_lease(connection: Connection, name: str, token: int) -> None:
 
 
 def check_fence(connection: Connection, fence: Fence) -> None:
-    """That a lease still has its token, and keeps it until the transaction ends."""
+    """Raise `LeaseLost` unless a lease still has its token; it keeps it until the transaction ends."""
     mine = {"duty": fence.name, "held": fence.token}
     if connection.execute(FENCE_HOLDS.with_for_update(read=True), mine).first() is None:
         raise LeaseLost(fence.name)
 
 
 def read_jobs(connection: Connection) -> dict[str, JobState]:
-    """All that is known of them, by name."""
+    """Return the states of all jobs by name."""
     query = select(*columns_of(JobRow, JobState.__dataclass_fields__)).order_by(JobRow.name)
     return {job.name: job for job in read_nouns(JobState, connection.execute(query))}
 
 
 def put_job(connection: Connection, state: JobState) -> None:
-    """How a job goes."""
+    """Put the state of a job in place of what was known of it."""
     row = asdict(state)
     add = new_rows(JobRow).values(**row)
     connection.execute(add.on_conflict_do_update(index_elements=["name"], set_=row))
@@ -128,20 +128,26 @@ IS_OPEN = col(IncidentRow.ended_at).is_(None)
 IS_UNTOLD = (col(IncidentRow.told_at).is_(None), IncidentRow.tries < MOST_TRIES)
 
 
+def _is_about(subject: str) -> Condition:
+    """Return the condition that an incident's subject begins so."""
+    return col(IncidentRow.subject).startswith(subject, autoescape=True)
+
+
 def add_incidents(engine: Engine, incidents: Sequence[Incident], unless: str = "") -> None:
-    """Put in what isn't there yet, unless one of its kind goes on whose subject begins like that."""
+    """Add what isn't there yet, unless one of its kind goes on whose subject begins like that."""
     if not incidents:
         return
+
     with engine.begin() as connection:
         for incident in incidents:
-            subject = col(IncidentRow.subject).startswith(unless, autoescape=True)
-            ongoing = select(IncidentRow.id).where(IS_OPEN, IncidentRow.kind == incident.kind, subject)
-            if not unless or connection.execute(ongoing.limit(1)).first() is None:
+            ongoing = select(IncidentRow.id).where(IS_OPEN, IncidentRow.kind == incident.kind)
+            ongoing = ongoing.where(_is_about(unless)).limit(1)
+            if not unless or connection.execute(ongoing).first() is None:
                 add_incident(connection, incident)
 
 
 def add_incident(connection: Connection, incident: Incident) -> None:
-    """An incident, once."""
+    """Add an incident, once."""
     row = {
         "kind": incident.kind,
         "subject": incident.subject,
@@ -154,7 +160,7 @@ def add_incident(connection: Connection, incident: Incident) -> None:
 
 
 def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) -> None:
-    """That a cohort has ended, in the transaction in which it does."""
+    """Add the incident that a cohort has ended, in the transaction in which it does."""
     rounds = select(func.count()).where(RoundRow.cohort_id == cohort_id).scalar_subquery()
     agents = select(func.count()).where(EntrantRow.cohort_id == cohort_id).scalar_subquery()
     query = select(CohortRow.number, rounds, agents).where(CohortRow.id == cohort_id)
@@ -165,15 +171,9 @@ def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) ->
 def end_incidents(
     engine: Engine, kind: IncidentKind, at: datetime, about: str = "", but: Collection[str] = ()
 ) -> None:
-    """What goes on of a kind is over, where its subject begins so, except for these subjects."""
-    subject = col(IncidentRow.subject)
-    mine = (
-        IS_OPEN,
-        IncidentRow.kind == kind,
-        subject.startswith(about, autoescape=True),
-        subject.not_in(but),
-    )
-    _change_incidents(engine, mine, ended_at=at)
+    """End what goes on of a kind, where its subject begins so, except for these subjects."""
+    which = (IS_OPEN, IncidentRow.kind == kind, _is_about(about), col(IncidentRow.subject).not_in(but))
+    _change_incidents(engine, which, ended_at=at)
 
 
 def _change_incidents(engine: Engine, which: Sequence[Condition], **values: Any) -> None:
@@ -181,59 +181,58 @@ def _change_incidents(engine: Engine, which: Sequence[Condition], **values: Any)
     with reading(engine) as connection:
         if connection.execute(select(IncidentRow.id).where(*which).limit(1)).first() is None:
             return
+
     with engine.begin() as connection:
         connection.execute(update(IncidentRow).where(*which).values(**values))
 
 
+INCIDENTS: AnySelect = select(IncidentRow.__table__)
+
+
 def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncident]:
-    """What is to be told now, the oldest first."""
-    ready = or_(col(IncidentRow.next_try_at).is_(None), col(IncidentRow.next_try_at) <= now)
+    """Return what is to be told now, the oldest first."""
+    is_ready = or_(col(IncidentRow.next_try_at).is_(None), col(IncidentRow.next_try_at) <= now)
+    query = INCIDENTS.where(*IS_UNTOLD, is_ready).order_by(IncidentRow.id)
     with reading(engine) as connection:
-        return _read_incidents(
-            connection,
-            select(IncidentRow.__table__).where(*IS_UNTOLD, ready).order_by(IncidentRow.id).limit(most),
-        )
+        return _read_incidents(connection, query.limit(most))
 
 
 def record_delivery(
     engine: Engine, incident_id: int, told_at: datetime | None, next_try_at: datetime | None
 ) -> None:
-    """That somebody was told, or that it was tried in vain and is to be tried again."""
+    """Record that somebody was told, or that it was tried in vain and is to be tried again."""
     values = {"tries": IncidentRow.tries + 1, "told_at": told_at, "next_try_at": next_try_at}
     with engine.begin() as connection:
         connection.execute(update(IncidentRow).where(IncidentRow.id == incident_id).values(**values))
 
 
 def drop_untold(engine: Engine) -> None:
-    """There is nobody to be told: whoever is, later, doesn't hear of it any more."""
+    """Give up telling, as there is nobody to be told: whoever is, later, doesn't hear of it any more."""
     _change_incidents(engine, IS_UNTOLD, tries=MOST_TRIES)
 
 
 def read_ongoing_incidents(connection: Connection, kind: IncidentKind, about: str) -> list[RecordedIncident]:
     """Return the incidents of a kind that go on and whose subject begins so, the oldest first."""
-    subject = col(IncidentRow.subject).startswith(about, autoescape=True)
-    rows = select(IncidentRow.__table__).where(IS_OPEN, IncidentRow.kind == kind, subject)
-    return _read_incidents(connection, rows.order_by(IncidentRow.id))
+    query = INCIDENTS.where(IS_OPEN, IncidentRow.kind == kind, _is_about(about))
+    return _read_incidents(connection, query.order_by(IncidentRow.id))
 
 
 def read_recent_incidents(
     connection: Connection, most: int, only_open: bool = False
 ) -> list[RecordedIncident]:
-    """The newest incidents, or the newest of those that go on."""
-    rows = select(IncidentRow.__table__).where(IS_OPEN) if only_open else select(IncidentRow.__table__)
-    return _read_incidents(connection, rows.order_by(col(IncidentRow.id).desc()).limit(most))
+    """Return the newest incidents, or the newest of those that go on."""
+    query = INCIDENTS.where(IS_OPEN) if only_open else INCIDENTS
+    return _read_incidents(connection, query.order_by(col(IncidentRow.id).desc()).limit(most))
 
 
-def _read_incidents(connection: Connection, rows: AnySelect) -> list[RecordedIncident]:
-    return [
-        RecordedIncident(
-            id=row.id,
-            incident=Incident(row.kind, row.subject, row.at, body.get("text", ""), body.get("data", {})),
-            **attributes_of(row, "ended_at", "told_at", "tries", "next_try_at"),
-        )
-        for row in connection.execute(rows)
-        for body in [json.loads(row.body)]
-    ]
+def _read_incidents(connection: Connection, query: AnySelect) -> list[RecordedIncident]:
+    incidents = []
+    for row in connection.execute(query):
+        body = json.loads(row.body)
+        incident = Incident(row.kind, row.subject, row.at, body.get("text", ""), body.get("data", {}))
+        delivery = attributes_of(row, "ended_at", "told_at", "tries", "next_try_at")
+        incidents.append(RecordedIncident(id=row.id, incident=incident, **delivery))
+    return incidents
 
 
 TWO_NEWEST_TIMES = select(RoundRow.at).distinct().order_by(col(RoundRow.at).desc()).limit(2)
@@ -253,26 +252,16 @@ HAS_UNPRICED = (
     )
     .correlate(RoundRow.__table__, EntrantRow.__table__)
 )
+IS_OWN_TURN = clause(and_(TurnRow.round_id == RoundRow.id, TurnRow.entrant_id == EntrantRow.id))
+IS_BUDGET_REFUSAL = clause(and_(CallRow.id == LAST_CALL, CallRow.error_code == "budget"))
 ROUND_ENDS = (
-    select(
-        RoundRow.id,
-        col(CohortRow.number).label("cohort"),
-        RoundRow.number,
-        RoundRow.at,
-        RoundRow.done,
-        EntrantRow.name,
-        PLAYED_SETTINGS,
-        TurnRow.status,
-        TurnRow.note,
-        CallRow.error_message,
-        HAS_UNPRICED.label("unpriced"),
-    )
+    select(RoundRow.id, col(CohortRow.number).label("cohort"), RoundRow.number, RoundRow.at, RoundRow.done)
+    .add_columns(EntrantRow.name, PLAYED_SETTINGS, TurnRow.status, TurnRow.note)
+    .add_columns(CallRow.error_message, HAS_UNPRICED.label("unpriced"))
     .select_from(
         joined(RoundRow, CohortRow, EntrantRow)
-        .outerjoin(
-            TurnRow, clause(and_(TurnRow.round_id == RoundRow.id, TurnRow.entrant_id == EntrantRow.id))
-        )
-        .outerjoin(CallRow, clause(and_(CallRow.id == LAST_CALL, CallRow.error_code == "budget")))
+        .outerjoin(TurnRow, IS_OWN_TURN)
+        .outerjoin(CallRow, IS_BUDGET_REFUSAL)
     )
     .where(col(RoundRow.at).in_(TWO_NEWEST_TIMES))
     .order_by(RoundRow.at, CohortRow.number, EntrantRow.position)
@@ -280,7 +269,7 @@ ROUND_ENDS = (
 
 
 def read_round_ends(engine: Engine) -> list[RoundEnd]:
-    """The rounds of the two newest decision times: those before are over, and stay as they are."""
+    """Return the rounds of the two newest decision times: those before are over, and stay as they are."""
     rounds: dict[int, list[Any]] = defaultdict(list)
     with reading(engine) as connection:
         for row in connection.execute(ROUND_ENDS):
@@ -289,15 +278,32 @@ def read_round_ends(engine: Engine) -> list[RoundEnd]:
 
 
 def _round_end(rows: Sequence[Any]) -> RoundEnd:
-    one = rows[0]
+    """Return a round by the rows of its entrants."""
+    statuses = {}
+    models = set()
+    refused = {}
+    waiting = {}
+    unpriced = set()
+    for row in rows:
+        statuses[row.name] = row.status
+        if json.loads(row.settings).get("model"):
+            models.add(row.name)
+        if row.error_message:
+            refused[row.name] = row.error_message
+        if row.status == "waiting":
+            waiting[row.name] = row.note
+        if row.unpriced:
+            unpriced.add(row.name)
+
+    first = rows[0]
     return RoundEnd(
-        cohort=one.cohort,
-        number=one.number,
-        at=one.at,
-        done=bool(one.done),
-        statuses={row.name: row.status for row in rows},
-        models=frozenset(row.name for row in rows if json.loads(row.settings).get("model")),
-        refused={row.name: row.error_message for row in rows if row.error_message},
-        waiting={row.name: row.note for row in rows if row.status == "waiting"},
-        unpriced=frozenset(row.name for row in rows if row.unpriced),
+        cohort=first.cohort,
+        number=first.number,
+        at=first.at,
+        done=bool(first.done),
+        statuses=statuses,
+        models=frozenset(models),
+        refused=refused,
+        waiting=waiting,
+        unpriced=frozenset(unpriced),
     )

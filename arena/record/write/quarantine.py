@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from sqlmodel import case
 
 from arena.record.schema.statements import new_rows
-from arena.record.schema.typed import col, columns_of, read_nouns, select
+from arena.record.schema.typed import col, read_nouns, select_noun
 from arena.record.schema.world import QuarantineRow
 from markets.venue import QuarantinedRecord
 
@@ -33,20 +33,22 @@ class StoredQuarantine:
 
 
 def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord], at: datetime) -> None:
-    """What was quarantined at an instant: a new row, or one more time what is known with the newest words."""
+    """Add what was quarantined at an instant, or count what is known once more, with the newest words."""
     if not items:
         return
-    rows = [
-        {name: _stored_text(getattr(item, name)) for name in (*KEY, "reason", "raw")}
-        | {"first_seen_at": at, "last_seen_at": at, "times": 1}
-        for item in items
-    ]
-    add, known = new_rows(QuarantineRow), QuarantineRow.__table__.c
-    newest, seen_later = add.excluded, known.last_seen_at > add.excluded.last_seen_at
+
+    rows = []
+    for item in items:
+        texts = {name: _stored_text(getattr(item, name)) for name in (*KEY, "reason", "raw")}
+        rows.append(texts | {"first_seen_at": at, "last_seen_at": at, "times": 1})
+
+    add = new_rows(QuarantineRow)
+    known = QuarantineRow.__table__.c
+    is_older = known.last_seen_at > add.excluded.last_seen_at
     changes = {
-        "reason": newest.reason,
-        "raw": newest.raw,
-        "last_seen_at": case((seen_later, known.last_seen_at), else_=newest.last_seen_at),
+        "reason": add.excluded.reason,
+        "raw": add.excluded.raw,
+        "last_seen_at": case((is_older, known.last_seen_at), else_=add.excluded.last_seen_at),
         "times": known.times + 1,
     }
     connection.execute(add.on_conflict_do_update(index_elements=KEY, set_=changes), rows)
@@ -55,14 +57,16 @@ def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord
 def read_quarantine(
     connection: Connection, venue: str | None = None, kind: str | None = None, limit: int | None = None
 ) -> list[StoredQuarantine]:
-    """What was quarantined, newest first."""
-    rows = select(*columns_of(QuarantineRow, StoredQuarantine.__dataclass_fields__))
-    for column, wanted in ((QuarantineRow.venue, venue), (QuarantineRow.kind, kind)):
-        rows = rows if wanted is None else rows.where(column == wanted)
-    order = (col(QuarantineRow.last_seen_at).desc(), col(QuarantineRow.id).desc())
-    return read_nouns(StoredQuarantine, connection.execute(rows.order_by(*order).limit(limit)))
+    """Return what was quarantined, newest first."""
+    query = select_noun(StoredQuarantine, QuarantineRow)
+    if venue is not None:
+        query = query.where(QuarantineRow.venue == venue)
+    if kind is not None:
+        query = query.where(QuarantineRow.kind == kind)
+    query = query.order_by(col(QuarantineRow.last_seen_at).desc(), col(QuarantineRow.id).desc())
+    return read_nouns(StoredQuarantine, connection.execute(query.limit(limit)))
 
 
 def _stored_text(text: str) -> str:
-    """As much of a text as is kept, without what no database takes."""
+    """Return as much of a text as is kept, without what no database takes."""
     return text[:MOST_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", "?")

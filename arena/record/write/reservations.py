@@ -68,23 +68,21 @@ def later_end(until: Any) -> ColumnElement[datetime]:
     return case((is_paused(until) & (until > PAUSE_END), until), else_=PAUSE_END)
 
 
+# Of many answers of "too many requests" that come at once, the first halves the room.
+HALVED = case((is_paused(ProviderRow.paused_until), ProviderRow.room), else_=HALF)
 NARROW = (
     update(ProviderRow)
     .where(OF_PROVIDER)
-    .values(
-        room=case(
-            (is_paused(ProviderRow.paused_until), ProviderRow.room), else_=HALF
-        ),  # of many at once, the first halves
-        paused_until=later_end(ProviderRow.paused_until),
-    )
+    .values(room=HALVED, paused_until=later_end(ProviderRow.paused_until))
 )
 GROWN = WIDTH + literal(ONE * ONE) // WIDTH
+IS_WIDE = GROWN >= MOST_CALLS
 WIDEN = (
     update(ProviderRow)
     .where(OF_PROVIDER, col(ProviderRow.paused_until).is_not(None))
     .values(
-        room=case((GROWN >= MOST_CALLS, MOST_CALLS), else_=GROWN),
-        paused_until=case((GROWN >= MOST_CALLS, None), else_=ProviderRow.paused_until),
+        room=case((IS_WIDE, MOST_CALLS), else_=GROWN),
+        paused_until=case((IS_WIDE, None), else_=ProviderRow.paused_until),
     )
 )
 
@@ -110,35 +108,32 @@ OF_OTHERS = IS_UNDER_WAY & (col(ReservationRow.id) != OWN_ID)
 
 
 def counts_for_scope(scope: Scope, table: Table) -> ColumnElement[bool]:
-    """Which rows count for a limit, among calls or among reservations."""
-    within: dict[Scope, ColumnElement[bool]] = {
+    """Return the condition that a row counts for a limit, among calls or among reservations."""
+    conditions: dict[Scope, ColumnElement[bool]] = {
         "round": table.c.round_id == bindparam("round_id"),
         "agent": table.c.entrant_id == bindparam("entrant_id"),
         "day": table.c.made_at >= SPENT_SINCE,
         "arena": true(),
     }
-    return within[scope]
+    return conditions[scope]
 
 
 def cost_of_calls(scope: Scope) -> ColumnElement[int]:
-    """What stored calls cost, at their worst where it is not known."""
-    return (
-        select(func.coalesce(func.sum(COST), 0))
-        .where(counts_for_scope(scope, CallRow.__table__))
-        .scalar_subquery()
-    )
+    """Return what stored calls cost, at their worst where it is not known."""
+    costs = select(func.coalesce(func.sum(COST), 0)).where(counts_for_scope(scope, CallRow.__table__))
+    return costs.scalar_subquery()
 
 
 def worst_of_reservations(scope: Scope, which: ColumnElement[bool]) -> ColumnElement[int]:
-    """What some of the reservations may cost, of those that count for a limit."""
-    mine = case((which & counts_for_scope(scope, ReservationRow.__table__), ReservationRow.worst), else_=0)
-    return func.coalesce(func.sum(mine), 0)
+    """Return what some of the reservations may cost, of those that count for a limit."""
+    counts = which & counts_for_scope(scope, ReservationRow.__table__)
+    return func.coalesce(func.sum(case((counts, ReservationRow.worst), else_=0)), 0)
 
 
 def read_spent(
     connection: Connection, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
 ) -> dict[Scope, int]:
-    """What counts as spent, in a round, by an agent, since then, in all: calls, and those that were lost."""
+    """Return what counts as spent for each limit: calls, and those that were lost."""
     if not scopes:
         return {}
     values = {"round_id": round_id, "entrant_id": entrant_id, "since": since}
@@ -147,18 +142,19 @@ def read_spent(
 
 
 def add_sums(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
-    """Two sums for each scope, one list after the other, as one."""
+    """Return two sums for each scope, which come one list after the other, as one."""
     half = len(sums) // 2
-    pairs = zip(scopes, sums[:half], sums[half:], strict=True)
-    return {scope: int(calls) + int(lost) for scope, calls, lost in pairs}
+    spent = {}
+    for scope, calls, lost in zip(scopes, sums[:half], sums[half:], strict=True):
+        spent[scope] = int(calls) + int(lost)
+    return spent
 
 
 @cache
 def _spent_query(scopes: tuple[Scope, ...]) -> AnySelect:
-    query: AnySelect = select().select_from(ReservationRow)
-    return query.add_columns(
-        *map(cost_of_calls, scopes), *(worst_of_reservations(scope, IS_LOST) for scope in scopes)
-    )
+    """Return the query for what calls cost, then for what lost ones may cost, for each limit."""
+    query: AnySelect = select().select_from(ReservationRow).add_columns(*map(cost_of_calls, scopes))
+    return query.add_columns(*[worst_of_reservations(scope, IS_LOST) for scope in scopes])
 
 
 MONEY_LOCK = 7_446_512_018
@@ -175,10 +171,8 @@ CLAIM_TOKEN = (
     .where(ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id"))
     .scalar_subquery()
 )
-ROOM, PAUSE = (
-    select(what).where(OF_PROVIDER).scalar_subquery()
-    for what in (WIDTH, SecondsUntil(ProviderRow.paused_until))
-)
+ROOM = select(WIDTH).where(OF_PROVIDER).scalar_subquery()
+PAUSE = select(SecondsUntil(ProviderRow.paused_until)).where(OF_PROVIDER).scalar_subquery()
 MODEL_PAUSE = select(SecondsUntil(ModelLimitRow.paused_until)).where(*OF_MODEL).scalar_subquery()
 REQUEST_FIELDS = ("round_id", "entrant_id", "provider", "worst", "holder", "made_at")
 NEW_RESERVATION: dict[str, Any] = {name: bindparam(name) for name in REQUEST_FIELDS} | {
@@ -226,47 +220,56 @@ def reserve(
     one and has one reservation, whether or not the first was written.
     """
     if connection.dialect.name != "sqlite":
-        lane = {"provider": request.provider, "most": terms.per_provider * ONE}
-        if not run_statement(connection, LOCK_LIMIT, lane):
-            run_statement(connection, LIMIT_UPSERT, lane)
-            run_statement(connection, LOCK_LIMIT, lane)
-        if terms.budget.limits:
-            run_statement(connection, LOCK_MONEY, {})
+        _lock_limits(connection, request, terms)
+
     values = _request_values(request, terms) | {"id": reservation_id}
-    sight = _read_view(connection, values, terms)
-    refusal = _refusal(sight, request, terms)
+    view = _read_view(connection, values, terms)
+    refusal = _refusal(view, request, terms)
     if isinstance(refusal, ProviderBusy | BudgetHeld) and _lose_calls_of_dead(connection, request, terms):
-        sight = _read_view(connection, values, terms)
-        refusal = _refusal(sight, request, terms)
+        view = _read_view(connection, values, terms)
+        refusal = _refusal(view, request, terms)
     if refusal is not None:
         return refusal
+
     run_statement(connection, INSERT_RESERVATION, values)
-    narrow = sight.room < terms.per_provider * ONE
-    free = sight.room // ONE - sight.busy - 1
-    limited = sight.model_pause is not None
+    is_narrow = view.room < terms.per_provider * ONE
+    free = view.room // ONE - view.busy - 1
+    is_limited = view.model_pause is not None
     return Reservation(
-        reservation_id, request.provider, terms.per_provider, free, narrow, request.model, limited
+        reservation_id, request.provider, terms.per_provider, free, is_narrow, request.model, is_limited
     )
 
 
-def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
-    """A call has ended and is kept: room and money are given back, and its provider is learnt from.
+def _lock_limits(connection: Connection, request: ReservationRequest, terms: ReservationTerms) -> None:
+    """Keep others on a server from taking the same room and money until the transaction ends."""
+    lane = {"provider": request.provider, "most": terms.per_provider * ONE}
+    if not run_statement(connection, LOCK_LIMIT, lane):
+        run_statement(connection, LIMIT_UPSERT, lane)
+        run_statement(connection, LOCK_LIMIT, lane)
+    if terms.budget.limits:
+        run_statement(connection, LOCK_MONEY, {})
 
-    False where that was done already.
+
+def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
+    """Give back the room and the money of a call that has ended and is kept, and learn from its provider.
+
+    Return False where that was done already.
     """
     if not run_statement(connection, DELETE_RESERVATION, {"place": place.id}):
         return False
+
     lane: Mapping[str, Any] = {"provider": place.provider, "most": place.most * ONE}
     model: Mapping[str, Any] = {"provider": place.provider, "model": place.model}
     pause = pause_after(error, place.limited)
-    if pause is not None:
-        if pause.whole_provider:
-            run_statement(connection, LIMIT_UPSERT, lane)
-            run_statement(connection, NARROW, {**lane, "pause": pause.seconds})
+    if pause is not None and pause.whole_provider:
+        run_statement(connection, LIMIT_UPSERT, lane)
+        run_statement(connection, NARROW, {**lane, "pause": pause.seconds})
         run_statement(connection, NEW_MODEL_LIMIT, model)
-        if not pause.whole_provider:
-            run_statement(connection, PAUSE_MODEL, {**model, "pause": pause.seconds})
-    elif error is None:
+    elif pause is not None:
+        run_statement(connection, NEW_MODEL_LIMIT, model)
+        run_statement(connection, PAUSE_MODEL, {**model, "pause": pause.seconds})
+
+    if pause is None and error is None:
         if place.narrow:
             run_statement(connection, WIDEN, lane)
         if place.limited:
@@ -305,7 +308,7 @@ def withdraw_reservations(connection: Connection, ids: Collection[int]) -> None:
 
 
 def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dict[str, Any]:
-    """The values of a request in the statements. The day of a call is that of the arena's clock."""
+    """Return the values of a request in the statements. The day of a call is that of the arena's clock."""
     return {
         "round_id": request.payer.round_id,
         "entrant_id": request.payer.entrant_id,
@@ -320,47 +323,57 @@ def _request_values(request: ReservationRequest, terms: ReservationTerms) -> dic
 
 
 def _read_view(connection: Connection, values: dict[str, Any], terms: ReservationTerms) -> ReservationView:
+    """Return the turn's token, the room at the provider and the money."""
     scopes = tuple(terms.budget.limits)
     [(token, room, pause, model_pause, busy, *sums)] = run_statement(connection, _view_query(scopes), values)
-    held = dict(zip(scopes, map(int, sums[2 * len(scopes) :]), strict=True))
     width = values["most"] if room is None else room
-    spent = add_sums(scopes, sums[: 2 * len(scopes)])
+
+    # The sums of calls, of lost ones and of those under way, each for every limit.
+    under_way = 2 * len(scopes)
+    spent = add_sums(scopes, sums[:under_way])
+    held = dict(zip(scopes, map(int, sums[under_way:]), strict=True))
     return ReservationView(token, width, pause, model_pause, busy, spent, held)
 
 
 @cache
 def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
+    """Return the query for all that a request depends on."""
     query = select(CLAIM_TOKEN, ROOM, PAUSE, MODEL_PAUSE, BUSY_COUNT)
     if not scopes:
         return query
-    lost, held = ([worst_of_reservations(scope, which) for scope in scopes] for which in (IS_LOST, OF_OTHERS))
-    return query.add_columns(*map(cost_of_calls, scopes), *lost, *held).select_from(ReservationRow)
+
+    query = query.add_columns(*map(cost_of_calls, scopes))
+    for which in (IS_LOST, OF_OTHERS):
+        query = query.add_columns(*[worst_of_reservations(scope, which) for scope in scopes])
+    return query.select_from(ReservationRow)
 
 
 def _refusal(
-    sight: ReservationView, request: ReservationRequest, terms: ReservationTerms
+    view: ReservationView, request: ReservationRequest, terms: ReservationTerms
 ) -> CallRefused | ProviderBusy | ModelPaused | BudgetHeld | None:
-    """Why there is no place, or None where there is one."""
-    if request.payer.token not in (None, sight.token):
+    """Return why there is no place, or None where there is one."""
+    if request.payer.token not in (None, view.token):
         return CallRefused("another worker has taken over this turn", taken_over=True)
-    refusal = check_budget(terms.budget, request.worst, sight.spent, sight.held)
+
+    refusal = check_budget(terms.budget, request.worst, view.spent, view.held)
     if isinstance(refusal, CallRefused):
         return refusal
-    if terms.timed and sight.pause is not None and 0 < sight.pause <= MOST_SECONDS_LEFT:
-        return ProviderBusy(sight.pause)
-    if terms.timed and sight.model_pause is not None and 0 < sight.model_pause <= MOST_SECONDS_LEFT:
-        return ModelPaused(sight.model_pause)
-    return ProviderBusy() if (sight.busy + 1) * ONE > sight.room else refusal
+
+    if terms.timed and view.pause is not None and 0 < view.pause <= MOST_SECONDS_LEFT:
+        return ProviderBusy(view.pause)
+    if terms.timed and view.model_pause is not None and 0 < view.model_pause <= MOST_SECONDS_LEFT:
+        return ModelPaused(view.model_pause)
+    return ProviderBusy() if (view.busy + 1) * ONE > view.room else refusal
 
 
 def _lose_calls_of_dead(connection: Connection, request: ReservationRequest, terms: ReservationTerms) -> bool:
     """Give up the calls under way of those who are dead; return whether there were any."""
+    calls = run_statement(connection, CALLS_OF_OTHERS, {"holder": request.holder})
     lost = list[int]()
-    for reservation_id, holder, beat in run_statement(
-        connection, CALLS_OF_OTHERS, {"holder": request.holder}
-    ):
+    for reservation_id, holder, beat in calls:
         if terms.is_over(Hold(f"call {reservation_id}", holder, (0, beat))):
             lost.append(reservation_id)
+
     if lost:
         lose_reservations(connection, lost)
     return bool(lost)

@@ -29,7 +29,7 @@ ResolutionVersions = dict[MarketId, dict[int, Resolution]]
 def add_resolutions(
     connection: Connection, resolutions: Sequence[Resolution], at: datetime, live: bool = False
 ) -> int:
-    """What is new among these; how many. What can't be is quarantined at this time, and never stored.
+    """Add what is new among these, and return how many. What can't be is quarantined, and never stored.
 
     Simulated and recorded venues tell the whole story every time, and number its versions: those not yet
     known by their number are new. A live venue only says how a market stands now, as version 1 whatever
@@ -37,39 +37,61 @@ def add_resolutions(
     the first answer after a person's decision. It is known from now on, and so is a first one that had to
     wait: the venue dates them back to its close.
     """
-    known: ResolutionVersions = {}
-    for some in batches(sorted({resolution.market_id for resolution in resolutions})):
-        here = connection.scalars(KNOWN_MARKETS, {"ids": some})
-        known.update((MarketId(market), {}) for market in here)
-        for one in read_nouns(Resolution, connection.execute(KNOWN_RESOLUTIONS, {"ids": some})):
-            known[one.market_id][one.version] = one
-    reasons = [(one, _rejection_of(one, known)) for one in resolutions]
-    quarantine_records(connection, [_quarantined(one, *why) for one, why in reasons if why is not None], at)
-    possible = [one for one, why in reasons if why is None]
+    known = _known_versions(connection, resolutions)
+    possible = []
+    quarantined = []
+    for resolution in resolutions:
+        rejection = _rejection_of(resolution, known)
+        if rejection is None:
+            possible.append(resolution)
+        else:
+            quarantined.append(_quarantined(resolution, *rejection))
+    quarantine_records(connection, quarantined, at)
+
     if live:
-        late = _waited(connection, [one.market_id for one in possible])
+        late = _waited(connection, [resolution.market_id for resolution in possible])
         fresh = _changed_payouts(possible, known, late, at)
     else:
-        versions = {(one.market_id, one.version): one for one in reversed(list(possible))}
-        fresh = [one for (market, version), one in sorted(versions.items()) if version not in known[market]]
+        fresh = _new_versions(possible, known)
     insert_resolutions(connection, fresh, at)
     return len(fresh)
 
 
+def _known_versions(connection: Connection, resolutions: Sequence[Resolution]) -> ResolutionVersions:
+    """Return the known versions of how these markets ended, by market; none of one that was never seen."""
+    known: ResolutionVersions = {}
+    for batch in batches(sorted({resolution.market_id for resolution in resolutions})):
+        for market in connection.scalars(KNOWN_MARKETS, {"ids": batch}):
+            known[MarketId(market)] = {}
+        for resolution in read_nouns(Resolution, connection.execute(KNOWN_RESOLUTIONS, {"ids": batch})):
+            known[resolution.market_id][resolution.version] = resolution
+    return known
+
+
+def _new_versions(resolutions: Sequence[Resolution], known: ResolutionVersions) -> list[Resolution]:
+    """Return the versions that are not known by their number, of several with one number the first."""
+    fresh: dict[tuple[MarketId, int], Resolution] = {}
+    for resolution in resolutions:
+        key = (resolution.market_id, resolution.version)
+        if resolution.version not in known[resolution.market_id]:
+            fresh.setdefault(key, resolution)
+    return [fresh[key] for key in sorted(fresh)]
+
+
 def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution], at: datetime) -> None:
     """Write these versions, learnt at this time, and the head that covers them."""
-    rows: TableRows = [
-        attributes_of(resolution, *FIELDS)
-        | {"learnt_at": at, "hash": digest({"learnt_at": at, **plain_value(resolution)})}
-        for resolution in resolutions
-    ]
+    rows = TableRows()
+    members = []
+    for resolution in resolutions:
+        fact = digest({"learnt_at": at, **plain_value(resolution)})
+        members.append([resolution.market_id, resolution.version, fact])
+        rows.append(attributes_of(resolution, *FIELDS) | {"learnt_at": at, "hash": fact})
     insert_rows(connection, ResolutionRow.__table__, rows)
-    sealed = [[row["market_id"], row["version"], row["hash"]] for row in rows]
-    add_head(connection, at, {"resolution": sealed})
+    add_head(connection, at, {"resolution": members})
 
 
 def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[str, str] | None:
-    """Why a resolution is not stored, as a code and in words; None where it may be."""
+    """Return why a resolution is not stored, as a code and in words; None where it may be."""
     if resolution.payout is not None and not 0 <= resolution.payout <= ONE:
         return "bad_payout", f"a share pays from 0 to 1, not {decimal(resolution.payout)}"
     if resolution.version < 1:
@@ -85,20 +107,21 @@ def _quarantined(resolution: Resolution, code: str, reason: str) -> QuarantinedR
 
 
 def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
-    """Those of these markets whose end was set aside before, as disputed or not yet agreed on."""
-    venues, own = (
-        {market_id.partition(":")[0] for market_id in ids},
-        {market_id.partition(":")[2] for market_id in ids},
-    )
-    waiting = select(QuarantineRow.venue, QuarantineRow.record).where(
-        QuarantineRow.kind == "resolution", col(QuarantineRow.venue).in_(sorted(venues))
-    )
-    rows = [
-        row
-        for some in batches(sorted(own))
-        for row in connection.execute(waiting.where(col(QuarantineRow.record).in_(some)))
-    ]
-    return {MarketId(f"{venue}:{record}") for venue, record in rows}
+    """Return those of these markets whose end was set aside before, as disputed or not yet agreed on."""
+    venues = set[str]()
+    records = set[str]()
+    for market in ids:
+        venue, _, record = market.partition(":")
+        venues.add(venue)
+        records.add(record)
+
+    waited = set[MarketId]()
+    waiting = select(QuarantineRow.venue, QuarantineRow.record).where(QuarantineRow.kind == "resolution")
+    waiting = waiting.where(col(QuarantineRow.venue).in_(sorted(venues)))
+    for batch in batches(sorted(records)):
+        for venue, record in connection.execute(waiting.where(col(QuarantineRow.record).in_(batch))):
+            waited.add(MarketId(f"{venue}:{record}"))
+    return waited
 
 
 def _changed_payouts(
@@ -108,8 +131,9 @@ def _changed_payouts(
 
     After a person's decision the venue's own word is the next version, whatever it pays: it has the last one.
     """
+    last = {resolution.market_id: resolution for resolution in resolutions}
     fresh = []
-    for market, resolution in sorted({one.market_id: one for one in resolutions}.items()):
+    for market, resolution in sorted(last.items()):
         newest = max(known[market].values(), key=lambda version: version.version, default=None)
         if newest is None:
             known_at = at if market in late else resolution.known_at

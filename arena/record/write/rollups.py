@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, func, insert
+from sqlalchemy import Connection, case, func, insert
 
 from arena.record.schema.cohort import CohortRow, SnapshotRow
 from arena.record.schema.scores import RollupRow
+from arena.record.schema.statements import attributes_of
 from arena.record.schema.typed import clause, col, delete, select
 from arena.record.schema.world import ResolutionRow
 from markets.hashes import canonical
@@ -24,9 +25,6 @@ COUNT_RESOLUTIONS = select(
     func.coalesce(func.sum(case((col(ResolutionRow.known_at) > NEWEST, 1), else_=0)), 0),
     NEWEST,
 )
-ROLLUP_BY_NAME = select(RollupRow.basis, RollupRow.made_at, RollupRow.body).where(
-    RollupRow.name == bindparam("name")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,36 +38,42 @@ class Rollup:
 
 
 def scores_basis(connection: Connection) -> str:
-    """What scores are computed from: the resolutions, of which another one changes this text.
+    """Return what scores are computed from: the resolutions, of which another one changes this text.
 
     Those that count only after the newest snapshot change it once more when a later one is taken.
     """
     count, last, ahead, newest = connection.execute(COUNT_RESOLUTIONS).one()
-    return f"{count} ends, the last is {last}" + (f"; {ahead} count after {newest}" if ahead else "")
+    basis = f"{count} ends, the last is {last}"
+    if ahead:
+        basis += f"; {ahead} count after {newest}"
+    return basis
 
 
 def read_basis(connection: Connection, name: str) -> str | None:
-    """What a rollup was computed from; None where there is none."""
-    found: str | None = connection.scalar(select(RollupRow.basis).where(RollupRow.name == name))
-    return found
+    """Return what a rollup was computed from; None where there is none."""
+    basis: str | None = connection.scalar(select(RollupRow.basis).where(RollupRow.name == name))
+    return basis
 
 
 def read_rollup_text(connection: Connection, name: str) -> str | None:
-    """A cached value as its text; None where there is none."""
-    found: str | None = connection.scalar(select(RollupRow.body).where(RollupRow.name == name))
-    return found
+    """Return a cached value as its text; None where there is none."""
+    body: str | None = connection.scalar(select(RollupRow.body).where(RollupRow.name == name))
+    return body
 
 
 def read_rollup(connection: Connection, name: str) -> Rollup | None:
-    """What was computed last under a name."""
-    row = connection.execute(ROLLUP_BY_NAME, {"name": name}).one_or_none()
+    """Return what was computed last under a name."""
+    query = select(RollupRow.basis, RollupRow.made_at, RollupRow.body).where(RollupRow.name == name)
+    row = connection.execute(query).one_or_none()
     return None if row is None else Rollup(name, row.basis, row.made_at, json.loads(row.body))
 
 
 def put_rollups(connection: Connection, rollups: Sequence[Rollup]) -> None:
-    """Write them in place of what was there under their names."""
-    connection.execute(delete(RollupRow).where(col(RollupRow.name).in_([each.name for each in rollups])))
-    rows = [
-        {"name": x.name, "basis": x.basis, "made_at": x.made_at, "body": canonical(x.body)} for x in rollups
-    ]
+    """Write values in place of what was there under their names."""
+    names = []
+    rows = []
+    for rollup in rollups:
+        names.append(rollup.name)
+        rows.append(attributes_of(rollup, "name", "basis", "made_at") | {"body": canonical(rollup.body)})
+    connection.execute(delete(RollupRow).where(col(RollupRow.name).in_(names)))
     connection.execute(insert(RollupRow.__table__), rows)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, func
 
 from arena.errors import ArenaError
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.statements import BATCH, attributes_of, batches, insert_lines, insert_one
+from arena.record.schema.statements import attributes_of, batches, insert_lines, insert_one
 from arena.record.schema.typed import clause, col, joined, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow, SightingRow, SyncRow
 from arena.record.write.heads import add_head
@@ -65,7 +65,7 @@ def add_catalogue(
     left_out: Mapping[str, int] = NOTHING,
     rejected: int | None = None,
 ) -> SyncResult:
-    """The catalogue of all that was wanted as it was read at an instant, and what of it was quarantined.
+    """Add the catalogue of all that was wanted as it was read at an instant, and what was quarantined.
 
     The sync is a witness for the prices of that instant. Those of any other are stored each by itself.
     `left_out` are open markets that are no question, by reason; `rejected` is how many of its records were
@@ -73,51 +73,67 @@ def add_catalogue(
     `progress` is called with how many of how many markets are stored.
     """
     quarantine_records(connection, quarantined, at)
-    mine = SyncRow.venue == source.venue
-    syncs = select(SyncRow.__table__).where(mine).order_by(col(SyncRow.number).desc())
-    last = connection.execute(syncs.limit(1)).first()
+    syncs = select(SyncRow.__table__).where(SyncRow.venue == source.venue)
+    last = connection.execute(syncs.order_by(col(SyncRow.number).desc()).limit(1)).first()
     if last is not None and last.at >= at:
         message = f"{source.venue} was read at {last.at:%Y-%m-%d %H:%M:%S} UTC, not before {at:%H:%M:%S}"
         raise ArenaError("not_newer", message, "check this machine's clock, then read it again")
+
     listings = list({listing.market.id: listing for listing in listings}.values())
-    counts, seen = Counter[str](), dict[MarketId, str]()
-    for number, batch in enumerate(batches(listings), 1):
-        now = [listing for listing in batch if listing.quote and listing.quote.at == at]
-        others = [listing for listing in batch if listing.quote and listing.quote.at != at]
-        read = add_pages(connection, batch, at, listed=True)
-        written = add_quotes(connection, now)
-        prices = {*written.fresh, *add_quotes(connection, others, each=True).fresh}
-        changed, unchanged = len(read.fresh) - len(read.new), len(batch) - len(prices.union(read.fresh))
-        counts.update(new=len(read.new), changed=changed, quotes=len(prices), unchanged=unchanged)
-        seen |= written.hashes
-        progress(min(number * BATCH, len(listings)), len(listings))
+    counts = Counter[str]()
+    seen = dict[MarketId, str]()
+    done = 0
+    for batch in batches(listings):
+        seen |= _add_batch(connection, batch, at, counts)
+        done += len(batch)
+        progress(done, len(listings))
+
     before = quoted_markets(connection, source.venue)
-    count = len(quarantined) if rejected is None else rejected
-    told = {"left_out": canonical(dict(left_out)), "rejected": count}
+    rejected_count = len(quarantined) if rejected is None else rejected
+    told = {"left_out": canonical(dict(left_out)), "rejected": rejected_count}
     number, sync_hash = _add_sync(connection, source, at, seen, before, last, told)
-    return SyncResult(
-        number=number,
-        at=at,
-        markets=len(listings),
-        **counts,
-        gone=tuple(page.id for page in _wanted_ones(connection, sorted(before - seen.keys()), wanted)),
-        hash=sync_hash,
-    )
+
+    gone = _wanted_pages(connection, sorted(before - seen.keys()), wanted)
+    gone_ids = tuple(page.id for page in gone)
+    return SyncResult(number, at, markets=len(listings), **counts, gone=gone_ids, hash=sync_hash)
 
 
-def _wanted_ones(
-    connection: Connection, markets: Sequence[str], wanted: CatalogueFilter
-) -> tuple[Market, ...]:
+def _add_batch(
+    connection: Connection, batch: Sequence[Listing], at: datetime, counts: Counter[str]
+) -> Mapping[MarketId, str]:
+    """Write what is new of some markets, count it, and return the hashes of the prices of that instant."""
+    now = list[Listing]()
+    others = list[Listing]()
+    for listing in batch:
+        if listing.quote:
+            kind = now if listing.quote.at == at else others
+            kind.append(listing)
+
+    pages = add_pages(connection, batch, at, listed=True)
+    quotes = add_quotes(connection, now)
+    other_quotes = add_quotes(connection, others, each=True)
+
+    priced = {*quotes.fresh, *other_quotes.fresh}
+    counts["new"] += len(pages.new)
+    counts["changed"] += len(pages.fresh) - len(pages.new)
+    counts["quotes"] += len(priced)
+    counts["unchanged"] += len(batch) - len(priced.union(pages.fresh))
+    return quotes.hashes
+
+
+def _wanted_pages(connection: Connection, markets: Sequence[str], wanted: CatalogueFilter) -> list[Market]:
     """Return the last known pages of those of these markets that a venue was asked for."""
-    found: list[Market] = []
-    for some in batches(markets):
-        pages = newest_rows(connection, MarketVersionRow, list(some), "version", *PAGE_FIELDS)
-        prices = newest_rows(connection, QuoteRow, list(some), "at", *QUOTE_FIELDS)
-        for market_id in (MarketId(market) for market in some if market in pages):
-            page = Market(market_id, **attributes_of(pages[market_id], *PAGE_FIELDS))
-            if wanted.admits(page, quote_of(prices[market_id]) if market_id in prices else None):
-                found.append(page)
-    return tuple(found)
+    pages: list[Market] = []
+    for batch in batches(markets):
+        rows = newest_rows(connection, MarketVersionRow, list(batch), "version", *PAGE_FIELDS)
+        prices = newest_rows(connection, QuoteRow, list(batch), "at", *QUOTE_FIELDS)
+        for market in batch:
+            if market in rows:
+                page = Market(MarketId(market), **attributes_of(rows[market], *PAGE_FIELDS))
+                quote = quote_of(prices[market]) if market in prices else None
+                if wanted.admits(page, quote):
+                    pages.append(page)
+    return pages
 
 
 def count_known_open(
@@ -138,26 +154,33 @@ def count_known_open(
     for some in batches(missing):
         resolved = select(ResolutionRow.market_id).where(col(ResolutionRow.market_id).in_(some))
         ended.update(connection.scalars(resolved))
-    pages = _wanted_ones(connection, [market for market in missing if market not in ended], wanted)
+    pages = _wanted_pages(connection, [market for market in missing if market not in ended], wanted)
     still_open = [page for page in pages if page.closes_at > at]
     return held, held + len(still_open)
 
 
 def last_synced_at(connection: Connection, source: VenueSource) -> datetime | None:
-    """When a venue was last read."""
+    """Return when a venue was last read."""
     last = select(func.max(SyncRow.at)).where(SyncRow.venue == source.venue)
     return connection.execute(last).scalar_one_or_none()
 
 
 def markets_gone_since(connection: Connection, since: datetime) -> list[MarketId]:
-    """Markets that lost their price since then, have none again, and of which no end is known."""
-    last = select(SightingRow.market_id, func.max(SyncRow.at).label("at")).select_from(SIGHTINGS)
-    newest = last.group_by(SightingRow.market_id).subquery()
-    same = (SightingRow.market_id == newest.c.market_id) & (SyncRow.at == newest.c.at)
-    rows = select(SightingRow.market_id).select_from(SIGHTINGS.join(newest, clause(same)))
-    ended = select(ResolutionRow.market_id)
-    gone = (SightingRow.quoted == 0, SyncRow.at >= since, col(SightingRow.market_id).not_in(ended))
-    return sorted(MarketId(market) for market in connection.scalars(rows.where(*gone)))
+    """Return the markets that lost their price since then, have none again, and have no known end."""
+    last = (
+        select(SightingRow.market_id, func.max(SyncRow.at).label("at"))
+        .select_from(SIGHTINGS)
+        .group_by(SightingRow.market_id)
+        .subquery()
+    )
+    is_last = (SightingRow.market_id == last.c.market_id) & (SyncRow.at == last.c.at)
+    query = (
+        select(SightingRow.market_id)
+        .select_from(SIGHTINGS.join(last, clause(is_last)))
+        .where(SightingRow.quoted == 0, SyncRow.at >= since)
+        .where(col(SightingRow.market_id).not_in(select(ResolutionRow.market_id)))
+    )
+    return sorted(MarketId(market) for market in connection.scalars(query))
 
 
 def _add_sync(
@@ -169,24 +192,43 @@ def _add_sync(
     last: Row[Any] | None,
     told: Mapping[str, object],
 ) -> tuple[int, str]:
-    """The sync, and where its markets with a price differ from those before; its number and hash."""
+    """Add a sync, and where its markets with a price differ from those before; return its number and hash."""
+    number = 1
+    previous = ""
+    if last is not None:
+        number = last.number + 1
+        previous = last.hash
+
     turned = {market: int(market in seen) for market in sorted(seen.keys() ^ before)}
-    number, previous = (1, "") if last is None else (last.number + 1, last.hash)
-    fact = {"venue": source.venue, "stamp": source.stamp, "number": number, "at": at, "markets": len(seen)}
-    fact |= {"seen": plain_digest(seen)}
-    sealed = digest(fact | {"previous": previous, "sightings": turned})
-    sync_id = insert_one(connection, SyncRow.__table__, **fact, **told, hash=sealed)
+    fact = {
+        "venue": source.venue,
+        "stamp": source.stamp,
+        "number": number,
+        "at": at,
+        "markets": len(seen),
+        "seen": plain_digest(seen),
+    }
+    sync_hash = digest(fact | {"previous": previous, "sightings": turned})
+    sync_id = insert_one(connection, SyncRow.__table__, **fact, **told, hash=sync_hash)
+
     lines = [(sync_id, market, quoted) for market, quoted in turned.items()]
     insert_lines(connection, SightingRow.__table__, ("sync_id", "market_id", "quoted"), lines)
-    add_head(connection, at, {"sync": [[source.venue, number, sealed]]})
-    return number, sealed
+    add_head(connection, at, {"sync": [[source.venue, number, sync_hash]]})
+    return number, sync_hash
 
 
 def quoted_markets(connection: Connection, venue: str, number: int | None = None) -> set[str]:
-    """The markets that had a price at a venue's sync of this number, or when it was last read."""
+    """Return the markets that had a price at a venue's sync of this number, or when it was last read."""
     last = select(SightingRow.market_id, func.max(SyncRow.number).label("number")).select_from(SIGHTINGS)
-    until = (SyncRow.venue == venue, number is None or SyncRow.number <= number)
-    newest = last.where(*until).group_by(SightingRow.market_id).subquery()
-    same = (SightingRow.market_id == newest.c.market_id) & (SyncRow.number == newest.c.number)
-    rows = select(SightingRow.market_id).select_from(SIGHTINGS.join(newest, clause(same)))
-    return set(connection.scalars(rows.where(SyncRow.venue == venue, SightingRow.quoted == 1)))
+    last = last.where(SyncRow.venue == venue).group_by(SightingRow.market_id)
+    if number is not None:
+        last = last.where(SyncRow.number <= number)
+
+    newest = last.subquery()
+    is_newest = (SightingRow.market_id == newest.c.market_id) & (SyncRow.number == newest.c.number)
+    query = (
+        select(SightingRow.market_id)
+        .select_from(SIGHTINGS.join(newest, clause(is_newest)))
+        .where(SyncRow.venue == venue, SightingRow.quoted == 1)
+    )
+    return set(connection.scalars(query))

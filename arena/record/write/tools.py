@@ -18,12 +18,12 @@ LATE = "the round is over"
 
 
 def request_key(agent: str, tool: str, request: str) -> str:
-    """What makes two requests of a round the same."""
+    """Return a hash of what makes two requests of a round the same."""
     return digest([agent, tool, request])
 
 
 def read_tool_text(connection: Connection, round_id: int, key: str) -> str | None:
-    """What was told to a request of a round, if it was asked."""
+    """Return what was told to a request of a round, if it was asked."""
     query = select(ToolResultRow.text).where(ToolResultRow.round_id == round_id, ToolResultRow.key == key)
     return connection.scalar(query)
 
@@ -36,18 +36,27 @@ def add_tool_result(
     result: ToolResult,
     at: datetime,
 ) -> str:
-    """What is told to a request by agent, tool and words: this, unless another process was first.
+    """Keep what is told to a request by agent, tool and words, unless another process was first; return it.
 
     `place` is cohort and round. Once that is over nothing is told any more: nobody would verify it.
     """
     over = connection.scalar(select(RoundRow.done).where(RoundRow.id == round_id).with_for_update())
     key = request_key(*request)
-    if (known := read_tool_text(connection, round_id, key)) is not None:
+    known = read_tool_text(connection, round_id, key)
+    if known is not None:
         return known
     if over:
         raise LookupError(LATE)
-    row: dict[str, Any] = dict(zip(("agent", "tool", "request"), request, strict=True))
-    row |= {"text": result.text, "sources": canonical(result.sources), "withheld": canonical(result.withheld)}
+
+    agent, tool, words = request
+    row: dict[str, Any] = {
+        "agent": agent,
+        "tool": tool,
+        "request": words,
+        "text": result.text,
+        "sources": canonical(result.sources),
+        "withheld": canonical(result.withheld),
+    }
     fact = row | {"cohort": place[0], "round": place[1], "fetched_at": plain_value(at), "key": key}
     own = {"round_id": round_id, "fetched_at": at, "key": key, "hash": digest(fact)}
     insert_one(connection, ToolResultRow.__table__, **row, **own)
@@ -55,22 +64,32 @@ def add_tool_result(
 
 
 def read_listed(connection: Connection, round_id: int) -> set[str]:
-    """The addresses of all articles that tools have told of in a round."""
+    """Return the addresses of all articles that tools have told of in a round."""
+    addresses = set[str]()
     query = select(ToolResultRow.sources).where(ToolResultRow.round_id == round_id)
-    return {each["url"] for text in connection.scalars(query) for each in json.loads(text)}
+    for sources in connection.scalars(query):
+        addresses.update(source["url"] for source in json.loads(sources))
+    return addresses
 
 
 def read_notes(connection: Connection, cohort_id: int, agent: str, before: int) -> str:
-    """The last notes that an agent of a cohort wrote before a round; nothing where it wrote none."""
-    query = select(ToolResultRow.request).select_from(joined(ToolResultRow, RoundRow))
-    query = query.where(RoundRow.cohort_id == cohort_id, RoundRow.number < before)
-    query = query.where(ToolResultRow.agent == agent, ToolResultRow.tool == NOTES)
-    newest = query.order_by(col(RoundRow.number).desc(), col(ToolResultRow.id).desc())
-    return next(filter(None, map(_noted, connection.scalars(newest))), "")
+    """Return the last notes that an agent of a cohort wrote before a round; empty where it wrote none."""
+    query = (
+        select(ToolResultRow.request)
+        .select_from(joined(ToolResultRow, RoundRow))
+        .where(RoundRow.cohort_id == cohort_id, RoundRow.number < before)
+        .where(ToolResultRow.agent == agent, ToolResultRow.tool == NOTES)
+        .order_by(col(RoundRow.number).desc(), col(ToolResultRow.id).desc())
+    )
+    for request in connection.scalars(query):
+        notes = _noted(request)
+        if notes:
+            return notes
+    return ""
 
 
 def _noted(request: str) -> str:
-    """The notes in a request, which a model may have written in any form."""
+    """Return the notes in a request, which a model may have written in any form."""
     try:
         value = json.loads(request)
     except ValueError:
@@ -80,12 +99,15 @@ def _noted(request: str) -> str:
 
 
 def read_recorded(connection: Connection, at: datetime, key: str) -> ToolResult | None:
-    """What was told to a request in a round at an instant, in whichever cohort."""
-    query = select(ToolResultRow.text, ToolResultRow.sources, ToolResultRow.withheld)
-    query = query.select_from(joined(ToolResultRow, RoundRow, CohortRow))
-    query = query.where(RoundRow.at == at, ToolResultRow.key == key).order_by(CohortRow.number).limit(1)
-    row = connection.execute(query).one_or_none()
+    """Return what was told to a request in a round at an instant, in whichever cohort."""
+    query = (
+        select(ToolResultRow.text, ToolResultRow.sources, ToolResultRow.withheld)
+        .select_from(joined(ToolResultRow, RoundRow, CohortRow))
+        .where(RoundRow.at == at, ToolResultRow.key == key)
+        .order_by(CohortRow.number)
+    )
+    row = connection.execute(query.limit(1)).one_or_none()
     if row is None:
         return None
-    sources = tuple(ToolSource(**each) for each in json.loads(row.sources))
+    sources = tuple(ToolSource(**source) for source in json.loads(row.sources))
     return ToolResult(row.text, sources, json.loads(row.withheld))

@@ -80,7 +80,7 @@ class TurnJob:
 
     @property
     def lock(self) -> str:
-        """Of jobs with the same lock only one waits in the queue."""
+        """Return the lock of the job: of jobs with the same one only one waits in the queue."""
         return f"{self.cohort}/{self.round}/{self.agent}"
 
 
@@ -88,7 +88,7 @@ PlayTurn = Callable[[TurnJob], Awaitable[None]]
 
 
 def queue_address(database: str) -> str:
-    """The address of the PostgreSQL that a record is on."""
+    """Return the address of the PostgreSQL that a record is on."""
     url = url_of(database)
     if url.get_backend_name() != "postgresql":
         words = "workers take their turns from PostgreSQL, and this record is a file"
@@ -102,7 +102,7 @@ def queue_address(database: str) -> str:
 
 @asynccontextmanager
 async def open_queue(database: str) -> AsyncIterator[App]:
-    """The queue beside a record on PostgreSQL; its tables are made where they are missing."""
+    """Open the queue beside a record on PostgreSQL; its tables are made where they are missing."""
     for name in ("procrastinate", "psycopg.pool"):  # who plays a job tells what goes wrong in it
         logging.getLogger(name).setLevel(logging.CRITICAL)
     address = queue_address(database)
@@ -124,7 +124,8 @@ def upgrade_queue(database: str, make: bool = False) -> bool:
 
     Where there are none they are made, if so wished. Each step is whole or not done.
     """
-    engine, changed = connect(database), False
+    changed = False
+    engine = connect(database)
     try:
         while _take_step(engine, make):
             changed = True
@@ -142,7 +143,8 @@ def _take_step(engine: Engine, make: bool) -> bool:
         connection.exec_driver_sql(LOCK_SCHEMA)
         version = _version(connection)
         if version is None and make:
-            reached, statements = newest, str(SchemaManager.get_schema())
+            reached = newest
+            statements = str(SchemaManager.get_schema())
         elif version is None or version == newest:
             return False
         elif version > newest:
@@ -165,13 +167,15 @@ def _take_step(engine: Engine, make: bool) -> bool:
 
 
 def _version(connection: Connection) -> str | None:
-    """The version of the queue's tables; None where there are none."""
+    """Return the version of the queue's tables; None where there are none."""
     there = {name for (name,) in connection.exec_driver_sql(READ_FUNCTIONS)}
     if not there:
         return None
     comment = connection.exec_driver_sql(READ_COMMENT).scalar()
-    if found := VERSION.fullmatch(comment or ""):
-        return found[0]
+    written = VERSION.fullmatch(comment or "")
+    if written:
+        return written[0]
+
     known = next((version for name, version in VERSION_BY_FUNCTION.items() if name in there), None)
     if known is None:
         message = "the queue's tables are of a procrastinate before 3.1, which no arena made"
@@ -198,7 +202,7 @@ def _job(app: App, turn: TurnJob) -> Job:
 
 
 async def open_locks(app: App, turns: Sequence[TurnJob]) -> set[str]:
-    """The locks of those turns that wait in the queue or are being played."""
+    """Return the locks of those turns that wait in the queue or are being played."""
     rows = await app.connector.execute_query_all_async(
         OPEN_JOBS, queue=QUEUE, locks=[turn.lock for turn in turns]
     )
@@ -263,6 +267,6 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
 
 
 def _handle_stray_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What no task waits for any more is told, but not that the database was away."""
+    """Tell of what no task waits for any more, but not that the database was away."""
     if not isinstance(context.get("exception"), ConnectorException):
         loop.default_exception_handler(context)

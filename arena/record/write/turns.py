@@ -103,26 +103,25 @@ def _hold_of(round_id: int, claim: Any) -> Hold:
 
 
 def _new_claims(connection: Connection, ids: Sequence[int], claimant: Mapping[str, object]) -> dict[int, int]:
-    """Claims on turns that nobody ever held. On a server another may come first between look and write."""
+    """Claim turns that nobody ever held. On a server another may come first between look and write."""
     if not ids:
         return {}
-    connection.execute(NEW_CLAIMS, [{**claimant, "entrant": each} for each in ids])
-    mine = (
-        ids
-        if connection.dialect.name == "sqlite"
-        else connection.scalars(OWN_CLAIMS, {**claimant, "ids": ids}).all()
-    )
-    return dict.fromkeys(mine, 1)
+
+    connection.execute(NEW_CLAIMS, [{**claimant, "entrant": entrant_id} for entrant_id in ids])
+    own = ids
+    if connection.dialect.name != "sqlite":
+        own = connection.scalars(OWN_CLAIMS, {**claimant, "ids": ids}).all()
+    return dict.fromkeys(own, 1)
 
 
 def _take_over(
     connection: Connection, tokens: Mapping[int, int], claimant: Mapping[str, object]
 ) -> dict[int, int]:
-    """Claims that others had, by entrant with their tokens; those whose turns are in are left alone."""
+    """Take claims that others had, and return the new tokens; those whose turns are in are left alone."""
     played = set(connection.scalars(PLAYED_TURNS, {"round": claimant["round"], "ids": list(tokens)}))
-    taken = {each: token + 1 for each, token in tokens.items() if each not in played}
+    taken = {entrant_id: token + 1 for entrant_id, token in tokens.items() if entrant_id not in played}
     if taken:
-        connection.execute(TAKE_CLAIM, [{**claimant, "entrant": each} for each in taken])
+        connection.execute(TAKE_CLAIM, [{**claimant, "entrant": entrant_id} for entrant_id in taken])
     return taken
 
 
@@ -141,6 +140,8 @@ def renew_claims(connection: Connection, round_id: int, tokens: Mapping[int, int
 
 
 FILL_FIELDS = tuple(name for name in Fill.__dataclass_fields__ if name != "levels")
+LEVEL_FIELDS = tuple(FillLevel.__dataclass_fields__)
+REJECTION_FIELDS = tuple(Rejection.__dataclass_fields__)
 TURN_COLUMNS = ("status", "note", "cash", "orders", "repaired", "reader", "code_version", "hash")
 
 OF_TURN = ("turn_id", "position")
@@ -164,45 +165,157 @@ def add_turns(
     claimed: Sequence[TurnUnderClaim],
     version: str,
 ) -> dict[int, Turn]:
-    """Turns of one round in the caller's transaction; those whose claim was lost to another are left out.
+    """Add turns of one round whose claims still hold, in the caller's transaction; return them by entrant.
 
-    `place` is the number of cohort and round, `version` that of the code. What is written, by entrant.
-    Claims on turns that failed end with that, so that anyone may try them again; each failure is kept.
+    `place` is the number of cohort and round, `version` that of the code. Claims on turns that failed end
+    with that, so that anyone may try them again; each failure is kept.
     """
-    mine = {"round_id": round_id, "ids": [each.entrant_id for each in claimed]}
-    tokens = dict(connection.execute(TOKENS, mine).all())
-    turns = {
-        each.entrant_id: _without_failed(each.turn)
-        for each in claimed
-        if tokens.get(each.entrant_id) == each.token
-    }
-    lines = {entrant_id: _turn_line(place, turn, version) for entrant_id, turn in turns.items()}
-    known = _turn_ids(connection, round_id, turns)
-    for entrant_id in known:
-        row = dict(zip(TURN_COLUMNS, lines[entrant_id], strict=True))
-        connection.execute(update(TurnRow).where(TurnRow.id == known[entrant_id]).values(**row))
-    fresh = [(round_id, entrant_id, *line) for entrant_id, line in lines.items() if entrant_id not in known]
-    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_COLUMNS), fresh)
-    ids = _turn_ids(connection, round_id, turns) if fresh else known
+    held = _held_claims(connection, round_id, claimed)
+    turns = {}
+    for claim in held:
+        turns[claim.entrant_id] = _without_failed(claim.turn)
+
+    ids = _put_turns(connection, round_id, place, turns, version)
     placed = [(ids[entrant_id], turn) for entrant_id, turn in turns.items()]
-    forecasts = [
-        (turn_id, f.market_id, f.millionths, f.stage, f.reason)
-        for turn_id, turn in placed
-        for f in turn.decision.forecasts
-    ]
-    columns = ("turn_id", "market_id", "probability", "stage", "reason")
-    insert_lines(connection, ForecastRow.__table__, columns, forecasts)
-    rejections = [
-        ((turn_id, n), rejection) for turn_id, turn in placed for n, rejection in enumerate(turn.rejections)
-    ]
-    insert_facts(connection, RejectionRow, OF_TURN, rejections, [*Rejection.__dataclass_fields__])
+    _add_forecasts(connection, placed)
+    _add_rejections(connection, placed)
     _add_second_quotes(connection, placed)
     _add_fills(connection, placed)
     add_entries(connection, {entrant_id: turn.entries for entrant_id, turn in turns.items() if turn.entries})
-    failed = [x for x in claimed if x.entrant_id in turns and x.turn.decision.status == "failed"]
+
+    failed = [claim for claim in held if claim.turn.decision.status == "failed"]
     _add_attempts(connection, round_id, place, failed, version)
-    release_claims(connection, round_id, [each.entrant_id for each in failed])
+    release_claims(connection, round_id, [claim.entrant_id for claim in failed])
     return turns
+
+
+TOKENS = (
+    select(ClaimRow.entrant_id, ClaimRow.token)
+    .join(RoundRow, RoundRow.id == ClaimRow.round_id)
+    .where(ClaimRow.round_id == ROUND_ID, col(ClaimRow.entrant_id).in_(IDS), RoundRow.done == 0)
+    .order_by(ClaimRow.entrant_id)
+    .with_for_update(of=ClaimRow.__table__)
+)
+
+
+def _held_claims(
+    connection: Connection, round_id: int, claimed: Sequence[TurnUnderClaim]
+) -> list[TurnUnderClaim]:
+    """Return the turns whose claims were not lost to another, and keep them until the transaction ends."""
+    wanted = {"round_id": round_id, "ids": [claim.entrant_id for claim in claimed]}
+    tokens = dict(connection.execute(TOKENS, wanted).all())
+    return [claim for claim in claimed if tokens.get(claim.entrant_id) == claim.token]
+
+
+def _without_failed(turn: Turn) -> Turn:
+    """Return a turn; of a failed one only its note: it may be played again, and facts can't be taken back."""
+    if turn.decision.status != "failed":
+        return turn
+    decision = Decision(status="failed", note=turn.decision.note)
+    return Turn(turn.entrant, turn.cash, decision, settings=turn.settings)
+
+
+def _put_turns(
+    connection: Connection, round_id: int, place: tuple[int, int], turns: Mapping[int, Turn], version: str
+) -> dict[int, int]:
+    """Add the rows of turns, or change those of turns that had failed; return their ids by entrant."""
+    known = _turn_ids(connection, round_id, turns)
+    fresh = []
+    for entrant_id, turn in turns.items():
+        line = _turn_line(place, turn, version)
+        if entrant_id in known:
+            row = dict(zip(TURN_COLUMNS, line, strict=True))
+            connection.execute(update(TurnRow).where(TurnRow.id == known[entrant_id]).values(**row))
+        else:
+            fresh.append((round_id, entrant_id, *line))
+
+    insert_lines(connection, TurnRow.__table__, ("round_id", "entrant_id", *TURN_COLUMNS), fresh)
+    return _turn_ids(connection, round_id, turns) if fresh else known
+
+
+def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
+    """Return the values of a turn's row."""
+    decision = turn.decision
+    orders = orders_text(decision)
+    repaired = canonical(decision.repaired)
+    turn_hash = sha256(turn_text(*place, turn, orders))
+    return decision.status, decision.note, turn.cash, orders, repaired, turn.reader, version, turn_hash
+
+
+TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(
+    TurnRow.round_id == ROUND_ID, col(TurnRow.entrant_id).in_(IDS)
+)
+
+
+def _turn_ids(connection: Connection, round_id: int, turns: Mapping[int, Turn]) -> dict[int, int]:
+    """Return the ids of those of these turns that have a row, by entrant."""
+    return dict(connection.execute(TURN_IDS, {"round_id": round_id, "ids": list(turns)}).all())
+
+
+PlacedTurns = Sequence[tuple[int, Turn]]
+"""Turns with the ids of their rows."""
+FORECAST_COLUMNS = ("turn_id", "market_id", "probability", "stage", "reason")
+
+
+def _add_forecasts(connection: Connection, placed: PlacedTurns) -> None:
+    lines = []
+    for turn_id, turn in placed:
+        for stated in turn.decision.forecasts:
+            line = (turn_id, stated.market_id, stated.millionths, stated.stage, stated.reason)
+            lines.append(line)
+    insert_lines(connection, ForecastRow.__table__, FORECAST_COLUMNS, lines)
+
+
+def _add_rejections(connection: Connection, placed: PlacedTurns) -> None:
+    rows = []
+    for turn_id, turn in placed:
+        for position, rejection in enumerate(turn.rejections):
+            rows.append(((turn_id, position), rejection))
+    insert_facts(connection, RejectionRow, OF_TURN, rows, REJECTION_FIELDS)
+
+
+SECOND_QUOTE_COLUMNS = ("turn_id", "taken_at", "market_id", "quote_id", "quoted_at")
+
+
+def _add_second_quotes(connection: Connection, placed: PlacedTurns) -> None:
+    for turn_id, turn in placed:
+        if turn.second is None:
+            continue
+
+        quotes = add_quote_rows(connection, [*turn.second])
+        lines: list[TableLine] = []
+        for listing in turn.second:
+            market = listing.market.id
+            quote_id = None
+            quoted_at = None
+            if listing.quote:
+                quote_id = quotes[market][1]
+                quoted_at = listing.quote.at
+            lines.append((turn_id, turn.second.seen_at, market, quote_id, quoted_at))
+        insert_lines(connection, SecondQuoteRow.__table__, SECOND_QUOTE_COLUMNS, lines)
+
+
+FILL_IDS = select(FillRow.id, FillRow.turn_id, FillRow.position).where(col(FillRow.turn_id).in_(IDS))
+
+
+def _add_fills(connection: Connection, placed: PlacedTurns) -> None:
+    fills = {}
+    rows = []
+    for turn_id, turn in placed:
+        for position, fill in enumerate(turn.fills):
+            fills[turn_id, position] = fill
+            rows.append(((turn_id, position, fill_hash(fill)), fill))
+    if not fills:
+        return
+
+    insert_facts(connection, FillRow, (*OF_TURN, "hash"), rows, FILL_FIELDS)
+
+    turn_ids = {turn_id for turn_id, _ in fills}
+    levels = []
+    for fill_id, turn_id, position in connection.execute(FILL_IDS, {"ids": sorted(turn_ids)}).all():
+        for place, level in enumerate(fills[turn_id, position].levels):
+            levels.append(((fill_id, place), level))
+    insert_facts(connection, FillLevelRow, ("fill_id", "position"), levels, LEVEL_FIELDS)
 
 
 LAST_ATTEMPTS = (
@@ -219,81 +332,22 @@ def _add_attempts(
     failed: Sequence[TurnUnderClaim],
     version: str,
 ) -> None:
+    """Keep the failures of turns, each with the next number."""
     if not failed:
         return
-    ids = [each.entrant_id for each in failed]
+
+    ids = [claim.entrant_id for claim in failed]
     last = dict(connection.execute(LAST_ATTEMPTS, {"round_id": round_id, "ids": ids}).all())
     rows = TableRows()
-    for each in failed:
-        number = last.get(each.entrant_id, 0) + 1
-        row = {"number": number, "note": each.turn.decision.note}
-        row |= {"at": each.ended_at, "code_version": version}
-        whose = {"cohort": place[0], "round": place[1], "entrant": each.turn.entrant}
-        key = {"round_id": round_id, "entrant_id": each.entrant_id, "hash": digest(row | whose)}
-        rows.append(row | key)
+    for claim in failed:
+        turn = claim.turn
+        attempt = {
+            "number": last.get(claim.entrant_id, 0) + 1,
+            "note": turn.decision.note,
+            "at": claim.ended_at,
+            "code_version": version,
+        }
+        whose = {"cohort": place[0], "round": place[1], "entrant": turn.entrant}
+        key = {"round_id": round_id, "entrant_id": claim.entrant_id, "hash": digest(attempt | whose)}
+        rows.append(attempt | key)
     insert_rows(connection, AttemptRow.__table__, rows)
-
-
-TOKENS = (
-    select(ClaimRow.entrant_id, ClaimRow.token)
-    .join(RoundRow, RoundRow.id == ClaimRow.round_id)
-    .where(ClaimRow.round_id == ROUND_ID, col(ClaimRow.entrant_id).in_(IDS), RoundRow.done == 0)
-    .order_by(ClaimRow.entrant_id)
-    .with_for_update(of=ClaimRow.__table__)
-)
-
-
-def _without_failed(turn: Turn) -> Turn:
-    """A failed turn has only its note: it may be played again, and facts can't be taken back."""
-    if turn.decision.status != "failed":
-        return turn
-    return Turn(
-        turn.entrant, turn.cash, Decision(status="failed", note=turn.decision.note), settings=turn.settings
-    )
-
-
-def _turn_line(place: tuple[int, int], turn: Turn, version: str) -> TableLine:
-    decision, orders = turn.decision, orders_text(turn.decision)
-    turn_hash = sha256(turn_text(*place, turn, orders))
-    repaired = canonical(decision.repaired)
-    return decision.status, decision.note, turn.cash, orders, repaired, turn.reader, version, turn_hash
-
-
-TURN_IDS = select(TurnRow.entrant_id, TurnRow.id).where(
-    TurnRow.round_id == ROUND_ID, col(TurnRow.entrant_id).in_(IDS)
-)
-
-
-def _turn_ids(connection: Connection, round_id: int, turns: dict[int, Turn]) -> dict[int, int]:
-    return dict(connection.execute(TURN_IDS, {"round_id": round_id, "ids": list(turns)}).all())
-
-
-def _add_second_quotes(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
-    for turn_id, turn in placed:
-        if turn.second is None:
-            continue
-        quotes = add_quote_rows(connection, [*turn.second])
-        lines = [
-            (turn_id, turn.second.seen_at, x.market.id, quotes[x.market.id][1], x.quote.at)
-            if x.quote
-            else (turn_id, turn.second.seen_at, x.market.id, None, None)
-            for x in turn.second
-        ]
-        names = ("turn_id", "taken_at", "market_id", "quote_id", "quoted_at")
-        insert_lines(connection, SecondQuoteRow.__table__, names, lines)
-
-
-FILL_IDS = select(FillRow.id, FillRow.turn_id, FillRow.position).where(col(FillRow.turn_id).in_(IDS))
-
-
-def _add_fills(connection: Connection, placed: Sequence[tuple[int, Turn]]) -> None:
-    fills = {(turn_id, n): fill for turn_id, turn in placed for n, fill in enumerate(turn.fills)}
-    if not fills:
-        return
-    hashed = [((*key, fill_hash(fill)), fill) for key, fill in fills.items()]
-    insert_facts(connection, FillRow, (*OF_TURN, "hash"), hashed, FILL_FIELDS)
-    ids = connection.execute(FILL_IDS, {"ids": [turn_id for turn_id, turn in placed if turn.fills]}).all()
-    levels = [
-        ((turn_id, n), level) for turn_id, *key in ids for n, level in enumerate(fills[key[0], key[1]].levels)
-    ]
-    insert_facts(connection, FillLevelRow, ("fill_id", "position"), levels, [*FillLevel.__dataclass_fields__])

@@ -8,12 +8,16 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from sqlmodel import col, select
 
 import arena
 from arena.errors import ArenaError
 from arena.exports.api import RecordedFill, RecordedForecast, RecordedTurn
 from arena.exports.fact_tables import FACT
+from arena.record.schema.cohort import PromptRow
+from arena.record.schema.turn import TurnRow
 from tests.records.full_record import build
+from tests.rows import rows_in
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.DOTALL)
@@ -26,11 +30,16 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return path
 
 
-TOLD = ("1 1 ann sim:sun 0.6\n", "True\n", "No agent is told apart from another yet")
+TOLD = (
+    "1 1 ann sim:sun 0.6\n",
+    "True\n",
+    "ann stated 7 probabilities\n",
+    "No agent is told apart from another yet",
+)
 
 
 @pytest.mark.parametrize(
-    ("example", "told"), list(zip(EXAMPLES, TOLD, strict=True)), ids=("rows", "figures", "columns")
+    ("example", "told"), list(zip(EXAMPLES, TOLD, strict=True)), ids=("rows", "figures", "session", "columns")
 )
 def test_the_examples_of_the_page_work(
     record: Path, example: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -65,6 +74,23 @@ def test_rows_are_of_all_cohorts_or_of_one(record: Path) -> None:
 def test_a_replay_gives_every_ledger_again(record: Path) -> None:
     with arena.open_record(record) as opened:
         assert all(row.exact for row in opened.replay().rows)
+
+
+def test_a_session_finds_the_rows_that_sqlite_has(record: Path) -> None:
+    expected = rows_in(record, 'SELECT status, cash, orders FROM "turn" ORDER BY id')
+    with arena.open_record(record) as opened, opened.session() as session:
+        turns = session.exec(select(TurnRow).order_by(col(TurnRow.id))).all()
+        assert [(turn.status, turn.cash, turn.orders) for turn in turns] == expected
+        assert isinstance(turns[0], TurnRow)
+
+
+def test_a_session_writes_nothing(record: Path) -> None:
+    before = record.read_bytes()
+    with arena.open_record(record) as opened, opened.session() as session:
+        session.add(PromptRow(hash="h", text="forged"))
+        with pytest.raises(ArenaError, match="can only be read"):
+            session.commit()
+    assert record.read_bytes() == before
 
 
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:

@@ -67,7 +67,7 @@ FROZEN = {
 
 
 def _no_replacement(table: str) -> str:
-    """The words of the constraint come first, for whom they mean that another process was quicker."""
+    """Put the words of the constraint first, for whom they mean that another process came first."""
     words = f"UNIQUE constraint failed: {table}: the record is append-only"
     return (
         f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
