@@ -45,9 +45,9 @@ class DashboardPage:
 @lru_cache(maxsize=1)
 def pages() -> dict[str, DashboardPage]:
     """Return all pages in their order."""
-    known = [page(name) for name in names(FOLDER)]
-    known.sort(key=lambda page: math.inf if page.order is None else page.order)
-    return {page.name: page for page in known}
+    every = [page(name) for name in names(FOLDER)]
+    every.sort(key=lambda page: math.inf if page.order is None else page.order)
+    return {page.name: page for page in every}
 
 
 def page(name: str) -> DashboardPage:
@@ -56,9 +56,13 @@ def page(name: str) -> DashboardPage:
     >>> page("leaderboard").title
     'Full leaderboard'
     """
-    said = _constants(find(FOLDER, name))
+    constants = _constants(find(FOLDER, name))
     return DashboardPage(
-        name, said["TITLE"], said["ORDER"], said["NEEDS_A_COHORT"], said.get("HEADED", False)
+        name,
+        constants["TITLE"],
+        constants["ORDER"],
+        constants["NEEDS_A_COHORT"],
+        constants.get("HEADED", False),
     )
 
 
@@ -210,16 +214,16 @@ def _not_opened() -> None:
     """Stand in for a page that is only pointed at; the app has the real one under the same address."""
 
 
-def subheading(title: str, said: str = "") -> None:
+def subheading(title: str, below: str = "") -> None:
     """Put the heading of a part, and a line below if there is one."""
     st.subheader(title, anchor=False)
-    if said:
-        st.caption(said)
+    if below:
+        st.caption(below)
 
 
-def section(title: str, there: object, nothing: str, said: str = "", icon: str = "") -> bool:
+def section(title: str, there: object, nothing: str, below: str = "", icon: str = "") -> bool:
     """Put the heading of a part and a line below: of what is there, or why nothing is. Tell whether it is."""
-    subheading(title, said * bool(there))
+    subheading(title, below * bool(there))
     if there:
         return True
     if icon:
