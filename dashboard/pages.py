@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 from markupsafe import Markup
+from streamlit.delta_generator import DeltaGenerator
 
 from arena.scores.cache import CacheEntry
 from dashboard.html import Columns, Row, html_table
@@ -214,6 +215,26 @@ def _not_opened() -> None:
     """Stand in for a page that is only pointed at; the app has the real one under the same address."""
 
 
+def heading(text: str) -> None:
+    """Put the heading of the page, in Markdown."""
+    st.title(text, anchor=False)
+
+
+def nothing_found(text: str) -> None:
+    """Say that what was asked for is not there, and what to do."""
+    st.info(text, icon=":material/search_off:")
+
+
+def not_yet(text: str) -> None:
+    """Say what has to come first."""
+    st.info(text, icon=":material/hourglass_empty:")
+
+
+def controls() -> DeltaGenerator:
+    """Return a place for controls beside each other."""
+    return st.container(horizontal=True, gap="small", vertical_alignment="center")
+
+
 def subheading(title: str, below: str = "") -> None:
     """Put the heading of a part, and a line below if there is one."""
     st.subheader(title, anchor=False)
@@ -364,7 +385,7 @@ def show_age(entry: CacheEntry[Any] | None) -> None:
 def show_cached(entry: CacheEntry[Value] | None, what: str) -> Value | None:
     """Return the value, with a line of how old it is if it is not current; say so while there is none yet."""
     if entry is None:
-        st.info(f"{what} is being computed. {SOON}", icon=":material/hourglass_empty:")
+        not_yet(f"{what} is being computed. {SOON}")
         return None
     if not entry.is_current:
         st.caption(f"{what}: {cache_note(entry)}")

@@ -43,7 +43,7 @@ from dashboard.html import (
     shortened,
     tiles,
 )
-from dashboard.pages import Address, choice, in_app, link, put, show_age, way, way_to_turn
+from dashboard.pages import Address, choice, heading, in_app, link, put, show_age, way, way_to_turn
 from dashboard.record import (
     MODELS,
     NULLS,
@@ -187,7 +187,7 @@ def show(record: RecordSource) -> None:
     title = "Scores are being computed."
     if board and board.verdict:
         title = headline(board.verdict)[0]
-    st.title(plain(title), anchor=False)
+    heading(plain(title))
     st.caption(_about(overview, arena_status(record), board))
     show_age(shown.board)
 

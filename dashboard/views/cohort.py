@@ -66,7 +66,7 @@ from dashboard.html import (
     luck_band,
     pills,
 )
-from dashboard.pages import Address, choice, in_app, link, named, no_such, put, show_age, way
+from dashboard.pages import Address, choice, controls, in_app, link, named, no_such, put, show_age, way
 from dashboard.record import (
     CohortLine,
     Colours,
@@ -232,7 +232,7 @@ def show(record: RecordSource) -> None:
     _lead(page, kept(record, read_verdict))
 
     ranked = by_gain(whole)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with controls():
         unit = choice("Unit", "unit", UNITS, "dollars")
         back = choice("Range", "range", RANGES, "all")
         reading = choice("Reading", "reading", READINGS, "stated")

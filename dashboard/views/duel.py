@@ -24,7 +24,19 @@ from dashboard.html import (
     shortened,
     tiles,
 )
-from dashboard.pages import choice, go, listing, named, no_such, put, show_cached, subheading, way
+from dashboard.pages import (
+    choice,
+    controls,
+    go,
+    listing,
+    named,
+    no_such,
+    not_yet,
+    put,
+    show_cached,
+    subheading,
+    way,
+)
 from dashboard.record import (
     Lines,
     RecordSource,
@@ -78,10 +90,10 @@ def show(record: RecordSource) -> None:
     details = next((details for details in every if details.duel.b == b), None)
     if silent:
         why = f"Nothing to compare: no answer from {' or '.join(map(code, silent))} yet."
-        st.info(why, icon=":material/hourglass_empty:")
+        not_yet(why)
     elif details is None:
         why = f"{code(a)} and {code(b)} have no forecast in common yet."
-        st.info(why, icon=":material/hourglass_empty:")
+        not_yet(why)
     else:
         _duel(record, details, verdict, overview)
     if every and a not in silent:
@@ -114,7 +126,7 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     asked = {key: st.query_params.get(key) for key in ("a", "b")}
     no_such("agent", asked.values(), names)
     options = named(names)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with controls():
         a = choice("First agent", "a", options, next(name for name in names if name != asked["b"]), "list")
         st.markdown("against", width="content")
         rest = named(name for name in names if name != a)

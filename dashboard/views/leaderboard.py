@@ -42,7 +42,18 @@ from dashboard.board import (
     whole_verdict,
 )
 from dashboard.html import REST, box, columns_of_table, html_table, scatter
-from dashboard.pages import choice, named, no_such, put, show_age, subheading, typed
+from dashboard.pages import (
+    choice,
+    controls,
+    named,
+    no_such,
+    not_yet,
+    nothing_found,
+    put,
+    show_age,
+    subheading,
+    typed,
+)
 from dashboard.record import (
     LeaderboardLine,
     LeaderboardPage,
@@ -91,7 +102,7 @@ def show(record: RecordSource) -> None:
     asked = st.query_params.get("cohort")
     number = None
     by = WHOLE
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with controls():
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
         if chosen == ALL:
             by = choice("Part of the season", "slice", PARTS, WHOLE, "list")
@@ -135,7 +146,7 @@ def _lead(record: RecordSource, overview: SeasonOverview, shown: LeaderboardPage
 
 def _whole(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> None:
     """Show the board with all its figures, those that are not ranked, and the agents by skill and return."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with controls():
         reading = choice("Reading", "reading", READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
         search = typed("Search", "search", SEARCH)
@@ -153,7 +164,7 @@ def _whole(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> Non
     else:
         _boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), overview)
     if not lines:
-        st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
+        nothing_found("No agent has such a name. Clear the search to see all.")
 
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
@@ -194,7 +205,7 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, overview: Seaso
     """Show every agent against the price in one part of the season."""
     entry = kept(record, SLICES.read, by)
     if entry is None:
-        st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
+        not_yet(cache_note(None, "Parts of the season"))
         return
     parts = board_parts(shown.lines)
     others = {line.row.agent for line in parts.unranked}
@@ -204,7 +215,7 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, overview: Seaso
         st.info("No market has resolved yet: parts come with the first results.")
         return
 
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with controls():
         chosen = choice("Part", "part", names, next(iter(names)), "list")
         search = typed("Search", "search", SEARCH)
     here = [part for part in every if part.slice == chosen]

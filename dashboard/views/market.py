@@ -56,10 +56,12 @@ from dashboard.pages import (
     Address,
     Widget,
     choice,
+    heading,
     in_app,
     listing,
     long_text,
     named,
+    nothing_found,
     put,
     section,
     step,
@@ -260,14 +262,14 @@ def show(record: RecordSource) -> None:
         page = kept(record, read_market_page, MarketId(asked))
         why = f"The record knows no market {code(asked[:200])}."
     if page is None:
-        st.title(TITLE, anchor=False)
-        st.info(f"{why} Choose one from the list.", icon=":material/search_off:")
+        heading(TITLE)
+        nothing_found(f"{why} Choose one from the list.")
         step("All markets", "markets")
         return
 
     overview = season(record)
     step("← All markets", "markets")
-    st.title(plain(page.market.question, most=1_000), anchor=False)
+    heading(plain(page.market.question, most=1_000))
     with st.container(horizontal=True, vertical_alignment="center"):
         cohort = _cohort(page)
         history = kept(record, read_market_history, page.market.id, cohort, page.offered)

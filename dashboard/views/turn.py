@@ -46,9 +46,11 @@ from dashboard.html import (
 )
 from dashboard.pages import (
     choice,
+    heading,
     listing,
     long_text,
     named,
+    nothing_found,
     put,
     section,
     step,
@@ -216,7 +218,7 @@ def show(record: RecordSource) -> None:
     round_text = st.query_params.get("round", "")
     agent = st.query_params.get("agent", "")
     if not (cohort and round_text):
-        st.title("Turns", anchor=False)
+        heading("Turns")
         show_list(record)
         return
 
@@ -224,13 +226,13 @@ def show(record: RecordSource) -> None:
     if page is not None:
         show_turn(record, page)
         return
-    st.title(TITLE, anchor=False)
+    heading(TITLE)
     whose = ""
     if agent:
         whose = f" of {code(agent[:200])}"
     where = f"in round {code(round_text[:20])} of cohort {code(cohort[:20])}"
     why = f"The record holds no turn{whose} {where}, or it is not in yet."
-    st.info(why, icon=":material/search_off:")
+    nothing_found(why)
     step("All turns", "turn")
 
 
@@ -260,7 +262,7 @@ def show_list(record: RecordSource) -> None:
         why = "No turn matches. Choose another agent or status."
         if agent == status == ANY:
             why = "No turn is in yet. `arena round` plays the next round, and this page shows it then."
-        st.info(why, icon=":material/search_off:")
+        nothing_found(why)
         return
 
     many = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
@@ -293,7 +295,7 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     """Show one turn, from how it ended down to the words of every call."""
     turn = page.turn
     _ways(page)
-    st.title(plain(summary(page)), anchor=False)
+    heading(plain(summary(page)))
     where = f"Decided {moment(turn.at)}, in round {turn.round} of cohort {turn.cohort}"
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
