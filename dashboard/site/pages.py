@@ -248,14 +248,14 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
 
     entry = PROFILE.read(connection, name)
     yield quiet(cache_note(entry, agent.LATER))
-    profile = entry.value if entry else None
+    details = entry.value if entry else None
     look = overview.colours([name])[name]
-    yield tiles(agent.figures(stays, profile, line, curve, overview.is_simulated, look))
-    yield beside(agent.equity(curve, profile, look), agent.calibration(profile, look))
+    yield tiles(agent.figures(stays, details, line, curve, overview.is_simulated, look))
+    yield beside(agent.equity(curve, details, look), agent.calibration(details, look))
     yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), look)
 
     yield heading("Cohort by cohort")
-    yield agent.cohort_by_cohort(stays, profile, address)
+    yield agent.cohort_by_cohort(stays, details, address)
     held = season.holdings.get(name)
     if held:
         yield heading("Open positions")

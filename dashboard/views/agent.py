@@ -234,7 +234,7 @@ def show(source: RecordSource) -> None:
     title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
     stays = kept(source, read_agent_page, name)
-    profile = show_cached(kept(source, PROFILE.read, name), LATER)
+    details = show_cached(kept(source, PROFILE.read, name), LATER)
     line = line_of_agent(kept(source, read_leaderboard_page).lines, name)
     points = kept(source, read_summed_curves, [name])[name]
 
@@ -244,20 +244,20 @@ def show(source: RecordSource) -> None:
     cohorts = cohorts_of(stays, overview)
     st.caption(" ".join(stamps(cohorts)))
     look = overview.colours([name])[name]
-    put(tiles(figures(stays, profile, line, points, overview.is_simulated, look)), "figures")
-    put(beside(equity(points, profile, look), calibration(profile, look)), "charts")
+    put(tiles(figures(stays, details, line, points, overview.is_simulated, look)), "figures")
+    put(beside(equity(points, details, look), calibration(details, look)), "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
         put(evidence_chart(kept(source, read_agent_evidence, name), look), "evidence")
         subheading("Cohort by cohort")
-        put(cohort_by_cohort(stays, profile), "cohorts")
+        put(cohort_by_cohort(stays, details), "cohorts")
         _other_scores(source, name, line, cohorts)
-    elif part == "forecasts" and profile is not None:
-        deals = tuple(deal.market_id for deal in profile.profile.bargains)
-        show_forecasts(profile, kept(source, read_questions, deals), name, look)
+    elif part == "forecasts" and details is not None:
+        deals = tuple(deal.market_id for deal in details.profile.bargains)
+        show_forecasts(details, kept(source, read_questions, deals), name, look)
     elif part == "money":
-        _money(source, profile, name)
+        _money(source, details, name)
     elif part == "setup":
         costs(stays, overview.is_simulated)
         failures(stays)
@@ -325,7 +325,7 @@ def verdict_of(line: LeaderboardLine | None) -> str:
 
 def figures(
     stays: Stays,
-    profile: DetailedProfile | None,
+    details: DetailedProfile | None,
     line: LeaderboardLine | None,
     points: Sequence[PnlPoint],
     is_simulated: bool,
@@ -333,20 +333,20 @@ def figures(
 ) -> list[Tile]:
     """Return skill, profit, calibration and cost: what matters most."""
     return [
-        _skill_tile(profile, line),
+        _skill_tile(details, line),
         _profit_tile(stays, points, look),
         _calibration_tile(line),
         _cost_tile(stays, is_simulated),
     ]
 
 
-def _skill_tile(profile: DetailedProfile | None, line: LeaderboardLine | None) -> Tile:
+def _skill_tile(details: DetailedProfile | None, line: LeaderboardLine | None) -> Tile:
     """Return its skill with the interval; as on the board while its profile is being computed."""
     value = low = high = None
-    if profile and profile.profile.gain:
-        gain = profile.profile.gain
+    if details and details.profile.gain:
+        gain = details.profile.gain
         value, low, high = (gain.skill, gain.low, gain.high)
-    elif line and not profile:
+    elif line and not details:
         value, low, high = (line.row.skill, line.row.skill_low, line.row.skill_high)
 
     meant = "Market Brier minus its own, on the same forecasts; above 0 is closer."
@@ -403,7 +403,7 @@ def _answers(stays: Stays) -> list[CallSums]:
     return list(chain.from_iterable(stay.answers for stay in stays))
 
 
-def equity(points: Sequence[PnlPoint], profile: DetailedProfile | None, look: str) -> Markup:
+def equity(points: Sequence[PnlPoint], details: DetailedProfile | None, look: str) -> Markup:
     """Return what all its accounts made over time, in the band of luck alone."""
     values = pnl_values(points, "dollars")
     if not values:
@@ -411,8 +411,8 @@ def equity(points: Sequence[PnlPoint], profile: DetailedProfile | None, look: st
 
     below = "All its accounts together."
     luck = None
-    if profile is not None and profile.profile.money is not None:
-        luck = profile.profile.money.luck
+    if details is not None and details.profile.money is not None:
+        luck = details.profile.money.luck
         below = luck_words(luck)
     band = luck_band(values, luck)
     note = "shaded: what luck alone makes of its bets, 95 in 100" * bool(band)
@@ -449,14 +449,14 @@ def luck_words(luck: Luck) -> str:
     return f"{band}, and {share} below this one."
 
 
-def calibration(profile: DetailedProfile | None, look: str) -> Markup:
+def calibration(details: DetailedProfile | None, look: str) -> Markup:
     """Return one large diagram of what it states, and what it comes to in words."""
-    if profile is None:
+    if details is None:
         return box(CALIBRATION, below="being computed")
-    diagram = profile.profile.calibration
+    diagram = details.profile.calibration
     if not diagram.points:
         return box(CALIBRATION, below=UNANSWERED)
-    chart = calibration_chart([(profile.profile.agent, diagram, look)], "Calibration")
+    chart = calibration_chart([(details.profile.agent, diagram, look)], "Calibration")
     return box(CALIBRATION, chart, f"{says_and_happens(diagram)}. {SHADED}")
 
 
@@ -470,14 +470,14 @@ def evidence_chart(evidence: Evidence, look: str) -> Markup:
     return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
 
-def cohort_by_cohort(stays: Stays, profile: DetailedProfile | None, address: Address = in_app) -> Markup:
+def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Address = in_app) -> Markup:
     """Return its record, a row a cohort, the newest first; without skill where it is not ranked."""
     gains: dict[str, Gain] = {}
     calibrated: dict[str, Calibrated] = {}
-    if profile is not None:
-        calibrated = {part.label: part for part in profile.calibrated.get("cohort", ())}
-        if profile.profile.gain is not None:
-            gains = {part.slice: part.gain for part in profile.slices.get("cohort", ())}
+    if details is not None:
+        calibrated = {part.label: part for part in details.calibrated.get("cohort", ())}
+        if details.profile.gain is not None:
+            gains = {part.slice: part.gain for part in details.slices.get("cohort", ())}
 
     rows = []
     for stay in reversed(stays):
@@ -506,11 +506,11 @@ def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | N
     return row
 
 
-def _money(source: RecordSource, profile: DetailedProfile | None, name: str) -> None:
+def _money(source: RecordSource, details: DetailedProfile | None, name: str) -> None:
     """Show where its profit came from, what is at stake, and what it holds."""
-    if profile is not None:
-        show_split(profile)
-        stakes = profile.profile.at_stake
+    if details is not None:
+        show_split(details)
+        stakes = details.profile.at_stake
         show_stakes(stakes, kept(source, read_event_questions, [exposure.event for exposure in stakes]))
     show_holdings(kept(source, read_holdings, name))
 
@@ -685,28 +685,28 @@ FINE = ":material/check:"
 UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
 
 
-def show_forecasts(profile: DetailedProfile, questions: Mapping[str, str], name: str, look: str) -> None:
+def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], name: str, look: str) -> None:
     """Show skill and calibration, their parts, coherence, blind answers, best and worst calls."""
     by = choice("In parts by", "by", BY, "category")
-    _skill(profile, by)
-    _readings(profile, look)
-    _calibrated(profile.calibrated.get(by, ()), by)
+    _skill(details, by)
+    _readings(details, look)
+    _calibrated(details.calibrated.get(by, ()), by)
 
     nothing = "It has stated no probability yet."
     below = "How often it stated which probability of YES, resolved or not."
-    if section("What it states", any(profile.histogram), nothing, below, WAITING):
-        many = len(profile.histogram)
+    if section("What it states", any(details.histogram), nothing, below, WAITING):
+        many = len(details.histogram)
         edges = [100 * (place / many) for place in range(many + 1)]
-        put(columns_chart(edges, profile.histogram, "How often it stated what", "%.0f%"), "histogram")
-    _coherence(profile, questions)
-    _blind(profile.profile.blind)
-    _remarks("Best calls", "It lay closest to what happened, where the price did not.", profile.best, name)
-    _remarks("Worst calls", "The price lay closer, by the most.", profile.worst, name)
+        put(columns_chart(edges, details.histogram, "How often it stated what", "%.0f%"), "histogram")
+    _coherence(details, questions)
+    _blind(details.profile.blind)
+    _remarks("Best calls", "It lay closest to what happened, where the price did not.", details.best, name)
+    _remarks("Worst calls", "The price lay closer, by the most.", details.worst, name)
 
 
-def _skill(profile: DetailedProfile, by: str) -> None:
+def _skill(details: DetailedProfile, by: str) -> None:
     """Show its skill in parts of the season."""
-    gains = {part.slice: part.gain for part in profile.slices.get(by, ()) if part.gain.skill is not None}
+    gains = {part.slice: part.gain for part in details.slices.get(by, ()) if part.gain.skill is not None}
     why = "It appears with the first resolved market."
     if gains:
         why = "An agent that is not ranked is given no skill."
@@ -714,7 +714,7 @@ def _skill(profile: DetailedProfile, by: str) -> None:
     few = sum(gain.low is None for gain in gains.values())
     if few:
         below += f" Hollow: too few events, no interval ({few} of {len(gains)})."
-    if not section("Skill in parts", gains and profile.profile.gain is not None, why, below, WAITING):
+    if not section("Skill in parts", gains and details.profile.gain is not None, why, below, WAITING):
         return
 
     listing(_gain_rows(gains), columns_of_table("skill in parts"), f"Skill by {by}")
@@ -735,15 +735,15 @@ def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
         }
 
 
-def _readings(profile: DetailedProfile, look: str) -> None:
+def _readings(details: DetailedProfile, look: str) -> None:
     """Show how calibrated its bets are, read as a move from the price paid and by stake alone."""
     subheading("Calibration of its bets")
     drawn = []
-    for title, diagram in (("Anchored", profile.anchored), ("Implied", profile.implied)):
+    for title, diagram in (("Anchored", details.anchored), ("Implied", details.implied)):
         if diagram.points:
             chart = calibration_chart([(title, diagram, look)], f"Calibration, {title}")
             drawn.append(box(title, chart, f"{says_and_happens(diagram)}."))
-    if not profile.profile.calibration.points:
+    if not details.profile.calibration.points:
         st.info(UNANSWERED, icon=WAITING)
     if drawn:
         st.caption("Anchored: bets as a move from the price paid. Implied: bets by stake alone.")
@@ -774,9 +774,9 @@ def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
         }
 
 
-def _coherence(profile: DetailedProfile, questions: Mapping[str, str]) -> None:
+def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
     """Show how much its probabilities contradict each other, and what that would cost."""
-    coherence = profile.profile.coherence
+    coherence = details.profile.coherence
     nothing = f"Nothing to judge: {coherence.reason or 'no event with several markets'}."
     if not section("Coherence", coherence.loss is not None, nothing, icon=WAITING):
         return
@@ -791,7 +791,7 @@ def _coherence(profile: DetailedProfile, questions: Mapping[str, str]) -> None:
     )
 
     rows = []
-    for deal in profile.profile.bargains:
+    for deal in details.profile.bargains:
         trade = "sell YES"
         if deal.buy:
             trade = "buy YES"
@@ -874,9 +874,9 @@ PARTS = (
 """The parts of a profit, in the order in which they are told."""
 
 
-def show_split(profile: DetailedProfile) -> None:
+def show_split(details: DetailedProfile) -> None:
     """Show the parts of its profit, adding up to it, and how much of the edge came true."""
-    money = profile.profile.money
+    money = details.profile.money
     nothing = "It has made no bet yet, so there is no profit to split."
     below = "Each part starts where the one above it ended; together they are the profit, to the cent."
     has_bet = money is not None and (money.split.pnl or money.luck.events)
