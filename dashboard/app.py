@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from arena.errors import ArenaError
 from dashboard.html import NOTHING, badge, bar
-from dashboard.pages import FIRST, DashboardPage, arrive, page_of, pages, put
+from dashboard.pages import FIRST, DashboardPage, arrive, heading, page_of, pages, put
 from dashboard.record import SOON, CohortLine, RecordSource, season, source
 from dashboard.words import code
 
@@ -71,13 +71,13 @@ def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[Co
         _say(page, "The record holds no cohort yet.", f"{how} {SOON}")
     else:
         if not page.is_headed:
-            st.title(page.title, anchor=False)
+            heading(page.title)
         page.view().show(record)
 
 
 def _say(page: DashboardPage, what: str, hint: str) -> None:
     """Say why there is nothing to show, and what to do."""
-    st.title(page.title, anchor=False)
+    heading(page.title)
     st.info(f"{what}\n\n{hint}", icon=":material/info:")
 
 

@@ -180,8 +180,8 @@ APART = ("why_not", "implied_band", "implied_skill", "return_band", "stated_skil
 
 def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:
     """Return some of the columns, in the order asked for."""
-    known = columns_of_table("leaderboard")
-    return tuple(LeaderboardColumn(key, known[key], _finder(FOUND.get(key, f"row.{key}"))) for key in keys)
+    columns = columns_of_table("leaderboard")
+    return tuple(LeaderboardColumn(key, columns[key], _finder(FOUND.get(key, f"row.{key}"))) for key in keys)
 
 
 def _finder(path: Callable[[Any], Figure] | str) -> Callable[[Any], Figure]:
@@ -267,21 +267,21 @@ def cohort_label(line: CohortLine) -> str:
 
 def progress(line: CohortLine) -> str:
     """Say how far a cohort is."""
-    said = f"{line.played} of {count(line.rounds, 'round')} decided"
+    text = f"{line.played} of {count(line.rounds, 'round')} decided"
     if line.unfinished:
-        said += f", {line.unfinished} with turns that failed or are to come"
+        text += f", {line.unfinished} with turns that failed or are to come"
 
     if line.ended_at is not None:
-        said += f", ended {day(line.ended_at)}"
+        text += f", ended {day(line.ended_at)}"
         if line.corrected_at:
-            said += f", then corrected on {day(line.corrected_at)}"
+            text += f", then corrected on {day(line.corrected_at)}"
     elif line.stopped:
-        said += ", ended by hand, open positions are still tracked"
+        text += ", ended by hand, open positions are still tracked"
     elif line.played == line.rounds:
-        said += ", open positions are still tracked"
+        text += ", open positions are still tracked"
     elif line.paused:
-        said += ", paused"
-    return said
+        text += ", paused"
+    return text
 
 
 def leading(sentence: str) -> str:
@@ -347,8 +347,8 @@ def span_scale(spans: Iterable[Sequence[float | None]]) -> Scale:
     """Return one scale for values and their intervals, as far as they are known."""
     reaches = []
     for span in spans:
-        known = [value for value in span if value is not None]
-        reaches.append((min(known, default=0.0), max(known, default=0.0)))
+        values = [value for value in span if value is not None]
+        reaches.append((min(values, default=0.0), max(values, default=0.0)))
     return cell_scale(reaches)
 
 
@@ -369,13 +369,13 @@ def board_columns(columns: Iterable[LeaderboardColumn]) -> Columns:
     """Return the columns of a board: agents first, and pictures beside the figures that they draw."""
     drawn = columns_of_table("leaderboard drawn")
     pictures = {"closer": "bar", "pnl": "luck"}
-    found = {"agent": drawn["agent"]}
+    table_columns = {"agent": drawn["agent"]}
     for column in columns:
-        found[column.key] = column.column
+        table_columns[column.key] = column.column
         picture = pictures.get(column.key)
         if picture:
-            found[picture] = drawn[picture]
-    return found
+            table_columns[picture] = drawn[picture]
+    return table_columns
 
 
 def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[LeaderboardColumn]) -> str:
@@ -421,21 +421,21 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
 
 
-def verdict_on(said: float, came: float, p: float | None) -> str:
+def verdict_on(stated: float, came: float, p: float | None) -> str:
     """Say whether a forecaster is further off than chance would have it, and to which side."""
     if p is None or not p < BY_CHANCE:
         return "no more off than chance"
-    if said > came:
+    if stated > came:
         return "too sure"
     return "not sure enough"
 
 
-def says_and_happens(found: ReliabilityDiagram) -> str:
+def says_and_happens(diagram: ReliabilityDiagram) -> str:
     """Say how often a side came true of which it was 70% sure or more."""
-    sure = found.sure
+    sure = diagram.sure
     if sure is None:
         return FEW_SURE
-    verdict = verdict_on(sure.said, sure.came, found.null.p_value)
+    verdict = verdict_on(sure.said, sure.came, diagram.null.p_value)
     return (
         f"YES or NO at 70% or more, {sure.said:.0%} on average, came true {sure.came:.0%} of the time: "
         f"{verdict} ({count(sure.forecasts, 'forecast')} on {count(sure.events, 'event')})"
@@ -522,7 +522,7 @@ def is_provisional(lines: Lines) -> bool:
 class BoardLook:
     """What is drawn on a board beside its figures: equity over time and colours, by agent."""
 
-    known: SeasonOverview
+    overview: SeasonOverview
     equity: Mapping[str, Sequence[float]]
     colours: Colours
     address: Address = in_app
@@ -533,12 +533,12 @@ class BoardLook:
 
     def page(self, agent: str) -> str | None:
         """Return where the page of an agent is; None for one that has none."""
-        return agent_page(agent, self.known.names, self.address)
+        return agent_page(agent, self.overview.names, self.address)
 
 
-def agent_page(agent: str, known: Container[str], address: Address = in_app) -> str | None:
+def agent_page(agent: str, names: Container[str], address: Address = in_app) -> str | None:
     """Return where the page of an agent is; None for one that has none, as a market that nobody plays."""
-    if agent not in known:
+    if agent not in names:
         return None
     return address(way("agent", agent=agent))
 
@@ -546,7 +546,7 @@ def agent_page(agent: str, known: Container[str], address: Address = in_app) -> 
 def board_tables(
     lines: Lines,
     look: BoardLook,
-    more: Sequence[LeaderboardColumn] = (),
+    others: Sequence[LeaderboardColumn] = (),
     *,
     provisional: bool,
 ) -> list[BoardTable]:
@@ -557,17 +557,17 @@ def board_tables(
     """
     parts = board_parts(lines)
 
-    found = []
+    tables = []
     if provisional and parts.players:
-        found.append(BoardTable("", provisional_board(parts.players, look)))
+        tables.append(BoardTable("", provisional_board(parts.players, look)))
     elif parts.ranked:
-        found.append(BoardTable("", short_board(parts.ranked, look, more)))
+        tables.append(BoardTable("", short_board(parts.ranked, look, others)))
     if parts.references:
-        found.append(BoardTable(REFERENCES, reference_table(parts.references, look)))
+        tables.append(BoardTable(REFERENCES, reference_table(parts.references, look)))
     if parts.unranked and not provisional:
-        table = unranked_table(parts.unranked, look.known.names, look.address)
-        found.append(BoardTable(NOT_RANKED, table))
-    return found
+        table = unranked_table(parts.unranked, look.overview.names, look.address)
+        tables.append(BoardTable(NOT_RANKED, table))
+    return tables
 
 
 def provisional_board(lines: Lines, look: BoardLook) -> Markup:
@@ -590,7 +590,7 @@ def _by_profit(line: LeaderboardLine) -> tuple[bool, float, str]:
 def _agent_cell(line: LeaderboardLine, look: BoardLook) -> HtmlCell:
     """Return the name of an agent, with who made it or its rule below."""
     name = line.row.agent
-    return HtmlCell(name, name, look.known.about(name) + TOOLS * bool(line.row.tools))
+    return HtmlCell(name, name, look.overview.about(name) + TOOLS * bool(line.row.tools))
 
 
 MADE = "Below, who made it or its rule."
@@ -598,7 +598,7 @@ WITH_RANKS = "Before it the ranks that it may have; below, who made it or its ru
 """What the column of agents says; on the board of a single cohort nobody has ranks."""
 
 
-def short_board(lines: Lines, look: BoardLook, more: Sequence[LeaderboardColumn] = ()) -> Markup:
+def short_board(lines: Lines, look: BoardLook, others: Sequence[LeaderboardColumn] = ()) -> Markup:
     """Return the board of agents that are ranked: how close each is, what it earned, what it cost.
 
     `more` are columns in place of those that are known of all cohorts together alone.
@@ -608,8 +608,8 @@ def short_board(lines: Lines, look: BoardLook, more: Sequence[LeaderboardColumn]
     is_told = False
     drawn = 0
     for line in lines:
-        values = _short_row(line, look, scale) | figures_of(line, more)
-        if not more:
+        values = _short_row(line, look, scale) | figures_of(line, others)
+        if not others:
             values |= {"calibration": _calibration_cell(line), "cost_usd": line.row.cost_usd}
         rows.append(values)
         is_told = is_told or line.told is not None
@@ -617,9 +617,9 @@ def short_board(lines: Lines, look: BoardLook, more: Sequence[LeaderboardColumn]
 
     columns = dict(columns_of_table("short board"))
     columns["agent"] = HtmlColumn("Agent", WITH_RANKS if is_told else MADE)
-    if look.known.is_simulated:
+    if look.overview.is_simulated:
         columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")
-    columns |= {column.key: column.column for column in more}
+    columns |= {column.key: column.column for column in others}
 
     notes = [TOLD_ORDER if is_told else ORDER, f"* {IMPLIED_NOTE}"]
     if drawn not in (0, len(lines)):
@@ -674,8 +674,8 @@ def _better_cell(line: LeaderboardLine) -> HtmlCell:
 
 def _calibration_cell(line: LeaderboardLine) -> HtmlCell:
     """Return how well what an agent is sure of comes true."""
-    said, below = calibration_words(line.brief)
-    return HtmlCell(said, said, below, "two")
+    text, below = calibration_words(line.brief)
+    return HtmlCell(text, text, below, "two")
 
 
 def reference_table(lines: Lines, look: BoardLook) -> Markup:
@@ -714,20 +714,20 @@ def ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> tuple[Markup, list[s
 
 METACULUS_TITLE = "By Metaculus's scores"
 METACULUS_SAID = (
-    "Nobody is compared with those outside: agents without a view of their own, and the community, which is "
-    "the recency-weighted median of all others."
+    "Rows marked “outside” are in no comparison: agents without a view of their own, and the community, "
+    "which is the recency-weighted median of all others."
 )
 
 
 def metaculus_table(
-    scores: Iterable[MetaculusScores], known: Container[str], address: Address = in_app
+    scores: Iterable[MetaculusScores], names: Container[str], address: Address = in_app
 ) -> Markup:
     """Return Metaculus's scores, a row each, which leads to the agent's page."""
-    rows = _metaculus_rows(scores, known, address)
+    rows = _metaculus_rows(scores, names, address)
     return html_table(rows, columns_of_table("metaculus"), "Metaculus's scores, a row an agent")
 
 
-def _metaculus_rows(scores: Iterable[MetaculusScores], known: Container[str], address: Address) -> Rows:
+def _metaculus_rows(scores: Iterable[MetaculusScores], names: Container[str], address: Address) -> Rows:
     """Yield the scores of agents, and of the community."""
     for score in scores:
         yield {
@@ -739,12 +739,12 @@ def _metaculus_rows(scores: Iterable[MetaculusScores], known: Container[str], ad
             "Relative": score.relative,
             "Coverage": 100 * score.coverage,
             "Questions": f"{score.questions:,} of {score.asked:,}",
-            "href": agent_page(score.agent, known, address),
+            "href": agent_page(score.agent, names, address),
         }
 
 
 def money_table(
-    accounts: Iterable[AccountEquity], known: Container[str], address: Address = in_app
+    accounts: Iterable[AccountEquity], names: Container[str], address: Address = in_app
 ) -> Markup:
     """Return one row an agent, with its money alone."""
     mine: dict[str, list[AccountEquity]] = defaultdict(list)
@@ -753,7 +753,7 @@ def money_table(
 
     rows = []
     for agent, own in mine.items():
-        rows.append(_money_row(own) | {"agent": agent, "href": agent_page(agent, known, address)})
+        rows.append(_money_row(own) | {"agent": agent, "href": agent_page(agent, names, address)})
     rows.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0), row["agent"]))
     columns = board_columns(columns_of("pnl", "return_pct", "cohorts", "kind"))
     return html_table(rows, columns, "What each agent has gained")
@@ -774,16 +774,16 @@ def _money_row(own: Sequence[AccountEquity]) -> dict[str, Any]:
     return row
 
 
-def unranked_table(lines: Lines, known: Container[str], address: Address = in_app) -> Markup:
+def unranked_table(lines: Lines, names: Container[str], address: Address = in_app) -> Markup:
     """Return one row an agent that is not ranked: no skill and no rank, only bets and cost."""
-    return board_table("Agents that are not ranked, and why", UNRANKED, lines, known, address)
+    return board_table("Agents that are not ranked, and why", UNRANKED, lines, names, address)
 
 
 def board_table(
     says: str,
     columns: Sequence[LeaderboardColumn],
     lines: Lines,
-    known: Container[str],
+    names: Container[str],
     address: Address = in_app,
 ) -> Markup:
     """Return a row an agent, which leads to its page, with these figures and what is drawn beside them."""
@@ -799,7 +799,7 @@ def board_table(
                 "agent": line.row.agent,
                 "bar": draw_span(closer_span(line.row), scale),
                 "luck": luck and before_band(luck.pnl, luck.low or 0, luck.high or 0, "c1", money_scale),
-                "href": agent_page(line.row.agent, known, address),
+                "href": agent_page(line.row.agent, names, address),
                 **figures_of(line, columns),
             }
         )
@@ -851,7 +851,7 @@ def _range(spread: ForecastSpread, price: int | None) -> Markup:
 
 def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:
     """Return how a market stands, in a word: how it resolved, once it has."""
-    said = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
-    if said.endswith("¢"):
-        said = f"paid {said}"
-    return HtmlCell(tag(said, said.lower()), said)
+    text = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
+    if text.endswith("¢"):
+        text = f"paid {text}"
+    return HtmlCell(tag(text, text.lower()), text)

@@ -155,7 +155,7 @@ def linked(inside: Markup, href: str | None) -> Markup:
     return filled('<a href="%s">%s</a>', href, inside)
 
 
-def venue_link(page: tuple[str, str] | None, words: str = "At {}") -> Markup:
+def venue_link(page: tuple[str, str] | None, text: str = "At {}") -> Markup:
     """Return a link to a venue's page of a market; nothing where none is known.
 
     >>> print(venue_link(("Manifold", "https://manifold.markets/market/rain")))
@@ -165,7 +165,7 @@ def venue_link(page: tuple[str, str] | None, words: str = "At {}") -> Markup:
         return NOTHING
     venue, address = page
     link = '<a href="%s" target="_blank" rel="noopener noreferrer">%s</a>'
-    return filled(link, address, words.format(venue))
+    return filled(link, address, text.format(venue))
 
 
 def folded(title: str, inside: Markup) -> Markup:
@@ -214,8 +214,8 @@ def bold(text: str) -> Markup:
     """
     shown = NOTHING
     for number, part in enumerate(re.split(r"(?<!\\)\*\*", text)):
-        said = re.sub(r"\\(.)", r"\1", part).replace(JOINER, "")
-        shown += filled("<strong>%s</strong>" if number % 2 else "%s", said)
+        title = re.sub(r"\\(.)", r"\1", part).replace(JOINER, "")
+        shown += filled("<strong>%s</strong>" if number % 2 else "%s", title)
     return shown
 
 
@@ -224,14 +224,14 @@ def bullets(sentences: Iterable[str]) -> Markup:
     return filled('<ul class="points">%s</ul>', each("<li>%s</li>", sentences))
 
 
-def meanings(said: Mapping[str, str], look: str = "words") -> Markup:
+def meanings(meant: Mapping[str, str], look: str = "words") -> Markup:
     """Return words and what each of them means; as `facts` beside each other."""
-    return filled('<dl class="%s">%s</dl>', look, _defined(said.items()))
+    return filled('<dl class="%s">%s</dl>', look, _defined(meant.items()))
 
 
-def _defined(said: Iterable[tuple[str, str]]) -> Markup:
+def _defined(meant: Iterable[tuple[str, str]]) -> Markup:
     """Return words and their meanings as the items of a list."""
-    return NOTHING.join(filled("<dt>%s</dt><dd>%s</dd>", *pair) for pair in said)
+    return NOTHING.join(filled("<dt>%s</dt><dd>%s</dd>", *pair) for pair in meant)
 
 
 def gain_look(value: float) -> str:
@@ -844,9 +844,9 @@ def _calibration(
 
     most = max(point.weight for point in points)
     for point in points:
-        said = f"{name} says {point.forecast:.0%}, happens {point.recalibrated:.0%}, n = {point.rows:,}"
+        title = f"{name} says {point.forecast:.0%}, happens {point.recalibrated:.0%}, n = {point.rows:,}"
         radius = round(1.5 + 3 * sqrt(point.weight / most), 1)
-        yield _dot(look, across.at(point.forecast), up.at(point.recalibrated), radius, said)
+        yield _dot(look, across.at(point.forecast), up.at(point.recalibrated), radius, title)
 
 
 SMALL = (132, 26)
@@ -996,8 +996,8 @@ def columns_chart(
             left = across.at(start)
             top = up.at(many)
             width = round(max(across.at(end) - left - 1, 1), 1)
-            said = f"{written(start, unit)} to {written(end, unit)}: {many:,}"
-            yield filled(bar, look, left, top, width, round(up.at(0) - top, 1), said)
+            title = f"{written(start, unit)} to {written(end, unit)}: {many:,}"
+            yield filled(bar, look, left, top, width, round(up.at(0) - top, 1), title)
 
         for value, side in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
             yield _label(across.at(value), frame.height - 8, written(value, unit), "axis", side)
@@ -1027,8 +1027,8 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
         yield from _marks(frame, across, ticks(*x), x_unit)
 
         for name, right, high, look in rest_first:
-            said = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
-            yield _dot(look, across.at(right), up.at(high), 5, said)
+            title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
+            yield _dot(look, across.at(right), up.at(high), 5, title)
             if look != REST:
                 yield _spot_name(name, across.at(right), up.at(high), look, frame)
 
@@ -1162,10 +1162,10 @@ def _heat_row(lefts: Sequence[float], cells: Cells, y: int, size: float) -> Iter
             yield filled('<path class="turn-%s" d="%s"/>', look, path)
 
     field = '<g class="turn-%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s"/>%s</g>'
-    for left, look, said in there:
+    for left, look, title in there:
         if look not in CALM:
             letter = _label(round(left + size / 2, 1), y + 13, look[:1].upper(), "", "middle")
-            yield filled(field, look, said, left, y, size, HIGH - 3, letter)
+            yield filled(field, look, title, left, y, size, HIGH - 3, letter)
 
 
 def meter(share: float) -> Markup:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 from markupsafe import Markup
+from streamlit.delta_generator import DeltaGenerator
 
 from arena.scores.cache import CacheEntry
 from dashboard.html import Columns, Row, html_table
@@ -45,9 +46,9 @@ class DashboardPage:
 @lru_cache(maxsize=1)
 def pages() -> dict[str, DashboardPage]:
     """Return all pages in their order."""
-    known = [page(name) for name in names(FOLDER)]
-    known.sort(key=lambda page: math.inf if page.order is None else page.order)
-    return {page.name: page for page in known}
+    every = [page(name) for name in names(FOLDER)]
+    every.sort(key=lambda page: math.inf if page.order is None else page.order)
+    return {page.name: page for page in every}
 
 
 def page(name: str) -> DashboardPage:
@@ -56,9 +57,13 @@ def page(name: str) -> DashboardPage:
     >>> page("leaderboard").title
     'Full leaderboard'
     """
-    said = _constants(find(FOLDER, name))
+    constants = _constants(find(FOLDER, name))
     return DashboardPage(
-        name, said["TITLE"], said["ORDER"], said["NEEDS_A_COHORT"], said.get("HEADED", False)
+        name,
+        constants["TITLE"],
+        constants["ORDER"],
+        constants["NEEDS_A_COHORT"],
+        constants.get("HEADED", False),
     )
 
 
@@ -210,16 +215,36 @@ def _not_opened() -> None:
     """Stand in for a page that is only pointed at; the app has the real one under the same address."""
 
 
-def subheading(title: str, said: str = "") -> None:
+def heading(text: str) -> None:
+    """Put the heading of the page, in Markdown."""
+    st.title(text, anchor=False)
+
+
+def nothing_found(text: str) -> None:
+    """Say that what was asked for is not there, and what to do."""
+    st.info(text, icon=":material/search_off:")
+
+
+def not_yet(text: str) -> None:
+    """Say what has to come first."""
+    st.info(text, icon=":material/hourglass_empty:")
+
+
+def controls() -> DeltaGenerator:
+    """Return a place for controls beside each other."""
+    return st.container(horizontal=True, gap="small", vertical_alignment="center")
+
+
+def subheading(title: str, below: str = "") -> None:
     """Put the heading of a part, and a line below if there is one."""
     st.subheader(title, anchor=False)
-    if said:
-        st.caption(said)
+    if below:
+        st.caption(below)
 
 
-def section(title: str, there: object, nothing: str, said: str = "", icon: str = "") -> bool:
+def section(title: str, there: object, nothing: str, below: str = "", icon: str = "") -> bool:
     """Put the heading of a part and a line below: of what is there, or why nothing is. Tell whether it is."""
-    subheading(title, said * bool(there))
+    subheading(title, below * bool(there))
     if there:
         return True
     if icon:
@@ -360,7 +385,7 @@ def show_age(entry: CacheEntry[Any] | None) -> None:
 def show_cached(entry: CacheEntry[Value] | None, what: str) -> Value | None:
     """Return the value, with a line of how old it is if it is not current; say so while there is none yet."""
     if entry is None:
-        st.info(f"{what} is being computed. {SOON}", icon=":material/hourglass_empty:")
+        not_yet(f"{what} is being computed. {SOON}")
         return None
     if not entry.is_current:
         st.caption(f"{what}: {cache_note(entry)}")

@@ -416,23 +416,23 @@ class OfAgent(Protocol):
 Known = TypeVar("Known", bound=OfAgent)
 
 
-def by_agent(known: Iterable[Known]) -> dict[str, Known]:
+def by_agent(items: Iterable[Known]) -> dict[str, Known]:
     """Return what is known of agents, by their names."""
-    return {one.agent: one for one in known}
+    return {item.agent: item for item in items}
 
 
 def leaderboard_lines(
     board: Leaderboard, figures: CacheEntry[tuple[ProfileFigures, ...]] | None = None
 ) -> tuple[LeaderboardLine, ...]:
     """Return the rows of a leaderboard with what else is known of each agent."""
-    known = by_agent(figures.value if figures else ())
+    briefs = by_agent(figures.value if figures else ())
     metaculus = by_agent(board.metaculus)
-    told = by_agent(board.verdict.agents if board.verdict else ())
+    verdicts = by_agent(board.verdict.agents if board.verdict else ())
 
     lines = []
     for row in board.rows:
         name = row.agent
-        lines.append(LeaderboardLine(row, known.get(name), metaculus.get(name), told.get(name)))
+        lines.append(LeaderboardLine(row, briefs.get(name), metaculus.get(name), verdicts.get(name)))
     return tuple(lines)
 
 
@@ -828,15 +828,15 @@ def _matching(
 ) -> tuple[dict[MarketId, MarketMatch], bool]:
     """Return the markets that are as asked for, those shown last first, and whether there are no others."""
     now = read_newest_instant(connection, BEGINNING)
-    found: dict[MarketId, MarketMatch] = {}
+    matching: dict[MarketId, MarketMatch] = {}
     for shown in read_last_shown(connection):
         for market in read_listed_markets(connection, list(shown)):
             match = MarketMatch(market, _status(market, now), shown[market.id])
             if _matches(match, asked):
-                found[market.id] = match
-        if len(found) > enough:
-            return dict(list(found.items())[:enough]), False
-    return found, True
+                matching[market.id] = match
+        if len(matching) > enough:
+            return dict(list(matching.items())[:enough]), False
+    return matching, True
 
 
 def _status(market: ListedMarket, now: datetime) -> MarketStatus:

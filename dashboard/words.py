@@ -483,14 +483,14 @@ def _orders(frozen: Rules) -> Iterator[str]:
     fees = "There is no fee."
     if frozen.fee == "venue":
         fees = "The venue's fee is paid."
-    said = f"{fill.format(worst=cents(frozen.worst_price))} {fees}"
+    text = f"{fill.format(worst=cents(frozen.worst_price))} {fees}"
     if frozen.max_of_volume is not None and frozen.max_of_volume_cohort is not None:
         most = share(frozen.max_of_volume)
         cohort = share(frozen.max_of_volume_cohort)
-        said += f" A decision trades at most {most} of a market's volume, and a cohort {cohort}."
+        text += f" A decision trades at most {most} of a market's volume, and a cohort {cohort}."
     elif frozen.unlimited:
-        said += " Fills are unlimited."
-    yield said
+        text += " Fills are unlimited."
+    yield text
 
     age = span(timedelta(seconds=frozen.max_quote_age))
     gap = cents(frozen.max_spread)
@@ -503,11 +503,11 @@ def settings(frozen: Mapping[str, Any]) -> str:
     >>> settings({"model": "x/y", "reasoning": None, "price": {"input": 1.0}})
     'model x/y, price input 1'
     """
-    said = []
+    parts = []
     for key, value in sorted(without_credentials(frozen).items(), key=lambda setting: setting[0] != "model"):
         text = ""
         if value is not None:
             text = setting_text(value)
         if text:
-            said.append(f"{key.replace('_', ' ')} {text}")
-    return ", ".join(said)
+            parts.append(f"{key.replace('_', ' ')} {text}")
+    return ", ".join(parts)

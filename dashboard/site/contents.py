@@ -53,9 +53,9 @@ class SitePage:
 
 def site_files(season: SeasonSite) -> list[SiteFile]:
     """Return all of them, the first page last: what it leads to is there by then."""
-    if not season.known.cohorts:
+    if not season.overview.cohorts:
         raise no_cohort()
-    newest = season.known.cohorts[-1]
+    newest = season.overview.cohorts[-1]
     mark = badge(newest.stamp, newest.venue)
     version = digest([drawn_by(), season.with_prompts, season_version(season.connection)])
     drawn = list(_pages(season, version))
@@ -74,14 +74,14 @@ def site_files(season: SeasonSite) -> list[SiteFile]:
 def _pages(season: SeasonSite, version: str) -> Iterator[SitePage]:
     """Yield all pages."""
     drawing = drawn_by()
-    how = digest([drawing, len(season.known.cohorts)])
+    how = digest([drawing, len(season.overview.cohorts)])
     yield SitePage(FIXED["leaderboard"], version, partial(pages.all_agents, season))
     yield SitePage(FIXED["how"], how, partial(pages.how_it_works, season))
     yield SitePage(FIXED["glossary"], drawing, partial(pages.all_words, season))
     yield SitePage("cohorts.html", version, partial(pages.one_cohort, season, None))
     yield from _cohort_pages(season, drawing)
 
-    for name in season.known.kinds:
+    for name in season.overview.kinds:
         yield SitePage(f"agents/{file_name(name)}.html", version, partial(pages.one_agent, season, name))
     yield from _market_pages(season, drawing)
     for place in range(max(1, ceil(len(season.states) / PAGE_ROWS))):
@@ -98,7 +98,7 @@ def _cohort_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
     connection = season.connection
     valued = read_valued_snapshots(connection)
     verdict = over_all_cohorts(season.board.verdict)
-    for line in season.known.cohorts:
+    for line in season.overview.cohorts:
         number = line.number
         scores = []
         for kind in (LEADERBOARD, CALIBRATIONS):
@@ -124,42 +124,42 @@ def _market_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
 def _data(season: SeasonSite, version: str) -> Iterator[SiteFile]:
     """Yield the leaderboard for programs, and a badge for each agent that shows what is known of it."""
     yield SiteFile("data.json", version, partial(_data_json, season))
-    for name in season.known.kinds:
+    for name in season.overview.kinds:
         yield SiteFile(f"badges/{file_name(name)}.json", version, partial(_badge_json, season, name))
 
 
 def _data_json(season: SeasonSite) -> str:
     """Return the leaderboard, and which cohorts and agents there are."""
     agents = []
-    for name, kind in season.known.agents:
+    for name, kind in season.overview.agents:
         agents.append(
             {
                 "agent": name,
                 "kind": kind,
-                "model": season.known.models.get(name),
+                "model": season.overview.models.get(name),
                 "page": f"agents/{file_name(name)}.html",
                 "badge": f"badges/{file_name(name)}.json",
             }
         )
     of_cohort = attrgetter(*COHORT)
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "newest_round": season.newest_round,
         **leaderboard_data(season.board),
-        "cohorts": [dict(zip(COHORT, of_cohort(line), strict=True)) for line in season.known.cohorts],
+        "cohorts": [dict(zip(COHORT, of_cohort(line), strict=True)) for line in season.overview.cohorts],
         "agents": agents,
     }
-    text = json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False, default=datetime.isoformat)
+    text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False, default=datetime.isoformat)
     return f"{text}\n"
 
 
 def _badge_json(season: SeasonSite, name: str) -> str:
     """Return a badge as shields.io reads it."""
     message, color = badge_words(line_of_agent(season.lines, name))
-    stamp = season.known.cohorts[-1].stamp
+    stamp = season.overview.cohorts[-1].stamp
     if stamp != "live":
         message += f", {stamp}"
-    found = {"schemaVersion": 1, "label": name, "message": message, "color": color}
-    return json.dumps(found, ensure_ascii=False) + "\n"
+    data = {"schemaVersion": 1, "label": name, "message": message, "color": color}
+    return json.dumps(data, ensure_ascii=False) + "\n"
 
 
 def badge_words(line: LeaderboardLine | None) -> tuple[str, str]:

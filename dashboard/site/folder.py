@@ -61,11 +61,11 @@ class SiteChanges:
 READER = TypeAdapter(SiteList)
 
 
-def write_site(folder: Path, season: str, files: Sequence[SiteFile], told: Told) -> SiteChanges:
+def write_site(folder: Path, season: str, files: Sequence[SiteFile], tell: Told) -> SiteChanges:
     """Bring a folder up to these files, which show a version of the season."""
     with _locked(folder):
         try:
-            return _brought_up(folder, _known(folder), season, files, told)
+            return _brought_up(folder, _known(folder), season, files, tell)
         finally:
             shutil.rmtree(folder / NEW, ignore_errors=True)
 
@@ -93,7 +93,7 @@ def check_site_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise ArenaError("not_a_site", f"{folder} is no folder", "name a folder")
     is_ours = (folder / LIST).is_file()
-    if not is_ours and any(not one.name.startswith(".") for one in folder.iterdir()):
+    if not is_ours and any(not file.name.startswith(".") for file in folder.iterdir()):
         hint = "name a new or empty folder: arena share site replaces and removes only what it wrote"
         raise ArenaError("not_a_site", f"{folder} holds files that arena share site did not write", hint)
 
@@ -120,10 +120,10 @@ def _is_inside(path: str) -> bool:
 
 
 def _brought_up(
-    folder: Path, known: SiteList, season: str, files: Sequence[SiteFile], told: Told
+    folder: Path, old_list: SiteList, season: str, files: Sequence[SiteFile], tell: Told
 ) -> SiteChanges:
     """Make what has changed beside the old files, and put all of it in its place at the end."""
-    before = known.files
+    before = old_list.files
     after: dict[str, WrittenFile] = {}
     changed = []
     made = 0
@@ -134,7 +134,7 @@ def _brought_up(
             there = None
         if there is not None and there.state == file.state:
             after[file.path] = there
-            told(place, len(files))
+            tell(place, len(files))
             continue
 
         made += 1
@@ -145,10 +145,10 @@ def _brought_up(
             _refuse_foreign(folder, file.path, before)
             _put(folder / NEW / file.path, data)
             changed.append(file.path)
-        told(place, len(files))
+        tell(place, len(files))
 
     gone = [path for path in before if path not in after]
-    if after != before or season != known.season:
+    if after != before or season != old_list.season:
         unsure = {path: replace(after[path], state="") for path in changed}
         with _unhurried():
             _put_list(folder, SiteList(FORMAT, "", before | after | unsure))
@@ -165,8 +165,8 @@ def _brought_up(
 @contextmanager
 def _unhurried() -> Iterator[None]:
     """Put off being told to stop until this is done."""
-    told = {signal.SIGINT, signal.SIGTERM}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, told)
+    signals = {signal.SIGINT, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
     finally:
@@ -204,9 +204,9 @@ def _make_folder(path: Path) -> None:
         path.chmod(0o755)
 
 
-def _put_list(folder: Path, found: SiteList) -> None:
+def _put_list(folder: Path, site_list: SiteList) -> None:
     """Write the list of our files, in one move."""
-    _put(folder / NEW / LIST, (json.dumps(asdict(found), indent=1) + "\n").encode())
+    _put(folder / NEW / LIST, (json.dumps(asdict(site_list), indent=1) + "\n").encode())
     (folder / NEW / LIST).replace(folder / LIST)
 
 

@@ -83,7 +83,7 @@ class SeasonSite:
     with_prompts: bool = False
 
     @cached_property
-    def known(self) -> SeasonOverview:
+    def overview(self) -> SeasonOverview:
         """Return cohorts and agents."""
         return read_season(self.connection)
 
@@ -100,7 +100,7 @@ class SeasonSite:
     @cached_property
     def curves(self) -> dict[str, tuple[PnlPoint, ...]]:
         """Return what all accounts of each agent together had made, over time."""
-        return read_summed_curves(self.connection, self.known.kinds, arena.INSTANTS)
+        return read_summed_curves(self.connection, self.overview.kinds, arena.INSTANTS)
 
     @cached_property
     def holdings(self) -> dict[str, list[Holding]]:
@@ -123,10 +123,10 @@ class SeasonSite:
     @cached_property
     def events(self) -> dict[str, list[MarketId]]:
         """Return the markets of each event."""
-        found = defaultdict[str, list[MarketId]](list)
+        markets = defaultdict[str, list[MarketId]](list)
         for market_id, state in self.states.items():
-            found[state.event_id].append(market_id)
-        return found
+            markets[state.event_id].append(market_id)
+        return markets
 
     @cached_property
     def market_lines(self) -> dict[MarketId, MarketLine]:
@@ -150,22 +150,22 @@ class SeasonSite:
 
 def home(season: SeasonSite, address: Address) -> Parts:
     """Yield the verdict, the race, what was decided last, and the short board."""
-    known = season.known
+    overview = season.overview
     board = season.board
     title, rest = headline(board.verdict or Verdict())
     yield title
-    said = [arena.what_this_is(known, board), *stamps(known.cohorts)]
+    sentences = [arena.what_this_is(overview, board), *stamps(overview.cohorts)]
     if season.newest_round:
-        said.insert(1, f"Newest round: {moment(season.newest_round)}.")
-    yield quiet(" ".join(said))
+        sentences.insert(1, f"Newest round: {moment(season.newest_round)}.")
+    yield quiet(" ".join(sentences))
     yield quiet(with_true_minus(rest))
 
-    players = arena.racing(known, season.lines)
+    players = arena.racing(overview, season.lines)
     drawn = {name: season.curves[name] for name in players if name in season.curves}
-    colours = known.colours(known.first(players, arena.NAMED))
+    colours = overview.colours(overview.first(players, arena.NAMED))
     decisions = arena.decisions(arena.read_newest_decisions(season.connection), address)
-    yield arena.opening(arena.race(known, drawn, colours, season.lines), board, decisions)
-    look = BoardLook(known, equity_values(drawn, "percent"), colours, address)
+    yield arena.opening(arena.race(overview, drawn, colours, season.lines), board, decisions)
+    look = BoardLook(overview, equity_values(drawn, "percent"), colours, address)
     yield from _board(board_tables(season.lines, look, provisional=is_provisional(season.lines)))
 
 
@@ -188,12 +188,12 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
 
     Without a number it is the one that tells most, with the way to all others.
     """
-    known = season.known
+    overview = season.overview
     connection = season.connection
     number = asked or cohort.read_cohort_returns(connection).telling
     page = cohort.read_cohort_page(connection, number)
     curves = cohort.curves_of(cohort.read_cohort_curves(connection, number))
-    yield cohort.heading(number, known, curves)
+    yield cohort.heading(number, overview, curves)
     if asked is None:
         yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
     yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))
@@ -202,13 +202,13 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
         if page.line.ended_at is None:
             yield quiet(cache_note(page.board))
 
-    colours = known.colours(known.first(cohort.by_gain(curves), cohort.NAMED))
+    colours = overview.colours(overview.first(cohort.by_gain(curves), cohort.NAMED))
     calibration = CALIBRATIONS.read(connection, number)
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
-    money = cohort.money_box(curves, colours, "dollars", known)
+    money = cohort.money_box(curves, colours, "dollars", overview)
     yield beside(money, cohort.calibration_box(calibration, "stated", colours))
-    look = BoardLook(known, equity_values(curves, "dollars"), colours, address)
+    look = BoardLook(overview, equity_values(curves, "dollars"), colours, address)
     yield from _cohort_standings(page, look)
 
     frozen = bullets(rules(page.cohort)) + cohort.line_up(page.cohort, address)
@@ -219,7 +219,7 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
 
 def _cohort_standings(page: cohort.CohortPage, look: BoardLook) -> Iterator[Markup]:
     """Yield the board of a cohort, and what else is known of its agents."""
-    names = look.known.names
+    names = look.overview.names
     if page.board is None:
         yield money_table(page.money, names, look.address)
         return
@@ -236,26 +236,26 @@ def _cohort_standings(page: cohort.CohortPage, look: BoardLook) -> Iterator[Mark
 
 def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     """Yield its ranks and verdict, equity beside calibration, evidence, its cohorts, and what it holds."""
-    known = season.known
+    overview = season.overview
     connection = season.connection
     curve = season.curves[name]
     stays = agent.read_agent_page(connection, name)
     line = agent.line_of_agent(season.lines, name)
     yield name
-    yield agent.chips(name, stays, line, known)
+    yield agent.chips(name, stays, line, overview)
     yield filled("<p>%s</p>", bold(agent.verdict_of(line)))
-    yield from map(quiet, stamps(agent.cohorts_of(stays, known)))
+    yield from map(quiet, stamps(agent.cohorts_of(stays, overview)))
 
     entry = PROFILE.read(connection, name)
     yield quiet(cache_note(entry, agent.LATER))
-    found = entry.value if entry else None
-    look = known.colours([name])[name]
-    yield tiles(agent.figures(stays, found, line, curve, known.is_simulated, look))
-    yield beside(agent.equity(curve, found, look), agent.calibration(found, look))
+    details = entry.value if entry else None
+    look = overview.colours([name])[name]
+    yield tiles(agent.figures(stays, details, line, curve, overview.is_simulated, look))
+    yield beside(agent.equity(curve, details, look), agent.calibration(details, look))
     yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), look)
 
     yield heading("Cohort by cohort")
-    yield agent.cohort_by_cohort(stays, found, address)
+    yield agent.cohort_by_cohort(stays, details, address)
     held = season.holdings.get(name)
     if held:
         yield heading("Open positions")
@@ -272,11 +272,11 @@ def _prompts(connection: Connection, name: str, hashes: Mapping[str, str]) -> It
         turn = find_turn(connection, newest.cohort, newest.round, name)
         assert turn is not None, newest
         for number, call in enumerate(read_attempts(connection, turn), start=1):
-            said = read_call_texts(connection, call.id)
+            asked = read_call_texts(connection, call.id)
             title = f"Call {number} of cohort {newest.cohort}, round {newest.round}"
-            for message in said.messages:
+            for message in asked.messages:
                 shown[f"{title}: {message.role}"] = message.content
-            shown[f"{title}: answer"] = said.reply or EMPTY
+            shown[f"{title}: answer"] = asked.reply or EMPTY
 
     if shown:
         yield heading("Prompts and answers")
@@ -306,10 +306,10 @@ def every_market(season: SeasonSite, place: int, address: Address) -> Parts:
     every = list(season.market_lines.values())
     start = PAGE_ROWS * place
     last = min(start + PAGE_ROWS, len(every))
-    said = "No market was shown yet."
+    text = "No market was shown yet."
     if every:
-        said = f"Markets {start + 1:,}–{last:,} of {len(every):,}, those shown to agents most recently first."
-    yield from _markets("all", every[start:last], said, address)
+        text = f"Markets {start + 1:,}–{last:,} of {len(every):,}, those shown to agents most recently first."
+    yield from _markets("all", every[start:last], text, address)
 
     steps = []
     for label, page in around_page(place + 1, last < len(every)).items():
@@ -322,17 +322,17 @@ def some_markets(season: SeasonSite, key: str, address: Address) -> Parts:
     """Yield the markets of one sort."""
     _, status, order = PILLS[key]
     listed = read_market_list(season.connection, MarketFilter(status=status, order=order))
-    said = "No market is so now."
+    text = "No market has this status now."
     if listed.lines:
-        said = f"{count(len(listed.lines), 'market')}{AMONG * (not listed.whole)}."
-    yield from _markets(key, listed.lines, said, address)
+        text = f"{count(len(listed.lines), 'market')}{AMONG * (not listed.whole)}."
+    yield from _markets(key, listed.lines, text, address)
 
 
-def _markets(key: str, shown: Sequence[MarketLine], said: str, address: Address) -> Parts:
+def _markets(key: str, shown: Sequence[MarketLine], text: str, address: Address) -> Parts:
     """Yield a list of markets under the ways to the others."""
     yield "Markets"
     yield pills([(label, list_file(other), other == key) for other, (label, *_) in PILLS.items()], "Show")
-    yield quiet(said)
+    yield quiet(text)
     if shown:
         yield market_table(shown, address=address)
 
@@ -346,17 +346,17 @@ def one_market(season: SeasonSite, market_id: MarketId, address: Address) -> Par
     if page.market.closes_at > season.now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
     history = market.read_market_history(connection, market_id, page.spoken_last, page.offered)
-    yield market.market_head(page, history, season.known, page.spoken_last, address=address)
+    yield market.market_head(page, history, season.overview, page.spoken_last, address=address)
 
     if page.positions:
         yield heading("Positions")
         yield market.positions_table(page.positions, address)
         yield quiet(market.about_positions(page.positions))
     if page.dealt:
-        said = f"Trades: {len(page.dealt)}"
+        title = f"Trades: {len(page.dealt)}"
         if len(page.dealt) > TRADES:
-            said = f"Trades: the newest {TRADES} of {len(page.dealt):,}"
-        yield folded(said, market.trades_table(page.dealt[:TRADES], address))
+            title = f"Trades: the newest {TRADES} of {len(page.dealt):,}"
+        yield folded(title, market.trades_table(page.dealt[:TRADES], address))
     if page.ends:
         yield heading("Resolution")
         yield filled("<p>%s</p>", bold(market.about_resolution(page.ends[-1][0])))

@@ -186,10 +186,10 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
         if row.skill is not None and row.return_pct is not None
     ]
     if spots:
-        said = "Right of the line is closer than the price, above it earns. Luck moves return far more."
+        text = "Right of the line is closer than the price, above it earns. Luck moves return far more."
         plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
         yield heading("Skill against return")
-        yield box("Each agent", plane, said)
+        yield box("Each agent", plane, text)
 
     if facts.curves:
         yield heading("Profit and loss")

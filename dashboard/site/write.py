@@ -35,11 +35,13 @@ def report() -> int:
     return _with_record(write)
 
 
-def publish_site(connection: Connection, place: Path, with_prompts: bool, told: Told) -> dict[str, Any]:
+def publish_site(
+    connection: Connection, place: Path, with_prompts: bool, report_progress: Told
+) -> dict[str, Any]:
     """Bring the folder of a site up to the record, and say what changed and what it is of."""
     site = SeasonSite(connection, with_prompts)
-    changes = write_site(place, season_version(connection), site_files(site), told)
-    return asdict(changes) | {"agents": len(site.known.agents), "cohorts": len(site.known.cohorts)}
+    changes = write_site(place, season_version(connection), site_files(site), report_progress)
+    return asdict(changes) | {"agents": len(site.overview.agents), "cohorts": len(site.overview.cohorts)}
 
 
 def publish() -> int:
@@ -61,14 +63,14 @@ def _with_record(write: Callable[[Connection, Path, Namespace], dict[str, Any]])
     wanted = arguments.parse_args()
     try:
         with open_read_only(wanted.record) as engine, reading(engine) as connection:
-            found = write(connection, wanted.place, wanted)
+            result = write(connection, wanted.place, wanted)
     except ArenaError as error:
         tell(error=error.as_dict(), status=error.status)
         return 1
     except OSError as error:
         hint = "check permissions and free space; what was published before is as it was"
-        words = f"{error.filename or wanted.place}: {error.strerror}"  # of a full disk no file is named
-        tell(error=ArenaError("cannot_write", words, hint).as_dict(), status=1)
+        message = f"{error.filename or wanted.place}: {error.strerror}"  # of a full disk no file is named
+        tell(error=ArenaError("cannot_write", message, hint).as_dict(), status=1)
         return 1
-    tell(**found)
+    tell(**result)
     return 0

@@ -311,38 +311,38 @@ FAR = (1e-3, 1e6)
 
 def show(source: RecordSource) -> None:
     """Show the choice of agent, its verdict and figures, equity and calibration, then the part asked for."""
-    known = season(source)
+    overview = season(source)
     names = named(by_leaderboard(source))
     no_such("agent", [st.query_params.get("agent")], names)
     title = st.container()
     name = choice("Agent", "agent", names, next(iter(names)), "list")
     stays = kept(source, read_agent_page, name)
-    found = show_cached(kept(source, PROFILE.read, name), LATER)
+    details = show_cached(kept(source, PROFILE.read, name), LATER)
     line = line_of_agent(kept(source, read_leaderboard_page).lines, name)
     points = kept(source, read_summed_curves, [name])[name]
 
     title.title(plain(name), anchor=False)
-    put(chips(name, stays, line, known), "chips")
+    put(chips(name, stays, line, overview), "chips")
     st.markdown(verdict_of(line))
-    cohorts = cohorts_of(stays, known)
+    cohorts = cohorts_of(stays, overview)
     st.caption(" ".join(stamps(cohorts)))
-    look = known.colours([name])[name]
-    put(tiles(figures(stays, found, line, points, known.is_simulated, look)), "figures")
-    put(beside(equity(points, found, look), calibration(found, look)), "charts")
+    look = overview.colours([name])[name]
+    put(tiles(figures(stays, details, line, points, overview.is_simulated, look)), "figures")
+    put(beside(equity(points, details, look), calibration(details, look)), "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
         put(evidence_chart(kept(source, read_agent_evidence, name), look), "evidence")
         subheading("Cohort by cohort")
-        put(cohort_by_cohort(stays, found), "cohorts")
+        put(cohort_by_cohort(stays, details), "cohorts")
         _other_scores(source, name, line, cohorts)
-    elif part == "forecasts" and found is not None:
-        deals = tuple(deal.market_id for deal in found.profile.bargains)
-        show_forecasts(found, kept(source, read_questions, deals), name, look)
+    elif part == "forecasts" and details is not None:
+        deals = tuple(deal.market_id for deal in details.profile.bargains)
+        show_forecasts(details, kept(source, read_questions, deals), name, look)
     elif part == "money":
-        _money(source, found, name)
+        _money(source, details, name)
     elif part == "setup":
-        costs(stays, known.is_simulated)
+        costs(stays, overview.is_simulated)
         failures(stays)
         set_up(stays, kept(source, read_prompts, list(stays[-1].setup.prompts.values())))
     with st.container(horizontal=True, gap="medium"):
@@ -370,10 +370,10 @@ def _other_scores(
             st.caption(METACULUS_SAID)
 
 
-def cohorts_of(stays: Stays, known: SeasonOverview) -> list[CohortLine]:
+def cohorts_of(stays: Stays, overview: SeasonOverview) -> list[CohortLine]:
     """Return the cohorts that an agent plays in."""
     numbers = {stay.cohort for stay in stays}
-    return [line for line in known.cohorts if line.number in numbers]
+    return [line for line in overview.cohorts if line.number in numbers]
 
 
 def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
@@ -384,16 +384,16 @@ def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
     return None
 
 
-def chips(name: str, stays: Stays, line: LeaderboardLine | None, known: SeasonOverview) -> Markup:
+def chips(name: str, stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> Markup:
     """Return the ranks that it may have and among how many, and what it is."""
-    about = f"{known.about(name)} · in {count(len(stays), 'cohort')}"
+    about = f"{overview.about(name)} · in {count(len(stays), 'cohort')}"
     if line is None or line.told is None or line.told.rank_low is None:
         return quiet(about)
-    told = line.told
+    verdict = line.told
     noun = "ranks"
-    if told.rank_low == told.rank_high:
+    if verdict.rank_low == verdict.rank_high:
         noun = "rank"
-    ranks = tag(f"{noun} {told.rank_text} of {told.entries}", "none")
+    ranks = tag(f"{noun} {verdict.rank_text} of {verdict.entries}", "none")
     return quiet(filled("%s %s", ranks, about))
 
 
@@ -401,14 +401,14 @@ def verdict_of(line: LeaderboardLine | None) -> str:
     """Return what is told of it among the others and against the price, in Markdown."""
     if line is None or line.told is None:
         return ""
-    told = line.told
-    sentences = [f"**{leading(told.sentence)}**", leading(told.price_sentence), told.guarantee]
+    verdict = line.told
+    sentences = [f"**{leading(verdict.sentence)}**", leading(verdict.price_sentence), verdict.guarantee]
     return " ".join(filter(None, sentences))
 
 
 def figures(
     stays: Stays,
-    found: DetailedProfile | None,
+    details: DetailedProfile | None,
     line: LeaderboardLine | None,
     points: Sequence[PnlPoint],
     is_simulated: bool,
@@ -416,37 +416,37 @@ def figures(
 ) -> list[Tile]:
     """Return skill, profit, calibration and cost: what matters most."""
     return [
-        _skill_tile(found, line),
+        _skill_tile(details, line),
         _profit_tile(stays, points, look),
         _calibration_tile(line),
         _cost_tile(stays, is_simulated),
     ]
 
 
-def _skill_tile(found: DetailedProfile | None, line: LeaderboardLine | None) -> Tile:
+def _skill_tile(details: DetailedProfile | None, line: LeaderboardLine | None) -> Tile:
     """Return its skill with the interval; as on the board while its profile is being computed."""
     value = low = high = None
-    if found and found.profile.gain:
-        gain = found.profile.gain
+    if details and details.profile.gain:
+        gain = details.profile.gain
         value, low, high = (gain.skill, gain.low, gain.high)
-    elif line and not found:
+    elif line and not details:
         value, low, high = (line.row.skill, line.row.skill_low, line.row.skill_high)
 
-    said = "Market Brier minus its own, on the same forecasts; above 0 is closer."
+    meant = "Market Brier minus its own, on the same forecasts; above 0 is closer."
     skill = EMPTY if value is None else written(value, "%+.4f")
     span = span_text(low, high, "%+.4f")
     if span is None:
-        return Tile(skill, "skill: Brier points against the price", said)
-    return Tile(skill, f"skill, 95% CI {span}", said)
+        return Tile(skill, "skill: Brier points against the price", meant)
+    return Tile(skill, f"skill, 95% CI {span}", meant)
 
 
 def _profit_tile(stays: Stays, points: Sequence[PnlPoint], look: str) -> Tile:
     """Return what all its accounts have made, and how that went."""
     text = EMPTY
     colour = ""
-    known = [stay.pnl for stay in stays if stay.pnl is not None]
-    if known:
-        pnl = sum(known) / ONE
+    made = [stay.pnl for stay in stays if stay.pnl is not None]
+    if made:
+        pnl = sum(made) / ONE
         text = written(pnl, "gain")
         colour = gain_look(pnl)
     drawn = sparkline([point.dollars for point in points], look)
@@ -455,11 +455,11 @@ def _profit_tile(stays: Stays, points: Sequence[PnlPoint], look: str) -> Tile:
 
 def _calibration_tile(line: LeaderboardLine | None) -> Tile:
     """Return how well what it is sure of comes true."""
-    said, below = calibration_words(line.brief if line else None)
-    if said.startswith("says"):
+    text, below = calibration_words(line.brief if line else None)
+    if text.startswith("says"):
         below = f"where it gave YES or NO 70% or more: {below}"
     meant = "The side that it gave 70% or more: what it said of it on average, and how often it came true."
-    return Tile(said, below or "calibration", meant)
+    return Tile(text, below or "calibration", meant)
 
 
 def _cost_tile(stays: Stays, is_simulated: bool) -> Tile:
@@ -486,28 +486,28 @@ def _answers(stays: Stays) -> list[CallSums]:
     return list(chain.from_iterable(stay.answers for stay in stays))
 
 
-def equity(points: Sequence[PnlPoint], found: DetailedProfile | None, look: str) -> Markup:
+def equity(points: Sequence[PnlPoint], details: DetailedProfile | None, look: str) -> Markup:
     """Return what all its accounts made over time, in the band of luck alone."""
     values = pnl_values(points, "dollars")
     if not values:
         return box("Profit and loss", below=NOT_VALUED)
 
-    said = "All its accounts together."
+    below = "All its accounts together."
     luck = None
-    if found is not None and found.profile.money is not None:
-        luck = found.profile.money.luck
-        said = luck_words(luck)
+    if details is not None and details.profile.money is not None:
+        luck = details.profile.money.luck
+        below = luck_words(luck)
     band = luck_band(values, luck)
     note = "shaded: what luck alone makes of its bets, 95 in 100" * bool(band)
     line = Line("P/L", values, look, written(values[-1][1], "short"))
     chart = line_chart([line], "Profit or loss over all cohorts", "short", band, note, frames=HALVES)
-    return box("Profit and loss", chart, said)
+    return box("Profit and loss", chart, below)
 
 
 NOT_VALUED = "Its account was not valued yet: the curve starts with the first round."
 
 
-def luck_words(found: Luck) -> str:
+def luck_words(luck: Luck) -> str:
     """Say how its profit stands among those of seasons without skill; from 20 events on.
 
     >>> luck_words(Luck(0, 0, 0.98, -53_000_000_000, 37_000_000_000, 25, 9))
@@ -517,11 +517,11 @@ def luck_words(found: Luck) -> str:
     >>> luck_words(Luck(0, 0, None, -53_000_000_000, 37_000_000_000, 9, 9))
     'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k.'
     """
-    if found.low is None or found.high is None:
-        return f"Nothing can be said of luck: {found.reason}."
-    low, high = written(found.low / ONE, "short"), written(found.high / ONE, "short")
+    if luck.low is None or luck.high is None:
+        return f"Nothing can be said of luck: {luck.reason}."
+    low, high = written(luck.low / ONE, "short"), written(luck.high / ONE, "short")
     band = f"With the same bets and no skill, 95 of 100 seasons end from {low} to {high}"
-    below = found.percentile
+    below = luck.percentile
     if below is None:
         return f"{band}."
     share = f"{below:.0%}"
@@ -532,35 +532,35 @@ def luck_words(found: Luck) -> str:
     return f"{band}, and {share} below this one."
 
 
-def calibration(found: DetailedProfile | None, look: str) -> Markup:
+def calibration(details: DetailedProfile | None, look: str) -> Markup:
     """Return one large diagram of what it states, and what it comes to in words."""
-    if found is None:
+    if details is None:
         return box(CALIBRATION, below="being computed")
-    diagram = found.profile.calibration
+    diagram = details.profile.calibration
     if not diagram.points:
         return box(CALIBRATION, below=UNANSWERED)
-    chart = calibration_chart([(found.profile.agent, diagram, look)], "Calibration")
+    chart = calibration_chart([(details.profile.agent, diagram, look)], "Calibration")
     return box(CALIBRATION, chart, f"{says_and_happens(diagram)}. {SHADED}")
 
 
-def evidence_chart(found: Evidence, look: str) -> Markup:
+def evidence_chart(evidence: Evidence, look: str) -> Markup:
     """Draw the capital of a bet on its skill on a log scale; nothing for an agent without any."""
-    if not found:
+    if not evidence:
         return NOTHING
-    points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in found]
-    shown = [Line("now", points, look, times_text(found[-1][1]))]
+    points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in evidence]
+    shown = [Line("now", points, look, times_text(evidence[-1][1]))]
     chart = line_chart(shown, "Evidence over time", "power", frames=LONG)
     return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
 
-def cohort_by_cohort(stays: Stays, found: DetailedProfile | None, address: Address = in_app) -> Markup:
+def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Address = in_app) -> Markup:
     """Return its record, a row a cohort, the newest first; without skill where it is not ranked."""
     gains: dict[str, Gain] = {}
     calibrated: dict[str, Calibrated] = {}
-    if found is not None:
-        calibrated = {part.label: part for part in found.calibrated.get("cohort", ())}
-        if found.profile.gain is not None:
-            gains = {part.slice: part.gain for part in found.slices.get("cohort", ())}
+    if details is not None:
+        calibrated = {part.label: part for part in details.calibrated.get("cohort", ())}
+        if details.profile.gain is not None:
+            gains = {part.slice: part.gain for part in details.slices.get("cohort", ())}
 
     rows = []
     for stay in reversed(stays):
@@ -589,12 +589,12 @@ def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | N
     return row
 
 
-def _money(source: RecordSource, found: DetailedProfile | None, name: str) -> None:
+def _money(source: RecordSource, details: DetailedProfile | None, name: str) -> None:
     """Show where its profit came from, what is at stake, and what it holds."""
-    if found is not None:
-        show_split(found)
-        stakes = found.profile.at_stake
-        show_stakes(stakes, kept(source, read_event_questions, [one.event for one in stakes]))
+    if details is not None:
+        show_split(details)
+        stakes = details.profile.at_stake
+        show_stakes(stakes, kept(source, read_event_questions, [exposure.event for exposure in stakes]))
     show_holdings(kept(source, read_holdings, name))
 
 
@@ -612,10 +612,10 @@ TURNS = {
 
 def cost(stays: Stays) -> str:
     """Say what calls cost in dollars, and whether some of it is unknown."""
-    said = in_dollars(_total(stays, "cost") / ONE)
+    text = in_dollars(_total(stays, "cost") / ONE)
     if _total(stays, "unknown"):
-        said += " or more"
-    return said
+        text += " or more"
+    return text
 
 
 def costs(stays: Stays, is_simulated: bool) -> None:
@@ -644,8 +644,8 @@ def costs(stays: Stays, is_simulated: bool) -> None:
 def _metrics(*shown: tuple[str, str, str]) -> None:
     """Show figures beside each other: what each is of, its value, and what it says."""
     with st.container(horizontal=True, gap="medium"):
-        for label, value, said in shown:
-            st.metric(label, value, help=said, width="content")
+        for label, value, meant in shown:
+            st.metric(label, value, help=meant, width="content")
 
 
 def failures(stays: Stays) -> None:
@@ -679,8 +679,8 @@ def _failures(stays: Stays) -> Iterator[dict[str, object]]:
 
 def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
     """Show its settings cohort by cohort, what was changed, what its model calls itself, its prompts."""
-    said = "Frozen at the start of each cohort; another model under the same name is another agent."
-    subheading("Settings and reported model", said)
+    below = "Frozen at the start of each cohort; another model under the same name is another agent."
+    subheading("Settings and reported model", below)
     listing(_settings_rows(stays), columns_of_table("settings"), "Settings by cohort")
     answered = [sums.last_at for sums in _answers(stays) if sums.model]
     if answered:
@@ -710,8 +710,8 @@ def _settings_rows(stays: Stays) -> Rows:
 def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
     """Show the prompts that it is asked by."""
     nothing = "It is a rule and is asked by no prompt."
-    said = "As the newest cohort has frozen it; what is in braces is filled in for each turn."
-    if not section("Prompt", prompts, nothing, said, ":material/info:"):
+    below = "As the newest cohort has frozen it; what is in braces is filled in for each turn."
+    if not section("Prompt", prompts, nothing, below, ":material/info:"):
         return
 
     for at, (name, digest) in enumerate(prompts.items(), start=1):
@@ -735,10 +735,10 @@ def read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
 
 def read_all_holdings(connection: Connection) -> dict[str, list[Holding]]:
     """Return the same of every agent that holds something: each cohort is read once for all of them."""
-    found: dict[str, list[Holding]] = {}
+    holdings: dict[str, list[Holding]] = {}
     for holding in _holdings(connection):
-        found.setdefault(holding.position.agent, []).append(holding)
-    return found
+        holdings.setdefault(holding.position.agent, []).append(holding)
+    return holdings
 
 
 def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holding]:
@@ -768,36 +768,36 @@ FINE = ":material/check:"
 UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
 
 
-def show_forecasts(found: DetailedProfile, questions: Mapping[str, str], name: str, look: str) -> None:
+def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], name: str, look: str) -> None:
     """Show skill and calibration, their parts, coherence, blind answers, best and worst calls."""
     by = choice("In parts by", "by", BY, "category")
-    _skill(found, by)
-    _readings(found, look)
-    _calibrated(found.calibrated.get(by, ()), by)
+    _skill(details, by)
+    _readings(details, look)
+    _calibrated(details.calibrated.get(by, ()), by)
 
     nothing = "It has stated no probability yet."
-    said = "How often it stated which probability of YES, resolved or not."
-    if section("What it states", any(found.histogram), nothing, said, WAITING):
-        many = len(found.histogram)
+    below = "How often it stated which probability of YES, resolved or not."
+    if section("What it states", any(details.histogram), nothing, below, WAITING):
+        many = len(details.histogram)
         edges = [100 * (place / many) for place in range(many + 1)]
-        put(columns_chart(edges, found.histogram, "How often it stated what", "%.0f%"), "histogram")
-    _coherence(found, questions)
-    _blind(found.profile.blind)
-    _remarks("Best calls", "It lay closest to what happened, where the price did not.", found.best, name)
-    _remarks("Worst calls", "The price lay closer, by the most.", found.worst, name)
+        put(columns_chart(edges, details.histogram, "How often it stated what", "%.0f%"), "histogram")
+    _coherence(details, questions)
+    _blind(details.profile.blind)
+    _remarks("Best calls", "It lay closest to what happened, where the price did not.", details.best, name)
+    _remarks("Worst calls", "The price lay closer, by the most.", details.worst, name)
 
 
-def _skill(found: DetailedProfile, by: str) -> None:
+def _skill(details: DetailedProfile, by: str) -> None:
     """Show its skill in parts of the season."""
-    gains = {part.slice: part.gain for part in found.slices.get(by, ()) if part.gain.skill is not None}
+    gains = {part.slice: part.gain for part in details.slices.get(by, ()) if part.gain.skill is not None}
     why = "It appears with the first resolved market."
     if gains:
         why = "An agent that is not ranked is given no skill."
-    said = f"{MEANT[by]} Right of the line is closer than the price; bars are 95% intervals."
+    below = f"{MEANT[by]} Right of the line is closer than the price; bars are 95% intervals."
     few = sum(gain.low is None for gain in gains.values())
     if few:
-        said += f" Hollow: too few events, no interval ({few} of {len(gains)})."
-    if not section("Skill in parts", gains and found.profile.gain is not None, why, said, WAITING):
+        below += f" Hollow: too few events, no interval ({few} of {len(gains)})."
+    if not section("Skill in parts", gains and details.profile.gain is not None, why, below, WAITING):
         return
 
     listing(_gain_rows(gains), columns_of_table("skill in parts"), f"Skill by {by}")
@@ -818,15 +818,15 @@ def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
         }
 
 
-def _readings(found: DetailedProfile, look: str) -> None:
+def _readings(details: DetailedProfile, look: str) -> None:
     """Show how calibrated its bets are, read as a move from the price paid and by stake alone."""
     subheading("Calibration of its bets")
     drawn = []
-    for title, diagram in (("Anchored", found.anchored), ("Implied", found.implied)):
+    for title, diagram in (("Anchored", details.anchored), ("Implied", details.implied)):
         if diagram.points:
             chart = calibration_chart([(title, diagram, look)], f"Calibration, {title}")
             drawn.append(box(title, chart, f"{says_and_happens(diagram)}."))
-    if not found.profile.calibration.points:
+    if not details.profile.calibration.points:
         st.info(UNANSWERED, icon=WAITING)
     if drawn:
         st.caption("Anchored: bets as a move from the price paid. Implied: bets by stake alone.")
@@ -857,46 +857,46 @@ def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
         }
 
 
-def _coherence(found: DetailedProfile, questions: Mapping[str, str]) -> None:
+def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
     """Show how much its probabilities contradict each other, and what that would cost."""
-    told = found.profile.coherence
-    nothing = f"Nothing to judge: {told.reason or 'no event with several markets'}."
-    if not section("Coherence", told.loss is not None, nothing, icon=WAITING):
+    coherence = details.profile.coherence
+    nothing = f"Nothing to judge: {coherence.reason or 'no event with several markets'}."
+    if not section("Coherence", coherence.loss is not None, nothing, icon=WAITING):
         return
 
-    said = f"Who trades against its probabilities wins a sure ${told.loss:.4f} per $1 on average"
-    if told.market is not None:
-        said += f"; against the prices it would be ${told.market:.4f}"
-    said += f". {told.incoherent:,} of {count(told.events, 'event')} contradict themselves."
+    text = f"A trader who bets against its probabilities wins a sure ${coherence.loss:.4f} per $1 on average"
+    if coherence.market is not None:
+        text += f"; against the prices it would be ${coherence.market:.4f}"
+    text += f". {coherence.incoherent:,} of {count(coherence.events, 'event')} contradict themselves."
     st.markdown(
-        escaped(said),
+        escaped(text),
         help="Probabilities of one event's outcomes should add up, and a wider claim be no less likely.",
     )
 
     rows = []
-    for deal in found.profile.bargains:
+    for deal in details.profile.bargains:
         trade = "sell YES"
         if deal.buy:
             trade = "buy YES"
         market = questions.get(deal.market_id, deal.market_id)
         rows.append({"Trade": trade, "At": deal.price * 100, "Market": market})
-    if rows and told.worst:
-        st.caption(escaped(f"The worst gives away ${told.worst:.4f} per $1, by these trades with it:"))
+    if rows and coherence.worst:
+        st.caption(escaped(f"The worst gives away ${coherence.worst:.4f} per $1, by these trades with it:"))
         listing(rows, columns_of_table("sure profit"), "The trades that make the sure profit")
 
 
-def _blind(told: BlindEffect) -> None:
+def _blind(effect: BlindEffect) -> None:
     """Show what seeing the price changed in its forecasts."""
-    if not told.rows:
+    if not effect.rows:
         return
     subheading("Before and after it saw the price")
     _metrics(
-        ("Moved to the price", _known(told.pull, ".0%"), "Share of the way to the price that it went."),
-        ("Copied it", _known(told.copied, ".0%"), "Answers that ended within half a cent of the price."),
-        ("Skill before", _skill_text(told.blind_skill), "Brier points better than the price, blind."),
-        ("Skill after", _skill_text(told.final_skill), "The same, once it had seen the price."),
-        ("Correlation with it", _known(told.blind_price, ".2f"), "Of blind answers with the price."),
-        ("Answers", f"{told.rows:,}", "With a probability before and after."),
+        ("Moved to the price", _known(effect.pull, ".0%"), "Share of the way to the price that it went."),
+        ("Copied it", _known(effect.copied, ".0%"), "Answers that ended within half a cent of the price."),
+        ("Skill before", _skill_text(effect.blind_skill), "Brier points better than the price, blind."),
+        ("Skill after", _skill_text(effect.final_skill), "The same, once it had seen the price."),
+        ("Correlation with it", _known(effect.blind_price, ".2f"), "Of blind answers with the price."),
+        ("Answers", f"{effect.rows:,}", "With a probability before and after."),
     )
 
 
@@ -914,13 +914,13 @@ def _skill_text(skill: float | None) -> str:
     return written(skill, "%+.4f")
 
 
-def _remarks(title: str, meant: str, found: Sequence[NotableForecast], name: str) -> None:
+def _remarks(title: str, meant: str, remarks: Sequence[NotableForecast], name: str) -> None:
     """Show forecasts that are worth a look."""
-    if not found:
+    if not remarks:
         return
     subheading(title, meant)
     with st.container(horizontal=True, gap="small"):
-        for remark in found:
+        for remark in remarks:
             with st.container(border=True, width=340):
                 _card(remark, name)
 
@@ -957,68 +957,70 @@ PARTS = (
 """The parts of a profit, in the order in which they are told."""
 
 
-def show_split(found: DetailedProfile) -> None:
+def show_split(details: DetailedProfile) -> None:
     """Show the parts of its profit, adding up to it, and how much of the edge came true."""
-    money = found.profile.money
+    money = details.profile.money
     nothing = "It has made no bet yet, so there is no profit to split."
-    said = "Each part starts where the one above it ended; together they are the profit, to the cent."
+    below = "Each part starts where the one above it ended; together they are the profit, to the cent."
     has_bet = money is not None and (money.split.pnl or money.luck.events)
-    if not section("Where the profit came from", has_bet, nothing, said, WAITING) or money is None:
+    if not section("Where the profit came from", has_bet, nothing, below, WAITING) or money is None:
         return
     _split(money.split)
     st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in _told(money)))
 
 
-def _split(found: ProfitSplit) -> None:
+def _split(split: ProfitSplit) -> None:
     """Show the parts, each from where the one before it ended, and their sum."""
-    amounts = [getattr(found, key) / ONE for key, _, _ in PARTS]
+    amounts = [getattr(split, key) / ONE for key, _, _ in PARTS]
     ends = list(accumulate(amounts, initial=0.0))
-    scale = span_scale([*pairwise(ends), (0.0, found.pnl / ONE)])
+    scale = span_scale([*pairwise(ends), (0.0, split.pnl / ONE)])
 
     rows = []
-    for (_, label, said), amount, start in zip(PARTS, amounts, ends, strict=False):
-        rows.append(_part_row(label, amount, said, start, scale))
-    rows.append(_part_row("P/L", found.pnl / ONE, "The sum of the parts.", 0.0, scale))
+    for (_, label, meant), amount, start in zip(PARTS, amounts, ends, strict=False):
+        rows.append(_part_row(label, amount, meant, start, scale))
+    rows.append(_part_row("P/L", split.pnl / ONE, "The sum of the parts.", 0.0, scale))
     listing(rows, columns_of_table("profit"), "The parts of the profit, and their sum")
 
 
-def _part_row(label: str, amount: float, said: str, start: float, scale: Scale) -> dict[str, object]:
+def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale) -> dict[str, object]:
     """Return a part of the profit, drawn from where it starts."""
     look = "loss"
     if amount >= 0:
         look = "gain"
     drawn = step(start, start + amount, look, scale)
-    return {"Part": label, "Amount": amount, "Drawn": drawn, "What it is": said}
+    return {"Part": label, "Amount": amount, "Drawn": drawn, "What it is": meant}
 
 
 def _told(money: ProfitOrigin) -> list[str]:
     """Say how much of the edge came true, and how large the largest drawdown was."""
-    said = []
+    sentences = []
     proven = money.proven
     if not isnan(proven.share):
         sure = f"({count(proven.events, 'event')}: too few to tell)"
         if proven.events >= ENOUGH_EVENTS:
             sure = f"± {1.96 * proven.error:.0%} ({count(proven.events, 'event')})"
-        said.append(f"Realised {proven.share:.0%} {sure} of the edge it claimed.")
+        sentences.append(f"Realised {proven.share:.0%} {sure} of the edge it claimed.")
     if money.drawdown is not None and money.drawdown.amount:
         fall = money.drawdown
-        said.append(f"Max drawdown {dollars(round(fall.amount, -6))} ({fall.share:.1%}), in one cohort.")
-    return said
+        sentences.append(f"Max drawdown {dollars(round(fall.amount, -6))} ({fall.share:.1%}), in one cohort.")
+    return sentences
 
 
-def show_stakes(found: Sequence[EventExposure], known: Mapping[str, str]) -> None:
+def show_stakes(exposures: Sequence[EventExposure], questions: Mapping[str, str]) -> None:
     """Show what each event can still do to its open accounts, the worst first."""
-    if not found:
+    if not exposures:
         return
     subheading("At stake by event", "What the worst and the best end of an event would change.")
-    listing(_stake_rows(found, known), columns_of_table("at stake"), "What is at stake, a row an event")
+    listing(
+        _stake_rows(exposures, questions), columns_of_table("at stake"), "What is at stake, a row an event"
+    )
 
 
-def _stake_rows(found: Sequence[EventExposure], known: Mapping[str, str]) -> Rows:
+def _stake_rows(exposures: Sequence[EventExposure], questions: Mapping[str, str]) -> Rows:
     """Yield what is at stake in events."""
-    for exposure in found:
+    for exposure in exposures:
         yield {
-            "Event": known.get(exposure.event, exposure.event),
+            "Event": questions.get(exposure.event, exposure.event),
             "Markets": exposure.markets,
             "Value $": exposure.value / ONE,
             "Worst $": exposure.worst / ONE,
@@ -1028,27 +1030,27 @@ def _stake_rows(found: Sequence[EventExposure], known: Mapping[str, str]) -> Row
         }
 
 
-def show_holdings(found: Sequence[Holding]) -> None:
+def show_holdings(holdings: Sequence[Holding]) -> None:
     """Show its open positions as last marked."""
     value = 0
     gain = 0
-    for holding in found:
+    for holding in holdings:
         value += holding.position.money.value
         gain += holding.position.money.unrealised
-    worth = f"{count(len(found), 'position')} worth {gained(value).lstrip('+')} at mid"
-    said = escaped(f"{worth}, {gained(gain)} over what they cost.")
-    if section("Open positions", found, "No open positions.", said, FINE):
-        put(holdings_table(found), "table of open positions")
+    worth = f"{count(len(holdings), 'position')} worth {gained(value).lstrip('+')} at mid"
+    below = escaped(f"{worth}, {gained(gain)} over what they cost.")
+    if section("Open positions", holdings, "No open positions.", below, FINE):
+        put(holdings_table(holdings), "table of open positions")
 
 
-def holdings_table(found: Sequence[Holding], address: Address = in_app) -> Markup:
+def holdings_table(holdings: Sequence[Holding], address: Address = in_app) -> Markup:
     """Return a row a position, which leads to its market."""
-    return html_table(_position_rows(found, address), columns_of_table("open positions"), "Open positions")
+    return html_table(_position_rows(holdings, address), columns_of_table("open positions"), "Open positions")
 
 
-def _position_rows(found: Sequence[Holding], address: Address) -> Rows:
+def _position_rows(holdings: Sequence[Holding], address: Address) -> Rows:
     """Yield what is said of open positions."""
-    for held in found:
+    for held in holdings:
         position = held.position
         yield {
             "Market": position.question,

@@ -56,7 +56,7 @@ from dashboard.html import (
     shortened,
     tiles,
 )
-from dashboard.pages import Address, choice, in_app, link, put, show_age, way, way_to_turn
+from dashboard.pages import Address, choice, heading, in_app, link, put, show_age, way, way_to_turn
 from dashboard.record import (
     MODELS,
     NULLS,
@@ -273,35 +273,35 @@ Curves = Mapping[str, Sequence[PnlPoint]]
 
 def show(record: RecordSource) -> None:
     """Show the page, from the verdict to the board."""
-    known = season(record)
+    overview = season(record)
     shown = kept(record, read_leaderboard_page)
     board = shown.board.value if shown.board else None
     title = "Scores are being computed."
     if board and board.verdict:
         title = headline(board.verdict)[0]
-    st.title(plain(title), anchor=False)
-    st.caption(_about(known, arena_status(record), board))
+    heading(plain(title))
+    st.caption(_about(overview, arena_status(record), board))
     show_age(shown.board)
 
-    names = racing(known, shown.lines)
+    names = racing(overview, shown.lines)
     curves = kept(record, read_summed_curves, names, INSTANTS)
-    colours = known.colours(known.first(names, NAMED))
-    drawn = race(known, curves, colours, shown.lines)
+    colours = overview.colours(overview.first(names, NAMED))
+    drawn = race(overview, curves, colours, shown.lines)
     put(opening(drawn, board, decisions(kept(record, read_newest_decisions))), "head")
     if board is None:
-        put(money_table(shown.money, known.names), "table of money")
+        put(money_table(shown.money, overview.names), "table of money")
         return
 
-    chosen = _chosen_lines(shown.lines, known)
-    look = BoardLook(known, equity_values(curves, "percent"), colours)
+    chosen = _chosen_lines(shown.lines, overview)
+    look = BoardLook(overview, equity_values(curves, "percent"), colours)
     show_board(board_tables(chosen, look, provisional=is_provisional(shown.lines)))
     with st.container(horizontal=True, gap="medium"):
         link("Full leaderboard: all columns, parts of the season, CSV", "leaderboard")
 
 
-def _chosen_lines(lines: Lines, known: SeasonOverview) -> Lines:
+def _chosen_lines(lines: Lines, overview: SeasonOverview) -> Lines:
     """Let a group of agents be chosen where there are several; references are always shown."""
-    groups = {line.row.agent: known.group(line.row.agent) for line in lines if not line.row.is_reference}
+    groups = {line.row.agent: overview.group(line.row.agent) for line in lines if not line.row.is_reference}
     there = {"all", *groups.values()}
     if len(there) < 3:
         return lines
@@ -312,13 +312,13 @@ def _chosen_lines(lines: Lines, known: SeasonOverview) -> Lines:
     return [line for line in lines if groups.get(line.row.agent, group) == group]
 
 
-def racing(known: SeasonOverview, lines: Lines) -> list[str]:
+def racing(overview: SeasonOverview, lines: Lines) -> list[str]:
     """Return whose curves are drawn: the first of the board or of the line-up, references last."""
     names = [line.row.agent for line in lines if line.row.kind != MARKET]
     if not names:
-        names = [name for name, kind in known.agents if kind != MARKET]
-    there = [name for name in names if name in known.names]
-    return sorted(there, key=known.is_reference)[:RACED]
+        names = [name for name, kind in overview.agents if kind != MARKET]
+    there = [name for name in names if name in overview.names]
+    return sorted(there, key=overview.is_reference)[:RACED]
 
 
 def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
@@ -330,38 +330,38 @@ def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
     return beside(left, newest, look="lead")
 
 
-def _about(known: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
+def _about(overview: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
     """Say what this is: play money, how much was played, when it goes on; then the whole verdict."""
-    said = escaped(what_this_is(known, board))
+    text = escaped(what_this_is(overview, board))
     newest = max((played.at for played in status.last), default=None)
     if newest:
-        said += f" Newest round: {moment(newest)}"
+        text += f" Newest round: {moment(newest)}"
         at = status.calendar.next_round
         if at:
-            said += f"; {next_round(at, status.at, known.cohorts[-1].stamp)}"
-        said += "."
+            text += f"; {next_round(at, status.at, overview.cohorts[-1].stamp)}"
+        text += "."
 
-    sentences = [" ".join([said, *stamps(known.cohorts)])]
+    sentences = [" ".join([text, *stamps(overview.cohorts)])]
     if board and board.verdict:
         sentences.append(leading(headline(board.verdict)[1]))
     return "  \n".join(filter(None, sentences))
 
 
-def what_this_is(known: SeasonOverview, board: Leaderboard | None) -> str:
+def what_this_is(overview: SeasonOverview, board: Leaderboard | None) -> str:
     """Say that this is play money, how much was played and by whom, and what it cost."""
-    players = len(known.players(known.names))
-    references = count(len(known.agents) - players, "reference")
-    said = [f"{count(players, 'agent')} and {references}", "play money", _cohorts_text(known)]
+    players = len(overview.players(overview.names))
+    references = count(len(overview.agents) - players, "reference")
+    parts = [f"{count(players, 'agent')} and {references}", "play money", _cohorts_text(overview)]
 
     events = _resolved_events(board)
     if events:
-        said.append(f"{count(events, 'event')} resolved")
+        parts.append(f"{count(events, 'event')} resolved")
     spent = 0.0
     if board:
         spent = sum(row.cost_usd or 0.0 for row in board.rows)
     if spent:
-        said.append(f"calls cost {in_dollars(spent)}" + " (simulated)" * known.is_simulated)
-    return f"{', '.join(said)}."
+        parts.append(f"calls cost {in_dollars(spent)}" + " (simulated)" * overview.is_simulated)
+    return f"{', '.join(parts)}."
 
 
 def _resolved_events(board: Leaderboard | None) -> int:
@@ -371,14 +371,14 @@ def _resolved_events(board: Leaderboard | None) -> int:
     return max((row.events for row in board.rows), default=0)
 
 
-def _cohorts_text(known: SeasonOverview) -> str:
+def _cohorts_text(overview: SeasonOverview) -> str:
     """Say how many cohorts there are, and which of them still play."""
-    live = [line.number for line in known.cohorts if line.ended_at is None]
+    live = [line.number for line in overview.cohorts if line.ended_at is None]
     which = "finished"
     if live:
         first_and_last = dict.fromkeys((live[0], live[-1]))
         which = f"{'–'.join(map(str, first_and_last))} playing"
-    return f"{count(len(known.cohorts), 'cohort')} ({which})"
+    return f"{count(len(overview.cohorts), 'cohort')} ({which})"
 
 
 def next_round(at: datetime, now: datetime, stamp: str) -> str:
@@ -427,9 +427,9 @@ def figures(board: Leaderboard | None) -> list[Tile]:
     return [*shown, Tile(events, "events resolved", "Markets of one event move together.")]
 
 
-def race(known: SeasonOverview, curves: Curves, colours: Colours, lines: Lines) -> Markup:
+def race(overview: SeasonOverview, curves: Curves, colours: Colours, lines: Lines) -> Markup:
     """Draw the equity of all agents, the first coloured, on the band that luck makes of its bets."""
-    drawn = pnl_lines(curves, colours, known.is_reference)
+    drawn = pnl_lines(curves, colours, overview.is_reference)
     if not drawn:
         return quiet("The race starts when the first round is over: “arena run --round” plays it.")
 
@@ -448,13 +448,13 @@ def race(known: SeasonOverview, curves: Curves, colours: Colours, lines: Lines) 
     return line_chart(drawn, says, "%+.0f%", band, notes.removeprefix("; "))
 
 
-def decisions(found: NewestDecisions, address: Address = in_app) -> Markup:
+def decisions(newest: NewestDecisions, address: Address = in_app) -> Markup:
     """Return what was decided last, with a reason each, and the largest disagreements with the market."""
-    made = zip(found.trades, found.outcomes, strict=True)
+    made = zip(newest.trades, newest.outcomes, strict=True)
     trades = quotes(_trade(trade, ended, address) for trade, ended in made)
     parts = box("Largest recent trades", trades, "Nobody has traded yet." * (not trades))
-    if found.disputes:
-        disputes = quotes(_dispute(dispute, address) for dispute in found.disputes)
+    if newest.disputes:
+        disputes = quotes(_dispute(dispute, address) for dispute in newest.disputes)
         parts += box("Furthest from the market", disputes)
     return parts
 
@@ -480,11 +480,11 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
     )
 
 
-def _dispute(found: Dispute, address: Address) -> Quotation:
+def _dispute(dispute: Dispute, address: Address) -> Quotation:
     """Return a forecast that is far from the price, and how its market stands."""
-    forecast = found.forecast
-    ended = outcome(found.market.ended, found.market.payout)
-    now = f"price now {cents(found.price)}"
+    forecast = dispute.forecast
+    ended = outcome(dispute.market.ended, dispute.market.payout)
+    now = f"price now {cents(dispute.price)}"
     if ended:
         now = f"price {cents(forecast.mid)}; result: {ended}"
     return Quotation(

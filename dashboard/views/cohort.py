@@ -61,7 +61,7 @@ from dashboard.html import (
     luck_band,
     pills,
 )
-from dashboard.pages import Address, choice, in_app, link, named, no_such, put, show_age, way
+from dashboard.pages import Address, choice, controls, in_app, link, named, no_such, put, show_age, way
 from dashboard.record import (
     CohortLine,
     Colours,
@@ -287,33 +287,33 @@ Curves = Mapping[str, Sequence[PnlPoint]]
 
 def show(record: RecordSource) -> None:
     """Show the page: which cohort, the verdict, money beside calibration, standings, and what was frozen."""
-    known = season(record)
+    overview = season(record)
     offered = kept(record, read_cohort_returns)
     number = _asked([cohort.number for cohort in offered.cohorts], offered.telling)
     put(cohort_pills(offered, number), "cohorts")
     page = kept(record, read_cohort_page, number)
     whole = curves_of(kept(record, read_cohort_curves, number))
-    st.title(plain(heading(number, known, whole)), anchor=False)
+    st.title(plain(heading(number, overview, whole)), anchor=False)
     _lead(page, kept(record, read_verdict))
 
     ranked = by_gain(whole)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with controls():
         unit = choice("Unit", "unit", UNITS, "dollars")
         back = choice("Range", "range", RANGES, "all")
         reading = choice("Reading", "reading", READINGS, "stated")
         agents = {FIRST: "Highlight one agent"} | named(ranked)
         agent = choice("Highlight", "agent", agents, FIRST, "list")
-    colours = known.colours([agent])
+    colours = overview.colours([agent])
     if agent == FIRST:
-        colours = known.colours(known.first(ranked, NAMED))
+        colours = overview.colours(overview.first(ranked, NAMED))
     curves = whole
     if back != "all":
         curves = curves_of(kept(record, read_cohort_curves, number, BACK[back]))
-    money = money_box(curves, colours, unit, known)
+    money = money_box(curves, colours, unit, overview)
     calibration = calibration_box(kept(record, CALIBRATIONS.read, number), reading, colours)
     put(beside(money, calibration), "charts")
 
-    _standings(page, known, whole, colours)
+    _standings(page, overview, whole, colours)
     _frozen(page)
     _changed(page)
 
@@ -321,10 +321,10 @@ def show(record: RecordSource) -> None:
 def _asked(numbers: Sequence[int], default: int) -> int:
     """Return the cohort that the address names, or the one that tells most, which stays on the page."""
     named = st.query_params.get("cohort", "")
-    known = {str(number): number for number in numbers}
-    no_such("cohort", [named or None], known)
-    if named in known:
-        st.session_state[SHOWN] = known[named]
+    by_name = {str(number): number for number in numbers}
+    no_such("cohort", [named or None], by_name)
+    if named in by_name:
+        st.session_state[SHOWN] = by_name[named]
     elif st.session_state.get(SHOWN) not in numbers:
         st.session_state[SHOWN] = default
     return int(st.session_state[SHOWN])
@@ -354,11 +354,11 @@ def _return_words(cohort: CohortReturn) -> str:
     return f"{arrow_of(cohort.percent)}{size}{PLAYING * cohort.is_playing}"
 
 
-def heading(number: int, known: SeasonOverview, curves: Curves) -> str:
+def heading(number: int, overview: SeasonOverview, curves: Curves) -> str:
     """Say how many of its agents have made money."""
     agents = 0
     winners = 0
-    for name in known.players(curves):
+    for name in overview.players(curves):
         agents += 1
         winners += curves[name][-1].dollars > 0.005
     if not agents:
@@ -368,8 +368,8 @@ def heading(number: int, known: SeasonOverview, curves: Curves) -> str:
 
 def _lead(page: CohortPage, verdict: Verdict | None) -> None:
     """Show how far the cohort is, and the verdict."""
-    said = [f"Started {day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]
-    st.caption(" ".join(said))
+    sentences = [f"Started {day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]
+    st.caption(" ".join(sentences))
     if verdict is not None:
         st.caption(leading(over_all_cohorts(verdict)))
     show_age(page.board)
@@ -388,10 +388,10 @@ def by_gain(curves: Curves) -> list[str]:
     return sorted(curves, key=lambda name: -curves[name][-1].dollars)
 
 
-def money_box(curves: Curves, colours: Colours, unit: str, known: SeasonOverview) -> Markup:
+def money_box(curves: Curves, colours: Colours, unit: str, overview: SeasonOverview) -> Markup:
     """Return the curves, and what they come to."""
     axis, end = WRITTEN[unit]
-    shown = pnl_lines(curves, colours, known.is_reference, unit, end)
+    shown = pnl_lines(curves, colours, overview.is_reference, unit, end)
     if not shown:
         below = "No account has been valued yet: the first round starts the curves."
         return box("Profit and loss", below=below)
@@ -413,21 +413,21 @@ def calibration_box(entry: CacheEntry[CohortCalibrations] | None, reading: str, 
     every: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
     by_name = by_agent(every)
     curves = []
-    said = []
+    sentences = []
     for name, look in colours.items():
         if name in by_name and by_name[name].scored:
             diagram = by_name[name].diagram
             curves.append((name, diagram, look))
-            said.append(f"{name}: {says_and_happens(diagram)}.")
+            sentences.append(f"{name}: {says_and_happens(diagram)}.")
     if not curves:
         return box(CALIBRATION, below=_why_uncalibrated(every, reading))
 
-    said.append(f"{SHADED[:-1]} with the forecasts of {curves[0][0]}.")
+    sentences.append(f"{SHADED[:-1]} with the forecasts of {curves[0][0]}.")
     market = entry.value.market
     if market.scored:
         curves.append(("price", market.diagram, REST))
     chart = calibration_chart(curves, "What was said against what happened")
-    return box(CALIBRATION, chart, lines([*said, MEANT[reading], cache_note(entry)]))
+    return box(CALIBRATION, chart, lines([*sentences, MEANT[reading], cache_note(entry)]))
 
 
 def _why_uncalibrated(every: Sequence[ForecasterCalibration], reading: str) -> str:
@@ -440,21 +440,21 @@ def _why_uncalibrated(every: Sequence[ForecasterCalibration], reading: str) -> s
     return f"{why} Calibration needs forecasts with an outcome."
 
 
-def _standings(page: CohortPage, known: SeasonOverview, curves: Curves, colours: Colours) -> None:
+def _standings(page: CohortPage, overview: SeasonOverview, curves: Curves, colours: Colours) -> None:
     """Show the board, and below it what else is known of its agents."""
     if page.board is None:
-        put(money_table(page.money, known.names), "table of money")
+        put(money_table(page.money, overview.names), "table of money")
         return
 
     every = leaderboard_lines(page.board.value)
-    look = BoardLook(known, equity_values(curves, "dollars"), colours)
+    look = BoardLook(overview, equity_values(curves, "dollars"), colours)
     show_board(board_tables(every, look, COHORT_COLUMNS, provisional=is_provisional(every)))
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
     with st.expander(RATINGS):
         show_ratings(every, [page.line])
     if page.board.value.metaculus:
         with st.expander(METACULUS_TITLE):
-            put(metaculus_table(page.board.value.metaculus, known.names), "Metaculus's scores")
+            put(metaculus_table(page.board.value.metaculus, overview.names), "Metaculus's scores")
             st.caption(METACULUS_SAID)
 
 
@@ -477,8 +477,8 @@ def line_up(cohort: Cohort, address: Address = in_app) -> Markup:
     rows = []
     for entrant in cohort.entrants:
         href = address(way("agent", agent=entrant.name))
-        said = settings(entrant.settings)
-        rows.append({"Agent": entrant.name, "Kind": entrant.kind, "Settings": said, "href": href})
+        text = settings(entrant.settings)
+        rows.append({"Agent": entrant.name, "Kind": entrant.kind, "Settings": text, "href": href})
     return html_table(rows, columns_of_table("line-up"), "Line-up of the cohort")
 
 

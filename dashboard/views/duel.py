@@ -24,7 +24,19 @@ from dashboard.html import (
     shortened,
     tiles,
 )
-from dashboard.pages import choice, go, listing, named, no_such, put, show_cached, subheading, way
+from dashboard.pages import (
+    choice,
+    controls,
+    go,
+    listing,
+    named,
+    no_such,
+    not_yet,
+    put,
+    show_cached,
+    subheading,
+    way,
+)
 from dashboard.record import (
     Lines,
     RecordSource,
@@ -47,22 +59,22 @@ LATER = "What comes of duels"
 FIGURES = {
     "Gap": "The second's Brier minus the first's, on the same forecasts; above 0 the first is closer.",
     "Told": "Since when one of the two is told to be better, or when that may be told.",
-    "Common forecasts": "That both made, on the same market in the same round.",
-    "Markets": "Resolved ones that both were shown.",
-    "Events": "Of these markets. Those with many markets count for less than as many events.",
+    "Common forecasts": "Forecasts that both made, on the same market in the same round.",
+    "Markets": "Resolved markets that both were shown.",
+    "Events": "Events of these markets. Those with many markets count for less than as many events.",
 }
 """The figures of a duel, and what each says."""
 WIDEST = 24
 """Longer names are cut off at the head of a column."""
-ONE_LOOK = "The bar is the 95% interval, had this been the only look at the only pair. Telling takes more."
+ONE_LOOK = "The bar is the 95% interval for a single look at a single pair. A verdict takes more evidence."
 FEW = "Markets of one event count as one; an interval takes 20 events of equal size."
 
 
 def show(record: RecordSource) -> None:
     """Show the choice of two, what came of it, the markets that decided it, and all duels of the first."""
-    known = season(record)
+    overview = season(record)
     verdict = kept(record, read_verdict) or Verdict()
-    if len(known.agents) < 2:
+    if len(overview.agents) < 2:
         st.title(TITLE, anchor=False)
         st.info("A duel takes two agents: name another in the config.", icon=":material/group_add:")
         return
@@ -74,16 +86,16 @@ def show(record: RecordSource) -> None:
     if every is None:
         return
 
-    st.caption(" ".join(stamps(known.cohorts)))
+    st.caption(" ".join(stamps(overview.cohorts)))
     details = next((details for details in every if details.duel.b == b), None)
     if silent:
         why = f"Nothing to compare: no answer from {' or '.join(map(code, silent))} yet."
-        st.info(why, icon=":material/hourglass_empty:")
+        not_yet(why)
     elif details is None:
         why = f"{code(a)} and {code(b)} have no forecast in common yet."
-        st.info(why, icon=":material/hourglass_empty:")
+        not_yet(why)
     else:
-        _duel(record, details, verdict, known)
+        _duel(record, details, verdict, overview)
     if every and a not in silent:
         _others(every, verdict, a, b)
 
@@ -95,13 +107,13 @@ def _silent(lines: Lines, a: str, b: str) -> list[str]:
     return [row.agent for row in asked if row.kind != MARKET and not row.answered]
 
 
-def _duel(record: RecordSource, details: DuelDetails, verdict: Verdict, known: SeasonOverview) -> None:
+def _duel(record: RecordSource, details: DuelDetails, verdict: Verdict, overview: SeasonOverview) -> None:
     """Show what came of a duel, what it cost, and what decided it."""
-    looks = list(known.colours([details.duel.a, details.duel.b]).values())
+    looks = list(overview.colours([details.duel.a, details.duel.b]).values())
     _verdict(details, verdict, looks)
 
     spent = spending_sentences(kept(record, read_spending, details.duel))
-    if spent and known.is_simulated:
+    if spent and overview.is_simulated:
         spent = [*spent, "These costs are simulated: no money was paid."]
     if spent:
         st.caption(plain(with_true_minus(" ".join(spent))))
@@ -114,7 +126,7 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     asked = {key: st.query_params.get(key) for key in ("a", "b")}
     no_such("agent", asked.values(), names)
     options = named(names)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with controls():
         a = choice("First agent", "a", options, next(name for name in names if name != asked["b"]), "list")
         st.markdown("against", width="content")
         rest = named(name for name in names if name != a)
@@ -124,9 +136,9 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     return a, b
 
 
-def _verdict(found: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None:
+def _verdict(details: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None:
     """Show what is told of the two, the gap between them with its interval, and its figures."""
-    duel = found.duel
+    duel = details.duel
     title = heading(duel.a, duel.b, verdict)
     about, *rest = [sentence for sentence in duel_sentences(duel, verdict) if sentence != title]
     if rest:
@@ -170,29 +182,31 @@ def figures(duel: Duel, pair: PairVerdict | None) -> list[Tile]:
     return [Tile(text, label, FIGURES[label]) for label, text in texts.items()]
 
 
-def _spread(found: DuelDetails, looks: Sequence[str]) -> None:
+def _spread(details: DuelDetails, looks: Sequence[str]) -> None:
     """Show common events by how much closer one was than the other."""
-    duel = found.duel
-    if duel.gap is None or duel.same or not sum(found.differences):
+    duel = details.duel
+    if duel.gap is None or duel.same or not sum(details.differences):
         return
 
-    said = f"How many events lay how far apart; right of the middle {duel.a} was closer."
-    even = duel.events - sum(found.differences)
+    below = f"How many events lay how far apart; right of the middle {duel.a} was closer."
+    even = duel.events - sum(details.differences)
     if even:
-        said += f" In {count(even, 'event')} they came out even."
-    bars = [looks[low < 0] for low in found.edges[:-1]]
-    chart = columns_chart(found.edges, found.differences, "Common events by their difference", "%+.2f", bars)
-    put(box("Event by event", chart, said), "events")
+        below += f" In {count(even, 'event')} they came out even."
+    bars = [looks[low < 0] for low in details.edges[:-1]]
+    chart = columns_chart(
+        details.edges, details.differences, "Common events by their difference", "%+.2f", bars
+    )
+    put(box("Event by event", chart, below), "events")
 
 
-def _deciders(found: DuelDetails) -> None:
+def _deciders(details: DuelDetails) -> None:
     """Show the markets that decided the duel, for either side."""
-    duel = found.duel
+    duel = details.duel
     columns = dict(columns_of_table("deciders"))
     for key, name in (("a", duel.a), ("b", duel.b)):
         columns[key] = replace(columns[key], label=f"{shortened(name, WIDEST)} %")
 
-    for key, name, markets in (("a", duel.a, found.for_a), ("b", duel.b, found.for_b)):
+    for key, name, markets in (("a", duel.a, details.for_a), ("b", duel.b, details.for_b)):
         if markets:
             subheading(f"Where {plain(name)} was closer", "Markets that moved the gap most.")
             listing(_decider_rows(markets), columns, f"Markets that {key} won")

@@ -42,7 +42,18 @@ from dashboard.board import (
     whole_verdict,
 )
 from dashboard.html import REST, box, columns_of_table, html_table, scatter
-from dashboard.pages import choice, named, no_such, put, show_age, subheading, typed
+from dashboard.pages import (
+    choice,
+    controls,
+    named,
+    no_such,
+    not_yet,
+    nothing_found,
+    put,
+    show_age,
+    subheading,
+    typed,
+)
 from dashboard.record import (
     LeaderboardLine,
     LeaderboardPage,
@@ -82,16 +93,16 @@ PARTS = {
 
 def show(record: RecordSource) -> None:
     """Show the page: what it comes to, what is going on, the figures, then skill against return."""
-    known = season(record)
+    overview = season(record)
     top = st.container()
     options = {ALL: "All cohorts"}
-    for line in reversed(known.cohorts):
+    for line in reversed(overview.cohorts):
         options[str(line.number)] = cohort_label(line)
 
     asked = st.query_params.get("cohort")
     number = None
     by = WHOLE
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with controls():
         chosen = choice("Cohorts", "cohort", options, ALL, "list")
         if chosen == ALL:
             by = choice("Part of the season", "slice", PARTS, WHOLE, "list")
@@ -101,13 +112,13 @@ def show(record: RecordSource) -> None:
     shown = kept(record, read_leaderboard_page, number)
     with top:
         no_such("cohort", [asked], options)
-        _lead(record, known, shown, chosen)
+        _lead(record, overview, shown, chosen)
     if by != WHOLE:
-        _part(record, by, shown, known)
+        _part(record, by, shown, overview)
     elif shown.board is None:
-        put(money_table(shown.money, known.names), "table of money")
+        put(money_table(shown.money, overview.names), "table of money")
     else:
-        _whole(shown, known, chosen)
+        _whole(shown, overview, chosen)
 
 
 def _verdict(record: RecordSource, shown: LeaderboardPage, chosen: str) -> str:
@@ -119,13 +130,13 @@ def _verdict(record: RecordSource, shown: LeaderboardPage, chosen: str) -> str:
     return whole_verdict(shown.board.value.verdict)
 
 
-def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
+def _lead(record: RecordSource, overview: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:
     """Show the first words: the verdict, and what kind of season this is."""
     verdict = _verdict(record, shown, chosen)
     if verdict:
         st.markdown(leading(verdict))
 
-    cohorts = [line for line in known.cohorts if chosen in (ALL, str(line.number))]
+    cohorts = [line for line in overview.cohorts if chosen in (ALL, str(line.number))]
     for stamp in stamps(cohorts):
         st.caption(stamp)
     if any(line.rules.name == SEED.name for line in cohorts):
@@ -133,47 +144,47 @@ def _lead(record: RecordSource, known: SeasonOverview, shown: LeaderboardPage, c
     show_age(shown.board)
 
 
-def _whole(shown: LeaderboardPage, known: SeasonOverview, chosen: str) -> None:
+def _whole(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> None:
     """Show the board with all its figures, those that are not ranked, and the agents by skill and return."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with controls():
         reading = choice("Reading", "reading", READINGS, "stated")
         sort = choice("Order", "sort", SORTS, "best", "list")
-        words = typed("Search", "search", SEARCH)
+        search = typed("Search", "search", SEARCH)
         groups = {"short": "Short"} | {name.lower(): name for name in GROUPS} | {ALL: "All columns"}
         group = choice("Columns", "columns", groups, "short", "list")
     if reading != "stated":
         st.caption(f"{MEANT[reading]} Skill and ranks always go by the stated probabilities.")
 
-    lines = ordered(matching(shown.lines, words, lambda line: line.row.agent), sort, reading)
+    lines = ordered(matching(shown.lines, search, lambda line: line.row.agent), sort, reading)
     if group == "short" and is_provisional(shown.lines):
-        look = BoardLook(known, {}, {})
+        look = BoardLook(overview, {}, {})
         show_board(board_tables(lines, look, provisional=True))
     elif group == ALL:
-        _boards(lines, COLUMNS, known)
+        _boards(lines, COLUMNS, overview)
     else:
-        _boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), known)
+        _boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), overview)
     if not lines:
-        st.info("No agent has such a name. Clear the search to see all.", icon=":material/search_off:")
+        nothing_found("No agent has such a name. Clear the search to see all.")
 
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
     figure, of = ("skill", "skill") if reading == "stated" else (f"brier_{reading}", "score")
-    _plane(lines, {line.row.agent: getattr(line.row, figure) for line in lines}, known, of)
+    _plane(lines, {line.row.agent: getattr(line.row, figure) for line in lines}, overview, of)
 
 
-def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], known: SeasonOverview) -> None:
+def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: SeasonOverview) -> None:
     """Show the agents that are ranked, then the references, then the other agents."""
     parts = board_parts(lines)
     if parts.ranked:
-        put(board_table("Leaderboard: one row an agent", columns, parts.ranked, known.names), "table")
+        put(board_table("Leaderboard: one row an agent", columns, parts.ranked, overview.names), "table")
     if parts.references:
         subheading(REFERENCES)
         shown = reference_columns(columns)
-        table = board_table(REFERENCE_TABLE, shown, parts.references, known.names)
+        table = board_table(REFERENCE_TABLE, shown, parts.references, overview.names)
         put(table, "references")
     if parts.unranked:
         subheading(NOT_RANKED)
-        put(unranked_table(parts.unranked, known.names), "table of unranked")
+        put(unranked_table(parts.unranked, overview.names), "table of unranked")
     if any(column.key == "brier_implied" for column in columns):
         st.caption(f"\\* {IMPLIED_NOTE}")
 
@@ -190,11 +201,11 @@ def _download(text: str, name: str) -> None:
     )
 
 
-def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOverview) -> None:
+def _part(record: RecordSource, by: str, shown: LeaderboardPage, overview: SeasonOverview) -> None:
     """Show every agent against the price in one part of the season."""
     entry = kept(record, SLICES.read, by)
     if entry is None:
-        st.info(cache_note(None, "Parts of the season"), icon=":material/hourglass_empty:")
+        not_yet(cache_note(None, "Parts of the season"))
         return
     parts = board_parts(shown.lines)
     others = {line.row.agent for line in parts.unranked}
@@ -204,20 +215,22 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, known: SeasonOv
         st.info("No market has resolved yet: parts come with the first results.")
         return
 
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with controls():
         chosen = choice("Part", "part", names, next(iter(names)), "list")
-        words = typed("Search", "search", SEARCH)
+        search = typed("Search", "search", SEARCH)
     here = [part for part in every if part.slice == chosen]
-    rows = sorted(matching(here, words, lambda part: part.gain.agent), key=_by_skill)
-    put(_part_table(rows, known), "table")
+    rows = sorted(matching(here, search, lambda part: part.gain.agent), key=_by_skill)
+    put(_part_table(rows, overview), "table")
 
     agents = [part.gain.agent for part in rows]
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     skills = {part.gain.agent: part.gain.skill for part in rows}
-    _plane(shown.lines, skills, known, about="Skill is that in this part, the return of the whole season. ")
+    _plane(
+        shown.lines, skills, overview, about="Skill is that in this part, the return of the whole season. "
+    )
 
 
-def _part_table(parts: Sequence[Slice], known: SeasonOverview) -> Markup:
+def _part_table(parts: Sequence[Slice], overview: SeasonOverview) -> Markup:
     """Return one row an agent, with its skill in a part of the season as a picture and in figures."""
     spans = {part.gain.agent: (part.gain.skill, part.gain.low, part.gain.high) for part in parts}
     scale = span_scale(spans.values())
@@ -226,7 +239,7 @@ def _part_table(parts: Sequence[Slice], known: SeasonOverview) -> Markup:
     for part in parts:
         agent = part.gain.agent
         drawn = {"agent": agent, "bar": draw_span(spans[agent], scale)}
-        rows.append(drawn | figures_of(part, PART_COLUMNS) | {"href": agent_page(agent, known.names)})
+        rows.append(drawn | figures_of(part, PART_COLUMNS) | {"href": agent_page(agent, overview.names)})
     columns = columns_of_table("parts of the season")
     return html_table(rows, columns, "One row an agent, in this part of the season")
 
@@ -247,8 +260,8 @@ def _plane(
 ) -> None:
     """Show skill, or the score of another reading, against return; the first three are named."""
     returns = {line.row.agent: line.row.return_pct for line in lines}
-    known = [name for name in values if None not in (values[name], returns.get(name))]
-    looks = season.colours(season.players(known)[:NAMED])
+    drawn = [name for name in values if None not in (values[name], returns.get(name))]
+    looks = season.colours(season.players(drawn)[:NAMED])
     spots = []
     for name, value in values.items():
         earned = returns.get(name)
@@ -258,12 +271,12 @@ def _plane(
         return
 
     unit = "%+.3f"
-    said = "Right of the line is closer than the price, above it earns money. Luck moves return far more."
+    below = "Right of the line is closer than the price, above it earns money. Luck moves return far more."
     if of != "skill":
         unit = "%.2f"
-        said = "Left is the lower, better Brier score; above the line earns money."
+        below = "Left is the lower, better Brier score; above the line earns money."
     chart = scatter(spots, f"Each agent's {of} and return", unit, "%+.0f%")
-    put(box(f"{of.capitalize()} against return", chart, about + said), "plane")
+    put(box(f"{of.capitalize()} against return", chart, about + below), "plane")
 
 
 SORTS = {
@@ -316,11 +329,11 @@ def _key(sort: str, reading: str) -> Callable[[LeaderboardLine], float]:
     return key
 
 
-def matching(rows: Sequence[Row], words: str, name: Callable[[Row], str]) -> list[Row]:
+def matching(rows: Sequence[Row], search: str, name: Callable[[Row], str]) -> list[Row]:
     """Return those whose name has all of these words in it, whatever their case.
 
     >>> matching(["Ann", "bob", "annabel"], "AN n", str)
     ['Ann', 'annabel']
     """
-    wanted = words.casefold().split()
+    wanted = search.casefold().split()
     return [row for row in rows if all(word in name(row).casefold() for word in wanted)]

@@ -60,10 +60,12 @@ from dashboard.pages import (
     Address,
     Widget,
     choice,
+    heading,
     in_app,
     listing,
     long_text,
     named,
+    nothing_found,
     put,
     section,
     step,
@@ -482,10 +484,10 @@ def read_market_history(
     rounds = list(places)
     newest = read_market_forecasts(connection, market, rounds[-1:])
     drawn = thin(rounds, SAID // max(len(newest), 1))
-    said = read_market_forecasts(connection, market, drawn)
+    forecasts = read_market_forecasts(connection, market, drawn)
 
     newest_of = {}
-    for forecast in sorted(said, key=lambda forecast: places[forecast.round_id].number):
+    for forecast in sorted(forecasts, key=lambda forecast: places[forecast.round_id].number):
         newest_of[forecast.agent] = forecast
     reasons = read_market_reasons(connection, market, {one.round_id for one in newest_of.values()})
     last = []
@@ -494,7 +496,7 @@ def read_market_history(
         last.append(LastForecast(agent, forecast.probability, places[forecast.round_id], reason))
 
     prices = read_price_history(connection, market, PRICES)
-    return History(prices, tuple(said), tuple(last), len(drawn) < len(rounds))
+    return History(prices, tuple(forecasts), tuple(last), len(drawn) < len(rounds))
 
 
 def show(record: RecordSource) -> None:
@@ -506,24 +508,24 @@ def show(record: RecordSource) -> None:
         page = kept(record, read_market_page, MarketId(asked))
         why = f"The record knows no market {code(asked[:200])}."
     if page is None:
-        st.title(TITLE, anchor=False)
-        st.info(f"{why} Choose one from the list.", icon=":material/search_off:")
+        heading(TITLE)
+        nothing_found(f"{why} Choose one from the list.")
         step("All markets", "markets")
         return
 
-    known = season(record)
+    overview = season(record)
     step("← All markets", "markets")
-    st.title(plain(page.market.question, most=1_000), anchor=False)
+    heading(plain(page.market.question, most=1_000))
     with st.container(horizontal=True, vertical_alignment="center"):
         cohort = _cohort(page)
         history = kept(record, read_market_history, page.market.id, cohort, page.offered)
         stated = {forecast.agent for forecast in history.said}
-        options = named(filter(stated.__contains__, known.kinds))
+        options = named(filter(stated.__contains__, overview.kinds))
         agent = NOBODY
         if options:
             agent = choice("Agent", "agent", {NOBODY: "Highlight an agent"} | options, NOBODY, "list")
 
-    put(market_head(page, history, known, cohort, agent), "head")
+    put(market_head(page, history, overview, cohort, agent), "head")
     _positions_of(page)
     _trades(page)
     _ends(page)
@@ -544,24 +546,24 @@ def _cohort(page: MarketPage) -> int:
 def market_head(
     page: MarketPage,
     history: History,
-    known: SeasonOverview,
+    overview: SeasonOverview,
     cohort: int,
     agent: str = "",
     address: Address = in_app,
 ) -> Markup:
     """Return the price and how it went, how the market ended, what every agent said last, and the reasons."""
     stated = sorted(history.last, key=lambda forecast: (-forecast.probability, forecast.agent))
-    opinions = [forecast.probability for forecast in stated if known.has_opinion(forecast.agent)]
+    opinions = [forecast.probability for forecast in stated if overview.has_opinion(forecast.agent)]
     middle = round(median(opinions)) if opinions else None
     price = page.quote.price if page.quote else None
 
     title = "Over time"
     if cohort:
         title = f"Over time, cohort {cohort}"
-    drawn = price_chart(page, history, known, agent)
+    drawn = price_chart(page, history, overview, agent)
     over_time = box(title, drawn, _about_chart(history))
     if not drawn:
-        why = "Nobody has read a price of this market yet; the next arena run --round or arena run does."
+        why = "Nobody has read a price of this market yet; “arena run --round” or “arena run” reads one."
         over_time = box("Over time", below=why)
     left = _price_box(page, price) + tiles(_figures(page, opinions, middle, price)) + over_time
 
@@ -569,11 +571,11 @@ def market_head(
         title = "What agents say"
         if page.ends:
             title = "What agents said last"
-        drawn_strip = _strip_of(stated, known, price, middle)
-        right = box(title, drawn_strip, _about_strip(stated, known, cohort))
+        drawn_strip = _strip_of(stated, overview, price, middle)
+        right = box(title, drawn_strip, _about_strip(stated, overview, cohort))
         right += _reasons(stated, price, address)
     else:
-        why = "No agent has stated a probability yet; the next arena run --round may put it before them."
+        why = "No agent has stated a probability yet; the next round may show it to them."
         right = box("What agents say", below=why)
     return beside(left, right, look="lead whole")
 
@@ -589,8 +591,8 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
     market = page.market
     about = "last price of YES"
     if page.ends:
-        said = str(outcome(True, page.ends[-1][0].payout))
-        status = tag(f"Resolved {said}", said.lower())
+        result = str(outcome(True, page.ends[-1][0].payout))
+        status = tag(f"Resolved {result}", result.lower())
     elif page.closed:
         status = tag("Closed, result awaited", "closed")
     else:
@@ -644,7 +646,7 @@ def _figures(
 
 
 def _from_price(middle: int, price: int | None) -> str:
-    """Say how far the median is from the price, in points of percent.
+    """Say how far the median is from the price, in percentage points.
 
     >>> _from_price(888_557, 885_000), _from_price(470_000, 775_000), _from_price(470_000, None)
     (', within 1 pp of the last price', ', 30 pp below the last price', '')
@@ -658,16 +660,16 @@ def _from_price(middle: int, price: int | None) -> str:
 
 
 def _strip_of(
-    stated: Sequence[LastForecast], known: SeasonOverview, price: int | None, middle: int | None
+    stated: Sequence[LastForecast], overview: SeasonOverview, price: int | None, middle: int | None
 ) -> Markup:
     """Draw every agent's last probability; where they are many, the highest and the lowest."""
     if len(stated) > ROWS:
         stated = [*stated[: ROWS // 2], *stated[-ROWS // 2 :]]
-    looks = known.colours(forecast.agent for forecast in stated)
+    looks = overview.colours(forecast.agent for forecast in stated)
     spots = []
     for forecast in stated:
         look = "grey"
-        if known.has_opinion(forecast.agent):
+        if overview.has_opinion(forecast.agent):
             look = looks[forecast.agent]
         spots.append((forecast.agent, forecast.probability / ONE, look))
 
@@ -675,14 +677,14 @@ def _strip_of(
     return strip(spots, money(price), money(middle), says)
 
 
-def _about_strip(stated: Sequence[LastForecast], known: SeasonOverview, cohort: int) -> str:
+def _about_strip(stated: Sequence[LastForecast], overview: SeasonOverview, cohort: int) -> str:
     """Say what the strip shows."""
-    said = f"Each agent’s last probability of YES in cohort {cohort}."
+    text = f"Each agent’s last probability of YES in cohort {cohort}."
     if len(stated) > ROWS:
-        said += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
-    if not all(known.has_opinion(forecast.agent) for forecast in stated):
-        said += " Grey: references without an opinion; the median leaves them out."
-    return said
+        text += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
+    if not all(overview.has_opinion(forecast.agent) for forecast in stated):
+        text += " Grey: references without an opinion; the median leaves them out."
+    return text
 
 
 def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address) -> Markup:
@@ -711,12 +713,12 @@ Steps = Sequence[tuple[float, float]]
 """Values in percent, each from an instant on."""
 
 
-def price_chart(page: MarketPage, history: History, known: SeasonOverview, agent: str = "") -> Markup:
+def price_chart(page: MarketPage, history: History, overview: SeasonOverview, agent: str = "") -> Markup:
     """Draw the price of YES as a step line, the median and the range of agents, and one of them."""
     stated: dict[float, list[float]] = {}
     theirs = []
     for name, at, value in _stated(page, history):
-        if known.has_opinion(name):
+        if overview.has_opinion(name):
             stated.setdefault(at, []).append(value)
         if name == agent:
             theirs.append((at, value))
@@ -745,7 +747,7 @@ def price_chart(page: MarketPage, history: History, known: SeasonOverview, agent
     lines = [
         Line("Price", price, "ink", price_text),
         _stated_line("Median", middles, "grey", until),
-        _stated_line(agent, sorted(theirs), known.colours([agent])[agent], until),
+        _stated_line(agent, sorted(theirs), overview.colours([agent])[agent], until),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
     note = "shaded: from the lowest to the highest agent" * (len(band) > 1)
@@ -768,28 +770,28 @@ def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
     return Line(name, _steps(stated, until), look, end, dashed=look == "grey")
 
 
-def _steps(known: Steps, until: float) -> list[tuple[float, float]]:
+def _steps(values: Steps, until: float) -> list[tuple[float, float]]:
     """Return values, each of which holds until the next, the last until an instant.
 
     >>> _steps([(1, 5.0), (3, 7.0)], 4)
     [(1, 5.0), (3, 5.0), (3, 7.0), (4, 7.0)]
     """
-    steps = list(known[:1])
-    for (_, before), (at, after) in pairwise(known):
+    steps = list(values[:1])
+    for (_, before), (at, after) in pairwise(values):
         steps += [(at, before), (at, after)]
-    if known and until > known[-1][0]:
-        steps.append((until, known[-1][1]))
+    if values and until > values[-1][0]:
+        steps.append((until, values[-1][1]))
     return steps
 
 
 def _about_chart(history: History) -> str:
     """Say what the chart shows."""
-    said = "No price was read."
+    text = "No price was read."
     if history.prices.points:
-        said = "The price is that of YES."
+        text = "The price is that of YES."
     if history.prices.thinned or history.thinned:
-        said += " More is stored than fits: what is drawn is evenly spaced."
-    return said
+        text += " More is stored than fits: what is drawn is evenly spaced."
+    return text
 
 
 OF_HELD = ("held", "cost", "average", "price", "value")
@@ -820,10 +822,10 @@ def about_positions(held: Sequence[MarketPosition]) -> str:
     for position in held:
         total += position.lot.money.total
         shown += round(position.lot.money.total, -4)
-    said = f"{count(len(held), 'position')}; total P/L {gained(total)}."
+    text = f"{count(len(held), 'position')}; total P/L {gained(total)}."
     if shown != round(total, -4):
-        said += " Rows are rounded."
-    return said
+        text += " Rows are rounded."
+    return text
 
 
 def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
@@ -853,10 +855,10 @@ def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
 def _trades(page: MarketPage) -> None:
     """Show what was bought and sold, the newest first."""
     if page.dealt:
-        more = f"{len(page.dealt):,}"
+        many = f"{len(page.dealt):,}"
         if len(page.dealt) == DEALT:
-            more = f"the newest {more}"
-        with st.expander(f"Trades: {more}, each leading to its turn"):
+            many = f"the newest {many}"
+        with st.expander(f"Trades: {many}, each leading to its turn"):
             put(trades_table(page.dealt), "trades")
 
 
@@ -911,18 +913,18 @@ def _resolution_rows(page: MarketPage) -> Rows:
         }
 
 
-def about_resolution(found: Resolution) -> str:
+def about_resolution(resolution: Resolution) -> str:
     """Return what was paid, since when that is known and from whom, in Markdown."""
-    if found.by_hand:
+    if resolution.by_hand:
         how = "Settled by hand"
-        if found.withdrawn:
+        if resolution.withdrawn:
             how = "The decision made by hand was withdrawn"
-        when = f"on {moment(found.known_at)}, version {found.version}"
-        return f"{_paid(found.payout)} {how}: {plain(found.reason, most=600)} ({when})"
-    since = moment(found.known_at)
-    if found.source:
-        since += f", source {plain(found.source)}"
-    return f"{_paid(found.payout)} Known since {since}, version {found.version}."
+        when = f"on {moment(resolution.known_at)}, version {resolution.version}"
+        return f"{_paid(resolution.payout)} {how}: {plain(resolution.reason, most=600)} ({when})"
+    since = moment(resolution.known_at)
+    if resolution.source:
+        since += f", source {plain(resolution.source)}"
+    return f"{_paid(resolution.payout)} Known since {since}, version {resolution.version}."
 
 
 def _paid(payout: int | None) -> str:

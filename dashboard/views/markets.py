@@ -6,7 +6,7 @@ import streamlit as st
 
 from arena.errors import story_count
 from dashboard.board import market_table
-from dashboard.pages import choice, named, put, step, typed
+from dashboard.pages import choice, named, nothing_found, put, step, typed
 from dashboard.record import (
     PAGE_ROWS,
     FilterMenu,
@@ -51,7 +51,7 @@ def show(record: RecordSource) -> None:
     asked = _asked(offered)
     result = kept(record, read_market_list, asked)
     if not result.lines:
-        st.info(_nothing(asked), icon=":material/search_off:")
+        nothing_found(_nothing(asked))
         if not asked.event:  # otherwise its line leads there
             step("Show all markets", "markets")
         return

@@ -215,16 +215,16 @@ def show(record: RecordSource) -> None:
     """Show the page, from the word that says how the arena is to what one record of a venue said."""
     status = arena_status(record)
     page = kept(record, read_operations)
-    known = season(record)
-    simulated = " (simulated)" * bool(known.cohorts and known.is_simulated)
-    is_replay = bool(known.cohorts) and known.cohorts[-1].stamp == "replay"
+    overview = season(record)
+    simulated = " (simulated)" * bool(overview.cohorts and overview.is_simulated)
+    is_replay = bool(overview.cohorts) and overview.cohorts[-1].stamp == "replay"
     starter = "“arena run” starts one"
     if is_replay:
         starter = "“arena study replay” plays a recording"
 
     _health(status, starter)
     put(tiles(figures(status, page.outcomes, simulated)), "tiles")
-    put(turn_map(page.outcomes, known.kinds), "map")
+    put(turn_map(page.outcomes, overview.kinds), "map")
     put(box("At work", meanings(at_work(status, page, simulated, starter), "facts")), "work")
 
     show_failed(page.failed)
@@ -294,13 +294,13 @@ def _next_round_tile(status: Status) -> Tile:
 
 def _spent_tile(status: Status, simulated: str) -> Tile:
     """Return what was spent today, of how much if there is a budget."""
-    said = "On calls since midnight UTC; at worst where unknown."
+    meant = "On calls since midnight UTC; at worst where unknown."
     spent = usd(status.spend.today)
     for budget in status.spend.limits:
         if budget.scope == "day":
             label = f"spent today of {usd(budget.limit)}{simulated}"
-            return Tile(spent, label, said, picture=meter(budget.used))
-    return Tile(spent, f"spent today{simulated}", said)
+            return Tile(spent, label, meant, picture=meter(budget.used))
+    return Tile(spent, f"spent today{simulated}", meant)
 
 
 def _prices_tile(status: Status, is_begun: bool) -> Tile:
@@ -325,19 +325,19 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Iterable[str]) -> Markup:
     numbers = Counter[str]()
     for outcome in outcomes:
         place = (outcome.cohort, outcome.round)
-        said = f"{outcome.agent}, cohort {outcome.cohort}, round {outcome.round}: {outcome.status}"
-        fields.setdefault(outcome.agent, {})[place] = (outcome.status, said)
+        text = f"{outcome.agent}, cohort {outcome.cohort}, round {outcome.round}: {outcome.status}"
+        fields.setdefault(outcome.agent, {})[place] = (outcome.status, text)
         cohorts[place] = str(outcome.cohort)
         numbers[outcome.status] += 1
     rows = {agent: list(map(fields[agent].get, cohorts)) for agent in agents if agent in fields}
 
-    said = ", ".join(f"{number:,} {status}" for status, number in numbers.items())
-    chart = heat_map(rows, list(cohorts.values()), f"Turns of each agent by round: {said}")
+    text = ", ".join(f"{number:,} {status}" for status, number in numbers.items())
+    chart = heat_map(rows, list(cohorts.values()), f"Turns of each agent by round: {text}")
     newest = "By round: "
     if len(cohorts) == ROUNDS:
         newest = f"A column is a round, the newest {ROUNDS} at most: "
     letters = "Letters: F failed, M malformed, L late, D declined, W waiting."
-    return box("Turns by agent and round", chart, f"{newest}{said}. {letters}")
+    return box("Turns by agent and round", chart, f"{newest}{text}. {letters}")
 
 
 def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) -> dict[str, str]:
@@ -362,19 +362,19 @@ def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) 
 
 def _calls(calls: CallsUnderWay) -> str:
     """Say how many calls are in progress, what they may cost, and what was lost."""
-    said = f"{calls.calls:,}. "
+    text = f"{calls.calls:,}. "
     if calls.calls:
-        said += f"They may cost {usd(calls.worst)} at most. "
+        text += f"They may cost {usd(calls.worst)} at most. "
     if not calls.lost:
-        return f"{said}None was lost."
-    return f"{said}{count(calls.lost, 'call')} lost with a worker may cost {usd(calls.lost_worst)}."
+        return f"{text}None was lost."
+    return f"{text}{count(calls.lost, 'call')} lost with a worker may cost {usd(calls.lost_worst)}."
 
 
 def _verified(status: Status) -> str:
     """Say what was found when the record was verified."""
-    for told in status.incidents:
-        incident = told.incident
-        if told.ended_at is None and incident.kind == "verify_failed":
+    for recorded in status.incidents:
+        incident = recorded.incident
+        if recorded.ended_at is None and incident.kind == "verify_failed":
             return f"{incident.text}, since {moment(incident.at)}: “arena admin verify” shows all of it."
     return "Each backup is verified as it is made; “arena admin verify” recomputes every balance at any time."
 
@@ -399,8 +399,8 @@ SCOPES = {
 def show_rounds(rounds: Sequence[RoundState]) -> None:
     """Show the rounds of cohorts that play, each leading to its turns."""
     nothing = "No round has begun. `arena run --round` plays the next one, `arena run` each in its time."
-    said = "Rounds of cohorts still playing, and those decided last, newest first."
-    if not section("Rounds", rounds, nothing, said):
+    below = "Rounds of cohorts still playing, and those decided last, newest first."
+    if not section("Rounds", rounds, nothing, below):
         return
 
     newest = sorted(rounds, key=lambda state: (state.at, state.cohort), reverse=True)
@@ -429,11 +429,11 @@ def _round_rows(states: Iterable[RoundState], statuses: Iterable[str]) -> Rows:
 
 def show_failed(turns: Sequence[FailedTurn]) -> None:
     """Show the newest turns that failed, each leading to the whole of it."""
-    said = (
+    below = (
         f"The newest, at most {FAILED}. Failed turns got no answer and count as unanswered. Malformed "
         "answers could not be read and count as skips."
     )
-    if section("Failed turns", turns, "No failed turns.", said):
+    if section("Failed turns", turns, "No failed turns.", below):
         listing(_failed_rows(turns), columns_of_table("failed turns"), "Failed turns")
 
 
@@ -535,22 +535,22 @@ def _job_rows(status: Status) -> Rows:
 def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None:
     """Show what an operator should hear of, and whether they were told."""
     nothing = f"No incidents. `{recorder}` records them while it is at work."
-    said = "Newest first. With `watch.webhook` in the config they are sent as they happen."
-    if section("Incidents", incidents, nothing, said):
+    below = "Newest first. With `watch.webhook` in the config they are sent as they happen."
+    if section("Incidents", incidents, nothing, below):
         listing(_incident_rows(incidents), columns_of_table("incidents"), "Incidents")
 
 
 def _incident_rows(incidents: Iterable[RecordedIncident]) -> Rows:
     """Yield what is said of incidents."""
-    for told in incidents:
-        incident = told.incident
+    for recorded in incidents:
+        incident = recorded.incident
         yield {
             "At": incident.at,
             "What": incident.text or incident.subject,
             "Kind": incident.kind.replace("_", " "),
-            "Ended": told.ended_at,
-            "Ongoing": told.ended_at is None,
-            "Webhook": told.delivery,
+            "Ended": recorded.ended_at,
+            "Ongoing": recorded.ended_at is None,
+            "Webhook": recorded.delivery,
         }
 
 
@@ -563,11 +563,11 @@ def show_rejected(record: RecordSource, status: Status) -> None:
         st.caption("No rejected data.")
         return
 
-    said = "Nothing in the last day."
+    text = "Nothing in the last day."
     lately = [f"{x.records:,} {plain(x.venue)} {x.kind} {plain(x.code)}" for x in status.quarantined]
     if lately:
-        said = f"In the last day: {', '.join(lately)}."
-    st.caption(f"{said} Pages are requests without the expected answer. Open a row to read what was sent.")
+        text = f"In the last day: {', '.join(lately)}."
+    st.caption(f"{text} Pages are requests without the expected answer. Open a row to read what was sent.")
 
     by_mark = {_mark(aside): aside for aside in quarantined}
     listing(_rejected_rows(by_mark, kind), columns_of_table("rejected data"), "Rejected venue data")

@@ -51,9 +51,11 @@ from dashboard.html import (
 )
 from dashboard.pages import (
     choice,
+    heading,
     listing,
     long_text,
     named,
+    nothing_found,
     put,
     section,
     step,
@@ -439,14 +441,14 @@ def read_turn(connection: Connection, cohort: int, round_number: int, agent: str
 def _claims(connection: Connection, turn: PlacedTurn) -> Iterator[Claim]:
     """Yield the markets that a turn saw, with what it said of each."""
     seen = read_seen_markets(connection, turn)
-    said = read_forecasts(connection, turn)
+    forecasts = read_forecasts(connection, turn)
     ids = [market.id for market in seen]
     # Versions come in order, so the newest one stands.
     ends = {market: payout for (market, _), payout in read_payouts(connection, ids).items()}
     quotes = newest_rows(connection, QuoteRow, ids, "at", "mid", "last")
 
     for market in seen:
-        forecast = said.get(market.id, StatedForecast())
+        forecast = forecasts.get(market.id, StatedForecast())
         if market.id in ends:
             yield Claim(market, forecast, True, ends[market.id], None)
         else:
@@ -482,7 +484,7 @@ def show(record: RecordSource) -> None:
     round_text = st.query_params.get("round", "")
     agent = st.query_params.get("agent", "")
     if not (cohort and round_text):
-        st.title("Turns", anchor=False)
+        heading("Turns")
         show_list(record)
         return
 
@@ -490,13 +492,13 @@ def show(record: RecordSource) -> None:
     if page is not None:
         show_turn(record, page)
         return
-    st.title(TITLE, anchor=False)
+    heading(TITLE)
     whose = ""
     if agent:
         whose = f" of {code(agent[:200])}"
     where = f"in round {code(round_text[:20])} of cohort {code(cohort[:20])}"
-    said = f"The record holds no turn{whose} {where}, or it is not in yet."
-    st.info(said, icon=":material/search_off:")
+    why = f"The record holds no turn{whose} {where}, or it is not in yet."
+    nothing_found(why)
     step("All turns", "turn")
 
 
@@ -526,11 +528,11 @@ def show_list(record: RecordSource) -> None:
         why = "No turn matches. Choose another agent or status."
         if agent == status == ANY:
             why = "No turn is in yet. `arena run --round` plays the next round, and this page shows it then."
-        st.info(why, icon=":material/search_off:")
+        nothing_found(why)
         return
 
-    more = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
-    st.caption(f"{more}, newest first.")
+    many = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
+    st.caption(f"{many}, newest first.")
     meant = HtmlColumn("Status", " ".join(MEANT.values()))
     columns = {**columns_of_table("turns"), "status": meant}
     listing(_turn_rows(turns[:MOST]), columns, "Turns: one row each")
@@ -559,7 +561,7 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     """Show one turn, from how it ended down to the words of every call."""
     turn = page.turn
     _ways(page)
-    st.title(plain(summary(page)), anchor=False)
+    heading(plain(summary(page)))
     where = f"Decided {moment(turn.at)}, in round {turn.round} of cohort {turn.cohort}"
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
@@ -831,10 +833,10 @@ def _claim_rows(claims: Sequence[Claim]) -> Rows:
 
 def cost_of(attempts: Sequence[CallAttempt]) -> str:
     """Say what all of these calls cost together; unknown if one of them is."""
-    known = [attempt.cost for attempt in attempts if attempt.cost is not None]
-    if len(known) < len(attempts):
+    costs = [attempt.cost for attempt in attempts if attempt.cost is not None]
+    if len(costs) < len(attempts):
         return "unknown"
-    return usd(sum(known))
+    return usd(sum(costs))
 
 
 def show_calls(record: RecordSource, page: TurnPage) -> None:
@@ -843,8 +845,8 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
     result = "answered"
     if failed:
         result = f"{failed:,} without an answer"
-    said = f"{count(len(page.attempts), 'attempt')}, {result}."
-    if not section("Calls", page.attempts, "It asked no model.", said):
+    below = f"{count(len(page.attempts), 'attempt')}, {result}."
+    if not section("Calls", page.attempts, "It asked no model.", below):
         return
 
     listing(_attempt_rows(page.attempts), columns_of_table("calls"), "Calls: one row an attempt")
@@ -863,23 +865,23 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
 
 def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
     """Show what was asked and answered in a call."""
-    said = kept(record, read_call_texts, attempt.id)
+    texts = kept(record, read_call_texts, attempt.id)
     key = _call_key(attempt)
     if attempt.error_message:
         st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
     with st.expander("Answer"):
-        if said.reply is None:
+        if texts.reply is None:
             st.caption("None came.")
         else:
-            long_text(said.reply, f"answer {key}")
+            long_text(texts.reply, f"answer {key}")
 
-    others = {"Thinking": said.thinking, "Sources it names": "\n".join(said.citations)}
+    others = {"Thinking": texts.thinking, "Sources it names": "\n".join(texts.citations)}
     for title, text in others.items():
         if text:
             with st.expander(title):
                 long_text(text, f"{title} {key}")
-    for place, message in enumerate(said.messages, 1):
-        with st.expander(f"Prompt, message {place} of {len(said.messages)}: {message.role}"):
+    for place, message in enumerate(texts.messages, 1):
+        with st.expander(f"Prompt, message {place} of {len(texts.messages)}: {message.role}"):
             long_text(message.content, f"prompt {key} {place}")
 
 
