@@ -21,7 +21,6 @@ from markets.garbage_collection import SELDOM_THRESHOLD
 from tests.program.forked import SHARED, WORKER, forking, stand_in
 from tests.shared_caches import share_caches
 
-collect_ignore = ["referee.py"]  # a program of its own, which tests run
 ROOT = Path(__file__).resolve().parent.parent
 CI = os.environ.get("CI") == "true"
 THOROUGH = os.environ.get("THOROUGH") == "1"
@@ -83,6 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         held = ExitStack()
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more would turn in wait for each other
         if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
             folder = TemporaryDirectory(prefix="arena-tests-", dir=MEMORY, ignore_cleanup_errors=True)
             os.environ["TMPDIR"] = tempfile.tempdir = held.enter_context(folder)

@@ -54,7 +54,6 @@ def read_leaderboard(connection: Connection, cohort: int | None = None) -> dict[
     data["calibration"] = [
         {"agent": name} | asdict(forecasts) | {"text": forecasts.text} for name, forecasts in sure.items()
     ]
-    data["leaderboard"] = data.pop("leaderboard")  # rows come last: they are the longest
     return data
 
 
@@ -68,28 +67,22 @@ def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
     return [{"agent": name, "reasoning": effort} for name, effort in asked.items()]
 
 
-def read_parts(connection: Connection, by: str, cohort: int | None) -> dict[str, Any]:
-    """Return the skill of agents on some markets each, for JSON."""
-    parts = read_slices(connection, by, cohort)
-    return {"by": by, "slices": [{"slice": part.slice} | asdict(part.gain) for part in parts]}
-
-
-def read_provisional(connection: Connection, cohort: int | None) -> dict[str, Any]:
-    """Return scores with open markets at their latest price, for JSON."""
-    rows = [asdict(row) | {"skill": row.skill} for row in compute_provisional(connection, cohort)]
-    return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
-
-
 def read_view(
     connection: Connection, cohort: int | None, by: str | None, provisional: bool, metaculus: bool
 ) -> tuple[dict[str, Any], Callable[[Row, TableChoice], Page]]:
     """Return what is asked for, for JSON, and the page that shows it."""
-    about = {"cohort": cohort}
+    data: dict[str, Any] = {"cohort": cohort}
     if by is not None:
-        return about | read_parts(connection, by, cohort), parts_page
+        parts = read_slices(connection, by, cohort)
+        data["by"] = by
+        data["slices"] = [{"slice": part.slice} | asdict(part.gain) for part in parts]
+        return data, parts_page
     if provisional:
-        return about | read_provisional(connection, cohort), provisional_page
-    data = about | read_leaderboard(connection, cohort)
+        rows = compute_provisional(connection, cohort)
+        data["provisional"] = PROVISIONAL_NOTICE
+        data["leaderboard"] = [asdict(row) | {"skill": row.skill} for row in rows]
+        return data, provisional_page
+    data |= read_leaderboard(connection, cohort)
     return data, metaculus_page if metaculus else leaderboard_page
 
 

@@ -14,6 +14,7 @@ from arena.cli.output import attributes, interruptible, prints_aside, program, p
 from arena.cli.page import Block
 from arena.cli.sync import read_venue
 from arena.cli.table import Table, TableColumn
+from arena.clock import now
 from arena.errors import ArenaError, count_text
 from arena.record.files.recording import read_sightings
 from arena.rounds.adapters import unfrozen_settings
@@ -63,18 +64,22 @@ def check_page(data: Mapping[str, Any]) -> Iterator[Block]:
     yield f"Next: {program()} study replay {folder}"
 
 
-def write_recorded(chosen: Options, folder: Path, since: datetime, until: datetime, fresh: bool) -> None:
+def write_recorded(
+    chosen: Options, folder: Path, since: datetime, until: datetime | None, fresh: bool
+) -> None:
     """Write to a bundle what the record has seen between two times, and answer with how much was added.
 
-    If `fresh`, the venue is read first. Exits with status 2 where the bundle can't hold something.
+    Without `until` that is all until now. If `fresh`, the venue is read first. Exits with status 2 where the
+    bundle can't hold something.
     """
     quarantined: list[QuarantinedRecord] = []
     if fresh:
         with prints_aside():
             quarantined += read_venue(chosen.load_if_trusted()).quarantined
+    last = until or now()
     try:
         with chosen.reading() as connection, progress("Reading the record") as moved:
-            sightings = read_sightings(connection, since, until, moved)
+            sightings = read_sightings(connection, since, last, moved)
             written = write(folder, sightings, quarantined.append)
     except VenueError as error:
         raise venue_error(error) from error

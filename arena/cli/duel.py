@@ -6,7 +6,6 @@ from math import inf
 from typing import Any
 
 from arena.cli.output import plain
-from arena.cli.page import Page
 from arena.errors import ArenaError
 from arena.record.schema.database import Connection
 from arena.scores.comparisons import compute_duel
@@ -53,7 +52,7 @@ def read_duel(connection: Connection, a: str, b: str, cohort: int | None) -> tup
         sentences.append(f"Over all cohorts: {duel_verdict(a, b, verdict)}")
 
     data = duel_data(duel, verdict) | {"cohort": cohort, "spending": asdict(spending)}
-    return data, [*sentences, *spending_sentences(spending)]
+    return data, [plain(sentence) for sentence in (*sentences, *spending_sentences(spending))]
 
 
 def duel_data(duel: Duel, verdict: Verdict) -> dict[str, Any]:
@@ -73,8 +72,3 @@ def duel_data(duel: Duel, verdict: Verdict) -> dict[str, Any]:
         if never:
             data["pair"]["weeks_more"] = None
     return data
-
-
-def duel_page(sentences: list[str]) -> Page:
-    """Yield the sentences on a duel."""
-    return map(plain, sentences)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +111,6 @@ def resolutions_page(fetched: Data) -> Page:
 # ── submissions ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def submitter(organization: str, model: str, lab: str | None, number: int) -> Submitter:
-    """Return who submits; raise `ArenaError` if the team's name can't be part of a file's."""
-    if not TEAM.fullmatch(organization):
-        words = f"{organization!r} can't be part of a file's name"
-        raise ArenaError("bad_name", words, "use letters, digits, spaces, - and _", status=64)
-    return Submitter(organization, model, lab or organization, number)
-
-
 def answers_of(chosen: Options, asked: QuestionSet, agent: str, cohort: int | None) -> tuple[str, str]:
     """Return where an agent's newest answers to a set are from, and the answers as a CSV."""
     with chosen.reading() as connection:
@@ -138,6 +130,9 @@ def write_submission(
     answers: tuple[str, str], by: Submitter, asked: QuestionSet, folder: Path
 ) -> dict[str, Any]:
     """Write answers in the published form, and return what was written; raise `FileFaults` for a fault."""
+    if not TEAM.fullmatch(by.organization):
+        words = f"{by.organization!r} can't be part of a file's name"
+        raise ArenaError("bad_name", words, "use letters, digits, spaces, - and _", status=64)
     document, filed, faults = submission(*answers, by, asked)
     if faults:
         raise FileFaults(faults)
@@ -207,22 +202,22 @@ def check_page(data: Data, choice: TableChoice) -> Page:
 # ── what is scored ───────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The files that a board is made of; sets that are not named are those of the record."""
-
-    files: Sequence[Path]
-    questions: Sequence[Path]
-    resolutions: Sequence[Path]
-    combinations: bool
-
-
 def gathered(
-    chosen: Options, sources: Sources, mode: str, median: str | None, recorded: Sequence[ForecastFile]
+    chosen: Options,
+    files: Sequence[Path],
+    questions: Sequence[Path],
+    resolutions: Sequence[Path],
+    combinations: bool,
+    mode: str,
+    median: str | None,
+    recorded: Sequence[ForecastFile],
 ) -> Forecasters:
-    """Return the forecasts of files and of the record's agents beside what their questions came to."""
-    texts = texts_of(sources.files)
-    named = bool(sources.questions or sources.resolutions)
+    """Return the forecasts of files and of the record's agents beside what their questions came to.
+
+    Sets that are not named are those of the record.
+    """
+    texts = texts_of(files)
+    named = bool(questions or resolutions)
     for name, text in texts:
         if not text.lstrip().startswith(("{", "[")):
             if len(texts) > 1 or named or median:
@@ -230,12 +225,10 @@ def gathered(
                 raise ArenaError("bad_file", f"{name} is a CSV that joins forecasts", hint)
             return read_table(name, text)
 
-    sets = question_sets(chosen, sources.questions, sources.combinations)
-    resolutions = texts_of(sources.resolutions)
-    if not named:
-        resolutions = texts_or_stored(chosen, (), "resolutions")
-    resolved = [strictly(read_resolution_set, name, text, sources.combinations) for name, text in resolutions]
-    filed = [strictly(read_forecast_file, name, text, sources.combinations) for name, text in texts]
+    sets = question_sets(chosen, questions, combinations)
+    outcomes = texts_of(resolutions) if named else texts_or_stored(chosen, (), "resolutions")
+    resolved = [strictly(read_resolution_set, name, text, combinations) for name, text in outcomes]
+    filed = [strictly(read_forecast_file, name, text, combinations) for name, text in texts]
 
     dues = {one.due for one in resolved}
     if sets:

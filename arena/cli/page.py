@@ -77,8 +77,9 @@ def line_width() -> int | None:
 
 
 def print_page(page: Page, file: TextIO | None = None) -> None:
-    """Print a page in lines that fit the terminal, each as soon as it is known."""
-    for line in page_lines(page, line_width()):
+    """Print a page in lines that fit the terminal; nothing of it if something in it can't be shown."""
+    lines = list(page_lines(page, line_width()))
+    for line in lines:
         print(line, file=file, flush=True)
 
 

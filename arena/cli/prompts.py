@@ -16,9 +16,9 @@ from arena.errors import ArenaError
 from markets.registry import ExtensionFolder, UnknownExtension, names
 
 COLUMNS = (
-    TableColumn("name", "prompt"),
+    TableColumn("name", "prompt", narrow="wrap"),
     TableColumn("answer", "asks for", value=lambda row: "forecasts and bets" if row["bets"] else "forecasts"),
-    TableColumn("shows", value=lambda row: ", ".join(row["shows"])),
+    TableColumn("shows", value=lambda row: ", ".join(row["shows"]), narrow="wrap"),
     TableColumn("about", narrow="wrap"),
 )
 SHOWS = {"price": "prices", "history": "context", "evidence": "articles"}

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from arena.cli.output import plain
@@ -44,22 +44,26 @@ def texts_of(files: Sequence[Path]) -> list[tuple[str, str]]:
     return [(str(file), text_of(file)) for file in files]
 
 
-@dataclass(frozen=True, slots=True)
-class BenchSets:
-    """ForecastBench's sets that go with files of forecasts, and whether open markets count by their price."""
-
-    questions: Sequence[Path]
-    resolutions: Sequence[Path]
-    provisional: bool
-
-
-def table_of(files: Sequence[Path], named: Mapping[str, str], bench: BenchSets) -> ForecastTable:
+def table_of(
+    files: Sequence[Path],
+    named: Mapping[str, str],
+    questions: Sequence[Path],
+    resolutions: Sequence[Path],
+    provisional: bool,
+) -> ForecastTable:
     """Return the forecasts of a file, of what `arena share export` wrote, or of files of ForecastBench."""
     if len(files) == 1 and is_export_at(files[0]):
         return _export_table(files[0])
     texts = texts_of(files)
-    if bench.questions or bench.resolutions or all(is_bench(text) for _, text in texts):
-        return _bench_table(texts, bench)
+    if questions or resolutions or all(is_bench(text) for _, text in texts):
+        columns, notes = bench_columns(
+            [strictly(read_forecast_file, name, text) for name, text in texts],
+            [strictly(read_question_set, name, text) for name, text in texts_of(questions)],
+            [strictly(read_resolution_set, name, text) for name, text in texts_of(resolutions)],
+            provisional=provisional,
+        )
+        table = check_forecasts(cells_of(texts[0][0], columns, REQUIRED_COLUMNS, COLUMNS))
+        return replace(table, notes=tuple(notes))
     if len(texts) > 1:
         hint = "put all forecasts into one file; only ForecastBench's may be several"
         raise ArenaError("many_files", f"{len(texts)} files of forecasts are given", hint, status=64)
@@ -88,18 +92,6 @@ def is_bench(text: str) -> bool:
     """
     start = text.lstrip()
     return start.startswith("{") and '"forecasts":' in start and not start.startswith('{"question"')
-
-
-def _bench_table(texts: Sequence[tuple[str, str]], bench: BenchSets) -> ForecastTable:
-    """Return the forecasts of files of ForecastBench; each of them has to be without fault."""
-    columns, notes = bench_columns(
-        [strictly(read_forecast_file, name, text) for name, text in texts],
-        [strictly(read_question_set, name, text) for name, text in texts_of(bench.questions)],
-        [strictly(read_resolution_set, name, text) for name, text in texts_of(bench.resolutions)],
-        provisional=bench.provisional,
-    )
-    table = check_forecasts(cells_of(texts[0][0], columns, REQUIRED_COLUMNS, COLUMNS))
-    return replace(table, notes=tuple(notes))
 
 
 def split_columns(text: str) -> tuple[dict[str, str], str]:

@@ -123,7 +123,7 @@ FORMER = {
     "forecastbench": "study forecastbench",
     "forecastbench board": "study forecastbench board",
     "forecastbench check": "study forecastbench file --check",
-    "forecastbench fetch": "study forecastbench run, or board --fetch for resolutions",
+    "forecastbench fetch": "study forecastbench run",
     "forecastbench file": "study forecastbench file",
     "forecastbench resolve": "study forecastbench board --fetch",
     "forecastbench run": "study forecastbench run",
@@ -148,7 +148,7 @@ FORMER = {
     "schema": "outside desk --schema DOCUMENT",
     "tournament": "score FILE.yaml",
     "verify": "admin verify",
-    "watch": "status --incidents, and its test arena status --test-webhook",
+    "watch": "status --incidents",
     "whatif": "study whatif",
     "worker": "run --worker",
 }

@@ -1,10 +1,17 @@
 """What `arena admin verify` found: whether the record agrees with itself."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
+from arena.cli.output import progress
 from arena.cli.page import Page
+from arena.clock import now
+from arena.cohorts.freeze import code_version
 from arena.errors import ArenaError, count_text
+from arena.exports import ExportRequest, export, form_of
+from arena.exports.referee import referee
+from arena.record.schema.database import open_read_only
 from arena.verify import Differences
 from arena.verify.reader import VerifiedHead
 
@@ -21,7 +28,22 @@ def open_heads(file: Path) -> TextIO:
         raise ArenaError("no_heads", message, "name a file of heads") from error
 
 
-def verify_data(found: Differences, before: VerifiedHead, drawn: int | None) -> dict[str, Any]:
+def ask_referee(address: str) -> list[str]:
+    """Return what the referee finds in an export of the record."""
+    wanted = ExportRequest(form_of("json"), prompts=False)
+    with (
+        TemporaryDirectory() as folder,
+        open_read_only(address) as engine,
+        progress("Exporting for the referee") as told,
+    ):
+        place = Path(folder, "export")
+        export(engine, place, wanted, now(), code_version(), progress=told)
+        return referee(place)
+
+
+def verify_data(
+    found: Differences, before: VerifiedHead, drawn: int | None, refereed: list[str] | None
+) -> dict[str, Any]:
     """Return what was verified and what differs, for JSON."""
     return {
         "from_head": before.number,
@@ -33,11 +55,14 @@ def verify_data(found: Differences, before: VerifiedHead, drawn: int | None) -> 
         "left_out": dict(sorted(found.left_out.items())),
         "unproved": dict(sorted(found.unproved.items())),
         "draws": drawn,
+        "referee": refereed,
     }
 
 
-def verify_page(found: Differences, address: str, before: VerifiedHead, drawn: int | None) -> Page:
-    """Yield how many differences there are, what was not read, and how many draws came out the same."""
+def verify_page(
+    found: Differences, address: str, before: VerifiedHead, drawn: int | None, refereed: list[str] | None
+) -> Page:
+    """Yield how many differences there are, what was not read, and what draws and the referee came to."""
     if before.number:
         yield f"Verified what is new since head {before.number:,}. {_older_rows_text(before)}"
     unproved = [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]
@@ -47,6 +72,9 @@ def verify_page(found: Differences, address: str, before: VerifiedHead, drawn: i
         yield f"Draws: the same markets were drawn again in {count_text(drawn, 'live round')}."
     elif drawn is not None:
         yield "Draws: no live round could be drawn again."
+    if refereed is not None:
+        yield from (f"Referee: {difference}" for difference in refereed)
+        yield f"Referee: {count_text(len(refereed), 'difference')} in an export, by code of its own."
 
     if not found.count and before.number:
         yield f"What is new in {address} agrees with itself and with what came before."

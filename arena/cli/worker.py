@@ -11,7 +11,6 @@ from functools import partial
 from arena.cli.options import Options
 from arena.cli.output import plain
 from arena.config import Config
-from arena.errors import ArenaError
 from arena.operations.service import service_notices, wait_to_open
 from arena.record.record import Record
 from arena.record.write.turn_queue import queue_address
@@ -21,11 +20,6 @@ from arena.rounds.worker import JobOutcome, OnJob, serve_turns
 def work(chosen: Options, at_once: int | None) -> None:
     """Play turns until stopped; it needs a record on PostgreSQL, and `run.workers: true` in the config."""
     config = chosen.load_to_play(os.environ)
-    try:
-        import procrastinate  # noqa: F401
-    except ModuleNotFoundError as error:
-        hint = 'pip install "paper-arena[postgres]"'
-        raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
 
     def report(outcome: JobOutcome | str) -> None:
         if isinstance(outcome, str):

@@ -1,22 +1,18 @@
-"""What verifying finds: a fact that the other facts contradict. The first are listed, the rest counted."""
+"""What verifying finds: facts that other facts contradict. The first are listed, the rest are counted."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
-
-from sqlalchemy import Table
+from typing import Any
 
 LONGEST = 80
-Expected = dict[str, tuple[Any, str]]
-"""What columns must hold, each with the rule that says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A field of a row that is not what the rest of the record says it must be.
 
-    `key` names the row as people would: cohort, round, entrant. `why` is the rule that it breaks.
+    `key` names the row as people would: cohort, round, agent. `why` is the rule that it breaks.
     """
 
     table: str
@@ -28,16 +24,17 @@ class Difference:
 
     @property
     def message(self) -> str:
-        """All of it as one sentence.
+        """Return all of it as one sentence.
 
         >>> Difference("entry", "cohort 1, ann, entry 2", "balance", 5, 7, "it is the sum of cash").message
         'entry (cohort 1, ann, entry 2): balance is 5 and should be 7: it is the sum of cash'
         """
-        found, expected = _short(self.found), _short(self.expected)
+        found = _short(self.found)
+        expected = _short(self.expected)
         return f"{self.table} ({self.key}): {self.field} is {found} and should be {expected}: {self.why}"
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: the fields and the sentence."""
+        """Return the fields and the sentence, for JSON."""
         return asdict(self) | {"message": self.message}
 
 
@@ -46,43 +43,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-class Row(dict[str, Any]):
-    """A row of some table, as it was read."""
-
-    table: ClassVar[Table]
-
-    def differs(self, column: str, expected: Any, why: str) -> "RowDifference":
-        """The difference that it has in a column."""
-        return RowDifference(self, column, expected, why)
-
-    def check(self, expected: Expected) -> Iterator["RowDifference"]:
-        """Every column that doesn't hold what it must."""
-        for column, (value, why) in expected.items():
-            if self[column] != value:
-                yield RowDifference(self, column, value, why)
-
-
-@dataclass(frozen=True, slots=True)
-class RowDifference:
-    """A difference that is yet to be named by its row: see `row_names`."""
-
-    row: Row
-    field: str
-    expected: Any
-    why: str
-
-
-AnyDifference = Difference | RowDifference
-Found = Iterator[AnyDifference]
+Found = Iterator[Difference]
 """What a check yields."""
-
-
-def check_numbers(rows: Iterable[Row], column: str, first: int) -> Found:
-    """The first of some rows, in order, whose numbers leave a gap."""
-    for expected, row in enumerate(rows, first):
-        if row[column] != expected:
-            yield row.differs(column, expected, "there is no gap")
-            return
 
 
 @dataclass
@@ -100,23 +62,25 @@ class Differences:
     _last: Difference | None = None
 
     def add(self, difference: Difference) -> None:
-        """One more, unless it is listed already, or the one before once again."""
+        """Add a difference, unless it is listed already or is the same as the one before."""
         if difference == self._last or difference in self._listed:
             return
+
         self._last = difference
         if self.most is not None and len(self._listed) >= self.most:
             self.left_out[difference.table] += 1
             return
+
         self._listed[difference] = None
         if self.tell is not None:
             self.tell(difference)
 
     @property
     def listed(self) -> list[Difference]:
-        """Those that are not only counted."""
+        """Return those that are not only counted."""
         return list(self._listed)
 
     @property
     def count(self) -> int:
-        """How many there are, listed or not."""
+        """Return how many there are, listed or not."""
         return len(self._listed) + self.left_out.total()

@@ -7,11 +7,12 @@ From those that had not ended, the cohort's frozen rule and the round's seed mus
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from operator import itemgetter
+from typing import Any
 
 from sqlalchemy import Connection, func
 
 from arena.cohorts.cohort import seed_for
-from arena.record.queries.cohorts import COHORT_ID, read_cohorts, read_learnt_resolutions
+from arena.record.queries.cohorts import COHORT_ID, StoredCohort, read_cohorts, read_learnt_resolutions
 from arena.record.queries.markets import read_listings_as_of
 from arena.record.schema.cohort import RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.statements import batches
@@ -19,7 +20,7 @@ from arena.record.schema.typed import joined, select
 from arena.record.schema.world import PruneRow, SyncRow
 from arena.record.write.sync import quoted_markets
 from arena.verify.differences import Difference, Differences
-from markets.model import Listing
+from markets.model import Listing, MarketId
 from markets.universe import draw
 
 PRUNED = "draws from prices that were let go"
@@ -40,12 +41,7 @@ def check_draws(
 ) -> int:
     """Make every live round's draw again, and add what differs; how many came out as they are."""
     edge = connection.scalar(select(func.max(PruneRow.older_than)))
-    lives = [stored for stored in read_cohorts(connection) if stored.cohort.stamp == "live"]
-    rounds = [
-        (row.at, stored, row)
-        for stored in lives
-        for row in connection.execute(ROUNDS, {"cohort_id": stored.id}).all()
-    ]
+    rounds = _live_rounds(connection)
     same = 0
     last: tuple[str, Offered | None] = "", None
     for done, (at, stored, row) in enumerate(sorted(rounds, key=itemgetter(0)), 1):
@@ -76,6 +72,16 @@ def check_draws(
     return same
 
 
+def _live_rounds(connection: Connection) -> list[tuple[datetime, StoredCohort, Any]]:
+    """Return the rounds of live cohorts by their times."""
+    rounds = []
+    for stored in read_cohorts(connection):
+        if stored.cohort.stamp == "live":
+            rows = connection.execute(ROUNDS, {"cohort_id": stored.id}).all()
+            rounds += [(row.at, stored, row) for row in rows]
+    return rounds
+
+
 def _offered(connection: Connection, catalogue: str) -> Offered | None:
     """What was in the catalogue with this hash; None where there is none."""
     query = select(SyncRow.venue, SyncRow.number, SyncRow.at).where(SyncRow.hash == catalogue)
@@ -83,8 +89,10 @@ def _offered(connection: Connection, catalogue: str) -> Offered | None:
     if sync is None:
         return None
     markets = sorted(quoted_markets(connection, sync.venue, sync.number))
-    parts = (read_listings_as_of(connection, some, sync.at) for some in batches(markets))
-    return sync.at, [listing for part in parts for listing in part]
+    listings: list[Listing] = []
+    for some in batches(markets):
+        listings += read_listings_as_of(connection, some, sync.at)
+    return sync.at, listings
 
 
 def _still_open(
@@ -92,6 +100,9 @@ def _still_open(
 ) -> list[Listing]:
     """Those of which nobody knew, when they were drawn, that they had ended by the time of the round."""
     ids = [listing.market.id for listing in listings]
-    learnt = (pair for some in batches(ids) for pair in read_learnt_resolutions(connection, some, at))
-    ended = {end.market_id for end, learnt_at in learnt if learnt_at <= taken_at}
+    ended = set[MarketId]()
+    for some in batches(ids):
+        for end, learnt_at in read_learnt_resolutions(connection, some, at):
+            if learnt_at <= taken_at:
+                ended.add(end.market_id)
     return [listing for listing in listings if listing.market.id not in ended]

@@ -8,48 +8,49 @@ PostgreSQL or forges the note changes what was verified before unseen, and `--al
 """
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, func
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from arena.record.schema.chain import HeadRow
-from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotRow
 from arena.record.schema.database_errors import sqlite_path
-from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.scores import RollupRow
-from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import col, select
-from arena.record.schema.world import BenchmarkFileRow, MarketVersionRow, PruneRow, QuoteRow, ResolutionRow
-from arena.verify.checks.heads import COVERED, count_rows, listed_sums
-from arena.verify.hashes import hash_of
-from arena.verify.reader import NOTHING_VERIFIED, RecordReader, VerifiedHead
+from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
+from markets.hashes import sha256
 
 NUMBERED = (
-    BenchmarkFileRow, CohortRow, EntryRow, CallRow, MarketVersionRow, PruneRow, QuoteRow, ResolutionRow,
+    "attempt", "benchmark_file", "call", "cohort", "entry", "market_version", "prune", "quote", "replacement",
+    "resolution", "round", "snapshot", "tool_result",
 )  # fmt: skip
-LAST = select(HeadRow.number, HeadRow.hash).order_by(col(HeadRow.number).desc()).limit(1)
-OPEN_ROUNDS = select(func.min(RoundRow.id), func.min(RoundRow.snapshot_id), func.min(RoundRow.at)).where(
-    RoundRow.done == 0
-)
+"""Tables of which new rows are known by their numbers."""
+PASSED_OVER = (*NUMBERED, "fill", "forecast", "mark", "snapshot_item", "sync", "turn")
+"""And all tables of which the rows that were verified are not read again."""
 TRIGGERS = """
     SELECT md5(string_agg(concat_ws(' ', oid, xmin, tgenabled), ',' ORDER BY oid))
     FROM pg_trigger WHERE NOT tgisinternal"""
 """A text that is another once a trigger was made, taken away, or put out of work for a while."""
-ITS_MARKS = select(1).where(MarkRow.at == SnapshotRow.at, MarkRow.snapshot_id == SnapshotRow.id)
-UNMARKED = select(func.min(SnapshotRow.id)).where(SnapshotRow.id > bindparam("after"), ~exists(ITS_MARKS))
+UNFINISHED = {
+    "round": "SELECT min(id) FROM round WHERE done = 0",
+    "snapshot": """SELECT min(id) FROM snapshot WHERE id > :after AND NOT EXISTS (SELECT 1 FROM mark
+        WHERE mark.at = snapshot.at AND mark.snapshot_id = snapshot.id)
+        OR id IN (SELECT snapshot_id FROM round WHERE done = 0)""",
+    "entry": "SELECT min(id) FROM entry WHERE at >= (SELECT min(at) FROM round WHERE done = 0)",
+}
+"""The first rows that something may still come to: those from there on are verified again."""
 
 
 def read_verified(connection: Connection, config: Path) -> VerifiedHead:
-    """How far this record was verified; nothing of it, where that isn't known."""
+    """Return how far this record was verified; nothing of it, where that isn't known."""
     try:
         noted = VerifiedHead(**json.loads(_note(connection, config).read_text("utf-8")))
         if noted.whole_at is not None:
             datetime.fromisoformat(noted.whole_at)
-        head_hash = connection.scalar(select(HeadRow.hash).where(HeadRow.number == noted.number))
+        head = {"number": noted.number}
+        head_hash = _value(connection, "SELECT hash FROM head WHERE number = :number", head)
     except (OSError, ValueError, TypeError, DBAPIError):
         return NOTHING_VERIFIED
     is_same = noted.file == _identity(connection) and head_hash is not None and head_hash == noted.hash
@@ -60,39 +61,46 @@ def keep_verified(
     connection: Connection, config: Path, read_at: datetime, before: VerifiedHead = NOTHING_VERIFIED
 ) -> None:
     """Note that all of a record was verified as it is now, read at an instant, and what of it `before`."""
-    note, last = _note(connection, config), next(iter(connection.execute(LAST)), None)
-    if last is None:
+    number = _value(connection, "SELECT max(number) FROM head")
+    if number is None:
         return
-    ids = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in NUMBERED}
-    round_id, look, at = next(iter(connection.execute(OPEN_ROUNDS)))
-    unmarked = connection.scalar(UNMARKED, {"after": before.ids.get(SnapshotRow.__tablename__, 0)})
-    entry = connection.scalar(select(func.min(EntryRow.id)).where(EntryRow.at >= at)) if round_id else None
-    for row, first in ((RoundRow, (round_id,)), (SnapshotRow, (look, unmarked)), (EntryRow, (entry,))):
-        newest = connection.scalar(select(func.max(row.id))) or 0
-        ids[row.__tablename__] = min([newest, *(x - 1 for x in first if x is not None)])
-    kept = connection.execute(select(RollupRow.name, RollupRow.body))
-    caches = {name: hash_of(body) for name, body in kept}
-    facts = RecordReader(connection, lambda _: None)
-    rows = {row.__tablename__: connection.scalar(select(func.max(row.id))) or 0 for row in COVERED}
-    counts, sums = count_rows(facts, rows), listed_sums(facts)
-    passed_over = {row.__table__: row for row in (*NUMBERED, *COVERED)}.values()
-    count = sum(connection.scalar(select(func.count()).select_from(row)) or 0 for row in passed_over)
-    whole_at = before.whole_at if before.number else read_at.isoformat()
-    found = VerifiedHead(*last, _identity(connection), ids, caches, rows, counts, sums, count, whole_at)
+
+    ids = {table: _value(connection, f"SELECT max(id) FROM {table}") or 0 for table in NUMBERED}
+    rows = sum(_value(connection, f"SELECT count(*) FROM {table}") for table in PASSED_OVER)
+    for table, query in UNFINISHED.items():
+        given = {"after": before.ids.get(table, 0)} if ":after" in query else {}
+        first = _value(connection, query, given)
+        if first is not None:
+            ids[table] = min(ids[table], first - 1)
+
+    kept = connection.execute(text("SELECT name, body FROM rollup"))
+    note = VerifiedHead(
+        number,
+        _value(connection, "SELECT hash FROM head WHERE number = :number", {"number": number}),
+        _identity(connection),
+        ids,
+        caches={name: sha256(body) for name, body in kept},
+        rows=rows,
+        whole_at=before.whole_at if before.number else read_at.isoformat(),
+    )
     with suppress(OSError):  # a folder that may only be read: then everything is verified the next time
-        note.write_text(json.dumps(asdict(found)), "utf-8")
+        _note(connection, config).write_text(json.dumps(asdict(note)), "utf-8")
+
+
+def _value(connection: Connection, query: str, given: Mapping[str, Any] | None = None) -> Any:
+    return connection.execute(text(query), given or {}).scalar()
 
 
 def _note(connection: Connection, config: Path) -> Path:
-    """Where it is noted: beside the record's file, or beside the config where a server has the record."""
+    """Return where it is noted: beside the record's file, or the config where a server has the record."""
     is_file = connection.dialect.name == "sqlite"
     return Path(f"{sqlite_path(connection.engine.url) if is_file else config}.verified")
 
 
 def _identity(connection: Connection) -> str:
-    """Which file or database it is, and how often its schema was touched."""
+    """Return which file or database it is, and how often its schema was touched."""
     if connection.dialect.name == "postgresql":
         url = connection.engine.url
-        return f"{url.host}:{url.port}/{url.database}:{connection.exec_driver_sql(TRIGGERS).scalar()}"
+        return f"{url.host}:{url.port}/{url.database}:{_value(connection, TRIGGERS)}"
     state = Path(sqlite_path(connection.engine.url)).stat()
-    return f"{state.st_dev}:{state.st_ino}:{connection.exec_driver_sql('PRAGMA schema_version').scalar()}"
+    return f"{state.st_dev}:{state.st_ino}:{_value(connection, 'PRAGMA schema_version')}"

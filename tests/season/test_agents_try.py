@@ -1,4 +1,4 @@
-"""`arena show turn --play`: what a round would ask, answer, bet and cost, with no trace in the record."""
+"""`arena show turn`: a turn as it was played, and with --play one that leaves no trace in the record."""
 
 import json
 import signal
@@ -116,6 +116,64 @@ def test_an_agent_that_plays_does_again_what_it_did(
     assert (found["changed"], found["missing"]) == ({}, [])
     assert outcome(found) == turn_of(played, name, cohort, number)
     assert outcome(found)["forecasts"]
+
+
+@pytest.mark.parametrize(
+    ("words", "cohort", "number"),
+    [
+        (("sharp",), 2, 2),
+        (("kelly",), 2, 2),
+        (("sharp", "--cohort", "1"), 1, 3),
+        (("random", "--at", "2026-01-11"), 2, 1),
+        (("random", "--at", "2026-01-11", "--cohort", "1"), 1, 2),
+    ],
+)
+def test_a_recorded_turn_is_shown_as_it_was_played(
+    words: tuple[str, ...], cohort: int, number: int, played: Path
+) -> None:
+    shown = said(played, "show", "turn", *words)
+    assert (shown["cohort"], shown["round"], shown["recorded"], shown["dry"]) == (cohort, number, True, False)
+    assert outcome(shown) == turn_of(played, words[0], cohort, number)
+    assert outcome(shown)["forecasts"]
+
+
+def test_a_turn_has_one_form_whether_it_is_recorded_or_played_now(played: Path) -> None:
+    shown = said(played, "show", "turn", "sharp")
+    now_played = tried(played, "sharp")
+    assert shown | {"recorded": False} == now_played | {"questions": shown["questions"]}
+    for before, after in zip(shown["questions"], now_played["questions"], strict=True):
+        timed = ("latency_ms",)
+        for answers in (before["answers"], after["answers"]):
+            assert [answers[0].pop(name) >= 0 for name in timed] == [True]
+        assert before == after
+    page = run(played, "show", "turn", "sharp").stdout
+    for words in (
+        "== Question 1 of 1: final",
+        "-- system",
+        "== The turn is played",
+        "Forecasts",
+        "1 call, $",
+    ):
+        assert words in page
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (("nobody",), 1, "no_agent"),
+        (("sharp", "--cohort", "9"), 1, "no_cohort"),
+        (("sharp", "--at", "2026-01-05"), 1, "no_turn"),
+        (("sharp", "--dry"), 64, "not_together"),
+        (("sharp", "--play", "--cohort", "1"), 64, "not_together"),
+    ],
+)
+def test_a_turn_that_is_not_there_is_told(
+    words: tuple[str, ...], status: int, code: str, played: Path
+) -> None:
+    error = said(played, "show", "turn", *words, status=status)["error"]
+    assert error["code"] == code
+    if code == "not_together":
+        assert "--play" in error["message"]
 
 
 def test_the_prompt_is_the_very_one_that_the_record_holds_and_so_is_the_cost(played: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from markets.bundle import Bundle, check, read
 from markets.model import NEVER, MarketId
 from markets.venues.wire.http import CONNECTIONS
@@ -333,6 +335,23 @@ def test_what_can_not_be_is_said_before_anything_is_asked(tmp_path: Path, venue:
         tmp_path, "study", "bundle", "late", "polymarket", "--since", "2031-01-01", "--config", str(file)
     )
     assert (said.returncode, "is an empty period" in said.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("past", "--top", "3"), ("--top", "VENUE")),
+        (("past", "--slug", "rain-4"), ("--slug", "VENUE")),
+        (("past", "polymarket", "--since", "2026-01-01", "--fresh"), ("--fresh", "VENUE")),
+        (("past", "polymarket"), ("--since", "VENUE")),
+    ],
+)
+def test_options_of_the_other_form_are_refused(
+    words: tuple[str, ...], named: tuple[str, str], tmp_path: Path
+) -> None:
+    message = arena_json(tmp_path, "study", "bundle", *words, status=64)["error"]["message"]
+    assert all(name in message for name in named), message
+    assert not (tmp_path / "past").exists()
 
 
 def test_a_price_a_closed_market_has_for_half_days_only_is_taken(tmp_path: Path, venue: VenueServer) -> None:

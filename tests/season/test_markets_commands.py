@@ -1,4 +1,4 @@
-"""`arena markets`, `arena admin prune` and `arena check --live` as a user runs them, on a venue at home."""
+"""`arena show market`, `run --sync`, `admin prune` and `check --live` as a user runs them, on a local venue."""
 
 from pathlib import Path
 from time import sleep
@@ -217,6 +217,22 @@ def test_a_venue_that_cannot_be_checked_is_named(folder: Path, venue: VenueServe
     assert "polymarket: 127.0.0.1 answered 403" in done.stdout
     unknown = arena_json(folder, "check", "--live", "--venue", "nowhere", status=1)
     assert unknown["error"]["code"] == "unknown_venue"
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--venue", "kalshi"), ("--venue", "--rejected")),
+        (("--rejected", "--status", "ended"), ("--status", "--rejected")),
+        (("1001", "--rejected"), ("ID", "--rejected")),
+        (("1001", "--search", "rain"), ("--search", "ID")),
+    ],
+)
+def test_options_of_the_list_and_of_what_was_rejected_are_kept_apart(
+    words: tuple[str, ...], named: tuple[str, str], folder: Path
+) -> None:
+    message = arena_json(folder, "show", "market", *words, status=64)["error"]["message"]
+    assert all(name in message for name in named), message
 
 
 CANNOT_BE_DONE = (

@@ -55,8 +55,9 @@ class YearAccount:
         return amount, fee, self._entry(second, "buy", world.names[market], moved, shares + SHARES, ref)
 
     def settle(self, world: YearWorld, second: int) -> list[Line]:
-        """The entries of all lots whose market has ended."""
-        return [self._close(world, market) for market in list(self.lots) if ends(market) <= second]
+        """The entries of all lots whose market has ended, in the order of the markets' names."""
+        ended = [market for market in self.lots if ends(market) <= second]
+        return [self._close(world, market) for market in sorted(ended, key=world.names.__getitem__)]
 
     def _close(self, world: YearWorld, market: int) -> Line:
         shares, cost = self.lots.pop(market)
@@ -266,7 +267,7 @@ def _buy(
         "quote_hash": price.hash,
         "fee_rate": 40_000,
         "left": "",
-        "reason": "",
+        "reason": WHY,
     }
     key = pages.next_id("fill")
     pages.rows["fill"].append((key, turn, position, *said.values(), digest(said | {"levels": [level]})))

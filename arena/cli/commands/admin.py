@@ -18,13 +18,16 @@ def verify(
     everything: bool = flag("Verify everything, and list all differences.", "--all"),
     heads: Path | None = option("Also compare published heads, a line of JSON each.", "FILE"),
     draws: bool = flag("Also draw every live round's markets again from its catalogue."),
+    by_referee: bool = flag("Also work out money and scores from an export, by other code.", "--referee"),
 ) -> None:
-    """Check every hash, ledger, fill, settlement and mark.
+    """Play the record again, and compare what comes out.
 
+    Decisions, fills, ledgers, settlements and marks must come out as stored, and hashes must fit.
     Later runs verify only what is new, by a note next to the record (FILE.verified; for a database server,
     next to the config), and say how many older rows they did not read. The first thousand differences are
     listed (exit status 1). A record rewritten with all its hashes still agrees with itself, so --heads FILE
     finds the first published head that differs. --draws shows that nobody picked the markets of a live round.
+    --referee has an export checked by code that shares nothing with the arena.
 
     Example: arena admin verify --database .demo/demo.db
 
@@ -33,7 +36,7 @@ def verify(
 
     Next: arena board
     """
-    from arena.cli.verify import LISTED, open_heads, verify_data, verify_page
+    from arena.cli.verify import LISTED, ask_referee, open_heads, verify_data, verify_page
     from arena.clock import now
     from arena.verify import Difference, find
     from arena.verify.draws import check_draws
@@ -62,8 +65,10 @@ def verify(
             keep_verified(connection, note, now(), before)
         drawn = check_draws(connection, found, told) if draws else None
 
-    chosen.answer(verify_data(found, before, drawn), verify_page, found, address, before, drawn)
-    if found.count:
+    refereed = ask_referee(address) if by_referee else None
+    data = verify_data(found, before, drawn, refereed)
+    chosen.answer(data, verify_page, found, address, before, drawn, refereed)
+    if found.count or refereed:
         raise typer.Exit(1)
 
 

@@ -26,7 +26,11 @@ def cohort(
     pause: no decisions until resumed; rounds that come due meanwhile are missed. Positions are still settled
     and valued.
 
-    Example: arena admin cohort start --at 2026-01-07T00:00Z
+    Example: arena admin cohort start --config examples/demo.yaml
+
+        Cohort 1 starts on 2026-01-04 00:00 UTC (as scheduled): 5 rounds; agents
+        market, constant, random, oracle, oracle-noisy, sharp, hasty, blind, clumsy,
+        kelly
 
     Next: arena show cohorts
     """
@@ -68,6 +72,10 @@ def settle(
     market is not scored, until one of these comes.
 
     Example: arena admin settle polymarket:501234 --payout 1 --because "both services paid YES"
+
+        polymarket:501234 is settled by hand: a YES share pays $1, a NO share $0.
+        Version 1, known from 2026-03-01 12:00 UTC: both services paid YES
+        …
 
     Next: arena show market ID
     """

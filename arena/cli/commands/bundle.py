@@ -36,7 +36,7 @@ def bundle(
 
     Example: arena study bundle spring --since 2026-01-01
 
-        spring: 240 pages
+        spring: 2,767 pages, 2,813 prices, 600 resolutions added
 
     Next: arena check DIR, then arena study replay DIR
     """
@@ -44,8 +44,7 @@ def bundle(
     from arena.clock import now
     from markets.past import PastRequest
 
-    at = now()
-    last = at if until is None else until.replace(tzinfo=UTC)
+    last = None if until is None else until.replace(tzinfo=UTC)
     if venue is None:
         past_only = {"--top": top, "--slug": slug, "--event": event, "--tag": tag, "--hours": hours}
         refuse_given(past_only, "needs a VENUE, whose past it chooses from")
@@ -57,5 +56,7 @@ def bundle(
     if since is None:
         raise ArenaError("no_since", "VENUE needs --since", "name the first day of its past", status=64)
     names = [bundles.names_at_venue(given) for given in (slug, event, tag)]
-    request = PastRequest(since.replace(tzinfo=UTC), min(at, last), at, hours or HOURS, top or TOP, *names)
+    at = now()
+    until_then = min(at, last or at)
+    request = PastRequest(since.replace(tzinfo=UTC), until_then, at, hours or HOURS, top or TOP, *names)
     bundles.write_past(chosen, folder, venue, request)

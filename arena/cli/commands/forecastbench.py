@@ -24,7 +24,7 @@ from arena.errors import ArenaError
 DUE = option("The round due that day, not the newest.", "DATE")
 SOURCE = option("A folder or an address with the files.", "DIR|URL", "--from")
 QUESTIONS = option("A question set; once for each round.", "FILE")
-COMBINATIONS = flag("Also questions about two others at once, as in 2024.")
+COMBINATIONS = flag("Also questions about two others, as in 2024.")
 
 
 @command(table=True, plays=True)
@@ -51,6 +51,12 @@ def run(
     what is missing. The exit status is 2 if an agent did not finish, or a model left questions out.
 
     Example: arena study forecastbench run --dry
+
+        2026-03-01-llm.json: new, version 1
+          30 questions: 20 market rows, 20 data rows
+        …
+        Left to ask: 30 calls, about 11,782 tokens in and 1,626 out: $0.02 expected,
+        $0.02 at the least, $0.73 at the most
 
     Next: arena study forecastbench file --as ORG --model AGENT -o DIR
     """
@@ -113,10 +119,14 @@ def file(
 
     Example: arena study forecastbench file --check filed/2026-03-01.us.1.json
 
+        filed/2026-03-01.us.1.json: 40 forecasts: no fault
+          checked against 2026-03-01-llm.json
+
     Next: arena study forecastbench board --fetch
     """
     from arena.cli import forecastbench_files as bench
     from arena.cli.score import texts_of
+    from arena.scores.files.forecastbench import Submitter
 
     if check:
         given = {"--as": organization, "--model": model, "--output": folder, "--agent": agent, "--lab": lab}
@@ -135,7 +145,7 @@ def file(
         raise ArenaError("no_name", words, "or check files with --check FILE", status=64)
     if files and len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
-    by = bench.submitter(organization, model, lab, number)
+    by = Submitter(organization, model, lab or organization, number)
     asked = bench.newest_set(chosen, questions or (), due)
     if files:
         [answers] = texts_of(files)
@@ -150,7 +160,7 @@ def board(
     chosen: Options,
     files: list[Path] | None = argument("FILE", "Submissions, or a CSV that joins them.", default=None),
     mode: Literal["tournament", "baseline", "preliminary", "paper"] = option(
-        "tournament, baseline, preliminary or paper.", "MODE", default="tournament"
+        "baseline, preliminary, paper.", "MODE", default="tournament"
     ),
     fetch: bool = flag("First store the resolutions of all stored rounds."),
     source: str | None = SOURCE,
@@ -158,7 +168,7 @@ def board(
     resolutions: list[Path] | None = option("A resolution set; once for each round.", "FILE"),
     median: str | None = option("The median of individual forecasters, as one.", "NAME"),
     difficulty: Literal["two_way", "market_brier"] | None = option(
-        "How hard markets were, if not as on the site."
+        "two_way or market_brier, not the site's.", "HOW"
     ),
     by: Literal["source", "horizon", "round"] | None = option("Also plain means, on the questions of each."),
     against: str | None = option("Compare everybody with this forecaster.", "NAME"),
@@ -171,13 +181,16 @@ def board(
 ) -> None:
     """Rank forecasters by ForecastBench's rules.
 
-    They are the agents of the record, those of files, or both. What isn't scored is counted and named, as
-    are the rounds that the site leaves out: due less than 50 days ago, or with too little resolved. With
-    --fetch, outcomes that have changed are listed first.
+    They are the agents of the record, those of files, or both. What isn't scored is named, as are the rounds
+    that the site leaves out. --fetch also lists the outcomes that changed.
 
     Example: arena study forecastbench board --fetch --mode paper
 
-    Next: arena study forecastbench file --check FILE says what is wrong with a file.
+        forecaster  dataset  market  overall  95% interval      by cluster
+        sharp        0.0400  0.0400   0.0400  [0.0400, 0.0400]  [0.0400, 0.0400]
+        Always 0.5   0.2500  0.2380   0.2440  [0.2314, 0.2566]  [0.2304, 0.2576]
+
+    Next: arena share report --method -o method.md
     """
     from arena.cli import forecastbench_board as boards
     from arena.cli import forecastbench_files as bench
@@ -196,8 +209,8 @@ def board(
         with prints_aside():
             print_page(bench.resolutions_page(fetched))
     recorded = bench.recorded_files(chosen) if agents or not files else []
-    sources = bench.Sources(files or (), questions or (), resolutions or (), combinations)
-    forecasters = bench.gathered(chosen, sources, mode, median, recorded)
+    sources = (files or (), questions or (), resolutions or (), combinations)
+    forecasters = bench.gathered(chosen, *sources, mode, median, recorded)
     today = None if every_round else clock_of(clock)().now().date()
     made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)
 

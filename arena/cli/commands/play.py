@@ -76,7 +76,11 @@ def run(
 
         play_one_round(chosen, at, baselines, leave_failed)
     elif mode == "--worker":
-        from arena.cli.worker import work
+        try:
+            from arena.cli.worker import work
+        except ModuleNotFoundError as error:
+            hint = 'pip install "paper-arena[postgres]"'
+            raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
 
         work(chosen, at_once)
     elif mode == "--sync":

@@ -28,10 +28,17 @@ def board(
 
     Example: arena board
 
+        sharp forecasts better than hasty and blind, and is not told apart from
+        clumsy yet (about 40 more weeks). None has been shown to beat the market
+        …
+        ranks  agent    price  interval        than     Brier       P/L   cost
+          1–2  sharp     +1.7  -0.4 to +3.8    2 of 3  0.1928  +$11,065  $1.16
+          1–2  clumsy    +0.2  -1.8 to +2.3    2 of 3  0.1956   +$1,941  $1.31
+
     Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
     from arena.cli.board import read_view
-    from arena.cli.duel import duel_page, pair_of, read_duel
+    from arena.cli.duel import pair_of, read_duel
 
     views = {"--by": by, "--provisional": provisional, "--metaculus": metaculus}
     if agents:
@@ -39,12 +46,12 @@ def board(
         one, other = pair_of(agents)
         with chosen.reading() as connection:
             data, sentences = read_duel(connection, one, other, cohort)
-        chosen.answer(data, duel_page, sentences)
+        chosen.answer(data, list, sentences)
         return
 
     if sum(map(bool, views.values())) > 1:
-        words = f"{', '.join(views)} can't be combined"
-        raise ArenaError("two_views", words, "use one at a time", status=64)
+        message = "--by, --provisional and --metaculus can't be combined"
+        raise ArenaError("two_views", message, "use one at a time", status=64)
     with chosen.reading() as connection:
         data, page = read_view(connection, cohort, by, provisional, metaculus)
     if not chosen.json and not data.get("leaderboard", True):
@@ -86,6 +93,10 @@ def score(
 
     Example: arena score forecasts.csv
 
+        ranks  forecaster  better than    skill  evidence   Brier    peer  forecasts
+          1–2  ann         0 of 1       +0.0750  ×1.1      0.0250  +40.55          2
+          1–2  bob         0 of 1       -0.1000  ×0.85     0.2000  -40.55          2
+
     Next: arena score FILE --against NAME compares all with one.
     """
     from arena.cli import prizes
@@ -109,9 +120,8 @@ def score(
         return
 
     refuse_together({"--sweep": sweep}, "files of forecasts", "name a tournament's YAML file")
-    bench = forecasts.BenchSets(questions or (), resolutions or (), provisional)
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
-    table = forecasts.table_of(files, renamed, bench)
+    table = forecasts.table_of(files, renamed, questions or (), resolutions or (), provisional)
     if by is not None and table.category is None:
         raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     left_out = table.outside if outside is None else tuple(outside)

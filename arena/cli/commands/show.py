@@ -28,6 +28,13 @@ def agent(
 
     Example: arena show agent sharp
 
+        Skill over the market: +0.0033, 95% from -0.0008 to +0.0074, 219 events
+        …
+           -$1,685.40  spread and depth of the book
+             -$337.03  fees
+        …
+        tokens     886,966 in, 68,626 out
+
     Next: arena show turn NAME
     """
     from arena.cli.agents import list_agents, show_agent
@@ -60,6 +67,12 @@ def cohort(
     Publish a head before the markets resolve: --check proves later that nothing before it was changed.
 
     Example: arena show cohort 1
+
+        agent                 P/L  return %   Brier*  says→happens %       resolved
+        oracle        +$13,498.21    +135.0   0.3017  17→20  50→52  82→84       671
+        kelly          +$8,893.65     +88.9   0.2891  18→19  50→53  81→83       671
+        …
+            1  2026-01-04 00:00      10
 
     Next: arena show cohort N next
     """
@@ -117,7 +130,12 @@ def market(
     Rejected records come with the reason and how often they came, newest first; some are only pending. With
     --json each is as it was sent, truncated.
 
-    Example: arena show markets --limit 5
+    Example: arena show markets --status ended --limit 3
+
+        market           question                      price ¢  volume $  closes
+        simulat…4:112-1  Will Celia Feskingway's mal…       68   651,106  2026-04-08
+        simulat…4:121-2  Will Nils Nystek have signe…     72.5   643,503  2026-04-07
+        …
 
     Next: arena show market ID
     """
@@ -150,7 +168,13 @@ def positions(
     As of the newest mark. A lot is all shares of one side of a market, at average cost with fees; open lots
     are valued at the mid.
 
-    Example: arena show positions --agent sharp --open
+    Example: arena show positions --by agent
+
+        Cohort 4, as marked at 2026-05-31 00:00 UTC
+        agent         agents  lots  held  stale    realised  unrealised       P/L $
+        oracle             1    55     0      0  +13,380.17       +0.00  +13,380.17
+        …
+        all                9   325     0      0  +29,233.00       +0.00  +29,233.00
 
     Next: arena board
     """
@@ -176,6 +200,15 @@ def turn(
     calls cost money, within the budget; the exit status is 2 without a usable answer.
 
     Example: arena show turn sharp
+
+        sharp on the snapshot of cohort 4, round 5, 2026-05-17 00:00 UTC: 114
+        markets, 38 stories, and its account of that time, $12,959.84 with
+        $11,950.68 in cash
+        …
+        == The turn is played
+        114 forecasts, 7 bets and sales, 7 fills, 0 rejected
+        …
+        1 call, $0.050553 in all.
 
     Next: arena run --round plays the next round with all agents.
     """
@@ -206,6 +239,12 @@ def prompt(
 
     Example: arena show prompts
 
+        prompt             asks for            shows              about
+        bet                forecasts and bets  prices, context,   The arena's
+                                               articles           standard: base
+                                                                  rate, status quo,
+        …
+
     Next: arena show turn AGENT --play --dry shows what an agent of yours is asked on real markets.
     """
     from arena.cli.prompts import list_prompts, show_prompt
@@ -224,7 +263,13 @@ def config(chosen: Options, every: bool = flag("Every key, with its meaning.", "
 
     Secrets are not shown.
 
-    Example: arena show config
+    Example: arena show config --all
+
+        # Where the markets come from and which of them are played.
+        markets:
+        …
+          venue: polymarket
+        …
 
     Next: arena check
     """

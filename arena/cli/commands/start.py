@@ -45,9 +45,9 @@ def demo(
 
     Next: arena dashboard --database .demo/demo.db
     """
+    from arena.cli.board_columns import COLUMNS
     from arena.cli.demo import play, prepare, season_page
     from arena.cli.init import template
-    from arena.cli.board_columns import COLUMNS
 
     # Nothing is played for a table that can't be shown.
     chosen.table.of(COLUMNS)

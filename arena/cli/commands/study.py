@@ -26,10 +26,9 @@ def replay(
 ) -> None:
     """Play a season over a recording, at its own times.
 
-    Agents see only what was known then; they and the cohorts come from the config. Without one, cohorts start
-    weekly, and market, constant and random play. The season gets its own record, by default replay-NAME.db,
-    and continues where it stopped. It is no evidence of skill, since the outcomes are known; models released
-    later are named.
+    Agents see only what was known then; they and the cohorts come from the config. Without one, market,
+    constant and random play in weekly cohorts. The season gets its own record, by default replay-NAME.db, and
+    continues where it stopped. It is no evidence of skill: the outcomes are known.
 
     --probe-leaks keeps no record. It plays some decision times twice, with different futures: all before must
     be the same, and only the venue may open the recording's files. Differences are listed (exit status 1).

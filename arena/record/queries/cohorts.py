@@ -32,7 +32,6 @@ from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
-    AnySelect,
     clause,
     col,
     column_of,
@@ -118,7 +117,7 @@ LINE_UPS = (
 CORRECTED_AT = select(func.max(SnapshotRow.at)).where(
     SnapshotRow.cohort_id == CohortRow.id, column_of(SnapshotRow.at) > column_of(CohortRow.ended_at)
 )
-COHORTS = select(
+ALL_COHORTS = select(
     CohortRow.id,
     CohortRow.frozen,
     CohortRow.ended_at,
@@ -126,6 +125,8 @@ COHORTS = select(
     CohortRow.stopped_at,
     CORRECTED_AT.scalar_subquery().label("corrected_at"),
 ).order_by(CohortRow.number)
+COHORTS = ALL_COHORTS.where(IS_TRADING)
+OPEN_COHORTS = COHORTS.where(col(CohortRow.ended_at).is_(None))
 REPLACEMENTS = (
     select(
         EntrantRow.cohort_id,
@@ -146,17 +147,14 @@ def read_cohorts(
 
     Line-ups never change: those that are missing in `line_ups` are read and put there.
     """
-    query: AnySelect = COHORTS
-    if only_open:
-        query = query.where(col(CohortRow.ended_at).is_(None))
-    if trading:
-        query = query.where(IS_TRADING)
-    rows = connection.execute(query).all()
+    query = COHORTS if trading else ALL_COHORTS
+    rows = connection.execute(OPEN_COHORTS if only_open else query).all()
 
     known: LineUps = {} if line_ups is None else line_ups
     unknown = [row.id for row in rows if row.id not in known]
-    for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": unknown}).all():
-        known.setdefault(cohort_id, {})[name] = entrant_id
+    if unknown:
+        for cohort_id, name, entrant_id in connection.execute(LINE_UPS, {"ids": unknown}).all():
+            known.setdefault(cohort_id, {})[name] = entrant_id
 
     replaced = _read_replacements(connection)
     cohorts = []

@@ -1,126 +1,106 @@
-"""Evidence against the rule over what may be shown: nothing too late, nothing too much.
-
-A gathering's hash is taken over cohort, round, its counts, and of each piece of evidence the market, the
-article's hash and when it was fetched.
-"""
+"""Evidence against the rule over what may be shown: nothing too late, nothing too much, nothing suspect."""
 
 from collections import defaultdict
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from operator import itemgetter
 
-from sqlalchemy import bindparam
+from agents.guard import dated
+from agents.model import DECIDED_STATUSES
+from arena.record.model.cohort import NO_EVIDENCE, Cohort
+from arena.verify.checks.audits import ShownText, audit_of, check_verdicts, questions_of
+from arena.verify.checks.seals import check_seal, json_in
+from arena.verify.differences import Found
+from arena.verify.reader import RecordReader, Row
+from markets.hashes import timestamp_text
 
-from arena.record.schema.cohort import EvidenceRow, GatheringRow
-from arena.record.schema.typed import clause
-from arena.record.schema.world import ArticleRow
-from arena.verify.checks.audits import audit_of, check_verdicts, questions_of
-from arena.verify.cohort import CheckedRound
-from arena.verify.differences import Found, Row, check_numbers
-from arena.verify.hashes import check_hash, json_in, without
-from arena.verify.reader import RecordReader, RowPart, moment, rows_of, rows_query, written
-
-DATED = rows_query(
-    ArticleRow, RowPart(ArticleRow, "hash", "published_at", "dated"), order=[ArticleRow.hash], again=True
-)
-GATHERINGS = rows_of(GatheringRow, GatheringRow.round_id == bindparam("round"))
-PIECES = rows_query(
-    EvidenceRow.__table__.outerjoin(ArticleRow, clause(ArticleRow.hash == EvidenceRow.article)),
-    EvidenceRow,
-    RowPart(ArticleRow, "hash", "published_at", "title", "text", "url"),
-    where=EvidenceRow.gathering_id == bindparam("gathering"),
-    order=[EvidenceRow.position],
-)
-Piece = tuple[Row, Row | None]
-"""A place of what was gathered, and its article."""
-
-NONE = "none"
-DECIDED = ("played", "partly", "malformed", "declined")
+PIECES = """SELECT evidence.*, article.published_at, article.title, article.text, article.url,
+    page.closes_at, item.market_id AS shown FROM evidence LEFT JOIN article ON article.hash = evidence.article
+    LEFT JOIN snapshot_item AS item
+    ON item.snapshot_id = :snapshot AND item.market_id = evidence.market_id
+    LEFT JOIN market_version AS page ON page.id = item.version_id
+    WHERE evidence.gathering_id = :gathering ORDER BY evidence.position"""
+SEALS_GATHERED = "it seals what was gathered and each evidence in it"
 TO_THE_MINUTE = 16
-AHEAD = {10: timedelta(days=1), TO_THE_MINUTE: timedelta(hours=12), 20: timedelta()}
-"""How much later than it says a day, a time without a zone and one in UTC may mean, by their lengths."""
 
 
 def check_dates(facts: RecordReader) -> Found:
-    """Articles that say another time of publishing than their date can mean."""
-    for row in facts.rows(DATED):
-        expected = _latest(row["dated"], row["published_at"])
-        yield from row.check({"published_at": (expected, "so it is dated")})
+    """Yield articles that say another time of publishing than their date can mean."""
+    for row in facts.rows("article", "SELECT * FROM article"):
+        meaning = dated(row["dated"].replace(" UTC", "Z"))
+        latest = None
+        if meaning is not None:
+            # Its words say no seconds: these are as they were told.
+            minutes = timestamp_text(meaning[0])[:TO_THE_MINUTE]
+            latest = minutes + row["published_at"][TO_THE_MINUTE:]
+        yield from row.compare({"published_at": latest}, "so it is dated")
 
 
-def check_evidence(facts: RecordReader, shown: CheckedRound, decided: bool) -> Found:
-    """A round's gathering that its cohort didn't want, that doesn't add up, or that is missing."""
-    wanted = shown.cohort.frozen is not None and shown.cohort.frozen.evidence != NONE
-    gatherings = list(facts.rows(GATHERINGS, round=shown.round["id"]))
+def check_evidence(facts: RecordReader, cohort: Cohort, round_row: Row) -> Found:
+    """Yield what of a round's gathering its cohort didn't want, doesn't add up, or is missing."""
+    wanted = cohort.evidence != NO_EVIDENCE
+    own = {"round": round_row["id"]}
+    gatherings = list(facts.rows("gathering", "SELECT * FROM gathering WHERE round_id = :round", **own))
     for row in gatherings:
-        pieces = [(piece, article) for piece, article in facts.read(PIECES, gathering=row["id"])]
-        yield from _gathered(row, shown, [piece for piece, _ in pieces])
-        if shown.cohort.frozen is not None and not wanted:
+        given = {"gathering": row["id"], "snapshot": round_row["snapshot_id"]}
+        pieces = list(facts.rows("evidence", PIECES, **given))
+        yield from _check_gathering(facts, row, round_row, pieces)
+        yield from _check_pieces(cohort, round_row, pieces)
+        if not wanted:
             yield row.differs("round_id", None, "its cohort gathers none")
-        yield from _shown(shown, pieces)
-        if audit_of(row, "dropped") is not None:
-            questions = questions_of(facts, shown.round["snapshot_id"])
-            texts = [
-                (article["title"], article["text"], article["url"], [questions.get(piece["market_id"], "")])
-                for piece, article in pieces
-                if article is not None
-            ]
-            yield from check_verdicts(row, "dropped", texts, questions, shown.round["at"])
-    if wanted and decided and not gatherings:
-        yield shown.round.differs("id", "that of a gathering", "agents decided on evidence")
+
+    if wanted and not gatherings:
+        statuses = facts.column("status", "turn", "SELECT * FROM turn WHERE round_id = :round", **own)
+        if not set(statuses).isdisjoint(DECIDED_STATUSES):
+            yield round_row.differs("id", "that of a gathering", "agents decided on evidence")
 
 
-def _gathered(row: Row, shown: CheckedRound, pieces: list[Row]) -> Found:
-    """A gathering's number of pieces, and its hash."""
-    yield from check_numbers(pieces, "position", 0)
+def _check_gathering(facts: RecordReader, row: Row, round_row: Row, pieces: Sequence[Row]) -> Found:
+    """Yield what is wrong with a gathering's counts, its hash, and its verdicts on what was shown."""
     dropped = json_in(row["dropped"])
     counts = dropped.values() if isinstance(dropped, dict) else ()
     found = len(pieces) + sum(count for count in counts if type(count) is int)
-    yield from row.check({"found": (found, "the number shown or dropped")})
-    place = {"cohort": shown.cohort.row["number"], "round": shown.round["number"]}
-    items = [[piece["market_id"], piece["article"], piece["fetched_at"]] for piece in pieces]
-    content = without(row, "id", "round_id", "hash") | place | {"items": items}
-    yield from check_hash(row, content, "it seals what was gathered and each evidence in it")
+    yield from row.compare({"found": found}, "the number shown or dropped")
+
+    content = row.without("id", "round_id", "hash") | facts.place(row)
+    del content["entrant"]
+    content["items"] = list(map(itemgetter("market_id", "article", "fetched_at"), pieces))
+    yield from check_seal(row, content, SEALS_GATHERED)
+
+    if audit_of(row, "dropped") is not None:
+        questions = questions_of(facts, round_row["snapshot_id"])
+        texts = [
+            ShownText(piece["title"], piece["text"], piece["url"], [questions.get(piece["market_id"], "")])
+            for piece in pieces
+            if piece["title"] is not None
+        ]
+        yield from check_verdicts(row, "dropped", texts, questions, round_row["at"])
 
 
-def _shown(shown: CheckedRound, pieces: Iterable[Piece]) -> Found:
-    """Articles from after the round or the cutoff, for strangers, out of order, or too many of them."""
-    markets = defaultdict[str, list[tuple[Row, str]]](list)
-    for row, article in pieces:
-        if article is not None:
-            yield from _timely(row, article["published_at"], shown)
-            markets[row["market_id"]].append((row, article["published_at"]))
-    for rows in markets.values():
-        frozen = shown.cohort.frozen
-        if frozen is not None and len(rows) > frozen.per_market:
-            most, why = f"among the first {frozen.per_market}", "the frozen limit per market"
-            yield rows[-1][0].differs("position", most, why)
-        for (newer, published), (older, before) in pairwise(rows):
-            if published < before or newer["article"] == older["article"]:
+def _check_pieces(cohort: Cohort, round_row: Row, pieces: Sequence[Row]) -> Found:
+    """Yield articles from after the round or the cutoff, out of order, or too many of them."""
+    markets = defaultdict[str, list[Row]](list)
+    for row in pieces:
+        if row["shown"] is None:
+            yield row.differs("market_id", "a market of the snapshot", "nobody saw it")
+        published = row["published_at"]
+        if published is None:
+            continue
+        markets[row["market_id"]].append(row)
+        if published > round_row["at"]:
+            yield row.differs("article", f"one of {round_row['at']} or before", "it was the round's time")
+        if row["closes_at"] is not None and published[:10] >= row["closes_at"][:10]:
+            before = f"one from before the day of {row['closes_at']}"
+            yield row.differs("article", before, "its market closes then")
+
+    yield from _check_order(markets.values(), cohort.guard.per_market)
+
+
+def _check_order(markets: Iterable[Sequence[Row]], most: int) -> Found:
+    """Yield the articles of a market that are out of order, or too many."""
+    for rows in markets:
+        if len(rows) > most:
+            yield rows[-1].differs("position", f"among the first {most}", "the frozen limit per market")
+        for newer, older in pairwise(rows):
+            if newer["published_at"] < older["published_at"] or newer["article"] == older["article"]:
                 yield older.differs("article", "an older one", "the newest comes first")
-
-
-def _timely(row: Row, published: str, shown: CheckedRound) -> Found:
-    """An article against its round's time, and the day before its market closes."""
-    at, place = shown.round["at"], shown.by_market.get(row["market_id"])
-    if published > at:
-        words = f"one of {at} or before"
-        yield row.differs("article", words, "it was the round's time")
-    if place is None:
-        yield row.differs("market_id", "a market of the snapshot", "nobody saw it")
-    closes = place[1]["closes_at"] if place and place[1] else None
-    if closes is not None and published[:10] >= closes[:10]:
-        words = f"one from before the day of {closes}"
-        yield row.differs("article", words, "its market closes then")
-
-
-def _latest(dated: str, published: str) -> str | None:
-    """The latest instant that a day or time can mean; seconds, which it doesn't say, are as they are told."""
-    day, clock = dated[:10], dated[11:TO_THE_MINUTE] or "11:59"
-    ahead = AHEAD.get(len(dated))
-    at = None if ahead is None else moment(f"{day}T{clock}:00.000000Z")
-    try:
-        whole = None if at is None or ahead is None else written(at + ahead)
-    except OverflowError:
-        return None
-    return whole and whole[:TO_THE_MINUTE] + published[TO_THE_MINUTE:]

@@ -3,167 +3,37 @@
 A head names by kind what it covers. What belongs to a round is found by cohort and round, all else is listed
 in the head itself. A kind that is not known here was added by a newer version, and is only counted.
 
-Where all was verified up to a head, the chain goes on from there: over what came since, while no row from
-before is gone or joined by another. Whatever else is found, all of it is read again.
+The chain is always read whole, also where only what is new is verified: so of what was verified before
+nothing can be gone, and to no round that is over anything can have come.
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import bindparam, func
+from arena.record.write.heads import BEFORE, HEAD_FIELDS, OF_ROUND
+from arena.verify.checks.seals import json_in, seal_of
+from arena.verify.differences import Difference, Found
+from arena.verify.reader import RecordReader, Row
+from markets.hashes import canonical_bytes
 
-from arena.record.schema.chain import HeadRow
-from arena.record.schema.cohort import (
-    CohortRow,
-    EntrantRow,
-    GatheringRow,
-    ReplacementRow,
-    RoundRow,
-    SnapshotRow,
-    ToolResultRow,
-)
-from arena.record.schema.ledger import EntryRow
-from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
-from arena.record.schema.typed import clause, col, joined, select
-from arena.record.schema.world import BenchmarkFileRow, PruneRow, ResolutionRow, SyncRow
-from arena.verify.differences import AnyDifference, Difference, Found, Row, check_numbers
-from arena.verify.hashes import json_in, json_of, sha256_of
-from arena.verify.reader import RecordReader, RowPart, RowsQuery, VerifiedHead, rows_of, rows_query
-
-Key = tuple[Any, ...]
 Place = tuple[int, int]
-"""A round by the numbers of its cohort and its own."""
+"""A round by the numbers of its cohort and its own, or a ledger by its cohort and the agent's place."""
 Parts = dict[str, tuple[int, str]]
 """By kind how many facts, and their hash."""
+Key = tuple[Any, ...]
 
-HEADS = rows_of(HeadRow, HeadRow.number >= bindparam("head"), order=[HeadRow.number])
-NUMBER, POSITION = RowPart(CohortRow, "number"), RowPart(EntrantRow, "position")
-HEAD = rows_of(HeadRow, HeadRow.number == bindparam("number"))
-NUMBERS = rows_query(HeadRow, RowPart(HeadRow, "number"), again=True)
-COVERED = (
-    HeadRow, SnapshotRow, RoundRow, TurnRow, CallRow, AttemptRow, FillRow, GatheringRow, ReplacementRow,
-    EntryRow, ResolutionRow, SyncRow, PruneRow, BenchmarkFileRow, ToolResultRow,
-)  # fmt: skip
-"""What heads cover, but for cohorts: of each it is known which row was the last and how many there were."""
-PUBLISHED = ("number", "cohort", "round", "at", "parts", "previous")
-"""What a head's hash is taken over, in this order."""
-ROUND: Any = bindparam("round")
-
-
-def _facts(source: Any, where: Any, own: RowPart, *others: RowPart, order: Sequence[Any] = ()) -> RowsQuery:
-    return rows_query(source, own, *others, where=where, order=order, again=True)
-
-
-def _new(row: Any) -> Any:
-    """Rows that are not among the last that were verified."""
-    return row.id > bindparam(row.__tablename__)
-
-
-def _of_agents(row: Any, *names: str, source: Any = None, of: Any = None) -> RowsQuery:
-    """Rows of a round by the places of their agents."""
-    found = joined(row, EntrantRow) if source is None else source
-    return _facts(
-        found, (row if of is None else of).round_id == ROUND, RowPart(row, *names, "hash"), POSITION
-    )
-
-
-def _of_cohorts(name: str) -> RowsQuery:
-    column = CohortRow.__table__.c[name]
-    return _facts(CohortRow, column.is_not(None), RowPart(CohortRow, "number", name))
-
-
-ITS_ROUND = (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round)
-OF_ROUND = {
-    "snapshot": _facts(joined(SnapshotRow, RoundRow), RoundRow.id == ROUND, RowPart(SnapshotRow, "hash")),
-    "catalogue": _facts(
-        joined(SnapshotRow, RoundRow),
-        clause((RoundRow.id == ROUND) & (SnapshotRow.catalogue != "")),
-        RowPart(SnapshotRow, "catalogue"),
-    ),
-    "evidence": _facts(GatheringRow, GatheringRow.round_id == ROUND, RowPart(GatheringRow, "hash")),
-    "replacement": _facts(
-        joined(ReplacementRow, EntrantRow).join(RoundRow.__table__, clause(ITS_ROUND)),
-        RoundRow.id == ROUND,
-        RowPart(ReplacementRow, "hash"),
-        POSITION,
-    ),
-    "turn": _of_agents(TurnRow),
-    "code": _facts(
-        joined(TurnRow, EntrantRow), TurnRow.round_id == ROUND, RowPart(TurnRow, "code_version"), POSITION
-    ),
-    "call": _of_agents(CallRow, "stage", "sample", "attempt"),
-    "attempt": _of_agents(AttemptRow, "number"),
-    "fill": _of_agents(FillRow, "position", source=joined(FillRow, TurnRow, EntrantRow), of=TurnRow),
-    "tool": _facts(ToolResultRow, ToolResultRow.round_id == ROUND, RowPart(ToolResultRow, "key", "hash")),
-}
+HEADS = "SELECT * FROM head ORDER BY number"
+ROUNDS = """SELECT round.*, cohort.number AS cohort FROM round JOIN cohort ON cohort.id = round.cohort_id
+    ORDER BY cohort.number, round.number"""
+LEDGERS = """SELECT entry.number, entry.ref, entry.hash, cohort.number AS cohort, entrant.position AS place
+    FROM entry JOIN entrant ON entrant.id = entry.entrant_id JOIN cohort ON cohort.id = entrant.cohort_id
+    ORDER BY entry.entrant_id, entry.number"""
+ITS_ROUND = {kind: query.order_by(*query.selected_columns) for kind, query in OF_ROUND.items()}
 """What a round consists of, by kind. `code` came later: heads of before are without it."""
-OF_NO_ROUND = joined(SnapshotRow, CohortRow).outerjoin(
-    RoundRow.__table__, clause(RoundRow.snapshot_id == SnapshotRow.id)
-)
-LISTED = {
-    "benchmark": _facts(
-        BenchmarkFileRow,
-        _new(BenchmarkFileRow),
-        RowPart(BenchmarkFileRow, "kind", "name", "version", "hash"),
-    ),
-    "cohort": _of_cohorts("hash"),
-    "ended": _of_cohorts("ended_at"),
-    "stopped": _of_cohorts("stopped_at"),
-    "resolution": _facts(
-        ResolutionRow, _new(ResolutionRow), RowPart(ResolutionRow, "market_id", "version", "hash")
-    ),
-    "sync": _facts(SyncRow, _new(SyncRow), RowPart(SyncRow, "venue", "number", "hash")),
-    "prune": _facts(PruneRow, _new(PruneRow), RowPart(PruneRow, "number", "hash")),
-    "snapshot": _facts(
-        OF_NO_ROUND,
-        col(RoundRow.id).is_(None) & _new(SnapshotRow),
-        RowPart(SnapshotRow, "at", "hash"),
-        NUMBER,
-    ),
-}
+LISTED = {kind: query for kind, query in BEFORE.items() if kind != "entry"}
 """What heads list, by kind: each fact by what it is named by, and last what must be as it was."""
-OF_COHORTS = ("cohort", "ended", "stopped")
-"""Kinds that are read whole: a cohort ends long after it was written."""
-ADDED = [
-    *(
-        _facts(row, _new(row) & (row.round_id <= ROUND), RowPart(row, "id"))
-        for row in (TurnRow, CallRow, AttemptRow, GatheringRow, ToolResultRow)
-    ),
-    _facts(
-        joined(FillRow, TurnRow), _new(FillRow) & clause(TurnRow.round_id <= ROUND), RowPart(FillRow, "id")
-    ),
-    _facts(
-        joined(ReplacementRow, EntrantRow).join(RoundRow.__table__, clause(ITS_ROUND)),
-        _new(ReplacementRow) & clause(RoundRow.id <= ROUND),
-        RowPart(ReplacementRow, "id"),
-    ),
-]
-"""What was added to rounds that were over, and is not read with the new ones."""
-ROUNDS = _facts(
-    joined(RoundRow, CohortRow),
-    _new(RoundRow),
-    RowPart(RoundRow, "id", "number", "done"),
-    NUMBER,
-    order=(CohortRow.number, RoundRow.number),
-)
-LEDGERS = _facts(
-    joined(EntryRow, EntrantRow, CohortRow),
-    _new(EntryRow),
-    RowPart(EntryRow, "number", "ref"),
-    NUMBER,
-    POSITION,
-    order=(EntryRow.entrant_id, EntryRow.number),
-)
-LEDGER_LINE = _facts(
-    joined(CohortRow, EntrantRow, EntryRow),
-    clause(
-        (CohortRow.number == bindparam("cohort"))
-        & (EntrantRow.position == bindparam("position"))
-        & (EntryRow.number == bindparam("number"))
-    ),
-    RowPart(EntryRow, "hash"),
-)
 LISTED_ELSEWHERE = ("entry", "call", "round")
 """And of these the last lines of ledgers, calls that came late, and rounds from before there was a chain."""
 EVERYTHING = "every fact is covered by the chain of heads"
@@ -171,279 +41,258 @@ NOT_PUBLISHED = "heads that the file is without"
 UNKNOWN = "facts of a kind that this version does not know"
 
 
+@dataclass
 class Chain:
-    """What the heads cover: rounds by place, ledgers up to a line, and of all that they list a sum.
+    """What the heads cover: rounds by place, lines of ledgers, and of all else that they list a sum.
 
-    The sum of the hashes of facts does not depend on their order, and is remembered where the facts are not.
+    The sum of the hashes of facts does not depend on their order, and takes no room.
     """
 
-    def __init__(self, since: VerifiedHead) -> None:
-        self.previous = since.hash
-        self.rounds = dict[Place, tuple[int, Parts]]()
-        self.ledgers = dict[Key, int]()
-        self.sums = Counter[str](since.sums)
-        self.late = dict[Key, str]()
-        self.earlier = dict[Key, str]()
+    previous: str = ""
+    sums: Counter[str] = field(default_factory=Counter)
+    rounds: dict[Place, tuple[int, Parts]] = field(default_factory=dict)
+    ledgers: dict[Place, dict[int, str]] = field(default_factory=dict)
+    late: dict[Key, str] = field(default_factory=dict)
+    earlier: dict[Key, str] = field(default_factory=dict)
 
     def add(self, kind: str, line: list[Any]) -> None:
-        """A fact that a head lists."""
+        """Add a fact that a head lists."""
+        *names, fact_hash = line
         if kind == "entry":
-            self.ledgers[tuple(line[:2])] = max(line[2], self.ledgers.get(tuple(line[:2]), 0))
+            cohort, position, number = names
+            self.ledgers.setdefault((cohort, position), {})[number] = fact_hash
+        elif kind == "call":
+            self.late[tuple(names)] = fact_hash
+        elif kind == "round":
+            self.earlier[tuple(names)] = fact_hash
         elif kind in LISTED:
-            self.sums[kind] += _sum_of(line)
-        elif kind in ("call", "round"):
-            (self.late if kind == "call" else self.earlier)[tuple(line[:-1])] = line[-1]
+            self.sums[kind] += _number_of(line)
 
 
 def check_chain(facts: RecordReader) -> Found:
-    """Heads that are not right, facts that no head covers, and such that one covers and are not there."""
-    whole, told = RecordReader(facts.connection, facts.tell), list[Difference]()
-    if facts.verified.number:
-        new = RecordReader(facts.connection, told.append, facts.verified)
-        if _is_all_there(new) and not [*_check_new(new), *told]:
-            facts.unproved += new.unproved
-            return
-    yield from _check_new(whole)
-    facts.unproved += whole.unproved
+    """Yield heads that are not right, facts that no head covers, and those that one covers and are gone."""
+    chain = Chain()
+    for expected, row in enumerate(facts.rows("head", HEADS), 1):
+        if row["number"] != expected:
+            yield row.differs("number", expected, "there is no gap")
+            break
+    for row in facts.rows("head", HEADS):
+        yield from _check_head(facts, row, chain)
+
+    open_rounds = yield from _check_rounds(facts, chain)
+    yield from _check_ledgers(facts, chain, open_rounds)
+    for kind in LISTED:
+        if chain.sums[kind] != sum(map(_number_of, _facts_of(facts, kind))):
+            yield from _check_listed(facts, kind)
 
 
-def listed_sums(facts: RecordReader) -> dict[str, int]:
-    """Of the kinds that are read whole, what the heads have listed."""
-    return {kind: _sum(facts, LISTED[kind], _after(facts)) for kind in OF_COHORTS}
-
-
-def count_rows(facts: RecordReader, last: Mapping[str, int]) -> dict[str, int]:
-    """By table that heads cover how many rows there are until the last of each, whatever their ids."""
-    counts = {}
-    for row in COVERED:
-        name, own = row.__tablename__, select(func.count()).select_from(row.__table__)
-        more = facts.connection.scalar(own.where(row.id > last[name])) or 0
-        counts[name] = (facts.connection.scalar(own) or 0) - more
-    return counts
-
-
-def _is_all_there(facts: RecordReader) -> bool:
-    """Whether the rows that were verified are as many as then, and rounds that were over got no more."""
-    last, counts = facts.verified.last, facts.verified.counts
-    if last.keys() != {row.__tablename__ for row in COVERED} or count_rows(facts, last) != counts:
-        return False
-    return not any(True for query in ADDED for _ in facts.rows(query, **_after(facts)))
-
-
-def _after(facts: RecordReader) -> dict[str, int]:
-    """By table the last row that the chain has covered, and the first head that is new, or any at all."""
-    last = {row.__table__.name: facts.verified.last.get(row.__table__.name, 0) for row in COVERED}
-    own = {row.__table__.name: facts.after(row) for row in (RoundRow, EntryRow)}
-    return last | own | {"head": facts.verified.number + 1 if facts.verified.number else -(2**63)}
-
-
-def _check_new(facts: RecordReader) -> Found:
-    """The chain after the last head that was verified; all of it where none was."""
-    chain, after = Chain(facts.verified), _after(facts)
-    yield from check_numbers(facts.rows(HEADS, **after), "number", facts.verified.number + 1)
-    yield from _check_heads(facts, chain, after)
-    open_rounds = yield from _check_rounds(facts, chain, after)
-    for row, *others in facts.read(LEDGERS, **after):
-        cohort, position, number, ref = _line(row, *others)
-        last = chain.ledgers.get((cohort, position), 0)
-        if number > last and (cohort, f"{ref.rpartition(':')[0]}:") not in open_rounds:
-            yield _uncovered("entry", (cohort, position, number))
-    for kind, query in LISTED.items():
-        if chain.sums[kind] != _sum(facts, query, after):
-            yield from _check_listed(facts, kind, query, after)
-
-
-def _check_heads(facts: RecordReader, chain: Chain, after: Mapping[str, int]) -> Found:
-    """The heads themselves, one after the other."""
-    for row in facts.rows(HEADS, **after):
-        parts, members = json_in(row["parts"]), json_in(row["members"])
-        yield from _check_form(row, parts, members)
-        own = [row[name] for name in ("number", "cohort", "round", "at")]
-        seal = {
-            "previous": (chain.previous, "it is the hash of the head before"),
-            "hash": (sha256_of([*own, parts, row["previous"]]), "it seals what the head says"),
-        }
-        yield from row.check(seal)
-        chain.previous = row["hash"]
-        try:
-            said = {kind: (count, part_hash) for kind, count, part_hash in parts}
-            listed = {kind: _part(lines) for kind, lines in members.items()}
-            for kind, lines in members.items():
-                for line in lines:
-                    chain.add(kind, line)
-        except (TypeError, ValueError, AttributeError, IndexError):
-            yield row.differs("parts", "a list of kinds", "it can't be read")
-            continue
-        for kind, part in listed.items():
-            if said.pop(kind, None) != part:
-                yield row.differs("members", part, f"they are the {kind} of its parts")
-            if kind not in LISTED and kind not in LISTED_ELSEWHERE:
-                facts.unproved[f"{UNKNOWN}: {kind}"] += part[0]
-        yield from _check_lines(facts, members.get("entry", ()))
-        yield from _place(facts, row, said, chain)
-
-
-def _check_form(row: Row, parts: Any, members: Any) -> Found:
-    """A head that is written otherwise than the arena does, so that others might read it otherwise."""
-    for name, value in (("parts", parts), ("members", members)):
-        yield from row.check({name: (json_of(value), "it is JSON as the arena writes it")})
+def _check_head(facts: RecordReader, row: Row, chain: Chain) -> Found:
+    """Check a head by itself and against the one before, and add to the chain what it covers."""
+    parts = json_in(row["parts"])
+    members = json_in(row["members"])
+    as_written = {"parts": canonical_bytes(parts), "members": canonical_bytes(members)}
+    yield from row.compare(as_written, "it is JSON as the arena writes it")
     if not parts:
         yield row.differs("parts", "what it covers", "there is no head over nothing")
 
+    content = [row["number"], row["cohort"], row["round"], row["at"], parts, row["previous"]]
+    yield from row.compare({"previous": chain.previous}, "it is the hash of the head before")
+    yield from row.compare({"hash": seal_of(content)}, "it seals what the head says")
+    chain.previous = row["hash"]
 
-def _check_lines(facts: RecordReader, lines: list[Any]) -> Found:
-    """Lines of ledgers that are others than a head lists."""
-    for cohort, position, number, line_hash in lines:
-        key = {"cohort": cohort, "position": position, "number": number}
-        found = next((row["hash"] for row in facts.rows(LEDGER_LINE, **key)), None)
-        if found is None:
-            yield _missing("entry", tuple(key.values()))
-        elif found != line_hash:
-            yield _changed("entry", tuple(key.values()), found)
+    try:
+        covered = {kind: (count, part_hash) for kind, count, part_hash in parts}
+        listed = {kind: (len(lines), seal_of(lines)) for kind, lines in members.items()}
+        for kind, lines in members.items():
+            for line in lines:
+                chain.add(kind, line)
+    except (TypeError, ValueError, AttributeError):
+        yield row.differs("parts", "a list of kinds", UNKNOWN)
+        return
+
+    for kind, part in listed.items():
+        if covered.pop(kind, None) != part:
+            yield row.differs("members", part, f"they are the {kind} of its parts")
+        if kind not in LISTED and kind not in LISTED_ELSEWHERE:
+            facts.unproved[f"{UNKNOWN}: {kind}"] += part[0]
+    yield from _check_place(facts, row, covered, chain)
 
 
-def _place(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -> Found:
-    """What a head covers without listing it: what belongs to its round."""
-    place = row["cohort"], row["round"]
+def _check_place(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -> Found:
+    """Check what a head covers without listing it: what belongs to its round."""
     for kind in sorted(unlisted.keys() - OF_ROUND.keys()):
         count, _ = unlisted.pop(kind)
         if kind in LISTED or kind in LISTED_ELSEWHERE:
             yield row.differs("members", count, f"so many are the {kind} of its parts")
         else:
             facts.unproved[f"{UNKNOWN}: {kind}"] += count
-    if not row["round"] and unlisted:
-        yield row.differs("round", "one", f"it covers the {min(unlisted)} of a round")
-    elif row["round"] and chain.rounds.setdefault(place, (row["number"], unlisted))[0] != row["number"]:
+
+    place = row["cohort"], row["round"]
+    if not row["round"]:
+        if unlisted:
+            yield row.differs("round", "one", f"it covers the {min(unlisted)} of a round")
+    elif place in chain.rounds:
         yield row.differs("round", None, "an earlier head covers that round")
+    else:
+        chain.rounds[place] = row["number"], unlisted
 
 
-def _part(lines: list[Any]) -> tuple[int, str]:
-    return len(lines), sha256_of(lines)
-
-
-def _line(row: Row, *others: Row | None) -> list[Any]:
-    """A fact as a head has it: what it belongs to, what it is named by, its hash."""
-    return [*(value for other in others if other for value in other.values()), *row.values()]
-
-
-def _check_rounds(
-    facts: RecordReader, chain: Chain, after: Mapping[str, int]
-) -> Generator[AnyDifference, None, set[tuple[int, str]]]:
-    """Rounds that are over against what their head covers; those that are not, as their fills name them."""
-    earlier, late, open_rounds = chain.earlier, chain.late, set[tuple[int, str]]()
-    for row, cohort in facts.read(ROUNDS, **after):
-        place = (cohort["number"] if cohort else 0), row["number"]
+def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, None, set[tuple[int, str]]]:
+    """Check rounds that are over against their heads; return the others, as their fills name them."""
+    open_rounds = set()
+    for row in facts.rows("round", ROUNDS):
+        place = row["cohort"], row["number"]
         if not row["done"]:
-            open_rounds.add((place[0], f"fill:{place[1]}:"))
+            open_rounds.add((row["cohort"], f"fill:{row['number']}"))
             continue
-        found = yield from _round_parts(facts, row["id"], place, late)
+
+        parts = yield from _round_parts(facts, row["id"], place, chain.late)
         if place in chain.rounds:
-            yield from _check_parts(place, *chain.rounds.pop(place), found)
-        elif earlier.pop(place, None) not in (_round_hash(found), _round_hash(found, "code")):
+            yield from _check_parts(place, *chain.rounds.pop(place), parts)
+            continue
+
+        # Rounds from before there was a chain are listed by the hash of their parts.
+        whole = _parts_hash(parts)
+        parts.pop("code", None)
+        if chain.earlier.pop(place, None) not in (whole, _parts_hash(parts)):
             yield _uncovered("round", place)
-    for kind, left in (("round", chain.rounds), ("round", earlier), ("call", late)):
+
+    for kind, left in (("round", chain.rounds), ("round", chain.earlier), ("call", chain.late)):
         for key in left:
             yield _missing(kind, key)
     return open_rounds
 
 
-def _check_parts(place: Place, number: int, parts: Parts, found: Parts) -> Found:
-    """The kinds of which a round has others than its head says."""
+def _parts_hash(parts: Parts) -> str:
+    return seal_of([[kind, *part] for kind, part in sorted(parts.items())])
+
+
+def _check_parts(place: Place, number: int, covered: Parts, parts: Parts) -> Found:
+    """Yield the kinds of which a round has others than its head says."""
     name = f"head {number}, cohort {place[0]}, round {place[1]}"
+    why = "so it is in the record: how many there are, and their hash"
     for kind in OF_ROUND:
-        if found.get(kind) != parts.get(kind) and (kind != "code" or kind in parts):
-            why = "so it is in the record: how many there are, and their hash"
-            yield Difference("head", name, kind, parts.get(kind), found.get(kind), why)
-
-
-def _round_hash(found: Parts, *without: str) -> str:
-    """What a head lists of a round from before there was a chain."""
-    return sha256_of([[kind, *found[kind]] for kind in sorted(found.keys() - set(without))])
+        if parts.get(kind) != covered.get(kind) and (kind != "code" or kind in covered):
+            yield Difference("head", name, kind, covered.get(kind), parts.get(kind), why)
 
 
 def _round_parts(
-    facts: RecordReader, round_id: int, place: Place, late: dict[Key, Any]
-) -> Generator[AnyDifference, None, Parts]:
-    """What is in the record of a round, but for calls that came late: other heads list these."""
+    facts: RecordReader, round_id: int, place: Place, late: dict[Key, str]
+) -> Generator[Difference, None, Parts]:
+    """Return what is in the record of a round, but for calls that came late: other heads list these."""
     parts: Parts = {}
-    for kind, query in OF_ROUND.items():
+    for kind, query in ITS_ROUND.items():
         lines = []
-        for row, *others in facts.read(query, round=round_id):
-            line = _line(row, *others)
-            own = (*place, *line[:-1])
-            if kind != "call" or own not in late:
+        for row in facts.rows("round", query, round_id=round_id):
+            line = list(row.values())
+            key = (*place, *line[:-1])
+            if kind != "call" or key not in late:
                 lines.append(line)
-            elif late.pop(own) != line[-1]:
-                yield _changed(kind, own, line[-1])
+            elif late.pop(key) != line[-1]:
+                yield _changed(kind, key, line[-1])
         if lines:
-            parts[kind] = _part(sorted(lines))
+            parts[kind] = len(lines), seal_of(sorted(lines))
     return parts
 
 
-def _check_listed(facts: RecordReader, kind: str, query: RowsQuery, after: Mapping[str, int]) -> Found:
-    """Facts of a kind against those that heads list. A cohort that ended may go on for a correction."""
-    listed = dict[Key, Any]()
-    for head in facts.rows(HEADS, **after):
-        for *names, fact_hash in (json_in(head["members"]) or {}).get(kind, ()):
+def _check_ledgers(facts: RecordReader, chain: Chain, open_rounds: set[tuple[int, str]]) -> Found:
+    """Yield lines of ledgers that no head covers, and those that are others than a head lists."""
+    last = {place: max(lines) for place, lines in chain.ledgers.items()}
+    for row in facts.rows("entry", LEDGERS):
+        place = row["cohort"], row["place"]
+        key = (*place, row["number"])
+        listed = chain.ledgers.get(place, {}).pop(row["number"], row["hash"])
+        if listed != row["hash"]:
+            yield _changed("entry", key, row["hash"])
+
+        fills = row["cohort"], row["ref"].rpartition(":")[0]
+        if row["number"] > last.get(place, 0) and fills not in open_rounds:
+            yield _uncovered("entry", key)
+    for place, lines in chain.ledgers.items():
+        for number in lines:
+            yield _missing("entry", (*place, number))
+
+
+def _facts_of(facts: RecordReader, kind: str) -> Iterator[list[Any]]:
+    """Yield the facts of a kind as heads list them: what names each, and last its hash."""
+    return (list(row.values()) for row in facts.rows("head", LISTED[kind]))
+
+
+def _number_of(line: list[Any]) -> int:
+    return int(seal_of(line) or "0", 16)
+
+
+def _check_listed(facts: RecordReader, kind: str) -> Found:
+    """Check the facts of a kind against those listed. A cohort that ended may go on to be corrected."""
+    listed: dict[Key, Any] = {}
+    for head in facts.rows("head", HEADS):
+        members = json_in(head["members"])
+        for *names, fact_hash in members.get(kind, ()) if isinstance(members, dict) else ():
             if listed.setdefault(tuple(names), fact_hash) != fact_hash and kind != "ended":
                 yield head.differs("members", fact_hash, "an earlier head says otherwise")
             listed[tuple(names)] = fact_hash
-    for row, *others in facts.read(query, **after):
-        *names, fact_hash = _line(row, *others)
+
+    for *names, fact_hash in _facts_of(facts, kind):
         covered = listed.pop(tuple(names), None)
         if covered is None:
             yield _uncovered(kind, tuple(names))
         elif covered != fact_hash:
             yield _changed(kind, tuple(names), fact_hash)
-    for key in listed if kind != "ended" else ():
-        yield _missing(kind, key)
+    if kind != "ended":
+        yield from (_missing(kind, key) for key in listed)
 
 
 def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
-    """Heads that were published and are not in the record's chain as they were, and such that are missing.
+    """Yield heads that were published and are not in the record's chain as they were, or are missing.
 
     The rest of a line that broke off is no head, and is only counted; so are heads that came after the last.
     """
-    numbers = set[int]()
-    yield from _check_lines_of_file(facts, lines, numbers)
-    if not numbers:
-        yield Difference("published", "all heads", "line", None, "one", "a file without heads proves nothing")
-    for number in sorted({*range(min(numbers, default=0), max(numbers, default=0))} - numbers)[:1]:
-        yield Difference("published", f"head {number}", "line", None, "one", "they leave one after the other")
-    facts.unproved[NOT_PUBLISHED] += sum(row["number"] not in numbers for row in facts.rows(NUMBERS))
-
-
-def _check_lines_of_file(facts: RecordReader, lines: Iterable[str], numbers: set[int]) -> Found:
-    """The first head that is not as it was published; the `numbers` of all until then."""
+    numbers: set[int] = set()
     for text in lines:
         head = json_in(text)
         try:
-            parts, said = {tuple(part) for part in head["parts"]}, [head[key] for key in PUBLISHED]
-            number, head_hash = head["number"] + 0, head["head"]
+            content = [head[name] for name in HEAD_FIELDS]
+            number = head["number"] + 0
+            head_hash = head["head"]
         except (TypeError, KeyError):
             facts.unproved["lines that are no published head"] += 1
             continue
+
         numbers.add(number)
-        row = next(facts.rows(HEAD, number=number), None)
-        if sha256_of(said) != head_hash:
+        if seal_of(content) != head_hash:
             yield Difference("published", f"head {number}", "head", head_hash, "another", "it seals its line")
-        elif row is None:
-            yield Difference("head", f"head {number}", "row", None, head_hash, "it was published")
-            return
-        elif row["hash"] != head_hash:
-            kinds = {kind for kind, *_ in parts ^ {tuple(part) for part in json_in(row["parts"])}}
-            what = kinds or {key for key in PUBLISHED if head[key] != row.get(key) and key != "parts"}
-            why = f"so it was published; it is the first that differs, by {', '.join(sorted(what))}"
-            yield Difference("head", f"head {number}", "hash", row["hash"], head_hash, why)
-            return
+            continue
+        difference = _published_otherwise(facts, number, head, head_hash)
+        if difference is not None:
+            yield difference
+            break
+
+    if not numbers:
+        yield Difference("published", "all heads", "line", None, "one", "a file without heads proves nothing")
+    missing = set(range(min(numbers, default=0), max(numbers, default=0))) - numbers
+    if missing:
+        first = f"head {min(missing)}"
+        yield Difference("published", first, "line", None, "one", "they leave one after the other")
+    own = set(facts.column("number", "head", "SELECT number FROM head"))
+    facts.unproved[NOT_PUBLISHED] += len(own - numbers)
 
 
-def _sum(facts: RecordReader, query: RowsQuery, after: Mapping[str, int]) -> int:
-    return sum(_sum_of(_line(*read)) for read in facts.read(query, **after))
+def _published_otherwise(
+    facts: RecordReader, number: int, head: dict[str, Any], head_hash: str
+) -> Difference | None:
+    """Return how a head of the record differs from the published one; None where it doesn't."""
+    name = f"head {number}"
+    row = next(facts.rows("head", "SELECT * FROM head WHERE number = :number", number=number), None)
+    if row is None:
+        return Difference("head", name, "row", None, head_hash, "it was published")
+    if row["hash"] == head_hash:
+        return None
 
-
-def _sum_of(line: list[Any]) -> int:
-    return int(sha256_of(line), 16)
+    own = set(map(tuple, json_in(row["parts"])))
+    kinds = {kind for kind, *_ in own.symmetric_difference(map(tuple, head["parts"]))}
+    fields = {key for key in HEAD_FIELDS if head[key] != row[key] and key != "parts"}
+    why = f"so it was published; it is the first that differs, by {', '.join(sorted(kinds or fields))}"
+    return Difference("head", name, "hash", row["hash"], head_hash, why)
 
 
 def _uncovered(kind: str, key: Key) -> Difference:
@@ -459,6 +308,6 @@ def _missing(kind: str, key: Key) -> Difference:
 
 
 def _name(kind: str, key: Key) -> tuple[str, str]:
-    """The table that a fact is in, and its name there."""
+    """Return the table that a fact is in, and its name there."""
     name = ", ".join(map(str, key))
     return ("cohort", f"cohort {name}, {kind}") if kind in ("ended", "stopped") else (kind, name)

@@ -1,130 +1,268 @@
-"""Whether every row that a row refers to is there. The database sees to it; a damaged one may not.
+"""Plain rules for single rows: what a column may hold, and what must be there for a row to stand on.
 
-Rows that are sealed by themselves: the hash stands beside all that it is taken over.
+The database looks for the rows that break a rule. Whatever follows from other rows by the rules of the game
+is played again instead (`replay`), and what rows are sealed with is in `seals`.
 """
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from sqlalchemy import Integer, Table, exists, func
+from sqlalchemy import Integer
 
-from arena.record.schema.chain import HeadRow
-from arena.record.schema.cohort import CohortRow, EvidenceRow, PromptRow, ReplacementRow
-from arena.record.schema.ledger import EntryRow
+from agents.model import USABLE_STATUSES
+from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
-from arena.record.schema.typed import col, select
-from arena.record.schema.work import ClaimRow, DeskTurnRow, PublicationRow, ReservationRow
-from arena.record.schema.world import (
-    ArticleRow,
-    BenchmarkFileRow,
-    MarketRow,
-    MarketVersionRow,
-    PruneRow,
-    ResolutionRow,
-)
-from arena.verify.differences import Found, Row
-from arena.verify.hashes import check_hash, without
-from arena.verify.reader import RecordReader, RowsQuery, rows_of
+from arena.verify.differences import Found
+from arena.verify.reader import UNREADABLE, RecordReader
 
-
-def check_parents(facts: RecordReader) -> Found:
-    """Rows that refer to one that is not there; the database looks for them."""
-    for column, parent, query in ORPHANS:
-        expected = f"the {parent.name} of a {parent.table.name}"
-        for row in facts.rows(query):
-            yield row.differs(column, expected, "it refers to one")
-    for query in READ_ONLY_HERE:
-        for _ in facts.rows(query):
-            pass
-
-
-def check_stray_rows(facts: RecordReader) -> Found:
-    """Rows that readers pass over, that nothing names, or that say what is still to come."""
-    for query in UNCOUNTED:
-        for row in facts.rows(query):
-            yield row.differs("id", f"1 to {LAST_ID}", "rows are counted from 1")
-    for table, query in UNUSED:
-        for row in facts.rows(query):
-            yield row.differs("hash", None, f"no {table} names it")
-    for row in facts.rows(TOO_FAR):
-        yield row.differs("number", "that of a head, or before", "there is no later one")
-
-
-def _orphans(column: Any, parent: Any, refers: Any) -> tuple[str, Any, RowsQuery]:
-    """Values are looked for once each: of a price's market there are thousands of rows."""
-    values = select(column.label("named")).where(refers).distinct().subquery()
-    lost = select(values.c.named).where(~exists(select(1).where(parent == values.c.named)))
-    return column.name, parent, rows_of(column.table, column.in_(lost))
-
-
-ORPHANS = [
-    *(
-        _orphans(key.parent, key.column, key.parent.is_not(None))
-        for table in METADATA.sorted_tables
-        for key in sorted(table.foreign_keys, key=lambda key: str(key.parent.name))
-    ),
-    _orphans(EntryRow.market_id, MarketRow.id, EntryRow.market_id != ""),
-]
-"""A column, the one that it refers to, and a query for the rows where that is missing."""
 LAST_ID = 2**53
 """After the last of all numbers a database chooses any, and none is new to those who read on."""
-UNCOUNTED = [
-    rows_of(table, (table.c.id < 1) | (table.c.id > LAST_ID))
-    for table in METADATA.sorted_tables
-    if "id" in table.c and isinstance(table.c.id.type, Integer)
-]
-"""Rows that those who read on from the last one that they know would pass over."""
-UNUSED = [
-    ("evidence", rows_of(ArticleRow, col(ArticleRow.hash).not_in(select(EvidenceRow.article)))),
-    (
-        "cohort",
-        rows_of(
-            PromptRow,
-            ~exists(select(1).where(col(CohortRow.frozen).contains(PromptRow.hash))),
-            ~exists(select(1).where(col(ReplacementRow.prompts).contains(PromptRow.hash))),
+NEW = {
+    "market_version": "id", "snapshot": "id", "snapshot_item": "snapshot_id", "call": "id",
+    "turn": "round_id", "evidence": "gathering_id",
+}  # fmt: skip
+"""By table the number by which its rows are new; of other tables all rows are looked at, if the whole is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What must hold of the rows of a table, in SQL, and the column that is wrong where it doesn't."""
+
+    table: str
+    column: str
+    holds: str
+    expected: str | None
+    why: str
+
+    def broken(self, facts: RecordReader) -> Found:
+        """Yield the rows that break it, of those that were not verified before."""
+        wrong = f"SELECT * FROM {self.table} WHERE ({self.holds}) IS NOT TRUE"
+        if self.table in NEW:
+            number = NEW[self.table]
+            parent = number.removesuffix("_id") if number != "id" else self.table
+            rows = facts.rows(self.table, f"{wrong} AND {number} > :after", after=facts.after(parent))
+        else:
+            rows = facts.rows(self.table, wrong)
+        for row in rows:
+            yield row.differs(self.column, self.expected, self.why)
+
+
+def _counted(table: str, column: str, first: int, *group: str) -> Rule:
+    """Return the rule that the rows of a group are counted from a first number without a gap."""
+    same = "".join(f" AND other.{name} = {table}.{name}" for name in group)
+    before = f"SELECT 1 FROM {table} AS other WHERE other.{column} = {table}.{column} - 1{same}"
+    holds = f"{column} = {first} OR EXISTS ({before})"
+    return Rule(table, column, holds, "one more than another", "there is no gap")
+
+
+def _among(table: str, column: str, *known: str) -> Rule:
+    """Return the rule that a column holds one of some texts."""
+    listed = ", ".join(f"'{value}'" for value in known)
+    return Rule(table, column, f"{column} IN ({listed})", " or ".join(known), "there is no other")
+
+
+def _at_least(table: str, column: str, least: int) -> Rule:
+    """Return the rule that a number is not below another, where there is one."""
+    return Rule(table, column, f"coalesce({column}, {least}) >= {least}", f"{least} or more", "it counts")
+
+
+def _without(table: str, *statuses: str) -> Rule:
+    """Return the rule that turns of these statuses have no row of a table behind them."""
+    listed = ", ".join(f"'{status}'" for status in statuses)
+    behind = f"EXISTS (SELECT 1 FROM {table} WHERE turn_id = turn.id)"
+    holds = f"status NOT IN ({listed}) OR NOT {behind}"
+    return Rule("turn", "status", holds, "played", f"there is a {table} of it")
+
+
+def _quoted(table: str) -> list[Rule]:
+    """Return the rules for a market with its quote: a place in a snapshot, or a second quote."""
+    its_quote = f"SELECT 1 FROM quote WHERE quote.id = {table}.quote_id AND"
+    other = f"EXISTS ({its_quote} quote.market_id <> {table}.market_id)"
+    untimely = f"EXISTS ({its_quote} quote.at > {table}.quoted_at)"
+    return [
+        Rule(table, "quote_id", f"NOT {other}", "one of its own market", "a price is one of its market"),
+        Rule(
+            table,
+            "quoted_at",
+            f"NOT {untimely}",
+            "no time before its quote",
+            "a price is true from when it was first seen",
         ),
-    ),
-]
-"""Texts that are kept for what names them, and that nothing does."""
-LAST_HEAD = select(func.coalesce(func.max(HeadRow.number), 0)).scalar_subquery()
-TOO_FAR = rows_of(PublicationRow, PublicationRow.number > LAST_HEAD)
-"""Whoever says that heads have left the machine which are not there yet would keep those from leaving."""
-READ_ONLY_HERE = [
-    rows_of(table) for table in (ClaimRow.__table__, ReservationRow.__table__, DeskTurnRow.__table__)
-]
-"""Of tables that refer to others and that no other check reads: there is no more to say of them."""
+        Rule(
+            table,
+            "quoted_at",
+            "(quote_id IS NULL) = (quoted_at IS NULL)",
+            "a time for a quote",
+            "each comes with the other",
+        ),
+    ]
 
 
-SEALED_ALONE = [
-    row.__table__
-    for row in (
-        PromptRow,
-        CohortRow,
-        MarketVersionRow,
-        ResolutionRow,
-        ArticleRow,
-        PruneRow,
-        BenchmarkFileRow,
-    )
-]
-WHY = "it seals what the row says"
+def _same_cohort(table: str) -> Rule:
+    """Return the rule that a round is played by the agents of its own cohort."""
+    holds = f"""NOT EXISTS (SELECT 1 FROM round JOIN entrant ON entrant.cohort_id <> round.cohort_id
+        WHERE round.id = {table}.round_id AND entrant.id = {table}.entrant_id)"""
+    return Rule(table, "entrant_id", holds, "one of the cohort", "nobody else plays its rounds")
 
 
-def check_own_hashes(facts: RecordReader) -> Found:
-    """Hashes that are not those of what their rows say; of prices, see `prices`."""
-    for table in SEALED_ALONE:
-        for row in facts.new(table):
-            yield from check_hash(row, _content(table, row), WHY)
+def _shown_to_turn(table: str) -> Rule:
+    """Return the rule that a turn is about markets of its round's snapshot."""
+    holds = f"""EXISTS (SELECT 1 FROM turn JOIN round ON round.id = turn.round_id
+        JOIN snapshot_item AS item ON item.snapshot_id = round.snapshot_id
+        WHERE turn.id = {table}.turn_id AND item.market_id = {table}.market_id)"""
+    return Rule(table, "market_id", holds, "one of the snapshot", "nobody was shown others")
 
 
-ADDED = ("story", "slug", "event_slug", "tags")
+UNANSWERED = ("failed", "late", "waiting")
+COUNTS_OF_CALLS = (
+    "sample", "tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached", "tokens_cache_write", "cost",
+    "worst",
+)  # fmt: skip
+SEEN = "a snapshot or a sync saw it then"
+LAST_SYNC = "(SELECT max(at) FROM sync)"
+RULES = [
+    # Markets, their pages and prices, and how they ended.
+    Rule("market", "first_seen_at", """EXISTS (SELECT 1 FROM sync WHERE sync.at = first_seen_at)
+        OR EXISTS (SELECT 1 FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
+        WHERE item.market_id = market.id AND snapshot.taken_at = first_seen_at)""", "such a time", SEEN),
+    Rule("market_version", "at", """EXISTS (SELECT 1 FROM sync WHERE sync.at = market_version.at)
+        OR EXISTS (SELECT 1 FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
+        WHERE item.market_id = market_version.market_id AND item.version_id = market_version.id
+        AND snapshot.taken_at = market_version.at)""", "such a time", SEEN),
+    Rule("market", "first_seen_at", """NOT EXISTS (SELECT 1 FROM market_version AS page
+        WHERE page.market_id = market.id AND page.version = 1 AND page.at <> first_seen_at)""",
+        "the time of its first page", "its first page was seen then"),
+    Rule("market", "id", "EXISTS (SELECT 1 FROM market_version AS page WHERE page.market_id = market.id)",
+        "that of a page", "a market was seen because it had one"),
+    _counted("market_version", "version", 1, "market_id"),
+    # Of markets in snapshots prices are read in between too, once they were first seen.
+    Rule("quote", "at", f"""quote.at <= {LAST_SYNC}
+        OR EXISTS (SELECT 1 FROM snapshot_item WHERE quote_id = quote.id AND quoted_at = quote.at)
+        OR (NOT EXISTS (SELECT 1 FROM snapshot_item WHERE quote_id = quote.id AND quoted_at < quote.at)
+        AND EXISTS (SELECT 1 FROM snapshot_item AS item JOIN market ON market.id = item.market_id
+        WHERE item.market_id = quote.market_id AND market.first_seen_at <= quote.at))""",
+        "such a time", SEEN),
+    Rule("resolution", "payout", "payout IS NULL OR payout BETWEEN 0 AND 1000000", "0 to 1000000, or nothing",
+        "a share pays 0 to 1"),
+    _at_least("resolution", "version", 1),
+    _among("set_aside", "kind", "article", "market", "page", "quote", "resolution"),
+    _at_least("set_aside", "times", 1),
+    Rule("set_aside", "first_seen_at", "first_seen_at <= last_seen_at", "no later than it was seen last",
+        "it was seen last after that"),
+    _counted("prune", "number", 1),
+    _at_least("prune", "quotes", 1),
+    Rule("prune", "older_than", "older_than <= at", "no later than its own time", "it had passed"),
+    _counted("sync", "number", 1, "venue"),
+    _among("sync", "stamp", "live", "replay", "simulated"),
+    Rule("sync", "at", """NOT EXISTS (SELECT 1 FROM sync AS other WHERE other.venue = sync.venue
+        AND other.number = sync.number - 1 AND other.at >= sync.at)""", "later than the one before",
+        "syncs follow one another"),
+    _counted("benchmark_file", "version", 1, "kind", "name"),
+    _among("benchmark_file", "kind", "questions", "resolutions"),
+    # What cohorts were shown.
+    _counted("cohort", "number", 1),
+    Rule("snapshot", "taken_at", "taken_at >= at", "its own time or later", "nobody looks before the time"),
+    Rule("snapshot", "catalogue", """catalogue = '' OR EXISTS (SELECT 1 FROM sync
+        WHERE sync.hash = catalogue AND sync.at < taken_at)""", "the hash of an earlier sync",
+        "a live round is drawn from what a sync has seen"),
+    _counted("snapshot_item", "position", 0, "snapshot_id"),
+    Rule("snapshot_item", "shown", "shown IN (0, 1)", "0 or 1", "a market is on offer or it is not"),
+    Rule("snapshot_item", "version_id", """NOT EXISTS (SELECT 1 FROM market_version AS page
+        WHERE page.id = version_id AND page.market_id <> snapshot_item.market_id)""", "one of its own market",
+        "a page is one of its market"),
+    *_quoted("snapshot_item"),
+    Rule("round", "done", "done IN (0, 1)", "0 or 1", "a round is done or it is not"),
+    Rule("round", "snapshot_id", """NOT EXISTS (SELECT 1 FROM snapshot WHERE snapshot.id = snapshot_id
+        AND (snapshot.cohort_id <> round.cohort_id OR snapshot.at <> round.at))""", "its own",
+        "agents see the snapshot of their round's time"),
+    _counted("evidence", "position", 0, "gathering_id"),
+    # Calls, failures and turns.
+    *(_same_cohort(table) for table in ("call", "attempt", "turn")),
+    _counted("call", "attempt", 1, "round_id", "entrant_id", "stage", "sample"),
+    _counted("attempt", "number", 1, "round_id", "entrant_id"),
+    *(_at_least("call", column, 0) for column in COUNTS_OF_CALLS),
+    Rule("call", "error_retry", "error_retry IN (0, 1)", "0 or 1", "it was worth another attempt or not"),
+    _among("turn", "status", *USABLE_STATUSES, "malformed", "declined", "out", *UNANSWERED),
+    _without("fill", "malformed", "declined", "out", *UNANSWERED),
+    _without("second_quote", "malformed", "declined", "out", *UNANSWERED),
+    _without("forecast", "out", *UNANSWERED),
+    _without("rejection", *UNANSWERED),
+    _among("forecast", "stage", "blind", "final"),
+    Rule("forecast", "probability", "probability BETWEEN 0 AND 1000000", "0 to 1000000",
+        "it is a probability"),
+    _shown_to_turn("forecast"),
+    _shown_to_turn("second_quote"),
+    Rule("second_quote", "taken_at", """NOT EXISTS (SELECT 1 FROM turn JOIN round ON round.id = turn.round_id
+        JOIN snapshot ON snapshot.id = round.snapshot_id
+        WHERE turn.id = turn_id AND snapshot.taken_at > second_quote.taken_at)""", "later than the snapshot",
+        "the snapshot came first"),
+    Rule("second_quote", "taken_at", """NOT EXISTS (SELECT 1 FROM second_quote AS other
+        WHERE other.turn_id = second_quote.turn_id AND other.taken_at <> second_quote.taken_at)""",
+        "that of the others", "all were read together"),
+    Rule("second_quote", "quoted_at", "quoted_at IS NULL OR quoted_at <= taken_at",
+        "no later than it was read", "it was known then"),
+    *_quoted("second_quote"),
+    _counted("rejection", "position", 0, "turn_id"),
+    _counted("fill", "position", 0, "turn_id"),
+    _counted("fill_level", "position", 0, "fill_id"),
+    # Texts that are kept for what names them, and what would keep heads from leaving the machine.
+    Rule("article", "hash", "hash IN (SELECT article FROM evidence)", None, "no evidence names it"),
+    Rule("prompt", "hash", """EXISTS (SELECT 1 FROM cohort WHERE frozen LIKE '%' || prompt.hash || '%')
+        OR EXISTS (SELECT 1 FROM replacement WHERE prompts LIKE '%' || prompt.hash || '%')""", None,
+        "no cohort names it"),
+    Rule("publication", "number", "number <= (SELECT coalesce(max(number), 0) FROM head)", "that of a head",
+        "there is no later one"),
+]  # fmt: skip
 
 
-def _content(table: Table, row: Row) -> Any:
-    if table is PromptRow.__table__:
-        return row["text"]
-    if table is CohortRow.__table__:
-        return row["frozen"]
-    if table is MarketVersionRow.__table__:
-        silent = [name for name in ADDED if not row[name]]  # pages of earlier versions have none
-        return without(row, "market_id", "version", "at", "hash", *silent) | {"id": row["market_id"]}
-    return without(row, "id", "hash")
+def _rules_of_tables() -> Iterator[Rule]:
+    """Yield the rules that rows are counted from 1, and that every row is there to which others refer."""
+    for table in METADATA.sorted_tables:
+        if "id" in table.c and isinstance(table.c.id.type, Integer):
+            holds = f"id BETWEEN 1 AND {LAST_ID}"
+            yield Rule(table.name, "id", holds, f"1 to {LAST_ID}", "rows are counted from 1")
+        for key in sorted(table.foreign_keys, key=lambda key: str(key.parent.name)):
+            yield _referring(table.name, key.parent.name, key.column.table.name, key.column.name)
+    yield _referring("entry", "market_id", "market", "id", "entry.market_id <> ''")
+
+
+def _referring(table: str, column: str, parent: str, name: str, where: str = "true") -> Rule:
+    """Return the rule that a row refers to one that is there.
+
+    Values are looked for once each: of a price's market there are thousands of rows.
+    """
+    known = f"SELECT 1 FROM {parent} AS parent WHERE parent.{name} = named.value"
+    values = f"SELECT DISTINCT {column} AS value FROM {table} WHERE {column} IS NOT NULL AND {where}"
+    lost = f"SELECT value FROM ({values}) AS named WHERE NOT EXISTS ({known})"
+    holds = f"{column} IS NULL OR {column} NOT IN ({lost})"
+    return Rule(table, column, holds, f"the {name} of a {parent}", "it refers to one")
+
+
+RULES_OF_TABLES = list(_rules_of_tables())
+
+
+def check_rows(facts: RecordReader) -> Found:
+    """Yield the rows that break a rule: where only what is new is verified, of tables that grow by number."""
+    whole = not facts.verified.number
+    for rule in RULES:
+        if whole or rule.table in NEW:
+            yield from rule.broken(facts)
+    if whole:
+        for rule in RULES_OF_TABLES:
+            yield from rule.broken(facts)
+
+
+def check_texts(facts: RecordReader) -> Found:
+    """Yield the instants that are none; PostgreSQL sees to that itself."""
+    if facts.connection.dialect.name != "sqlite" or facts.verified.number:
+        return
+
+    for table in METADATA.sorted_tables:
+        for column in table.c:
+            if not isinstance(column.type, UtcTime):
+                continue
+            form = "????-??-??T??:??:??.??????Z"
+            holds = (
+                f"{column.name} IS NULL OR ({column.name} GLOB '{form}' AND julianday({column.name}) NOTNULL)"
+            )
+            yield from Rule(table.name, column.name, holds, "an instant in UTC", UNREADABLE).broken(facts)

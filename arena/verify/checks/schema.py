@@ -8,12 +8,12 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, PrimaryKeyConstraint, UniqueConstraint
+from sqlalchemy import Connection, PrimaryKeyConstraint, Table, UniqueConstraint
 
 from arena.record.schema.tables import METADATA
 from arena.verify.differences import Difference, Found
-from arena.verify.hashes import sha256_of
 from arena.verify.reader import RecordReader
+from markets.hashes import digest
 
 GUARD = re.compile(r"\w+_no_(update|delete|replace)")
 """The name of a trigger by which the arena keeps facts as they are."""
@@ -84,52 +84,56 @@ INDEXED = """
         SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index'
         AND (tbl_name <> 'quote' OR sql NOT NULL AND name <> 'ix_quote_volume_unknown')
     ) AS i JOIN pragma_integrity_check(i.tbl_name) AS c"""
-KEYS = {
-    table.name: {
-        tuple(column.name for column in key.columns)
-        for key in table.constraints
-        if isinstance(key, PrimaryKeyConstraint | UniqueConstraint)
-    }
-    for table in METADATA.sorted_tables
-}
+
+
+def _keys_of(table: Table) -> set[tuple[str, ...]]:
+    keys = [key for key in table.constraints if isinstance(key, PrimaryKeyConstraint | UniqueConstraint)]
+    return {tuple(key.columns.keys()) for key in keys}
+
+
+KEYS = {table.name: _keys_of(table) for table in METADATA.sorted_tables}
 """By table the columns that no two rows have in common, in the order in which an index finds them."""
 
 
 def check_schema(facts: RecordReader) -> Found:
     """Yield what differs: keys, guards and triggers, and tables and views that are no part of a record."""
-    tables, keys, triggers = (_read(facts.connection, texts) for texts in (TABLES, UNIQUE, TRIGGERS))
-    there, unique = {name for (name,) in tables}, defaultdict[tuple[str, str], list[str]](list)
-    for table, key, column in keys:
+    connection = facts.connection
+    tables = {name for (name,) in _read(connection, TABLES)}
+    unique = defaultdict[tuple[str, str], list[str]](list)
+    for table, key, column in _read(connection, UNIQUE):
         unique[table, key].append(column)
+
     kept = {(table, tuple(columns)) for (table, _), columns in unique.items()}
     for name, wanted in KEYS.items():
-        if name not in there:
+        if name not in tables:
             yield Difference("schema", name, "table", None, "a strict table", "so it was made")
         for columns in sorted(key for key in wanted if (name, key) not in kept):
             expected = f"unique by {', '.join(columns)}"
             yield Difference("schema", name, "key", None, expected, "no row is there twice")
-    for table, name, text in _read(facts.connection, OTHERWISE):
+    for table, name, text in _read(connection, OTHERWISE):
         if table in KEYS and READS_OTHERWISE.search(text):
             yield Difference("schema", table, "columns", name, None, "values are kept as they are")
-    yield from _check_triggers(facts.connection, triggers)
-    yield from _check_beside(facts.connection)
+    yield from _check_triggers(connection)
+    yield from _check_beside(connection)
 
 
 def check_indexes(facts: RecordReader) -> Found:
-    """Indexes of SQLite that hold other values than their table: who reads by one would see those.
+    """Yield indexes of SQLite with other values than their table: who reads by one would see those.
 
     Of prices there are so many that they are left out as long as nobody has made an index of them.
     """
-    if facts.connection.dialect.name != "sqlite":
+    if facts.connection.dialect.name != "sqlite" or facts.verified.number:
         return
-    lines = facts.connection.exec_driver_sql(INDEXED).all()
-    said = {table: line for table, line in reversed(lines) if "index" in line}  # the first of each table
-    for table in sorted(said.keys() & KEYS.keys()):
-        yield Difference("schema", table, "index", said[table], "ok", "it holds what the table does")
+    told: dict[str, str] = {}
+    for table, line in facts.connection.exec_driver_sql(INDEXED).all():
+        if "index" in line:
+            told.setdefault(table, line)
+    for table in sorted(told.keys() & KEYS.keys()):
+        yield Difference("schema", table, "index", told[table], "ok", "it holds what the table does")
 
 
 def _read(connection: Connection, texts: Mapping[str, str]) -> list[tuple[str, ...]]:
-    return [tuple(row) for row in connection.exec_driver_sql(texts[connection.dialect.name]).all()]
+    return list(map(tuple, connection.exec_driver_sql(texts[connection.dialect.name]).all()))
 
 
 def _check_beside(connection: Connection) -> Found:
@@ -141,13 +145,14 @@ def _check_beside(connection: Connection) -> Found:
             yield Difference("schema", name, "table", what, None, "no part of a record")
 
 
-def _check_triggers(connection: Connection, triggers: list[tuple[str, ...]]) -> Found:
+def _check_triggers(connection: Connection) -> Found:
+    """Yield guards that are others than the arena's, and triggers that change what is kept."""
+    triggers = _read(connection, TRIGGERS)
     guards = sorted(trigger for trigger in triggers if GUARD.fullmatch(trigger[0]))
-    if sha256_of(guards) != GUARDS[connection.dialect.name]:
+    if digest(guards) != GUARDS[connection.dialect.name]:
         found = f"{len(guards)} guards"
-        yield Difference(
-            "schema", "triggers", "guards", found, "those of the arena", "they keep facts as they are"
-        )
+        expected = "those of the arena"
+        yield Difference("schema", "triggers", "guards", found, expected, "they keep facts as they are")
     for name, table, text in triggers:
         if not GUARD.fullmatch(name) and table in KEYS and WRITES.search(text):
             yield Difference("schema", table, "trigger", name, None, "it changes what is kept")

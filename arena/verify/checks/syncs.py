@@ -1,208 +1,121 @@
 """Readings of whole catalogues: what they say they saw, and what is stored of it.
 
-A sync's hash is taken over venue, stamp, number, time, how many markets had a price, the hash of those
-prices, the hash of the sync before, and its sightings. The hash of the prices is that of an object with
-the hash of each market's quote: the newest that is stored until the sync's time.
-
-What was let go, and what was set aside.
+The hash of the prices that a sync has seen is that of an object with the hash of each market's quote: the
+newest that is stored until the sync's time.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import islice
+from operator import itemgetter
 
-from sqlalchemy import bindparam
+from arena.verify.checks.seals import check_seal
+from arena.verify.differences import Difference, Found
+from arena.verify.reader import RecordReader, Row
+from markets.hashes import canonical_bytes, sha256
 
-from arena.record.schema.cohort import SnapshotRow
-from arena.record.schema.typed import clause, col, joined, select
-from arena.record.schema.world import PruneRow, QuarantineRow, QuoteRow, SightingRow, SyncRow
-from arena.verify.differences import Difference, Found, Row, check_numbers
-from arena.verify.hashes import hash_of, json_of, sha256_of, without
-from arena.verify.reader import RecordReader, RowPart, RowsByParent, RowsQuery, rows_of, rows_query
-
-DRAWN = rows_query(
-    joined(SnapshotRow).outerjoin(SyncRow.__table__, clause(SnapshotRow.catalogue == SyncRow.hash)),
-    SnapshotRow,
-    RowPart(SyncRow, "at"),
-    where=SnapshotRow.catalogue != "",
-)
-"""The snapshots that were drawn from a sync, with its time."""
-STAMPS = ("live", "replay", "simulated")
 WINDOW = 1_000
 """So many syncs at a time have the prices until them sorted by the database."""
-HERE = SyncRow.venue == bindparam("venue")
-VENUES = RowsQuery(select().distinct().order_by(SyncRow.venue), RowPart(SyncRow, "venue"), again=True)
-SYNCS = rows_of(SyncRow, HERE, order=[SyncRow.number])
-SIGHTINGS = rows_query(
-    joined(SightingRow, SyncRow),
-    SightingRow,
-    RowPart(SyncRow, "number"),
-    where=HERE,
-    order=(SyncRow.number, SightingRow.market_id),
-)
-MINE = select(SightingRow.market_id).join(SyncRow, SyncRow.id == SightingRow.sync_id).where(HERE)
-PRICES = rows_query(
-    QuoteRow,
-    RowPart(QuoteRow, "market_id", "at", "hash"),
-    where=col(QuoteRow.market_id).in_(MINE)
-    & (QuoteRow.at > bindparam("after"))
-    & (QuoteRow.at <= bindparam("until")),
-    order=(QuoteRow.at, QuoteRow.id),
-    again=True,
-)
+SYNCS = "SELECT * FROM sync WHERE venue = :venue ORDER BY number"
+SIGHTINGS = "SELECT * FROM sighting WHERE sync_id = :sync ORDER BY market_id"
+PRICES = """SELECT market_id, at, hash FROM quote WHERE market_id IN (SELECT sighting.market_id FROM sighting
+    JOIN sync ON sync.id = sighting.sync_id WHERE sync.venue = :venue) AND at > :after AND at <= :until
+    ORDER BY at, id"""
 """The prices of a venue's markets, in the order in which they became known."""
-PRUNES = rows_of(PruneRow)
+EDGE = "SELECT max(older_than) AS older_than FROM prune"
 BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
-NO_PRICE = ("", "~", "")
-"""What comes after the last price: it is later than all."""
+SEALS_SYNC = "it seals the sync, each sighting in it, and the hash of the one before"
 
 
 @dataclass
-class VenuePrices:
-    """The markets that have a price at some time, in order, every price as JSON, and the `new` ones."""
+class SeenPrices:
+    """The markets of a venue that have a price at some time, in order, and each price as the hash has it.
 
-    there: list[str] = field(default_factory=list)
-    new: dict[str, str] = field(default_factory=dict)
+    `lost` are those that were seen with a price of which none is stored.
+    """
+
+    markets: list[str] = field(default_factory=list)
     prices: dict[str, str] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
-    names: Callable[[str], str] = field(default_factory=lambda: cache(json_of))
-    _seen: str | None = None
+    _hash: str = ""
 
     def has(self, market: str) -> bool:
-        """Whether a market is there."""
-        place = bisect_left(self.there, market)
-        return place < len(self.there) and self.there[place] == market
+        """Return whether a market is there."""
+        place = bisect_left(self.markets, market)
+        return place < len(self.markets) and self.markets[place] == market
 
-    def turn(self, market: str, quoted: bool) -> None:
-        """A market comes, or goes."""
-        self._seen = None
+    def sight(self, market: str, quoted: bool) -> None:
+        """Add a market that came, or remove one that went."""
+        self._hash = ""
         if quoted and not self.has(market):
-            insort(self.there, market)
+            insort(self.markets, market)
             self.lost.add(market)
         elif not quoted and self.has(market):
-            del self.there[bisect_left(self.there, market)]
+            del self.markets[bisect_left(self.markets, market)]
             self.lost.discard(market)
 
-    def take_in(self) -> None:
-        """The new prices count."""
-        if self.new:
-            names, self._seen = self.names, None
-            self.prices |= {
-                market: f'{names(market)}:"{price_hash}"' for market, price_hash in self.new.items()
-            }
-            self.new.clear()
-        self.lost = {market for market in self.lost if market not in self.prices}
+    def price(self, market: str, price_hash: str) -> None:
+        """Take in a newer price."""
+        self.prices[market] = f'{canonical_bytes(market)}:"{price_hash}"'
+        self._hash = ""
 
     @property
-    def seen(self) -> str:
-        """The hash of the prices of all markets that are there; as long as none changes it is the same."""
-        if self._seen is None:
-            self._seen = hash_of(f"{{{','.join(map(self.prices.__getitem__, self.there))}}}")
-        return self._seen
-
-
-def check_catalogues(facts: RecordReader) -> Found:
-    """Snapshots that were drawn from what no sync has seen, or from one that came later."""
-    for row, sync in facts.read(DRAWN):
-        why = "a live round is drawn from what a sync has seen"
-        if sync is None:
-            yield row.differs("catalogue", "the hash of a sync", why)
-        elif sync["at"] >= row["taken_at"]:
-            yield row.differs("catalogue", f"a sync before {row['taken_at']}", why)
+    def hash(self) -> str:
+        """Return the hash of the prices of all markets that are there; while none changes it is the same."""
+        if not self._hash:
+            self._hash = sha256(f"{{{','.join(map(self.prices.__getitem__, self.markets))}}}")
+        return self._hash
 
 
 def check_syncs(facts: RecordReader) -> Found:
-    """Syncs that are missing, out of order, not as they were sealed, or that saw what isn't there."""
-    for venue in [row["venue"] for row in facts.rows(VENUES)]:
-        yield from check_numbers(facts.rows(SYNCS, venue=venue), "number", 1)
-        yield from _sealed(facts, venue)
-        yield from _seen(facts, venue)
+    """Yield syncs that are not as they were sealed, or that saw what isn't there."""
+    if facts.verified.number:
+        return
+    [pruned] = facts.rows("prune", EDGE)
+    for venue in facts.column("venue", "sync", "SELECT DISTINCT venue FROM sync ORDER BY venue"):
+        yield from _check_venue(facts, venue, pruned["older_than"] or "")
 
 
-def _sightings(facts: RecordReader, venue: str) -> RowsByParent:
-    """What each sync of a venue saw come and go, by its number."""
-    read = facts.read(SIGHTINGS, venue=venue)
-    return RowsByParent((sync["number"], row) for row, sync in read if sync is not None)
+def _check_venue(facts: RecordReader, venue: str, edge: str) -> Found:
+    """Check each sync of a venue against its sightings, the sync before it, and the quotes until then."""
+    seen = SeenPrices()
+    previous = ""
+    for row in _played_back(facts, venue, seen):
+        sightings = list(facts.rows("sighting", SIGHTINGS, sync=row["id"]))
+        turned = {sighting["market_id"]: sighting["quoted"] for sighting in sightings}
+        content = row.without("id", "left_out", "rejected", "hash")
+        yield from check_seal(row, content | {"previous": previous, "sightings": turned}, SEALS_SYNC)
+        previous = row["hash"]
 
-
-def _sealed(facts: RecordReader, venue: str) -> Found:
-    """Every sync of a venue against its sightings and the sync before it."""
-    sightings, previous = _sightings(facts, venue), None
-    for row in facts.rows(SYNCS, venue=venue):
-        turned = {seen["market_id"]: seen["quoted"] for seen in sightings.of(row["number"])}
-        before = {"previous": previous["hash"] if previous else "", "sightings": turned}
-        why = "it seals the sync, each sighting in it, and the hash of the one before"
-        yield from row.check(
-            {"hash": (sha256_of(without(row, "id", "left_out", "rejected", "hash") | before), why)}
-        )
-        if previous is not None and row["at"] <= previous["at"]:
-            yield row.differs("at", f"later than {previous['at']}", "syncs follow one another")
-        if row["stamp"] not in STAMPS:
-            yield row.differs("stamp", " or ".join(STAMPS), "there is no other")
-        previous = row
-
-
-def _seen(facts: RecordReader, venue: str) -> Found:
-    """What each sync of a venue saw against the quotes, which are played back beside it."""
-    edge = max((row["older_than"] for row in facts.rows(PRUNES)), default="")
-    sightings, board = _sightings(facts, venue), VenuePrices()
-    for row in _played_back(facts, venue, board.new):
-        for sighting in sightings.of(row["number"]):
-            market = sighting["market_id"]
-            expected = int(not board.has(market))
-            if sighting["quoted"] != expected:
-                yield sighting.differs("quoted", expected, "it records a change")
-            board.turn(market, bool(sighting["quoted"]))
-        board.take_in()
-        yield from row.check({"markets": (len(board.there), "by the sightings")})
+        for sighting in sightings:
+            changed = {"quoted": int(not seen.has(sighting["market_id"]))}
+            yield from sighting.compare(changed, "it records a change")
+            seen.sight(sighting["market_id"], bool(sighting["quoted"]))
+        seen.lost.difference_update(seen.prices)
+        yield from row.compare({"markets": len(seen.markets)}, "by the sightings")
         if row["at"] < edge:
             continue
-        if board.lost:
-            first, why = min(board.lost), "a sync saw a price"
-            yield Difference("quote", first, "at", None, f"{row['at']} or before", why)
+        if seen.lost:
+            first = min(seen.lost)
+            yield Difference("quote", first, "at", None, f"{row['at']} or before", "a sync saw a price")
         else:
-            yield from row.check({"seen": (board.seen, "by the quotes until then")})
+            yield from row.compare({"seen": seen.hash}, "by the quotes until then")
 
 
-def _played_back(facts: RecordReader, venue: str, prices: dict[str, str]) -> Iterator[Row]:
-    """Each sync of a venue, once the `prices` are in that came between the one before and it."""
-    syncs, after = facts.rows(SYNCS, venue=venue), BEFORE_ALL
-    while some := list(islice(syncs, WINDOW)):
-        until = max(row["at"] for row in some)
-        lines = facts.lines(PRICES, venue=venue, after=after, until=until)
-        market, at, price_hash = next(lines, NO_PRICE)
-        for row in some:
-            end = row["at"]
-            while at <= end:
-                prices[market] = price_hash
-                market, at, price_hash = next(lines, NO_PRICE)
+def _played_back(facts: RecordReader, venue: str, seen: SeenPrices) -> Iterator[Row]:
+    """Yield each sync of a venue, once the prices are in that came between the one before and it."""
+    syncs = facts.rows("sync", SYNCS, venue=venue)
+    after = BEFORE_ALL
+    window = list(islice(syncs, WINDOW))
+    while window:
+        until = max(map(itemgetter("at"), window))
+        quotes = facts.rows("quote", PRICES, venue=venue, after=after, until=until)
+        quote = next(quotes, None)
+        for row in window:
+            while quote is not None and quote["at"] <= row["at"]:
+                seen.price(quote["market_id"], quote["hash"])
+                quote = next(quotes, None)
             yield row
         after = max(after, until)
-
-
-PRUNES, ASIDES = rows_of(PruneRow, order=[PruneRow.number]), rows_of(QuarantineRow)
-KINDS = ("article", "market", "page", "quote", "resolution")
-
-
-def check_prunes(facts: RecordReader) -> Found:
-    """Prunings that are missing, or that let nothing go or what was still to come."""
-    yield from check_numbers(facts.rows(PRUNES), "number", 1)
-    for row in facts.rows(PRUNES):
-        if row["quotes"] < 1:
-            yield row.differs("quotes", "1 or more", "it is kept when a quote is deleted")
-        if row["older_than"] > row["at"]:
-            yield row.differs("older_than", f"{row['at']} or before", "it had passed")
-
-
-def check_rejected(facts: RecordReader) -> Found:
-    """What was set aside at times or as often as can't be."""
-    for row in facts.rows(ASIDES):
-        if row["kind"] not in KINDS:
-            yield row.differs("kind", " or ".join(KINDS), "there is no other")
-        if row["times"] < 1:
-            yield row.differs("times", "1 or more", "it was seen")
-        if row["first_seen_at"] > row["last_seen_at"]:
-            expected = f"{row['last_seen_at']} or before"
-            yield row.differs("first_seen_at", expected, "it was seen last after that")
+        window = list(islice(syncs, WINDOW))

@@ -1,92 +1,71 @@
-"""What tools told: sealed as it was kept, nothing from after its round, and told so in every conversation.
-
-A result's hash is taken over cohort, round, and all columns but ids and the hash itself.
-"""
+"""What tools told: nothing from after its round, and told so in every conversation."""
 
 import json
 from typing import Any
 
-from sqlalchemy import bindparam
+from arena.record.write.tools import request_key
+from arena.verify.checks.audits import audit_of, check_verdicts, questions_of, texts_of_tool
+from arena.verify.checks.seals import json_in, objects_in
+from arena.verify.differences import Found
+from arena.verify.reader import RecordReader, Row
+from markets.hashes import canonical_bytes, sha256
 
-from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, ToolResultRow
-from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import col, joined
-from arena.verify.checks.audits import audit_of, check_verdicts, questions_of, told_texts
-from arena.verify.checks.turns import place_of
-from arena.verify.differences import Found, Row
-from arena.verify.hashes import check_hash, hash_of, json_in, json_of, objects_in, sha256_of, without
-from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
-
-RESULTS = rows_query(
-    joined(ToolResultRow, RoundRow, CohortRow),
-    ToolResultRow,
-    RowPart(RoundRow, "number", "at", "cohort_id", "snapshot_id"),
-    RowPart(CohortRow, "number"),
-)
-ENTRANTS = rows_query(
-    EntrantRow, RowPart(EntrantRow, "name"), where=EntrantRow.cohort_id == bindparam("cohort"), again=True
-)
-OF_ROUND = rows_query(
-    ToolResultRow,
-    RowPart(ToolResultRow, "key", "text"),
-    where=ToolResultRow.round_id == bindparam("round"),
-    again=True,
-)
-WITH_TOOLS = rows_of(CallRow, col(CallRow.messages).contains('"role":"tool"'), order=[CallRow.round_id])
+RESULTS = """SELECT tool_result.*, round.at, round.cohort_id AS cohort, round.snapshot_id AS snapshot
+    FROM tool_result JOIN round ON round.id = tool_result.round_id ORDER BY tool_result.id"""
+WITH_TOOLS = """SELECT * FROM call WHERE messages LIKE '%"role":"tool"%' ORDER BY round_id, id"""
 NOT_USED = "not used: at most 8 tools at once"
 
 
 def check_tools(facts: RecordReader) -> Found:
-    """Results that are not as they were kept, and such as conversations have otherwise."""
-    for row, round_row, cohort in facts.read(RESULTS):
-        if round_row is None or cohort is None:
-            continue
-        place = {"cohort": cohort["number"], "round": round_row["number"]}
-        yield from check_hash(row, without(row, "id", "round_id", "hash") | place, "it seals what was told")
-        yield from row.check(
-            {"key": (sha256_of([row["agent"], row["tool"], row["request"]]), "it is that of its request")}
-        )
-        names = {each["name"] for each in facts.rows(ENTRANTS, cohort=round_row["cohort_id"])}
+    """Yield results that can't have been told so, and such as conversations have otherwise."""
+    for row in facts.rows("tool_result", RESULTS):
+        line_up = "SELECT * FROM entrant WHERE cohort_id = :cohort"
+        names = facts.column("name", "entrant", line_up, cohort=row["cohort"])
         if row["agent"] and row["agent"] not in names:
             yield row.differs("agent", "an agent of the cohort", "somebody of it asked")
         for source in objects_in(row["sources"]):
-            if str(source.get("published", "")) > round_row["at"]:
-                yield row.differs("sources", f"articles of {round_row['at']} or before", "the round's time")
-        yield from _check_audit(facts, row, round_row)
-    round_id, told = None, dict[str, str]()
-    for row in facts.rows(WITH_TOOLS):
+            if str(source.get("published", "")) > row["at"]:
+                yield row.differs("sources", f"articles of {row['at']} or before", "the round's time")
+        if audit_of(row, "withheld") is not None:
+            questions = questions_of(facts, row["snapshot"])
+            texts = texts_of_tool(row, questions)
+            yield from check_verdicts(row, "withheld", texts, questions, row["at"])
+
+    round_id = None
+    told: dict[str, Row] = {}
+    for row in facts.rows("call", WITH_TOOLS):
         if row["round_id"] != round_id:
             round_id = row["round_id"]
-            told = {each["key"]: each["text"] for each in facts.rows(OF_ROUND, round=round_id)}
+            of_round = "SELECT * FROM tool_result WHERE round_id = :round"
+            told = facts.by("key", "tool_result", of_round, round=round_id)
         yield from _check_conversation(facts, row, told)
 
 
-def _check_audit(facts: RecordReader, row: Row, round_row: Row) -> Found:
-    """The verdicts on what a tool found."""
-    if audit_of(row, "withheld") is not None:
-        questions = questions_of(facts, round_row["snapshot_id"])
-        yield from check_verdicts(row, "withheld", told_texts(row, questions), questions, round_row["at"])
-
-
-def _check_conversation(facts: RecordReader, row: Row, told: dict[str, str]) -> Found:
-    """What a call says that tools told, beside what they did."""
-    agent, requests = place_of(facts, row)["entrant"], dict[str, Any]()
+def _check_conversation(facts: RecordReader, row: Row, told: dict[str, Row]) -> Found:
+    """Yield what a call says that tools told, where they told something else."""
+    agent = facts.place(row)["entrant"]
+    requests: dict[str, Any] = {}
     for message in objects_in(row["messages"]):
-        role, said = message.get("role"), json_in(str(message.get("content")))
-        if role == "assistant" and isinstance(said, dict) and "tool_calls" in said:
-            requests = {each["id"]: each["function"] for each in said["tool_calls"]}
-        elif role == "tool" and isinstance(said, dict):
-            use = requests.get(said["tool_call_id"], {"name": "", "arguments": ""})
-            keys = [sha256_of([who, use["name"], _plain(use["arguments"])]) for who in ("", agent)]
-            if said["content"] not in (NOT_USED, *(told.get(key) for key in keys)):
-                expected = next((told[key] for key in keys if key in told), None)
-                words = "a result that is kept" if expected is None else f"a text of hash {hash_of(expected)}"
-                yield row.differs("messages", words, f"so {use['name']} told all that asked")
+        content = json_in(str(message.get("content")))
+        if not isinstance(content, dict):
+            continue
+        if message.get("role") == "assistant" and "tool_calls" in content:
+            requests = {request["id"]: request["function"] for request in content["tool_calls"]}
+        elif message.get("role") == "tool":
+            request = requests.get(content["tool_call_id"], {"name": "", "arguments": ""})
+            arguments = _plain_request(request["arguments"])
+            result = told.get(request_key("", request["name"], arguments))
+            if result is None:
+                result = told.get(request_key(agent, request["name"], arguments))
+            kept = None if result is None else result["text"]
+            if content["content"] not in (NOT_USED, kept):
+                expected = "a result that is kept" if kept is None else f"a text of hash {sha256(kept)}"
+                yield row.differs("messages", expected, f"so {request['name']} told all that asked")
 
 
-def _plain(arguments: str) -> str:
-    """A request as it is kept."""
+def _plain_request(arguments: str) -> str:
+    """Return a request as it is kept."""
     try:
-        return json_of(json.loads(arguments or "{}"))
+        return canonical_bytes(json.loads(arguments or "{}"))
     except ValueError:
         return arguments

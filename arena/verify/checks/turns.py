@@ -1,192 +1,373 @@
-"""Turns: what they were sealed with, the cash before them, and what may be behind them.
+"""The turns of a round played again: decided, filled at the round's prices, and sealed.
 
-Calls of models: what was asked and answered, for whom, and that no attempt is missing.
+An agent decides by what it was shown (`answers`); its forecasts, orders and rejections must come out again.
+Of turns that can't be decided again, those of somebody's own code, of files and of the simulator's truth, is
+counted how many. So are turns that an earlier reader of answers has read: what they decided is checked by the
+turn's hash only. A version never goes down from one round to the next, so that no turn can pass as older.
 
-Forecasts: probabilities for markets of the round.
+Whoever decided: the orders are executed again, and each fill with its levels and each refusal must come out.
 """
 
-from collections.abc import Collection
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from operator import attrgetter, itemgetter
+from types import SimpleNamespace
 
-from arena.record.schema.cohort import EntrantRow, RoundRow
-from arena.record.schema.turn import AttemptRow, CallRow
-from arena.record.schema.typed import columns_of
-from arena.verify.checks.ledgers import LedgerSums
-from arena.verify.checks.markets import check_quoted
-from arena.verify.cohort import ONE, CheckedRound, CheckedTurn
-from arena.verify.differences import Found, Row, check_numbers
-from arena.verify.hashes import check_hash, json_in, sha256_of, without
-from arena.verify.reader import RecordReader, RowPart, rows_of, rows_query
+from agents.answers.parse import READER_VERSION
+from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Call, Decision, Forecast, Given, View
+from arena.cohorts.cohort import forecast_sources, seed_for
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.schema.codec import orders_of, orders_text
+from arena.record.write.listings import PRICE_FIELDS, quote_of
+from arena.verify.checks.answers import ANSWERED, RULES, PossibleDecision, decisions_of
+from arena.verify.checks.seals import check_seal
+from arena.verify.differences import Difference, Found
+from arena.verify.reader import RecordReader, Row, compare_in_order, instant
+from markets.hashes import canonical, plain_value
+from markets.model import Listing, Quote, Snapshot
+from portfolio.execute import execute_at, is_out
+from portfolio.ledger import post
+from portfolio.marks import mark_all
+from portfolio.matching import SnapshotOffers, WorseOffers
+from portfolio.model import Entry, Fill, Holdings, Mark, Rejection
 
-QUESTION = ("round_id", "entrant_id", "stage", "sample")
-ATTEMPT = RowPart(CallRow, *QUESTION, "attempt")
-ADDED_TO_CALLS = dict.fromkeys(("tokens_reasoning", "tokens_cached", "tokens_cache_write"), 0) | {
-    "thinking": "", "citations": "[]", "host": "", "status": None,
-}  # fmt: skip
-"""Columns that a call's hash covers only where they say something: earlier versions don't have them."""
-ATTEMPTS = rows_query(CallRow, ATTEMPT, order=columns_of(CallRow, ATTEMPT.names), again=True)
+BY_AGENT = "its agent decides so again"
+BY_MARKET = "the orders come to that at the round's prices"
+SEALS_FILL = "it seals the fill and each fill_level of it"
+SEALS_TURN = "it seals the turn, each forecast, each rejection and each second_quote in it"
+EARLIER_READERS = "turns of an earlier reader, checked by hash only"
+CLOSED_CODE = "closed_since"
+CLOSED = "the market has closed since the snapshot was taken"
+LONGEST = timedelta(days=1)
+"""No turn is tried for so long."""
 
-
-FAILURES = rows_of(AttemptRow)
-PLACED_FAILURES = rows_query(
-    AttemptRow,
-    RowPart(AttemptRow, "round_id", "entrant_id", "number"),
-    order=(AttemptRow.round_id, AttemptRow.entrant_id, AttemptRow.number),
-    again=True,
-)
-
-
-def check_attempts(facts: RecordReader) -> Found:
-    """Failures of turns that are not as they were kept, of strangers, or with one missing."""
-    for row in facts.rows(FAILURES):
-        content = without(row, "id", "round_id", "entrant_id", "hash") | place_of(facts, row)
-        yield from check_hash(row, content, "it seals what the row says")
-        yield from of_the_cohort(facts, row)
-    for _, rows in groupby(facts.rows(PLACED_FAILURES), key=itemgetter("round_id", "entrant_id")):
-        yield from check_numbers(rows, "number", 1)
-
-
-def check_calls(facts: RecordReader) -> Found:
-    """Calls of strangers or of other words than were sealed, and attempts that leave a gap."""
-    for row in facts.new(CallRow):
-        silent = [name for name, value in ADDED_TO_CALLS.items() if row[name] == value]
-        content = without(row, "id", "round_id", "entrant_id", "hash", *silent)
-        content |= place_of(facts, row)
-        for found in check_hash(row, content, "it seals what was asked and answered, and when"):
-            if row["hash"] != sha256_of(without(Row(content), "made_at")):  # so earlier versions sealed it
-                yield found
-        asked = {"messages": json_in(row["messages"]), "seed": row["seed"]}
-        yield from check_hash(row, asked, "it is the hash of messages and seed", "prompt_hash")
-        yield from of_the_cohort(facts, row)
-    if facts.verified.number:
-        return  # the heads say how many calls a round has
-    for _, rows in groupby(facts.rows(ATTEMPTS), key=itemgetter(*QUESTION)):
-        yield from check_numbers(rows, "attempt", 1)
-
-
-def place_of(facts: RecordReader, row: Row) -> dict[str, Any]:
-    """Cohort, round and entrant as the hashes of calls and turns have them."""
-    cohort, number, name = facts.place(row) or (None, None, None)
-    return {"cohort": cohort, "round": number, "entrant": name}
-
-
-def of_the_cohort(facts: RecordReader, row: Row) -> Found:
-    """A call or a turn of an entrant whose cohort the round isn't of."""
-    round_row, entrant = (facts.find(RoundRow, row["round_id"]), facts.find(EntrantRow, row["entrant_id"]))
-    if round_row is not None and entrant is not None and round_row["cohort_id"] != entrant["cohort_id"]:
-        yield row.differs("entrant_id", "one of the cohort", "nobody else plays its rounds")
-
-
-EMPTY = {
-    "played": (),
-    "partly": (),
-    "malformed": ("fill", "second_quote"),
-    "declined": ("fill", "second_quote"),
-    "out": ("fill", "second_quote", "forecast"),
-    "failed": ("fill", "second_quote", "forecast", "rejection"),
-    "late": ("fill", "second_quote", "forecast", "rejection"),
-    "waiting": ("fill", "second_quote", "forecast", "rejection"),
+PRICES = ", ".join(f"quote.{name} AS price_{name}" for name in (*PRICE_FIELDS, "book", "hash"))
+OF_TURNS = {
+    "forecast": "SELECT part.* FROM forecast AS part",
+    "rejection": "SELECT part.* FROM rejection AS part",
+    "fill": "SELECT part.* FROM fill AS part",
+    "second_quote": f"""SELECT part.*, {PRICES} FROM second_quote AS part
+        LEFT JOIN quote ON quote.id = part.quote_id""",
 }
-"""Statuses, and the tables in which turns of that status have no row."""
+"""What belongs to turns, by table."""
+LEVELS = """SELECT fill_level.* FROM fill_level JOIN fill ON fill.id = fill_level.fill_id
+    JOIN turn ON turn.id = fill.turn_id WHERE turn.round_id = :round ORDER BY fill_id, fill_level.position"""
+READERS = """SELECT turn.*, round.cohort_id AS cohort, round.at FROM turn
+    JOIN round ON round.id = turn.round_id ORDER BY round.at, round.id"""
 
 
-def check_turn(
-    facts: RecordReader,
-    turn: CheckedTurn,
-    orders: Any,
-    number: int,
-    books: LedgerSums | None,
-    settings: str | None = None,
-) -> Found:
-    """A turn of a stranger, with a wrong cash, or with more behind it than its status allows.
+def check_readers(facts: RecordReader) -> Found:
+    """Yield turns of an older reader than the cohort's round before has, or any round a day before."""
+    newest = 0
+    of_cohort: dict[int, tuple[datetime, int, int]] = {}
+    recent: deque[tuple[datetime, int]] = deque()
+    for turn in facts.rows("turn", READERS):
+        if turn["status"] not in DECIDED_STATUSES:
+            continue
 
-    `settings` is the hash of those that it was played by, where they replaced the frozen ones.
-    """
+        at = instant(turn["at"])
+        while recent and at - recent[0][0] > LONGEST:
+            newest = max(newest, recent.popleft()[1])
+
+        # Of each cohort: the newest reader before this round, and the newest in it.
+        last, before, here = of_cohort.get(turn["cohort"], (at, 0, 0))
+        if last != at:
+            before = max(before, here)
+            here = 0
+        least = max(newest, before)
+        if turn["reader"] < least:
+            yield turn.differs("reader", f"{least} or more", "a turn of an earlier round has a newer reader")
+        of_cohort[turn["cohort"]] = at, before, max(here, turn["reader"])
+        recent.append((at, turn["reader"]))
+
+
+@dataclass
+class StoredTurn:
+    """The rows of a turn; levels are those of its fills, by the ids of these."""
+
+    row: Row
+    forecasts: list[Row]
+    rejections: list[Row]
+    fills: list[Row]
+    second: list[Row]
+    levels: Mapping[int, list[Row]]
+    failed_before: bool
+
+    @property
+    def is_earlier(self) -> bool:
+        """Return whether an earlier version has read its answers: its words may be others."""
+        return bool(self.row["reader"] < READER_VERSION)
+
+
+@dataclass
+class PlayedRound:
+    """A round and all that its turns stand on; agents, and their accounts before its fills, by their ids."""
+
+    facts: RecordReader
+    cohort: Cohort
+    row: Row
+    snapshot: Snapshot
+    agents: Mapping[int, Entrant]
+    accounts: Mapping[int, Holdings]
+    calls: Mapping[int, Sequence[Call]]
+    stated: Mapping[str, tuple[Forecast, ...]]
+    texts: Mapping[str, str]
+    runner: asyncio.Runner
+    offers: SnapshotOffers = field(init=False)
+    marks: Mapping[int, Mark] = field(init=False)
+    entries: dict[int, list[Entry]] = field(default_factory=dict)
+    """The entries of the fills that come out again, by entrant."""
+    statuses: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.offers = SnapshotOffers(self.snapshot, self.cohort.rules)
+        self.marks = mark_all(self.accounts, self.snapshot, self.cohort.rules.quote_age)
+
+    def check(self) -> Found:
+        """Play every turn again, and yield what does not come out."""
+        for turn in _read_turns(self.facts, self.row["id"]):
+            entrant_id = turn.row["entrant_id"]
+            self.statuses[entrant_id] = turn.row["status"]
+            agent = self.agents.get(entrant_id)
+            yield from _check_turn_seal(turn, "" if agent is None else agent.replaced_hash)
+            if agent is None:
+                continue
+            try:
+                yield from self._check_turn(turn, agent, self.accounts[entrant_id])
+            except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
+                fault = f"{type(error).__name__}: {error}"[:200]
+                yield turn.row.differs("orders", "what can be played again", fault)
+
+    def _check_turn(self, turn: StoredTurn, agent: Entrant, account: Holdings) -> Found:
+        """Yield what of a turn does not come out again."""
+        row = turn.row
+        yield from row.compare({"cash": account.cash}, "it is the balance before its fills")
+        if row["status"] == "out" and not is_out(account, self.cohort.rules):
+            yield row.differs("status", "played", "its account can pay for a bet, or holds something")
+        looks_again = self.cohort.stamp == "live" and self.cohort.rules.fill_at == "answer"
+        looks_again = looks_again and agent.kind != "market" and bool(self.snapshot.shown)
+        if looks_again and row["status"] in USABLE_STATUSES and not turn.second:
+            why = "its rules fill at the prices of when the answer is in, and there are none"
+            yield row.differs("status", "failed", why)
+
+        fills, refused = self._executed(turn, account)
+        label = f"fill:{self.row['number']}"
+        self.entries[row["entrant_id"]] = post(fills, account, self.snapshot.at, label)
+        yield from _compare_fills(turn, fills)
+        yield from self._check_decision(turn, agent, refused)
+
+    def _executed(self, turn: StoredTurn, account: Holdings) -> tuple[list[Fill], list[Rejection]]:
+        """Return what a turn's orders come to; that a market had closed by then only a live one can say."""
+        bets, sales = orders_of(turn.row["orders"])
+        closed: set[str] = set()
+        if self.cohort.stamp == "live":
+            closed = {row["market_id"] for row in turn.rejections if row["code"] == CLOSED_CODE}
+
+        ordered = map(attrgetter("market_id"), (*bets, *sales))
+        late = [Rejection(CLOSED_CODE, CLOSED, market) for market in ordered if market in closed]
+        in_time = [bet for bet in bets if bet.market_id not in closed]
+        kept = [sale for sale in sales if sale.market_id not in closed]
+        fills, refused = execute_at(self._offers(turn), in_time, kept, account)
+        return fills, [*late, *refused]
+
+    def _offers(self, turn: StoredTurn) -> SnapshotOffers:
+        """Return what was on offer to a turn: at the second prices where there are any."""
+        if not turn.second:
+            return self.offers
+
+        quotes = {row["market_id"]: _second_quote(row) for row in turn.second}
+        first = self.snapshot
+        taken_at = instant(turn.second[0]["taken_at"])
+        shown = _repriced(first.shown, quotes)
+        second = Snapshot(first.at, shown, _repriced(first.held, quotes), taken_at)
+        if turn.failed_before:
+            return WorseOffers(self.offers, second, first)
+        return SnapshotOffers(second, self.cohort.rules, first)
+
+    def _check_decision(self, turn: StoredTurn, agent: Entrant, refused: Sequence[Rejection]) -> Found:
+        """Yield what a turn keeps otherwise than its agent decides again, in the likeliest way."""
+        row = turn.row
+        is_decided = row["status"] in DECIDED_STATUSES
+        if is_decided and not 0 <= row["reader"] <= READER_VERSION:
+            yield row.differs("reader", f"0 to {READER_VERSION}", "there was no other reader")
+        if is_decided and turn.is_earlier:
+            self.facts.unproved[EARLIER_READERS] += 1
+            return
+
+        if not is_decided or agent.kind not in RULES | ANSWERED:
+            if is_decided:
+                self.facts.unproved[f"turns of the kind {agent.kind}"] += 1
+            # What the market refuses comes last, after what made no sense in the answer.
+            last = turn.rejections[len(turn.rejections) - len(refused) :]
+            yield from _compare_refusals(turn, last, refused)
+            return
+
+        likeliest: list[Difference] = []
+        for possible in self._decisions(turn, agent):
+            differences = [*_compare_decision(turn, possible, refused)]
+            if not differences:
+                return
+            likeliest = likeliest or differences
+        yield from likeliest
+
+    def _decisions(self, turn: StoredTurn, agent: Entrant) -> Iterator[PossibleDecision]:
+        """Yield what an agent may have decided on what it was shown."""
+        entrant_id = turn.row["entrant_id"]
+        number = self.row["number"]
+        prompts = agent.prompts or self.cohort.prompts
+        view = View(
+            snapshot=self.snapshot,
+            holdings=self.accounts[entrant_id],
+            mark=self.marks[entrant_id],
+            rules=self.cohort.rules,
+            seed=seed_for(self.cohort.seed, number, agent.name),
+            round=number,
+            rounds=self.cohort.rounds,
+            stated={source: self.stated.get(source, ()) for source in forecast_sources(agent.settings)},
+        )
+        given = Given(prompts={name: self.texts[key] for name, key in prompts.items()})
+        calls = self.calls.get(entrant_id, ())
+        return decisions_of(agent.kind, agent.settings, given, view, calls, self.runner)
+
+
+def _read_turns(facts: RecordReader, round_id: int) -> list[StoredTurn]:
+    """Return the turns of a round with the rows that belong to them."""
+    parts: dict[str, dict[int, list[Row]]] = {}
+    for table, query in OF_TURNS.items():
+        parts[table] = defaultdict(list)
+        own = f"{query} JOIN turn ON turn.id = part.turn_id WHERE turn.round_id = :round"
+        if table in ("rejection", "fill"):
+            own = f"{own} ORDER BY part.turn_id, part.position"
+        for row in facts.rows(table, own, round=round_id):
+            parts[table][row["turn_id"]].append(row)
+    levels = defaultdict[int, list[Row]](list)
+    for row in facts.rows("fill_level", LEVELS, round=round_id):
+        levels[row["fill_id"]].append(row)
+
+    attempts = "SELECT * FROM attempt WHERE round_id = :round"
+    failed = facts.column("entrant_id", "attempt", attempts, round=round_id)
+    turns = []
+    own = "SELECT * FROM turn WHERE round_id = :round ORDER BY entrant_id"
+    for row in facts.rows("turn", own, round=round_id):
+        turn = StoredTurn(
+            row,
+            forecasts=parts["forecast"][row["id"]],
+            rejections=parts["rejection"][row["id"]],
+            fills=parts["fill"][row["id"]],
+            second=parts["second_quote"][row["id"]],
+            levels=levels,
+            failed_before=row["entrant_id"] in failed,
+        )
+        turns.append(turn)
+    return turns
+
+
+def _check_turn_seal(turn: StoredTurn, settings: str) -> Found:
+    """Yield the difference where a turn's hash is not that of the turn and what belongs to it."""
     row = turn.row
-    yield from _sealed(facts, turn, settings)
-    yield from of_the_cohort(facts, row)
-    if books is not None:
-        yield from row.check({"cash": (books.cash[number], "it is the balance before its fills")})
-    if not _are_orders(orders):
-        yield row.differs("orders", "bets and sales", "it is JSON of two lists")
-    if row["status"] not in EMPTY:
-        yield row.differs("status", " or ".join(EMPTY), "there is no other")
-    behind = {
-        "fill": turn.fills,
-        "second_quote": turn.second,
-        "forecast": turn.forecasts,
-        "rejection": turn.rejections,
-    }
-    for table in EMPTY.get(row["status"], ()):
-        if behind[table]:
-            yield row.differs("status", "played", f"there is a {table} of it")
-    yield from check_numbers(turn.rejections, "position", 0)
-
-
-def _sealed(facts: RecordReader, turn: CheckedTurn, settings: str | None) -> Found:
-    row = turn.row
-    said = [[f["market_id"], f["stage"], f["probability"], f["reason"]] for f in turn.forecasts]
-    refused = [[r["code"], r["message"], r["market_id"]] for r in turn.rejections]
-    content = without(row, "id", "round_id", "entrant_id", "code_version", "hash") | place_of(facts, row)
+    content = row.without("id", "round_id", "entrant_id", "status", "orders", "code_version", "hash")
     # The text that is hashed has kept the names that these two columns had first.
-    content["verdict"] = content.pop("status")
-    content["wishes"] = content.pop("orders")
+    content |= row.facts.place(row) | {"verdict": row["status"], "wishes": row["orders"]}
     if row["repaired"] == "[]":
         del content["repaired"]
     if not row["reader"]:
         del content["reader"]
-    content |= {"forecasts": sorted(said), "rejections": refused}
-    if settings is not None:
+    if settings:
         content["settings"] = settings
+
+    content["rejections"] = list(map(itemgetter("code", "message", "market_id"), turn.rejections))
+    stated = map(itemgetter("market_id", "stage", "probability", "reason"), turn.forecasts)
+    content["forecasts"] = sorted(stated)
     if turn.second:
-        seen = [(row, quote and quote["hash"]) for row, quote in turn.second]
-        content["second_quotes"] = sorted(
-            [row["market_id"], price_hash, row["quoted_at"], row["taken_at"]] for row, price_hash in seen
-        )
-    why = "it seals the turn, each forecast, each rejection and each second_quote in it"
-    yield from check_hash(row, content, why)
+        second = map(itemgetter("market_id", "price_hash", "quoted_at", "taken_at"), turn.second)
+        content["second_quotes"] = sorted(second)
+    yield from check_seal(row, content, SEALS_TURN)
 
 
-def check_second_quotes(shown: CheckedRound, turn: CheckedTurn) -> Found:
-    """Second quotes of a market that was not in the snapshot, or from before it; see `check_quoted`.
-
-    Where the rules fill at the prices of when an answer is in, every usable turn has them.
-    """
-    second, frozen = turn.second, shown.cohort.frozen
-    entrant = shown.cohort.entrants.get(turn.row["entrant_id"])
-    wanted = frozen is not None and (frozen.fill_at, frozen.stamp) == ("answer", "live")
-    wanted = wanted and turn.row["status"] in ("played", "partly")
-    wanted = wanted and entrant is not None and entrant["kind"] != "market"
-    if wanted and not second and any(item["shown"] for item, *_ in shown.places):
-        why = "its rules fill at the prices of when the answer is in, and there are none"
-        yield turn.row.differs("status", "failed", why)
-    for row, quote in second:
-        if row["market_id"] not in shown.by_market:
-            yield row.differs("market_id", "one of the snapshot", "nobody was shown others")
-        if row["taken_at"] < shown.seen_at:
-            late = f"{shown.seen_at} or later"
-            yield row.differs("taken_at", late, "the snapshot came first")
-        if row["taken_at"] != second[0][0]["taken_at"]:
-            yield row.differs("taken_at", second[0][0]["taken_at"], "all were read together")
-        if row["quoted_at"] is not None and row["quoted_at"] > row["taken_at"]:
-            yield row.differs("quoted_at", f"{row['taken_at']} or before", "it was known then")
-        market, at = (quote["market_id"], quote["at"]) if quote else (None, None)
-        yield from check_quoted(row, market, at)
+def _repriced(listings: Sequence[Listing], quotes: Mapping[str, Quote | None]) -> tuple[Listing, ...]:
+    """Return the listings that were looked at again, with the prices of then."""
+    seen = [listing for listing in listings if listing.market.id in quotes]
+    return tuple(replace(listing, quote=quotes[listing.market.id]) for listing in seen)
 
 
-def _are_orders(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(value.get(name), list) for name in ("bets", "sales"))
+def _second_quote(row: Row) -> Quote | None:
+    """Return the price that was read after an answer; None where there was none any more."""
+    if row["price_hash"] is None:
+        return None
+    prices = SimpleNamespace(**{name: row[f"price_{name}"] for name in (*PRICE_FIELDS, "book")})
+    return quote_of(prices, instant(row["quoted_at"]))  # type: ignore[arg-type]
 
 
-def check_forecasts(forecasts: list[Row], there: Collection[str]) -> Found:
-    """Forecasts that are no probability, or of a market that was not in the round's snapshot."""
-    for row in forecasts:
-        if not 0 <= row["probability"] <= ONE:
-            yield row.differs("probability", f"0 to {ONE}", "it is a probability")
-        if row["market_id"] not in there:
-            why = "nobody was asked for others"
-            yield row.differs("market_id", "one of the snapshot", why)
-        if row["stage"] not in ("blind", "final"):
-            yield row.differs("stage", "blind or final", "there is no other")
+def _compare_fills(turn: StoredTurn, fills: Sequence[Fill]) -> Found:
+    """Yield the fills and levels that are not those that come out again."""
+    expected = []
+    for place, fill in enumerate(fills):
+        told = turn.fills[place]["left"] if place < len(turn.fills) else ""
+        if turn.is_earlier and bool(told) == bool(fill.left):
+            # What was left is said in the words of the version that filled it.
+            expected.append(replace(fill, left=told))
+        else:
+            expected.append(fill)
+
+    key = turn.row.key
+    values = [plain_value(fill) for fill in expected]
+    levels = [fill.pop("levels") for fill in values]
+    yield from compare_in_order(turn.fills, values, f"fill: {key}, fill", "shares", BY_MARKET)
+    for place, row in enumerate(turn.fills):
+        rows = turn.levels.get(row["id"], [])
+        content = row.without("id", "turn_id", "position", "hash")
+        content["levels"] = [level.without("fill_id", "position") for level in rows]
+        yield from check_seal(row, content, SEALS_FILL)
+        if place < len(expected):
+            name = f"fill_level: {key}, fill {place}, level"
+            yield from compare_in_order(rows, levels[place], name, "shares", BY_MARKET)
+
+
+def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Sequence[Rejection]) -> Found:
+    """Yield what a turn keeps otherwise than was decided, and answers that are missing or too many."""
+    decision = possible.decision
+    if decision is None:
+        key = f"{turn.row.key}, {possible.missing}"
+        yield Difference("call", key, "reply", None, "an answer", "the turn was decided by it")
+        return
+
+    values = {
+        "status": decision.status,
+        "note": decision.note,
+        "orders": orders_text(decision),
+        "repaired": canonical(decision.repaired),
+    }
+    yield from turn.row.compare(values, BY_AGENT)
+    yield from _compare_forecasts(turn, decision)
+    yield from _compare_refusals(turn, turn.rejections, [*decision.rejections, *refused])
+    for question in possible.unused:
+        key = f"{turn.row.key}, {question.stage}, sample {question.sample}"
+        yield Difference("call", key, "reply", "an answer", None, "its agent had no such question")
+
+
+def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
+    """Yield the forecasts that are not those that were decided."""
+    stated: dict[tuple[str, str], Forecast] = {}
+    for forecast in decision.forecasts:
+        stated[forecast.market_id, forecast.stage] = forecast
+    for row in turn.forecasts:
+        kept = stated.pop((row["market_id"], row["stage"]), None)
+        if kept is None:
+            yield row.differs("market_id", None, BY_AGENT)
+        else:
+            values = {"probability": kept.millionths, "reason": kept.reason}
+            yield from row.compare(values, BY_AGENT)
+
+    for (market, stage), forecast in stated.items():
+        key = f"{turn.row.key}, {market}, {stage}"
+        yield Difference("forecast", key, "probability", None, forecast.millionths, BY_AGENT)
+
+
+def _compare_refusals(turn: StoredTurn, rows: Sequence[Row], expected: Sequence[Rejection]) -> Found:
+    """Yield the refusals that are not those that come out again."""
+    key = f"rejection: {turn.row.key}, rejection"
+    why = "the agent's answer and the market's rules say so"
+    yield from compare_in_order(rows, map(plain_value, expected), key, "message", why)

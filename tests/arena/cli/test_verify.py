@@ -26,7 +26,10 @@ def corrupt(record: Path) -> None:
     database.close()
 
 
-UNPROVED = {"cached figures of other pages, or out of date": 1, "turns that an older reader has read": 3}
+UNPROVED = {
+    "cached figures of other pages, or out of date": 1,
+    "turns of an earlier reader, checked by hash only": 3,
+}
 
 
 def test_a_good_record(record: Path) -> None:
@@ -41,6 +44,7 @@ def test_a_good_record(record: Path) -> None:
         "left_out": {},
         "unproved": UNPROVED,
         "draws": None,
+        "referee": None,
     }
     assert (answer.exit_code, json.loads(answer.stdout)) == (0, nothing)
     answer = invoke("admin", "verify", "--database", str(record))
@@ -95,6 +99,7 @@ def test_a_bad_record(record: Path) -> None:
     }
     found = {"ok": False, "count": 1, "differences": [difference], "left_out": {}}
     found |= {"from_head": 0, "older_rows": 0, "older_read_at": None, "unproved": UNPROVED, "draws": None}
+    found["referee"] = None
     assert json.loads(answer.stdout) == found
     answer = invoke("admin", "verify", "--database", str(record))
     assert answer.exit_code == 1
@@ -126,3 +131,16 @@ def test_more_differences_than_anybody_reads_are_counted(record: Path) -> None:
         "mark: 1 more\nquote: 201 more\n1,202 differences. --all lists them all.\n"
         "Next: find out what changed the record, and restore a backup.\n"
     )
+
+
+def test_the_referee_has_a_word_of_its_own_where_it_is_asked(record: Path) -> None:
+    """A leaderboard in an export is worked out from the facts: what is in the record must come out."""
+    words = ("verify", "--all", "--referee", "--database", str(record))
+    told = json.loads(invoke(*words, "--json").stdout)
+    assert (told["ok"], told["referee"]) == (True, [])
+    assert "Referee: 0 differences in an export, by code of its own." in invoke(*words).stdout
+    with closing(sqlite3.connect(record)) as database, unguarded(database):
+        assert database.execute("UPDATE mark SET value = value + 7 WHERE entrant_id = 2").rowcount
+    answer = invoke(*words)
+    assert answer.exit_code == 1
+    assert "Referee: mark (1, 'bob', '2026-01-04T12:00:00.000000Z'): value is" in answer.stdout

@@ -250,7 +250,7 @@ def two(record: Record, tmp_path: Path) -> Path:
         ("UPDATE sync SET stamp = 'replay' WHERE number = 1", "sync", "it seals the sync"),
         ("UPDATE sync SET at = '2026-01-04T12:00:00.000000Z' WHERE number = 2", "sync", "follow one another"),
         ("UPDATE sync SET hash = 'x' WHERE number = 1", "sync", "the hash of the one before"),
-        (f"INSERT INTO prune VALUES (1, 1, '{DAY}', '{DAY}', 0, '')", "prune", "when a quote is deleted"),
+        (f"INSERT INTO prune VALUES (1, 1, '{DAY}', '{DAY}', 0, '')", "prune", "should be 1 or more"),
     ],
 )
 def test_a_record_that_does_not_say_what_was_seen_is_found_out(

@@ -156,7 +156,7 @@ FITS = {
     "UPDATE snapshot_item SET quoted_at = NULL": "each comes with the other",
     "UPDATE snapshot_item SET shown = 2": "a market is on offer or it is not",
     "UPDATE snapshot_item SET position = position + 10": "there is no gap",
-    "UPDATE snapshot_item SET quote_id = 2 WHERE quote_id > 2": "that is one of sky:",
+    "UPDATE snapshot_item SET quote_id = 2 WHERE quote_id > 2": "a price is one of its market",
 }
 
 

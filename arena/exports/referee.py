@@ -1,0 +1,444 @@
+"""A referee who knows the rules and has nothing but an export: a second hand, with no code of the first.
+
+Every entry, mark, position, score and line of the leaderboard is worked out again by docs/money.md and
+docs/scoring.md, with nothing but Python's own library: `arena admin verify --referee` does so, and anyone who has
+an export and this file alone, by `python referee.py DIR`. DIR is from `arena share export DIR --format json`, and
+docs/data.md has its columns. Dollars, shares, prices and probabilities are whole millionths.
+"""
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from math import fsum, isclose
+from pathlib import Path
+from types import SimpleNamespace as Row
+from typing import Any
+
+ONE = 1_000_000
+SECOND = timedelta(seconds=1)
+ENDINGS = ("settle", "refund", "reverse")
+AGENT = ("cohort", "agent")
+TURN = ("cohort", "round", "agent")
+PRICE = "the price"
+"""In place of an agent's name: the market's price as a forecaster, which has a line on each leaderboard."""
+Key = tuple[Any, ...]
+Values = dict[str, Any]
+
+
+def parsed(text: str) -> Row:
+    """Return a JSON text as an object whose fields are attributes."""
+    value: Row = json.loads(text, object_hook=lambda fields: Row(**fields))
+    return value
+
+
+def total(rows: Iterable[Row], name: str, *kinds: str) -> int:
+    """Return the sum of a field, of all rows or of those of some kinds."""
+    return sum(getattr(row, name) for row in rows if not kinds or row.kind in kinds)
+
+
+def mean(values: Iterable[float | None]) -> Any:
+    """Return the mean of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None
+
+
+class Referee:
+    """The tables of an export by their keys, and what in them is not as it must be."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.differences: list[str] = []
+        self.frozen = {number: parsed(row.frozen) for (number,), row in self.by("cohorts", "cohort").items()}
+        self.entrants = self.by("entrants", *AGENT)
+        self.rounds = self.by("rounds", "cohort", "round")
+        self.turns = self.by("turns", *TURN)
+        self.pages = self.by("market_pages", "market_id", "page")
+        self.quotes = self.by("quotes", "market_id", "hash")
+        self.snapshots = self.by("snapshots", "cohort", "at")
+        self.listed = self.grouped("snapshot_items", "cohort", "at")
+        self.ends = self.by("resolutions", "market_id", "version")
+        self.newest_ends = self.by("resolutions", "market_id")
+        self.fills = self.by("fills", *TURN, "fill")
+        self.levels = self.grouped("fill_levels", *TURN, "fill")
+        self.ledgers = self.grouped("entries", *AGENT)
+        self.marks = self.grouped("marks", *AGENT)
+        self.calls = self.grouped("calls", *AGENT)
+
+    def grouped(self, name: str, *keys: str) -> dict[Key, list[Row]]:
+        """Return the rows of a table by some of their fields, in order."""
+        groups = defaultdict(list)
+        lines = (self.folder / f"{name}.jsonl").read_text("utf-8").split("\n")
+        for row in map(parsed, lines[:-1]):
+            groups[tuple(getattr(row, key) for key in keys)].append(row)
+        return groups
+
+    def by(self, name: str, *keys: str) -> dict[Key, Row]:
+        """Return the last row of a table for each value of some fields."""
+        return {key: rows[-1] for key, rows in self.grouped(name, *keys).items()}
+
+    def compare(self, what: str, found: Mapping[Key, Row], expected: Mapping[Key, Values]) -> None:
+        """Note what the export has otherwise than it should; a float may differ in its last digits."""
+        for key in {**expected, **found}:
+            if key not in found:
+                self.differences.append(f"{what} {key} is missing")
+            elif key not in expected:
+                self.differences.append(f"{what} {key} is one too many")
+            else:
+                self.compare_row(f"{what} {key}", found[key], expected[key])
+
+    def compare_row(self, what: str, row: Row, expected: Values) -> None:
+        """Note the fields of a row that are otherwise than they should be."""
+        for name, right in expected.items():
+            value = getattr(row, name)
+            near = type(value) is type(right) is float and isclose(value, right, abs_tol=1e-9)
+            if value != right and not near:
+                self.differences.append(f"{what}: {name} is {value!r} and should be {right!r}")
+
+    def check(self) -> list[str]:
+        """Work everything out again, and return what is otherwise in the export."""
+        self.check_fills()
+        self.check_ledgers()
+        self.check_marks()
+        beliefs = Beliefs(self)
+        stated = {key: vars(row) for key, row in beliefs.rows.items() if key[2] != PRICE}
+        self.compare("score", self.by("scores", *TURN, "market_id", "reading", "fill"), stated)
+        self.compare("leaderboard", self.by("leaderboard", *AGENT), beliefs.leaderboard())
+        return self.differences
+
+    def check_fills(self) -> None:
+        """Check each fill and its levels: shares × price and a fee of rate · shares · p · (1 − p)."""
+        for key, fill in self.fills.items():
+            for level in self.levels[key]:
+                worth = level.shares * level.price
+                # What is paid is rounded up, which is -(-a // b), and what is received is rounded down.
+                fee = -(-fill.fee_rate * worth * (ONE - level.price) // ONE**3)
+                if fill.action == "buy":
+                    amount = -(-worth // ONE) + fee
+                    # The last millionths of an order may buy nothing more.
+                    amount += min(max(level.amount - amount, 0), 3)
+                else:
+                    fee = min(fee, worth // ONE)
+                    amount = worth // ONE - fee
+                self.compare_row(f"level of fill {key}", level, {"fee": fee, "amount": amount})
+            sums = {name: total(self.levels[key], name) for name in ("shares", "amount", "fee")}
+            self.compare_row(f"fill {key}", fill, sums)
+
+    def check_ledgers(self) -> None:
+        """Check every account from its bankroll on, entry by entry; each fill is posted once."""
+        posted = Counter[Key]()
+        for whose, ledger in self.ledgers.items():
+            balance = 0
+            lots = defaultdict[Key, tuple[int, int]](lambda: (0, 0))
+            paid: dict[Key, tuple[int, int, int]] = {}
+            for number, entry in enumerate(ledger, 1):
+                lot = entry.market_id, entry.side
+                if entry.kind in ("buy", "sell"):
+                    posted[self.place_of(entry), entry.kind, *lot] += 1
+                cash, shares, cost = self.moved(entry, *lots[lot], paid)
+                balance += cash
+                lots[lot] = lots[lot][0] + shares, lots[lot][1] + cost
+                right = {
+                    "entry": number,
+                    "cash": cash,
+                    "shares": shares,
+                    "cost": cost,
+                    "balance": balance,
+                    "held": lots[lot][0],
+                    "realised": 0 if entry.kind == "deposit" else cash + cost,
+                }
+                self.compare_row(f"entry {(*whose, number)}", entry, right)
+
+        due = Counter((key, fill.action, fill.market_id, fill.side) for key, fill in self.fills.items())
+        for key in due | posted:
+            if due[key] != posted[key]:
+                self.differences.append(f"fill {key} is not posted as it is due")
+
+    def place_of(self, entry: Row) -> Key:
+        """Return the fill that an entry names."""
+        number, position = map(int, entry.ref.split(":")[1:])
+        return entry.cohort, number, entry.agent, position
+
+    def moved(
+        self, entry: Row, shares: int, cost: int, paid: dict[Key, tuple[int, int, int]]
+    ) -> tuple[int, int, int]:
+        """Return what an entry moves in cash, shares and cost; its lot was `shares` at `cost` before."""
+        lot = entry.market_id, entry.side
+        if entry.kind == "deposit":
+            return self.frozen[entry.cohort].bankroll, 0, 0
+        if entry.kind == "buy":  # what was paid, fee and all, is what the shares cost
+            fill = self.fills[self.place_of(entry)]
+            return -fill.amount, fill.shares, fill.amount
+        if entry.kind == "sell":  # releases its part of that cost, rounded up
+            fill = self.fills[self.place_of(entry)]
+            return fill.amount, -fill.shares, -cost * fill.shares // shares
+        if entry.kind == "reverse":  # a correction takes back what was paid, to the millionth
+            cash, closed, released = paid.pop(lot)
+            return -cash, -closed, -released
+
+        # The payout is that of a YES share; without one it is a refund, which pays the cost back.
+        payout = self.ends[lot[0], int(entry.ref.split(":")[1])].payout
+        if payout is None:
+            received = cost
+        elif lot[1] == "YES":
+            received = shares * payout // ONE
+        else:
+            received = shares * (ONE - payout) // ONE
+        paid[lot] = received, -shares, -cost
+        return paid[lot]
+
+    def valued(self, cohort: int, at: str, lot: Key, rows: Sequence[Row]) -> Row:
+        """Return a lot at a snapshot: at the mid, else the last trade, else its cost; to sell, at the bid."""
+        shares = total(rows, "shares")
+        item = next((item for item in self.listed[cohort, at] if item.market_id == lot[0]), None)
+        quote = self.quotes.get((lot[0], item.quote_hash)) if item else None
+        price = None
+        bid = None
+        if quote is not None:
+            price = quote.last if quote.mid is None else quote.mid
+            bid = quote.bid
+            if lot[1] == "NO":
+                price = mirrored(price)
+                bid = mirrored(quote.ask)
+
+        value = Row(value=total(rows, "cost"), liquidation=shares * (bid or 0) // ONE, price=None, age=None)
+        value.stale = "no_price" if shares else ""
+        if not shares or price is None or quote is None or item is None:
+            return value
+
+        taken_at = datetime.fromisoformat(self.snapshots[cohort, at].taken_at)
+        past = taken_at - datetime.fromisoformat(item.quoted_at)
+        value.value = shares * price // ONE
+        value.price = price
+        value.age = max(past // SECOND, 0)
+        value.stale = "old" if past > self.frozen[cohort].rules.max_quote_age * SECOND else ""
+        if quote.mid is None:
+            value.stale = "last_trade"
+        return value
+
+    def check_marks(self) -> None:
+        """Check marks, which are ledgers added up until then, and positions, at the newest mark."""
+        positions: dict[Key, Values] = {}
+        for whose, marks in self.marks.items():
+            held: dict[Key, list[Row]] = {}
+            now: dict[Key, Row] = {}
+            for mark in marks:
+                until = [entry for entry in self.ledgers[whose] if entry.at <= mark.at]
+                held = defaultdict(list)
+                for entry in until[1:]:  # after the bankroll
+                    held[entry.market_id, entry.side].append(entry)
+                now = {lot: self.valued(mark.cohort, mark.at, lot, rows) for lot, rows in held.items()}
+                right = {name: total(until, name) for name in ("cash", "cost", "realised")}
+                right |= {name: total(now.values(), name) for name in ("value", "liquidation")}
+                right["age"] = max((lot.age or 0 for lot in now.values()), default=0)
+                right["stale"] = sum(lot.stale != "" for lot in now.values())
+                self.compare_row(f"mark {(*whose, mark.at)}", mark, right)
+            for lot, rows in held.items():
+                positions[*whose, *lot] = life_of(rows, now[lot])
+        self.compare("position", self.by("positions", *AGENT, "market_id", "side"), positions)
+
+
+def mirrored(price: int | None) -> int | None:
+    """Return the price of a share of NO, which is the other end of one of YES."""
+    if price is None:
+        return None
+    return ONE - price
+
+
+def life_of(rows: Sequence[Row], value: Row) -> Values:
+    """Return a lot with all that it ever moved, and what it is worth."""
+    life: Values = {name: total(rows, name) for name in ("shares", "cost", "realised")}
+    life |= {name: getattr(value, name) for name in ("value", "price", "age", "stale")}
+    life["bought"] = total(rows, "shares", "buy")
+    life["sold"] = -total(rows, "shares", "sell")
+    life["settled"] = -total(rows, "shares", *ENDINGS)
+    life["paid"] = -total(rows, "cash", "buy")
+    life["received"] = total(rows, "cash", "sell", *ENDINGS)
+    return life
+
+
+class Beliefs:
+    """Every belief: what was stated on each market shown, and what the size of each bet says, in two ways.
+
+    `rows` are by cohort, round, agent, market, reading and fill; `early` are the turns of models that may
+    have known how it ended.
+    """
+
+    def __init__(self, export: Referee):
+        self.export = export
+        self.early: set[Key] = set()
+        self.rows: dict[Key, Row] = {}
+        replaced = sorted(export.by("replacements", *AGENT, "round").items())
+        self.played_by = export.entrants | {key[:2]: row for key, row in replaced}
+        self.forecasts = export.by("forecasts", *TURN, "market_id", "stage")
+        self.second = export.by("second_quotes", *TURN, "market_id")
+        for place, turn in export.turns.items():
+            self.add_stated(place, turn)
+        for key, fill in export.fills.items():
+            if fill.action == "buy":
+                self.add_bet(key, fill)
+
+    def add_stated(self, place: Key, turn: Row) -> None:
+        """Add what a turn stated on each market; a skip agrees with the price, if that was shown."""
+        export = self.export
+        at = export.rounds[place[:2]].at
+        settings = vars(parsed(self.played_by[place[::2]].settings))
+        if (settings.get("released") or "") > at[:10]:
+            self.early.add(place)
+
+        for item in export.listed[turn.cohort, at]:
+            if not item.shown or turn.status in ("out", "waiting"):  # these saw nothing
+                continue
+            market = item.market_id
+            mid = self.mid_of(place, item)
+            own = None
+            if turn.status in ("played", "partly"):
+                own = self.forecasts.get((*place, market, "final"))
+            belief = ONE // 2 if settings.get("prices") == "hidden" else mid
+            if own is not None:
+                belief = own.probability
+            event = export.pages[market, item.page].event_id
+            row = self.scored(market, belief / ONE, mid, said=int(own is not None), event_id=event)
+            self.rows.setdefault((*place, market, "stated", None), row)
+            price = self.scored(market, mid / ONE, mid, said=1, event_id=event)
+            self.rows.setdefault((*place[:2], PRICE, market, "stated", None), price)
+
+    def mid_of(self, place: Key, item: Row) -> int:
+        """Return the price that a belief is held against: that of when it was in, where it was read."""
+        for seen in (self.second.get((*place, item.market_id)), item):
+            quote = None if seen is None else self.export.quotes.get((item.market_id, seen.quote_hash))
+            if quote is not None and quote.mid is not None:
+                return int(quote.mid)
+        return ONE // 2
+
+    def add_bet(self, key: Key, fill: Row) -> None:
+        """Add what the size of a bet says: its part of the most that could be bet, read in two ways."""
+        levels = self.export.levels[key]
+        confidence = min(fill.wanted / (fill.base * self.export.frozen[fill.cohort].rules.max_bet / ONE), 1.0)
+        paid = sum(level.price * level.shares for level in levels) / total(levels, "shares") / ONE
+        if fill.side == "YES":
+            price = paid
+            beliefs = {"implied": confidence, "anchored": price + confidence * (1 - price)}
+        else:
+            price = 1 - paid
+            beliefs = {"implied": 1 - confidence, "anchored": price * (1 - confidence)}
+        for reading, belief in beliefs.items():
+            row = self.scored(fill.market_id, belief, price=price, side=fill.side)
+            self.rows[*key[:3], fill.market_id, reading, key[3]] = row
+
+    def scored(self, market_id: str, forecast: float, mid: int | None = None, **more: Any) -> Row:
+        """Return a belief with its Brier score, (forecast − outcome)²; only YES and NO are scored."""
+        end = self.export.newest_ends.get((market_id,))
+        row = Row(**more, market_id=market_id, forecast=forecast, mid=mid, outcome="open")
+        row.brier = None
+        row.brier_market = None
+        if end is not None:
+            row.outcome = {ONE: "YES", 0: "NO"}.get(end.payout, "unscored")
+        if end is not None and row.outcome != "unscored":
+            row.brier = (forecast - end.payout / ONE) ** 2
+            if mid is not None:
+                row.brier_market = (mid / ONE - end.payout / ONE) ** 2
+        return row
+
+    def leaderboard(self) -> dict[Key, Values]:
+        """Return the leaderboard of all cohorts, and of each; where nobody plays the price, with its line."""
+        board = {}
+        numbers = list(self.export.frozen)
+        for cohort, cohorts in [(None, numbers), *((number, [number]) for number in numbers)]:
+            kinds = {
+                name: row.kind for (number, name), row in self.export.entrants.items() if number in cohorts
+            }
+            for name in kinds:
+                board[cohort, name] = self.line(name, cohorts)
+            if kinds and "market" not in kinds.values():
+                board[cohort, "market"] = self.line(PRICE, cohorts)
+        return board
+
+    def line(self, agent: str, cohorts: Collection[int]) -> Values:
+        """Return an agent's line on the leaderboard of some cohorts."""
+        export = self.export
+        beliefs = defaultdict[str, list[Row]](list)
+        counted: list[Row] = []
+        for key, row in self.rows.items():
+            if key[0] not in cohorts or key[2] != agent:
+                continue
+            beliefs[key[4]].append(row)
+            if key[4] == "stated" and key[:3] not in self.early:
+                counted.append(row)
+        stated = beliefs["stated"]
+        bets = beliefs["implied"]
+        ended = [row for row in stated if row.brier is not None]
+        done = [row for row in counted if row.brier is not None]
+
+        played = [(cohort, agent) for cohort in cohorts if (cohort, agent) in export.entrants]
+        kind = export.entrants[played[-1]].kind if played else "market"
+        statuses = [turn.status for key, turn in export.turns.items() if key[::2] in played]
+        sold = [key for key, fill in export.fills.items() if fill.action == "sell" and key[:3:2] in played]
+        coverage = total(done, "said") / len(done) if done else None
+        own = mean(by_market(done, "brier"))
+        price = mean(by_market(done, "brier_market"))
+        ranked = (kind == "market" and coverage is not None) or (coverage or 0) >= 0.8
+        cost, cost_per_forecast = self.costs(played, total(stated, "said"))
+        return self.money(played) | {
+            "kind": kind,
+            "cohorts": len(played or cohorts),
+            "turns": len(statuses),
+            "malformed": sum(status in ("malformed", "declined") for status in statuses),
+            "failed": statuses.count("failed"),
+            "late": statuses.count("late"),
+            "bets": len(bets),
+            "sold": len(sold),
+            "resolved": len(done),
+            "early": len(ended) - len(done),
+            "unscored": [row.outcome for row in stated].count("unscored"),
+            "brier_stated": own,
+            "brier_market": price,
+            "brier_implied": mean(row.brier for row in bets),
+            "brier_anchored": mean(row.brier for row in beliefs["anchored"]),
+            "skill": price - own if ranked else None,
+            "skill_ratio": 1 - own / price if price and ranked else None,
+            "shown": len(counted),
+            "answered": total(counted, "said"),
+            "win_rate": mean(float(row.side == row.outcome) for row in bets if row.brier is not None),
+            "cost_usd": cost,
+            "cost_per_forecast": cost_per_forecast,
+            "coverage": coverage,
+            "events": len({row.event_id for row in done}),
+        }
+
+    def costs(self, played: Sequence[Key], said: int) -> tuple[float | None, float | None]:
+        """Return what an agent's calls cost in dollars, in all and a forecast; None where that is unknown."""
+        costs = [call.cost for whose in played for call in self.export.calls[whose]]
+        if None in costs:
+            return None, None
+        cost = sum(costs) / ONE
+        return cost, cost / said if said else None
+
+    def money(self, played: Sequence[Key]) -> Values:
+        """Return what an agent has made in the cohorts that were marked."""
+        marks = self.export.marks
+        marked = [whose for whose in played if marks[whose]]
+        given = sum(self.export.frozen[cohort].bankroll for cohort, _ in marked)
+        profit = sum(marks[whose][-1].cash + marks[whose][-1].value for whose in marked) - given
+        return {
+            "pnl": profit / ONE if marked else None,
+            "return_pct": 100 * profit / given if given else None,
+        }
+
+
+def by_market(rows: Iterable[Row], name: str) -> Iterator[float | None]:
+    """Yield the mean of a score on each market: the markets count, not how often one was asked about."""
+    markets = defaultdict(list)
+    for row in rows:
+        markets[row.market_id].append(getattr(row, name))
+    return map(mean, markets.values())
+
+
+def referee(folder: Path) -> list[str]:
+    """Return what in an export as JSON is not what its facts come to; nothing when all is right."""
+    return Referee(folder).check()
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(referee(Path(sys.argv[1]))) or None)

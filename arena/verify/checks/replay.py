@@ -1,0 +1,371 @@
+"""A cohort played again from what came from outside: snapshots, answers, ends of markets and frozen rules.
+
+Time after time accounts are settled, turns are played (`turns`), what they bought and sold is entered, and
+all is marked at the snapshot's prices, by the functions that play. Every entry and every mark must come out.
+Only when an end was learnt is taken from the ledgers: it is paid no earlier than it was known, and no later
+than at the second look after it was learnt.
+
+Rows stream past in the order of time. What is held is the line-up with its accounts, what one time brought,
+and how the markets ended that somebody held.
+"""
+
+import asyncio
+import heapq
+import json
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_snapshot
+from arena.verify.checks.seals import check_seal
+from arena.verify.checks.turns import PlayedRound
+from arena.verify.differences import Difference, Found
+from arena.verify.reader import RecordReader, Row, compare_in_order, instant
+from markets.hashes import plain_value
+from markets.model import MarketId, Quote, Resolution
+from portfolio.ledger import LedgerError, fold, open_account, settle_resolved
+from portfolio.marks import mark_at
+from portfolio.model import Entry, Holdings
+
+BY_LEDGER = "it follows from the entries before, and from the fact that it names"
+BY_PRICES = "by the ledger and the snapshot"
+SEALS_SNAPSHOT = "it seals the snapshot and each snapshot_item in it"
+UNPAID = "the newest version that was learnt is paid"
+BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
+
+ENTRIES = """SELECT entry.* FROM entry JOIN entrant ON entrant.id = entry.entrant_id
+    WHERE entrant.cohort_id = :cohort"""
+TIMELINE = {
+    "snapshot": "SELECT * FROM snapshot WHERE cohort_id = :cohort AND at > :since ORDER BY at",
+    "snapshot_item": """SELECT item.*, snapshot.at, page.hash AS page, quote.hash AS price,
+        quote.bid, quote.ask, quote.mid, quote.last
+        FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
+        LEFT JOIN market_version AS page ON page.id = item.version_id
+        LEFT JOIN quote ON quote.id = item.quote_id
+        WHERE snapshot.cohort_id = :cohort AND snapshot.at > :since ORDER BY snapshot.at, item.position""",
+    "entry": f"{ENTRIES} AND entry.at > :since ORDER BY entry.at, entry.entrant_id, entry.number",
+    "mark": """SELECT mark.* FROM mark JOIN entrant ON entrant.id = mark.entrant_id
+        WHERE entrant.cohort_id = :cohort AND mark.at > :since ORDER BY mark.at, mark.entrant_id""",
+}
+"""All that a cohort has at a time, by table, each in the order of time."""
+EARLIER = f"{ENTRIES} AND entry.at <= :since ORDER BY entry.entrant_id, entry.number"
+ENDINGS = f"{ENTRIES} AND entry.ref LIKE 'resolution:%' ORDER BY entry.at"
+ENDS = """SELECT * FROM resolution WHERE market_id IN (SELECT entry.market_id FROM entry
+    JOIN entrant ON entrant.id = entry.entrant_id WHERE entrant.cohort_id = :cohort)"""
+VERIFIED = "SELECT * FROM snapshot WHERE cohort_id = :cohort AND id <= :after ORDER BY at"
+
+
+class KnownEnds:
+    """How markets ended, as of when a cohort knew: at the first entry that names a version.
+
+    Of a market of which no version was paid, the end counts from the second look on after it was learnt.
+    """
+
+    def __init__(self, ends: Iterator[Row], first_named: Mapping[tuple[str, str], str]):
+        self.newest: dict[MarketId, Resolution] = {}
+        paid = set(map(itemgetter(0), first_named))
+        self._paid: list[tuple[str, Resolution]] = []
+        self._unpaid: list[tuple[str, Resolution]] = []
+        for row in ends:
+            values = {name: row[name] for name in Resolution.__dataclass_fields__}
+            end = Resolution(**values | {"known_at": instant(row["known_at"])})
+            named_at = first_named.get((row["market_id"], f"resolution:{row['version']}"))
+            if named_at is not None and named_at >= row["known_at"]:
+                self._paid.append((named_at, end))
+            elif row["market_id"] not in paid:
+                self._unpaid.append((max(row["known_at"], row["learnt_at"]), end))
+        for ends_by_time in (self._paid, self._unpaid):
+            ends_by_time.sort(key=itemgetter(0), reverse=True)
+
+    def until(self, at: str, last_look: str) -> Mapping[MarketId, Resolution]:
+        """Return the newest end of each market at a time, by when the cohort had looked before."""
+        for ends_by_time, limit in ((self._paid, at), (self._unpaid, last_look)):
+            while ends_by_time and ends_by_time[-1][0] <= limit:
+                _, end = ends_by_time.pop()
+                before = self.newest.get(end.market_id)
+                if before is None or before.version < end.version:
+                    self.newest[end.market_id] = end
+        return self.newest
+
+
+class CohortReplay:
+    """A cohort while it is played again; entrants and accounts by the ids of their rows."""
+
+    def __init__(
+        self,
+        facts: RecordReader,
+        row: Row,
+        cohort: Cohort,
+        entrants: Mapping[int, Row],
+        rounds: Sequence[Row],
+        replacements: Sequence[Row],
+        runner: asyncio.Runner,
+    ):
+        self.facts = facts
+        self.row = row
+        self.cohort = cohort
+        self.entrants = entrants
+        self.rounds = {round_row["at"]: round_row for round_row in rounds}
+        self.replacements = replacements
+        self.runner = runner
+        prompts = facts.by("hash", "prompt", "SELECT * FROM prompt")
+        self.texts = {key: prompt["text"] for key, prompt in prompts.items()}
+        self.accounts: dict[int, Holdings] = {}
+        self.due: dict[int, list[Entry]] = {}
+        """The entries of each ledger that come out and were not compared yet."""
+        self.ends = self._known_ends()
+        self.looks = BEFORE_ALL, BEFORE_ALL
+        """The times of the last two snapshots."""
+        self.last: str | None = None
+        """That of the last snapshot, but for those in which a correction was paid after the end."""
+        self.seen: set[str] = set()
+        """The decision times that something is there of."""
+
+    def check(self) -> Found:
+        """Play all that was not verified before, and yield what does not come out."""
+        since = BEFORE_ALL
+        given = {"cohort": self.row["id"], "after": self.facts.after("snapshot")}
+        for snapshot in self.facts.rows("snapshot", VERIFIED, **given):
+            self.looks = since, snapshot["at"]
+            since = snapshot["at"]
+
+        yield from self._open_accounts(since)
+        streams = [self._stream(table, query, since) for table, query in TIMELINE.items()]
+        for at, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
+            together = defaultdict[str, list[Row]](list)
+            for _, table, row in group:
+                together[table].append(row)
+            yield from self._check_time(at, together)
+        yield from self._check_end()
+
+    def _known_ends(self) -> KnownEnds:
+        """Return how the markets ended that the cohort held."""
+        first_named: dict[tuple[str, str], str] = {}
+        for entry in self.facts.rows("entry", ENDINGS, cohort=self.row["id"]):
+            first_named.setdefault((entry["market_id"], entry["ref"]), entry["at"])
+        return KnownEnds(self.facts.rows("resolution", ENDS, cohort=self.row["id"]), first_named)
+
+    def _open_accounts(self, since: str) -> Found:
+        """Open the accounts, with the entries of what was verified before as they stand."""
+        entries = defaultdict[int, list[Entry]](list)
+        if since != BEFORE_ALL:
+            for row in self.facts.rows("entry", EARLIER, cohort=self.row["id"], since=since):
+                entries[row["entrant_id"]].append(_entry_of(row))
+            self.ends.until(since, since)
+
+        for entrant_id, entrant in self.entrants.items():
+            self.accounts[entrant_id] = Holdings()
+            self.due[entrant_id] = []
+            try:
+                self.accounts[entrant_id] = fold(entries[entrant_id], sealed=True)
+            except LedgerError as error:
+                yield Difference("entry", entrant.key, "realised", str(error), "a sound ledger", BY_LEDGER)
+            if since == BEFORE_ALL:
+                opening = open_account(self.cohort.bankroll, self.cohort.starts_at)
+                self._post(entrant_id, [opening])
+
+    def _stream(self, table: str, query: str, since: str) -> Iterator[tuple[str, str, Row]]:
+        """Yield the rows of a table that the cohort has, with their times."""
+        for row in self.facts.rows(table, query, cohort=self.row["id"], since=since):
+            yield row["at"], table, row
+
+    def _check_time(self, at: str, together: Mapping[str, list[Row]]) -> Found:
+        """Play what a time brought: ends are paid, a round is played, and all is marked."""
+        before = self.accounts.copy()
+        ends = self.ends.until(at, self.looks[1])
+        for entrant_id, account in before.items():
+            self._post(entrant_id, settle_resolved(ends, account, instant(at)))
+
+        round_row = self.rounds.get(at)
+        statuses: Mapping[int, str] = {}
+        if round_row is not None:
+            statuses = yield from self._play(round_row)
+        yield from self._check_entries(together["entry"], before)
+
+        for snapshot in together["snapshot"]:
+            yield from self._check_snapshot(snapshot, together["snapshot_item"])
+        yield from self._check_marks(at, together)
+        if round_row is not None:
+            yield from self._check_done(round_row, statuses, len(together["mark"]))
+
+    def _post(self, entrant_id: int, entries: Sequence[Entry]) -> None:
+        """Add entries that come out to a ledger and its account."""
+        if entries:
+            self.due[entrant_id] += entries
+            self.accounts[entrant_id] = fold(entries, self.accounts[entrant_id], sealed=True)
+
+    def _play(self, round_row: Row) -> Generator[Difference, None, Mapping[int, str]]:
+        """Play a round; return how its turns ended, by entrant."""
+        connection = self.facts.connection
+        names = list(map(itemgetter("name"), self.entrants.values()))
+        try:
+            taken = read_snapshot(connection, self.row["id"], instant(round_row["at"]))
+            if taken is None:
+                raise LookupError("its snapshot is missing")
+            played = PlayedRound(
+                self.facts,
+                self.cohort,
+                round_row,
+                taken[1],
+                self._agents(round_row["number"]),
+                self.accounts.copy(),
+                calls=read_calls(connection, round_row["id"], list(self.entrants)),
+                stated=read_final_forecasts(connection, round_row["id"], names),
+                texts=self.texts,
+                runner=self.runner,
+            )
+        except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
+            fault = f"{type(error).__name__}: {error}"[:200]
+            yield round_row.differs("snapshot_id", "what can be played again", fault)
+            return {}
+
+        yield from played.check()
+        for entrant_id, entries in played.entries.items():
+            self._post(entrant_id, entries)
+        return played.statuses
+
+    def _agents(self, number: int) -> dict[int, Entrant]:
+        """Return the agents as they play a round: as they were frozen, or by what they took since."""
+        by_position = {entrant.position: entrant for entrant in self.cohort.entrants}
+        agents = {}
+        for entrant_id, row in self.entrants.items():
+            if row["position"] in by_position:
+                agents[entrant_id] = by_position[row["position"]]
+
+        for row in self.replacements:
+            agent = agents.get(row["entrant_id"])
+            if agent is not None and row["round"] <= number:
+                settings = json.loads(row["settings"])
+                prompts = json.loads(row["prompts"])
+                taken = replace(agent, since=row["round"], settings=settings, prompts=prompts)
+                agents[row["entrant_id"]] = taken
+        return agents
+
+    def _check_entries(self, rows: Sequence[Row], before: Mapping[int, Holdings]) -> Found:
+        """Compare the entries of a time with those that come out, and go on from what is stored."""
+        stored = defaultdict[int, list[Row]](list)
+        for row in rows:
+            stored[row["entrant_id"]].append(row)
+
+        for entrant_id in self.entrants:
+            own = stored.get(entrant_id, [])
+            if not own and not self.due[entrant_id]:
+                continue
+            differences = [*self._compare_entries(entrant_id, own)]
+            yield from differences
+            if differences:
+                # Go on from what is stored, if a ledger can hold it: so one difference stays one.
+                with suppress(LedgerError):
+                    self.accounts[entrant_id] = fold(map(_entry_of, own), before[entrant_id], sealed=True)
+
+    def _compare_entries(self, entrant_id: int, rows: Sequence[Row]) -> Found:
+        """Yield the entries of a ledger that are not those that are due."""
+        expected = map(plain_value, self.due[entrant_id])
+        self.due[entrant_id] = []
+        key = f"entry: {self.entrants[entrant_id].key}, entry"
+        yield from compare_in_order(rows, expected, key, "kind", BY_LEDGER)
+
+    def _check_snapshot(self, snapshot: Row, items: Sequence[Row]) -> Found:
+        """Check what seals a snapshot, and remember when it was."""
+        sealed = list(map(itemgetter("market_id", "page", "price", "quoted_at", "shown"), items))
+        content = snapshot.without("id", "cohort_id", "catalogue", "hash")
+        content |= {"cohort": self.row["number"], "items": sealed}
+        yield from check_seal(snapshot, content, SEALS_SNAPSHOT)
+
+        at = snapshot["at"]
+        self.looks = self.looks[1], at
+        if self.cohort.calendar.number_at(instant(at)) is not None:
+            self.seen.add(at)
+        ended_at = self.row["ended_at"]
+        if items or ended_at is None or at <= ended_at:
+            self.last = at  # what comes after the end and lists nothing is a correction
+
+    def _check_marks(self, at: str, together: Mapping[str, list[Row]]) -> Found:
+        """Compare the marks of a time with what the accounts are worth at the snapshot's prices."""
+        marks = together["mark"]
+        snapshot = next(iter(together["snapshot"]), None)
+        if snapshot is None:
+            for row in marks:
+                yield row.differs("at", "that of a snapshot", BY_PRICES)
+        if not marks or snapshot is None:
+            return
+
+        quotes = self._quotes(together["snapshot_item"])
+        oldest = self.cohort.rules.quote_age
+        taken_at = instant(snapshot["taken_at"])
+        expected = mark_at(self.accounts, instant(at), quotes, oldest, taken_at)
+        for row in marks:
+            mark = plain_value(expected.pop(row["entrant_id"], None))
+            if mark is not None:
+                yield from row.compare(mark | {"snapshot_id": snapshot["id"]}, BY_PRICES)
+        for entrant_id in expected:
+            key = f"{snapshot.key}, {self.entrants[entrant_id]['name']}"
+            yield Difference("mark", key, "entrant_id", None, "a mark", "all of a cohort are marked")
+
+    def _quotes(self, items: Sequence[Row]) -> dict[MarketId, Quote | None]:
+        """Return the prices of what somebody holds; of a market that is listed twice, the first."""
+        held = set[MarketId]()
+        for account in self.accounts.values():
+            held.update(map(itemgetter(0), account.lots))
+        quotes: dict[MarketId, Quote | None] = {}
+        for item in reversed(items):
+            market = MarketId(item["market_id"])
+            if market not in held:
+                continue
+            quotes[market] = None
+            if item["price"] is not None:
+                prices = (item["bid"], item["ask"], item["mid"], item["last"])
+                quotes[market] = Quote(market, instant(item["quoted_at"]), *prices)
+        return quotes
+
+    def _check_done(self, round_row: Row, statuses: Mapping[int, str], marks: int) -> Found:
+        """Check that a round is done once everything is there, and not before."""
+        silent = len(self.entrants.keys() - statuses.keys())
+        unmarked = len(self.entrants) - marks
+        if round_row["done"] and (silent or unmarked):
+            yield round_row.differs("done", 0, f"{silent} turns and {unmarked} marks are missing")
+        elif not round_row["done"] and not unmarked and "failed" not in statuses.values():
+            yield round_row.differs("done", 1, "every mark is in, and no turn can be tried again")
+
+    def _check_end(self) -> Found:
+        """Check what is there once all was played: the end of the cohort, open lots, and corrections."""
+        for entrant_id in self.entrants:
+            yield from self._compare_entries(entrant_id, [])
+
+        ended_at = self.row["ended_at"]
+        if ended_at is not None and (self.last is not None or not self.facts.verified.number):
+            yield from self.row.compare({"ended_at": self.last}, "it ends with its last snapshot")
+        for entrant_id, account in self.accounts.items():
+            for (market, side), lot in account.lots.items() if ended_at is not None else ():
+                key = f"{self.entrants[entrant_id].key}, {market} {side}"
+                yield Difference("entry", key, "held", lot.shares, 0, "its cohort is over")
+        yield from self._check_corrections()
+
+    def _check_corrections(self) -> Found:
+        """Yield lots that are settled by a version which a newer one had replaced when they were settled.
+
+        A cohort that is over is settled whenever an end is learnt. Of one at a live venue it is the look
+        before the last that counts: another cohort's round may be kept under an earlier time than its own.
+        """
+        is_over = self.row["ended_at"] is not None
+        until = self.looks[0 if self.cohort.stamp == "live" else 1]
+        newest: dict[str, int] = {}
+        for row in self.facts.rows("resolution", ENDS, cohort=self.row["id"]):
+            if is_over or row["learnt_at"] <= until:
+                newest[row["market_id"]] = max(row["version"], newest.get(row["market_id"], 0))
+
+        for entrant_id, account in self.accounts.items():
+            for (market, side), paid in account.settled.items():
+                if paid.version < newest.get(market, 0):
+                    key = f"{self.entrants[entrant_id].key}, {market} {side}"
+                    expected = f"resolution:{newest[market]}"
+                    yield Difference("entry", key, "ref", f"resolution:{paid.version}", expected, UNPAID)
+
+
+def _entry_of(row: Row) -> Entry:
+    values = {name: row[name] for name in Entry.__dataclass_fields__}
+    return Entry(**values | {"at": instant(row["at"])})

@@ -1,0 +1,149 @@
+"""Rows that are sealed by themselves, taken again: the hash stands beside all that it is taken over.
+
+A hash is the SHA-256 of a JSON text: keys sorted, no white space, instants as UTC text with microseconds. It
+is taken over
+
+- prompt: the text; cohort: the frozen text;
+- market_version: what the page said, and the market's id; a story, slugs and tags only where there are any;
+- quote: market, prices, volume and both sides of the book, but not the time; other figures where known;
+- snapshot: cohort number, its time and when it was looked at, and per place the market, the hashes of
+  its page and its quote, when the quote was true, and whether the market was on offer;
+- resolution, article, prune and benchmark file: all columns but the id;
+- gathering: cohort, round, its counts, and of each piece of evidence the market, the article's hash and when
+  it was fetched;
+- sync: venue, stamp, number, time, how many markets had a price, the hash of those prices, the hash of the
+  sync before, and its sightings;
+- call: cohort, round, agent, and all columns but ids (in earlier versions not `made_at`), and those of
+  thinking, citations, host, status, reasoning and cached tokens that say nothing; its `prompt_hash`: messages
+  and seed;
+- turn: cohort, round, agent, status as `verdict`, note, cash, orders as `wishes`, the forecasts and the
+  rejections, repairs if there are any, where there are second quotes, of each the market, the hash of the
+  quote, when it was true and when it was read, and where the frozen settings were replaced, the hash of the
+  text of those that it was played by;
+- attempt: cohort, round, agent and all columns but ids; tool result: cohort, round and all columns but ids;
+  replacement: cohort, agent and all columns but ids;
+- fill: all columns but ids, and its levels; entry: all but ids, the hash before it included.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from arena.record.schema.fields import added_columns
+from arena.record.schema.turn import CallRow
+from arena.record.write.calls import prompt_hash
+from arena.record.write.tools import request_key
+from arena.verify.differences import Found
+from arena.verify.reader import RecordReader, Row
+from markets.hashes import ADDED_TO_PAGES, FIGURES, digest, plain_digest
+
+SEALS_ROW = "it seals what the row says"
+ADDED_TO_CALLS = added_columns(CallRow)
+"""Columns that a call's hash covers only where they say something: earlier versions don't have them."""
+UNSEALED_OF_PRICE = ("id", "at", "book", "hash")
+AS_PAIRS = json.JSONDecoder(object_pairs_hook=tuple)
+"""Reads an object as its pairs, so that a key that is there twice is seen; made once, for every price."""
+
+
+def seal_of(content: Any) -> str:
+    """Return the hash of what a row says; an empty text where it can't be written as JSON."""
+    try:
+        return plain_digest(content)
+    except TypeError:  # an integer beyond 64 bits, or half a pair of surrogates
+        pass
+    try:
+        return digest(content)
+    except ValueError:
+        return ""
+
+
+def json_in(text: str) -> Any:
+    """Return the value behind a JSON text; None when it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def objects_in(text: str) -> list[dict[str, Any]]:
+    """Return the objects of the list behind a JSON text; what else is there, its hash tells."""
+    listed = json_in(text)
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+
+
+def check_seal(row: Row, content: Any, why: str = SEALS_ROW) -> Found:
+    """Yield the difference where a row's hash is not that of what it seals."""
+    seal = seal_of(content)
+    if row["hash"] != seal:
+        yield row.differs("hash", seal, why)
+
+
+def check_seals(facts: RecordReader) -> Found:
+    """Yield the rows whose hash is not that of what they say."""
+    for row in facts.new("prompt"):
+        yield from check_seal(row, row["text"])
+    for row in facts.new("cohort"):
+        yield from check_seal(row, row["frozen"])
+    for table in ("resolution", "article", "prune", "benchmark_file"):
+        for row in facts.new(table):
+            yield from check_seal(row, row.without("id", "hash"))
+
+    for row in facts.new("market_version"):
+        silent = [name for name in ADDED_TO_PAGES if not row[name]]  # pages of earlier versions have none
+        content = row.without("id", "market_id", "version", "at", "hash", *silent)
+        yield from check_seal(row, content | {"id": row["market_id"]})
+
+
+def check_prices(facts: RecordReader) -> Found:
+    """Yield the prices whose hash is not theirs."""
+    for row in facts.new("quote"):
+        content = dict(row)
+        for name in UNSEALED_OF_PRICE:
+            del content[name]
+        for name in FIGURES:
+            if row[name] is None:
+                del content[name]
+        content |= _book(row["book"])
+        yield from check_seal(row, content)
+
+
+def _book(text: str) -> dict[str, Any]:
+    """Return both sides of a book as a hash has them; whatever else the text says, so that it can't fit."""
+    try:
+        pairs = AS_PAIRS.decode(text)
+        book = dict(pairs)
+        sides = {"bids": _levels(book["bids"]), "asks": _levels(book["asks"])}
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return {"book": text}
+    return sides if isinstance(pairs, tuple) and len(pairs) == len(sides) else {"book": text}
+
+
+def _levels(side: Sequence[tuple[int, int]]) -> list[dict[str, int]]:
+    return [{"price": price, "shares": shares} for price, shares in side]
+
+
+def check_calls(facts: RecordReader) -> Found:
+    """Yield the calls, failures and tools' results that are not as they were sealed."""
+    for row in facts.new("call"):
+        silent = [name for name, value in ADDED_TO_CALLS.items() if row[name] == value]
+        content = row.without("id", "round_id", "entrant_id", "hash", *silent) | facts.place(row)
+        earlier = content.copy()
+        del earlier["made_at"]
+        if row["hash"] != seal_of(earlier):
+            yield from check_seal(row, content, "it seals what was asked and answered, and when")
+        question = {"prompt_hash": prompt_hash(row["messages"], row["seed"])}
+        yield from row.compare(question, "it is the hash of messages and seed")
+
+    for row in facts.new("attempt"):
+        yield from check_seal(row, row.without("id", "round_id", "entrant_id", "hash") | facts.place(row))
+    for row in facts.new("replacement"):
+        cohort = facts.value_of("entrant", row["entrant_id"], "cohort_id")
+        place = {"cohort": facts.value_of("cohort", cohort, "number")}
+        place["agent"] = facts.value_of("entrant", row["entrant_id"], "name")
+        yield from check_seal(row, row.without("id", "entrant_id", "hash") | place)
+    for row in facts.new("tool_result"):
+        content = row.without("id", "round_id", "hash") | facts.place(row)
+        del content["entrant"]
+        yield from check_seal(row, content, "it seals what was told")
+        key = request_key(row["agent"], row["tool"], row["request"])
+        yield from row.compare({"key": key}, "it is that of its request")
