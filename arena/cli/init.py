@@ -326,8 +326,8 @@ def next_steps(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"  cd {quote(data['folder'])}"
     if data["missing"]:
         yield f"  cp .env.example .env   # and fill in {', '.join(data['missing'])}"
-    yield f"  {arena} check            # who would play, and what it would cost"
+    yield f"  {arena} check            # who plays, at what cost"
     if data["venue"] == "simulator":
         yield f"  {arena} run --round      # the next round"
     else:
-        yield f"  {arena} run              # plays, settles and backs up on schedule"
+        yield f"  {arena} run              # plays on schedule"

@@ -134,12 +134,13 @@ def status(
 
     Example: arena status
 
-        Today: nothing to do, the season is finished
+        Today: nothing to do
 
         Health: ok
         …
-        rounds       20 of 20 due are finished
-        turns        200 played
+        last round   2026-03-01 00:00 UTC, 3 of cohort 1: 10 played
+        rounds       9 of 9 due are finished
+        turns        90 played
 
     Next: arena status --incidents
     """

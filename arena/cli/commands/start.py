@@ -275,13 +275,13 @@ def check(
     Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
     only part could.
 
-    Example: arena check --config my-arena/config.yaml
+    Example: arena check
 
-        my-arena/config.yaml is valid.
+        config.yaml is valid.
         …
-        agent     kind      model or of   $ a month          $ a round
-        sharp     llm       demo/sharp    0.30 (0.30–8.95)   0.014 (0.014–0.41)
-        hasty     llm       demo/hasty    0.30 (0.30–8.95)   0.014 (0.014–0.41)
+        agent         kind      model or of  $ a month          $ a round
+        sharp         llm       demo/sharp   0.29 (0.24–4.59)   0.066 (0.056–1.06)
+        kelly         kelly     sharp        –                  –
         …
 
     Next: arena run --round plays the next round, arena demo a whole season.
