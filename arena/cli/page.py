@@ -76,8 +76,8 @@ def line_width() -> int | None:
 
 
 def print_page(page: Page) -> None:
-    """Print a page, in lines that fit the terminal."""
-    for line in page_lines(page, line_width()):
+    """Print a page, in lines that fit the terminal; nothing is printed if a part of it can't be made."""
+    for line in [*page_lines(page, line_width())]:
         print(line)
 
 

@@ -50,7 +50,7 @@ def board(
         return
 
     if sum(map(bool, views.values())) > 1:
-        words = f"{', '.join(views)} can't be combined"
+        words = "--by, --provisional and --metaculus can't be combined"
         raise ArenaError("two_views", words, "use one at a time", status=64)
     with chosen.reading() as connection:
         data, page = read_view(connection, cohort, by, provisional, metaculus)

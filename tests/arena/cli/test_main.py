@@ -124,8 +124,8 @@ def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tm
     ("words", "message"),
     [
         (("board", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
-        (("leaderbord",), "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
-        (("duel", "sharp"), "Missing argument 'B'."),
+        (("statsu",), "No such command 'statsu'. Did you mean 'status'?"),
+        (("board", "sharp"), "sharp has to be compared with another agent"),
         (("board", "--columns", "skull"), "there is no column 'skull'; did you mean skill?"),
         (
             ("board", "--by", "price", "--provisional"),
