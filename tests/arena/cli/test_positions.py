@@ -97,7 +97,7 @@ def test_a_refund_realises_nothing_and_the_sides_of_a_market_are_two_lots(weeks:
 def test_the_totals_are_the_leaderboards_whatever_a_line_is_about(week: int, weeks: Weeks) -> None:
     record = weeks(week)
     for cohort in ("1",) if week == 1 else ("1", "2"):
-        board = said(record, "--cohort", cohort, command="leaderboard")["leaderboard"]
+        board = said(record, "--cohort", cohort, command="board")["leaderboard"]
         profits = {row["agent"]: row["pnl"] for row in board if row["kind"] != "market"}
         by_agent = said(record, "--cohort", cohort, "--by", "agent")["positions"]
         assert {row["agent"]: row["pnl"] for row in by_agent} == profits
