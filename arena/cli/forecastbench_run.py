@@ -75,8 +75,13 @@ def read_questions(
     stored = record.read(newest_files, "questions", None if due is None else [due])
     if stored and source is None and stored[-1].due >= (due or f"{at:%Y-%m-%d}"):
         return stored[-1], False
-    with progress("Reading the question set"):
-        return fetch_questions(record, FileSource(source or PUBLISHED), due, at)
+    try:
+        with progress("Reading the question set"):
+            return fetch_questions(record, FileSource(source or PUBLISHED), due, at)
+    except ArenaError as error:
+        if stored and source is None:
+            error.hint += f", or go on with the stored round: --due {stored[-1].due}"
+        raise
 
 
 def set_data(file: BenchmarkFile, is_new: bool) -> dict[str, Any]:

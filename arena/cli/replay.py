@@ -16,6 +16,7 @@ from arena.cli.demo import outcome
 from arena.cli.demo import say as say_season
 from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, minute, prints_aside, program, progress, run_async, shortened
+from arena.cli.page import Page
 from arena.cli.table import TableChoice
 from arena.clock import timer
 from arena.config import Config
@@ -199,15 +200,15 @@ def _alone(alone: bool) -> None:
     print(words, file=sys.stderr)
 
 
-def say(found: dict[str, Any], choice: TableChoice) -> None:
-    """The same as after a demo, and how good the prices were."""
-    say_season(found, choice)
+def say(found: dict[str, Any], choice: TableChoice) -> Page:
+    """Yield the same as after a demo, and how good the prices were."""
+    yield from say_season(found, choice)
     if not found["new_turns"]:
-        print("It was already complete; nothing was played again.")
+        yield "It was already complete; nothing was played again."
     held = found["open"]
     stale = f"{held['stale']:,} of them without a fresh price"
-    print(f"Still open at the end: {held['positions']:,} positions, {stale}.")
+    yield f"Still open at the end: {held['positions']:,} positions, {stale}."
     if found["brier_market"] is not None:
         markets = f"{found['brier_market_markets']:,} markets"
-        print(f"The prices' own Brier, eight days ahead: {found['brier_market']:.4f} over {markets}.")
-    print(f"\n{NOTICE}\nNext: {program()} leaderboard --database {found['database']}")
+        yield f"The prices' own Brier, eight days ahead: {found['brier_market']:.4f} over {markets}."
+    yield f"\n{NOTICE}\nNext: {program()} board --database {found['database']}"
