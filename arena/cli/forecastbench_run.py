@@ -13,8 +13,8 @@ from typing import Any
 import typer
 
 from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
-from arena.cli.output import attributes, exact, plain, progress, typed
-from arena.cli.page import Page
+from arena.cli.output import attributes, exact, plain, prints_aside, progress, typed
+from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import Clock
 from arena.config import Config
@@ -75,8 +75,13 @@ def read_questions(
     stored = record.read(newest_files, "questions", None if due is None else [due])
     if stored and source is None and stored[-1].due >= (due or f"{at:%Y-%m-%d}"):
         return stored[-1], False
-    with progress("Reading the question set"):
-        return fetch_questions(record, FileSource(source or PUBLISHED), due, at)
+    try:
+        with progress("Reading the question set"):
+            return fetch_questions(record, FileSource(source or PUBLISHED), due, at)
+    except ArenaError as error:
+        if stored and source is None:
+            error.hint += f", or go on with the stored round: --due {stored[-1].due}"
+        raise
 
 
 def set_data(file: BenchmarkFile, is_new: bool) -> dict[str, Any]:
@@ -233,7 +238,8 @@ def confirm(cost: Data, planned: PlannedAnswers, yes: bool, as_json: bool) -> No
         hint = "--yes asks, --dry only shows the cost"
         raise ArenaError("not_confirmed", f"nothing was asked: {words}", hint)
 
-    print(words, file=sys.stderr)
+    with prints_aside():
+        print_page([words])
     if not yes and not typer.confirm("Ask them?", True, err=True):
         raise ArenaError("stopped", "nothing was asked", "--dry shows what it would cost")
 

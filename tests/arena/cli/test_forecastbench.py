@@ -507,6 +507,11 @@ def test_a_set_is_read_where_it_is_published_only_while_the_record_has_none_that
     assert sets("--due", "2026-03-01", asked=0) == SET, "a round that is over can be named"
     assert sets(asked=2) == SET, "a newer one may be out"
     assert sets(newest="2026-03-15-llm.json", asked=2) == "2026-03-15-llm.json"
+    (tmp_path / "clock").write_text("2026-04-01T12:00Z\n")
+    with serving(Published({})) as server:
+        monkeypatch.setattr("arena.cli.forecastbench_run.PUBLISHED", f"{server.url}/datasets")
+        done = run(*given)
+    assert (done.exit_code, "go on with the stored round: --due 2026-03-15" in done.stderr) == (1, True)
 
 
 BADLY = [

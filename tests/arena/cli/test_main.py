@@ -197,7 +197,8 @@ def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tm
     ("words", "message"),
     [
         (("board", "--cohort", "x"), "Invalid value for '--cohort': expected a whole number"),
-        (("statis",), "No such command 'statis'. Did you mean 'status'?"),
+        (("statsu",), "No such command 'statsu'. Did you mean 'status'?"),
+        (("board", "sharp"), "sharp has to be compared with another agent"),
         (("board", "--columns", "skull"), "there is no column 'skull'; did you mean skill?"),
         (
             ("board", "--by", "price", "--provisional"),
