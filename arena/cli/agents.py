@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.model import model_settings
 from agents.model_table.cost import price_for
-from arena.cli.cohort_diff import PLANNED, by_rounds, moved_data, versions_data
+from arena.cli.cohort_diff import PLANNED, by_rounds, kinds_of, moved_data, versions_data
 from arena.cli.options import Options
 from arena.cli.output import (
     attributes,
@@ -26,7 +26,7 @@ from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setting_text, setup_differences
 from arena.cohorts.freeze import freeze_cohort
-from arena.config import Config
+from arena.config import AgentConfig, Config
 from arena.errors import ArenaError
 from arena.record.model.model_version import change_flag, change_sentence
 from arena.record.queries.progress import read_waiting_agents
@@ -84,14 +84,14 @@ def list_agents(chosen: Options) -> None:
 def read_agents(chosen: Options) -> dict[str, Any]:
     """Return every agent of the config and of the record, for JSON."""
     with chosen.planned() as (config, connection):
-        played = agent_summaries(connection, config.extensions("kinds") if config else ())
+        played = agent_summaries(connection, kinds_of(config))
         waits = read_waiting_agents(connection)
     waiting: dict[str, str] = {}
     for words in waits.values():
         waiting |= words
 
     planned: list[dict[str, Any]] = []
-    for agent in config.agents if config else ():
+    for agent in _planned_agents(config):
         model = model_settings(agent.settings)
         price = price_for(model) if model else None
         settings = agent.settings.model_dump(mode="json")
@@ -104,6 +104,11 @@ def read_agents(chosen: Options) -> dict[str, Any]:
         for name, summary in played.items()
     ]
     return {"agents": planned, "gone": gone}
+
+
+def _planned_agents(config: Config | None) -> Sequence[AgentConfig]:
+    """Return the agents of the config; none without one."""
+    return config.agents if config else ()
 
 
 def _agent_data(
@@ -146,10 +151,10 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
     `by` splits skill and calibration. Raises `ArenaError` where neither config nor record has the agent.
     """
     with chosen.planned() as (config, connection):
-        details = agent_details(connection, name, config.extensions("kinds") if config else ())
+        details = agent_details(connection, name, kinds_of(config))
         cohorts = cohorts_data(details, config, name)
         if not cohorts:
-            known = [agent.name for agent in config.agents] if config else []
+            known = [agent.name for agent in _planned_agents(config)]
             names = dict.fromkeys([*known, *agent_summaries(connection)])
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
@@ -171,7 +176,7 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
 
 def _server_now(config: Config | None, name: str) -> str:
     """Return the address of the server that an agent's model is asked at; nothing for a known provider."""
-    for agent in config.agents if config else ():
+    for agent in _planned_agents(config):
         model = model_settings(agent.settings)
         if agent.name == name and model and model.base_url:
             return without_password(model.base_url)
@@ -196,9 +201,8 @@ def cohorts_data(details: AgentDetails | None, config: Config | None, name: str)
     if config is not None:
         cohort, _ = freeze_cohort(config, 1, now())
         about = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
-        kinds = config.extensions("kinds")
         planned = [entrant for entrant in cohort.entrants if entrant.name == name]
-        stays += [(about, agent_setup(cohort, entrant, kinds)) for entrant in planned]
+        stays += [(about, agent_setup(cohort, entrant, kinds_of(config))) for entrant in planned]
 
     cohorts: list[dict[str, Any]] = []
     before: AgentSetup | None = None
@@ -331,9 +335,13 @@ def profile_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
     if gain is None or gain["skill"] is None:
         yield "Scores: none of its markets has resolved yet.\n"
     else:
-        span = f", 95% from {gain['low']:+.4f} to {gain['high']:+.4f}" if gain["low"] is not None else ""
-        why = f" ({gain['reason']})" if gain["reason"] else ""
-        yield f"Skill over the market: {gain['skill']:+.4f}{span}, {gain['events']:,} events{why}"
+        words = f"Skill over the market: {gain['skill']:+.4f}"
+        if gain["low"] is not None:
+            words += f", 95% from {gain['low']:+.4f} to {gain['high']:+.4f}"
+        words += f", {gain['events']:,} events"
+        if gain["reason"]:
+            words += f" ({gain['reason']})"
+        yield words
 
         parts = data["calibration"]["parts"]
         chance = data["calibration"]["null"]
@@ -397,16 +405,8 @@ def _dollars(value: float | None) -> str:
 
 def agent_page(data: Mapping[str, Any], server: str, choice: TableChoice) -> Iterator[Block]:
     """Yield an agent's settings and their changes, its scores, turns and calls, and its model's names."""
-    cohorts = data["cohorts"]
-    newest = cohorts[-1]
-    yield f"{data['name']}, {newest['kind']}, as of {_cohort_name(newest)}"
-    for key, value in newest["settings"].items():
-        if value not in (None, {}, []):
-            where = f" ({server})" if key == "base_url" and server else ""
-            yield f"  {key}: {plain(setting_text(value) + where)}"
-    yield ""
-
-    for stay in cohorts:
+    yield from _settings_lines(data["name"], data["cohorts"][-1], server)
+    for stay in data["cohorts"]:
         yield from _stay_lines(stay)
     play = typed(f"show turn {data['name']} --play")
     record = data["record"]
@@ -426,6 +426,18 @@ def agent_page(data: Mapping[str, Any], server: str, choice: TableChoice) -> Ite
     yield f"Next: {play}"
 
 
+def _settings_lines(name: str, newest: Mapping[str, Any], server: str) -> Iterator[str]:
+    """Yield how an agent is set up in its newest cohort, a setting a line."""
+    yield f"{name}, {newest['kind']}, as of {_cohort_name(newest)}"
+    for key, value in newest["settings"].items():
+        if value not in (None, {}, []):
+            words = setting_text(value)
+            if key == "base_url" and server:
+                words += f" ({server})"
+            yield f"  {key}: {plain(words)}"
+    yield ""
+
+
 def _cohort_name(stay: Mapping[str, Any]) -> str:
     """Return what a cohort is called, or the next one."""
     return f"cohort {stay['cohort']}" if stay["starts_at"] else "the next cohort"
@@ -433,9 +445,10 @@ def _cohort_name(stay: Mapping[str, Any]) -> str:
 
 def _stay_lines(stay: Mapping[str, Any]) -> Iterator[str]:
     """Yield how an agent's turns in a cohort ended, by which code, and what was changed before it."""
-    turns = ", ".join(f"{count:,} {status}" for status, count in stay["statuses"].items())
-    start = f", from {minute(stay['starts_at'])}" if stay["starts_at"] else ""
-    yield f"{_cohort_name(stay)}{start}: {f'turns: {turns}' if turns else 'no turns yet'}"
+    words = _cohort_name(stay)
+    if stay["starts_at"]:
+        words += f", from {minute(stay['starts_at'])}"
+    yield f"{words}: turns: {_counts_text(stay['statuses'], ' ') or 'none yet'}"
     if stay["code_versions"]:
         yield f"  code: {plain(by_rounds(stay['code_versions']))}"
     for key, change in stay["changed"].items():

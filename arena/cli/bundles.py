@@ -56,11 +56,13 @@ def check_page(data: Mapping[str, Any]) -> Iterator[Block]:
 
     if data["warnings"]:
         yield Table(MISTAKES, data["warnings"], "Times that can't be right")
-    days = f", from {data['first']:%Y-%m-%d} to {data['last']:%Y-%m-%d}" if data["last"] else ""
-    yield (
+    words = (
         f"{folder} is valid: {data['markets']:,} markets in {data['events']:,} events, "
-        f"{data['prices']:,} prices, {data['books']:,} books, {data['resolutions']:,} resolutions{days}."
+        f"{data['prices']:,} prices, {data['books']:,} books, {data['resolutions']:,} resolutions"
     )
+    if data["last"]:
+        words += f", from {data['first']:%Y-%m-%d} to {data['last']:%Y-%m-%d}"
+    yield f"{words}."
     yield f"Next: {program()} study replay {folder}"
 
 
@@ -154,13 +156,12 @@ def past_of(chosen: Options, venue: str, quarantined: list[QuarantinedRecord]) -
 
 def past_page(data: Mapping[str, Any]) -> Iterator[str]:
     """Yield how much of a venue's past is in a bundle, what was asked for it, and what was left out."""
-    whole = " It was already complete; nothing was requested." if data["whole_before"] else ""
     counts = f"{data['prices']:,} prices, {data['resolutions']:,} resolutions"
-    yield f"{data['bundle']}: {count_text(data['markets'], 'market')}, {counts}.{whole}"
-
-    if not data["whole_before"]:
-        kept = f", {data['answers_on_disk']:,} were on disk" if data["answers_on_disk"] else ""
-        yield f"  {count_text(data['asked'], 'request')}{kept}"
+    yield f"{data['bundle']}: {count_text(data['markets'], 'market')}, {counts}."
+    if data["whole_before"]:
+        yield "  It was already complete; nothing was requested."
+    else:
+        yield f"  {count_text(data['asked'], 'request')}, {data['answers_on_disk']:,} were on disk"
     if data["left_out"]:
         reasons = ", ".join(f"{count:,} {why}" for why, count in sorted(data["left_out"].items()))
         yield f"  left out: {reasons}"

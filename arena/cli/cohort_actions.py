@@ -10,7 +10,7 @@ import typer
 from arena.cli.check_next import next_step
 from arena.cli.cohort_diff import numbered
 from arena.cli.cohorts import overviews
-from arena.cli.options import Options, instant
+from arena.cli.options import Options, given_instant
 from arena.cli.output import attributes, minute, prints_aside, typed
 from arena.clock import now
 from arena.cohorts.freeze import plan_of, stamp_of
@@ -26,7 +26,7 @@ from arena.rounds.season import begin_cohort, check_manual_start, manual_start_t
 
 def start(chosen: Options, at: str | None, baselines: bool) -> None:
     """Start a cohort from the config, at a time or as soon as can be, and answer with its settings."""
-    wanted = None if at is None else instant(at)
+    wanted = given_instant(at)
     with prints_aside():
         config = chosen.load_to_play(os.environ, beside=True)
         cohort = begin(config, wanted, baselines)
@@ -39,10 +39,11 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
 
 def start_page(cohort: Cohort, following: str) -> Iterator[str]:
     """Yield when a cohort starts, who plays in it, and what comes next."""
-    whose = "" if cohort.by_hand else " (as scheduled)"
     names = ", ".join(entrant.name for entrant in cohort.entrants)
-    start_at = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC{whose}"
-    yield f"{start_at}: {count_text(cohort.rounds, 'round')}; agents {names}"
+    words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC"
+    if not cohort.by_hand:
+        words += " (as scheduled)"
+    yield f"{words}: {count_text(cohort.rounds, 'round')}; agents {names}"
     yield f"Next: {following}"
 
 

@@ -13,6 +13,7 @@ from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts, select_cohorts
 from arena.record.schema.database import Connection
+from markets.registry import ExtensionFolder
 
 PLANNED, NEXT = "next", "the next cohort"
 """How the cohort is called that the config would start, on the command line and in words."""
@@ -34,16 +35,23 @@ def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
     with prints_aside(), chosen.planned(extensions=plans) as (config, connection):
         first, first_texts = side(connection, config, before)
         second, second_texts = side(connection, config, after)
-        changes = cohort_changes(first, second, config.extensions("kinds") if config is not None else ())
+        changes = cohort_changes(first, second, kinds_of(config))
 
     edits: dict[str, Sequence[str]] = {}
     for name in changes.edited if texts else ():
         old = first_texts.get(first.prompts[name], "")
         edits[name] = text_diff(name, old, second_texts.get(second.prompts[name], ""))
 
-    data = {"before": before, "after": after} | diff_data(changes) | ({"texts": edits} if texts else {})
+    data = {"before": before, "after": after} | diff_data(changes)
+    if texts:
+        data["texts"] = edits
     names = [NEXT if which == PLANNED else f"cohort {which}" for which in (before, after)]
     chosen.answer(data, diff_page, changes, edits, *names)
+
+
+def kinds_of(config: Config | None) -> Sequence[ExtensionFolder]:
+    """Return where the config's own kinds of agents are; nowhere without a config."""
+    return config.extensions("kinds") if config else ()
 
 
 def side(connection: Connection, config: Config | None, which: str) -> tuple[Cohort, Mapping[str, str]]:

@@ -38,11 +38,12 @@ def head_page(data: Mapping[str, Any], checked: bool) -> Iterator[str]:
 def head_of(connection: Connection, number: str, round_number: int | None) -> dict[str, Any]:
     """Return the head of a cohort up to a round, by default the last that is over."""
     heads = _heads_of(connection, number)
-    wanted = max(heads) if round_number is None else round_number
-    if wanted not in heads:
-        message = f"cohort {number} has no finished round {wanted}"
+    if round_number is None:
+        round_number = max(heads)
+    if round_number not in heads:
+        message = f"cohort {number} has no finished round {round_number}"
         raise ArenaError("not_over", message, f"rounds with a head: {', '.join(map(str, heads))}")
-    return {"cohort": int(number), "round": wanted, "head": heads[wanted]}
+    return {"cohort": int(number), "round": round_number, "head": heads[round_number]}
 
 
 def round_of(connection: Connection, number: str, check: str) -> dict[str, Any]:

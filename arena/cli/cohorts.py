@@ -180,10 +180,7 @@ def _cohort_data(connection: Connection, cohort: CohortOverview) -> dict[str, An
 
 def cohort_page(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block]:
     """Yield how a cohort stands, its rounds, then what it froze."""
-    coming = f", next decision {minute(data['next_at'])} UTC" if data["next_at"] else ""
-    hand = " by hand" if data["by_hand"] else ""
-    begun = f"Cohort {data['cohort']}, {data['state']}: started{hand} {minute(data['starts_at'])} UTC, "
-    yield f"{begun}{data['rounds_over']} of {count_text(data['rounds'], 'round')} over{coming}.\n"
+    yield f"{_standing(data)}.\n"
 
     if data["scores"]:
         yield Table(SCORES, data["scores"], choice=choice)
@@ -214,6 +211,18 @@ def cohort_page(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block]
     yield Fields(fields)
     next_one = f"show cohort {data['cohort']} next"
     yield f"Next: {typed(next_one)}"
+
+
+def _standing(data: Mapping[str, Any]) -> str:
+    """Return when a cohort started, how many of its rounds are over, and when it decides next."""
+    words = f"Cohort {data['cohort']}, {data['state']}: started "
+    if data["by_hand"]:
+        words += "by hand "
+    words += f"{minute(data['starts_at'])} UTC, "
+    words += f"{data['rounds_over']} of {count_text(data['rounds'], 'round')} over"
+    if data["next_at"]:
+        words += f", next decision {minute(data['next_at'])} UTC"
+    return words
 
 
 def _frozen_fields(data: Mapping[str, Any]) -> dict[str, str]:

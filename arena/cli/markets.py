@@ -136,9 +136,7 @@ def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
         yield f"Next: {typed('show markets --status all')}"
     else:
         yield rows
-        shown = len(rows.rows)
-        whole = f" of {matching:,}" if matching > shown else ""
-        yield f"{shown:,}{whole} markets. Next: {typed('show market ID')}"
+        yield f"{len(rows.rows):,} of {matching:,} markets. Next: {typed('show market ID')}"
 
 
 def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:

@@ -289,6 +289,11 @@ def clock_of(file: Path | None) -> "Callable[[], Clock]":
     return lambda: PretendedClock.read(file)
 
 
+def given_instant(text: str | None) -> datetime | None:
+    """Return a time as people write it, if one is given."""
+    return None if text is None else instant(text)
+
+
 def instant(text: str) -> datetime:
     """Return a time as people write it; without a zone it is UTC.
 

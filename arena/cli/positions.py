@@ -81,8 +81,12 @@ def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: s
         (stored,) = cohorts_of_agent(select_cohorts(cohorts, cohort)[-1:], agent)
         marked = read_marked_cohort(connection, stored.id, agent)
 
-    positions = lots(marked, stored.cohort.rules.quote_age) if marked else []
-    kept = [position for position in positions if position.lot.shares or not only_open]
+    at = None
+    kept: list[Position] = []
+    if marked:
+        at = marked.at
+        every = lots(marked, stored.cohort.rules.quote_age)
+        kept = [position for position in every if position.lot.shares or not only_open]
     lines: Sequence[Position | PositionGroup] = kept
     if by == "market":
         lines = by_market(kept)
@@ -94,7 +98,7 @@ def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: s
     data = {
         "cohort": stored.cohort.number,
         "agent": agent,
-        "at": marked.at if marked else None,
+        "at": at,
         "by": by,
         "open": only_open,
         "positions": Table(COLUMNS[by], lines).data(),
@@ -115,8 +119,10 @@ def positions_page(
     if data["at"] is None:
         yield f"Cohort {cohort} has not been marked yet. Next: {typed('run --round')}"
         return
-    who = "" if agent is None else f", {agent}"
-    yield f"Cohort {cohort}{who}, as marked at {minute(data['at'])} UTC"
+    whose = f"Cohort {cohort}"
+    if agent is not None:
+        whose += f", {agent}"
+    yield f"{whose}, as marked at {minute(data['at'])} UTC"
     if not lines:
         yield "No open positions." if data["open"] else "No positions yet."
         return

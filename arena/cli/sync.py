@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import Options, instant
+from arena.cli.options import Options, given_instant
 from arena.cli.output import attributes, left_out_words, prints_aside, progress, run_async, typed
 from arena.clock import now
 from arena.cohorts.freeze import plan_of, stamp_of
@@ -59,8 +59,9 @@ def read_venue(config: Config, ends: bool = True, at: str | None = None) -> Venu
             await venue.close()
 
     with closing(Record.open(config.database)) as record:
-        wanted_at = None if at is None else instant(at)
-        when = now() if source.stamp == "live" else _time_to_read(config, record, source, wanted_at)
+        when = now()
+        if source.stamp != "live":
+            when = _time_to_read(config, record, source, given_instant(at))
         wanted = filter_for([config.markets.universe], when)
 
         synced = run_async(read())
@@ -79,7 +80,7 @@ def _time_to_read(config: Config, record: Record, source: VenueSource, wanted: d
         message = f"{wanted:{MINUTE_FORMAT}} is later than the season, which {stands}"
         raise ArenaError("too_late", message, "leave --at out, or play on first: arena run --round")
 
-    when = season_at if wanted is None else wanted
+    when = wanted or season_at
     last = record.read(last_synced_at, source)
     if last is not None and last >= when:
         message = f"{source.venue} was already read as of {last:{MINUTE_FORMAT}} UTC"

@@ -9,7 +9,7 @@ import typer
 
 from agents.text import hidden_characters, tokens_of
 from arena.cli.cohort_diff import moved_data
-from arena.cli.options import Options, instant
+from arena.cli.options import Options, given_instant
 from arena.cli.output import (
     attributes,
     cents_of,
@@ -97,9 +97,8 @@ REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wr
 
 def show_recorded(chosen: Options, name: str, cohort: int | None, at: str | None) -> None:
     """Answer with a turn of an agent as it is in the record: its newest, or of a cohort or a time."""
-    wanted = None if at is None else instant(at)
     with chosen.reading() as connection:
-        trial = read_recorded_trial(connection, name, cohort, wanted)
+        trial = read_recorded_trial(connection, name, cohort, given_instant(at))
     answer_turn(chosen, trial, recorded=True)
 
 
@@ -109,7 +108,7 @@ def play_now(chosen: Options, name: str, at: str | None, dry: bool) -> None:
     Exits with status 2 where no usable answer came.
     """
     config = chosen.load_to_play()
-    wanted = None if at is None else instant(at)
+    wanted = given_instant(at)
     with (
         prints_aside(),
         interruptible("stopped; nothing was written", "a call in progress may still be charged"),
@@ -289,17 +288,17 @@ def _cost_sentence(data: Mapping[str, Any]) -> str:
         return "It calls no model and costs nothing."
     if data["dry"]:
         worst = data["worst_usd"]
-        words = "an unknown amount" if worst is None else f"at most ${worst:,.4f}"
-        return f"No call was made. These questions would cost {words}."
-    cost = data["cost_usd"]
-    words = "of unknown cost" if cost is None else f"{_money(cost)} in all"
-    return f"{count_text(calls, 'call')}, {words}."
+        most = "an unknown amount" if worst is None else f"at most ${worst:,.4f}"
+        return f"No call was made. These questions would cost {most}."
+    return f"{count_text(calls, 'call')}, {_money(data['cost_usd'])} in all."
 
 
 def _setting_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
     """Yield what the agent decided on, and with how much money."""
     cohort = data["cohort"]
-    place = "the venue's markets" if cohort is None else f"the snapshot of cohort {cohort}"
+    place = "the venue's markets"
+    if cohort is not None:
+        place = f"the snapshot of cohort {cohort}"
     whose = "a fresh bankroll"
     if not data["fresh"]:
         place += f", round {data['round']}"
@@ -327,11 +326,9 @@ def _question_blocks(
     question: Mapping[str, Any], before: Sequence[Mapping[str, Any]], whole: int
 ) -> Iterator[Block]:
     """Yield a question with its messages, or which of those before it had the same."""
-    worst = question["worst_usd"]
-    most = "at an unknown price" if worst is None else f"at most {_money(worst)}"
     yield (
         f"== Question {len(before) + 1} of {whole}: {question['stage']}, sample {question['sample']}, "
-        f"about {question['tokens']:,} tokens, {most}"
+        f"about {question['tokens']:,} tokens, at most {_money(question['worst_usd'])}"
     )
 
     for earlier, other in enumerate(before, 1):
@@ -345,7 +342,7 @@ def _question_blocks(
 
 def _answer_blocks(answer: Mapping[str, Any]) -> Iterator[Block]:
     """Yield what came of an attempt: an error, or a reply and by whom it is."""
-    cost = "cost unknown" if answer["cost_usd"] is None else _money(answer["cost_usd"])
+    cost = _money(answer["cost_usd"])
     error = answer["error"]
     if error:
         yield f"-- no answer, {cost}: {error['code']}: {plain(error['message'])}\n"
@@ -364,8 +361,8 @@ def _decision_blocks(data: Mapping[str, Any], market_questions: Mapping[str, str
     decision = data["decision"]
     orders = [{"order": "bet"} | bet for bet in decision["bets"]]
     orders += [{"order": "sale"} | sale for sale in decision["sales"]]
-    note = f": {plain(decision['note'])}" if decision["note"] else ""
-    yield f"== The turn is {decision['status']}{note}"
+    status = f"== The turn is {decision['status']}"
+    yield f"{status}: {plain(decision['note'])}" if decision["note"] else status
     if decision["repaired"]:
         yield f"Its answer had to be repaired: {', '.join(decision['repaired'])}"
     yield (
@@ -385,6 +382,6 @@ def _decision_blocks(data: Mapping[str, Any], market_questions: Mapping[str, str
             yield Table(columns, named, title)
 
 
-def _money(dollars: float) -> str:
+def _money(dollars: float | None) -> str:
     """Return a small amount, to the last millionth."""
-    return f"${dollars:,.6f}"
+    return "an unknown cost" if dollars is None else f"${dollars:,.6f}"
