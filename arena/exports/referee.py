@@ -1,9 +1,9 @@
 """A referee who knows the rules and has nothing but an export: a second hand, with no code of the first.
 
 Every entry, mark, position, score and line of the leaderboard is worked out again by docs/money.md and
-docs/scoring.md, with nothing but Python's own library: `arena admin verify --referee` does so, and anyone who has
-an export and this file alone, by `python referee.py DIR`. DIR is from `arena share export DIR --format json`, and
-docs/data.md has its columns. Dollars, shares, prices and probabilities are whole millionths.
+docs/scoring.md, with nothing but Python's own library: `arena admin verify --referee` does so, and anyone who
+has an export and this file alone, by `python referee.py DIR`. DIR is from `arena share export DIR --format
+json`, and docs/data.md has its columns. Dollars, shares, prices and probabilities are whole millionths.
 """
 
 import json

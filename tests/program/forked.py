@@ -328,7 +328,8 @@ REHEARSED = ("run", "--clock", "clock", "--database", "rehearsal.db")
 COMMANDS = (
     ("check",), ("run", "--round"), ("status",), ("board",), ("board", "--json"), ("show", "positions"),
     ("show", "agents"), ("show", "agent", "sharp"), ("show", "turn", "--play", "sharp"), ("show", "cohorts"),
-    ("show", "cohort", "1"), ("admin", "verify"), ("share", "export", "x"), ("admin", "restore", "x", "--database", "copy.db"),
+    ("show", "cohort", "1"), ("admin", "verify"), ("share", "export", "x"),
+    ("admin", "restore", "x", "--database", "copy.db"),
     REHEARSED, ("admin", "verify", "--json", "--database", "rehearsal.db"),
     ("demo", "--headless", "--json", "--config", "config.yaml", "--database", "demo.db"),
     ("study", "replay", "past", "--agents", "market"), ("run", "--sync", "--config", "watched.yaml"),

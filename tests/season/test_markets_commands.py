@@ -1,4 +1,4 @@
-"""`arena show market`, `run --sync`, `admin prune` and `check --live` as a user runs them, on a local venue."""
+"""`arena show market`, `arena admin prune` and `arena check --live`, on a venue at home."""
 
 from pathlib import Path
 from time import sleep
