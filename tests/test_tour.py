@@ -11,7 +11,7 @@ import pytest
 
 from tests.dashboard.opening import opened, tables
 from tests.program.running import arena
-from tests.season.demo import SIX_ROUNDS, six_rounds
+from tests.records.demo import SIX_ROUNDS, six_rounds
 
 ROOT = Path(__file__).resolve().parent.parent
 TOUR = (ROOT / "docs" / "tour.md").read_text("utf-8")

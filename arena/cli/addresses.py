@@ -1,4 +1,4 @@
-"""Where the dashboard and the desk listen: this machine alone, unless a proxy stands before them."""
+"""Where the dashboard and the desk listen: on this machine alone, unless a proxy stands before them."""
 
 import errno
 import socket
@@ -13,6 +13,8 @@ from arena.errors import ArenaError
 HOST = "127.0.0.1"
 DASHBOARD_PORT = 8501
 DESK_PORT = 8600
+KEY_VARIABLE = "ARENA_KEY"
+"""The environment variable that holds an agent's key at the desk."""
 USUAL_PORTS = {"http": 80, "https": 443}
 PORTS = 100
 """How many ports are tried, from the one that is wanted."""

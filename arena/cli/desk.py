@@ -5,8 +5,7 @@ import signal
 import sys
 
 from agents.model import DeskSettings
-from arena.cli.addresses import ListenAddress, bracketed
-from arena.cli.commands.outside import KEY_VARIABLE
+from arena.cli.addresses import KEY_VARIABLE, ListenAddress, bracketed
 from arena.cli.page import Page
 from arena.clock import now
 from arena.config import Config

@@ -16,8 +16,8 @@ from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.bundles import a_bundle, ended, page
 from tests.once import made_once
+from tests.records.demo import six_rounds
 from tests.records.seasons import play
-from tests.season.demo import six_rounds
 from tests.year.record import make_of, size
 
 BROKEN = "def decide(view, ask):\n    raise ValueError('![x](http://203.0.113.9/x) is <b>no</b> answer')\n"

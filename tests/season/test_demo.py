@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.program.running import AGREES, agents_of, arena, arena_json, demo_config
-from tests.season.demo import said_of, small_demo, the_demo, the_small_demo
+from tests.records.demo import said_of, small_demo, the_demo, the_small_demo
 from tests.season.skill import BEST_AND_WORST, BY_DESIGN, RIGHT, gaps, play, told_pairs_of
 
 

@@ -7,7 +7,7 @@ from time import sleep
 from typing import Any
 
 from tests.program.running import AGREES, arena_json, loaded, provider
-from tests.season.demo import small_demo
+from tests.records.demo import small_demo
 from tests.season.paid import asked_in, stored_questions
 
 COMPLETE = ("cohort", "entrant", "snapshot", "call", "turn", "fill", "entry", "resolution", "round")

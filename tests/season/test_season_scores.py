@@ -18,7 +18,7 @@ from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.metaculus_scores import read_known
 from tests.program.running import arena, arena_json
-from tests.season.demo import six_rounds
+from tests.records.demo import six_rounds
 
 
 @pytest.fixture(scope="module")

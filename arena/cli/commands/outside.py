@@ -4,12 +4,10 @@ import os
 from contextlib import closing
 from typing import Literal
 
-from arena.cli.addresses import DESK_PORT, HOST, OPEN_DESK, listen_address
+from arena.cli.addresses import DESK_PORT, HOST, KEY_VARIABLE, OPEN_DESK, listen_address
 from arena.cli.options import Options, command, flag, option
 from arena.cli.output import print_json
 from arena.errors import ArenaError
-
-KEY_VARIABLE = "ARENA_KEY"
 
 
 @command("config", "database", "json")
