@@ -21,6 +21,7 @@ WORDS = (
 ALLOWED = frozenset(
     {
         ("arena/cli/commands/results.py", "forecasts better than"),  # --help, of what the command is for
+        ("arena/cli/commands/results.py", "told apart"),  # its sample of an answer
         ("arena/cli/agents.py", "proven"),  # a key of JSON: the share of its edge that came true
     }
 )

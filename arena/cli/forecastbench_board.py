@@ -10,6 +10,7 @@ from typing import Any
 
 from arena.cli.output import attributes, plain
 from arena.cli.page import Page
+from arena.cli.score import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.exports.forms.cells import text_cell
 from arena.scores.files.forecastbench_board import PUBLIC, SUPERS, BenchBoard
@@ -67,7 +68,6 @@ def interval(name: str, heading: str, places: int, gives_way: int = 0) -> TableC
     )
 
 
-FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
 COUNTS = (TableColumn("n_dataset", "N data", ",d", 3), TableColumn("n_market", "N market", ",d", 3))
 PAPER = (
     FORECASTER,
