@@ -55,7 +55,7 @@ def first_words(place: "str | Places", name: str) -> str:
     if not isinstance(place, str):
         return FAMILIES[name].partition("\n")[0]
     file, _, function = place.partition(":")
-    text = Path(__file__).with_name(f"{file}.py").read_text("utf-8")
+    text = (Path(__file__).parent / f"{file}.py").read_text("utf-8")
     _, _, after = text.partition(f"\ndef {function}(")
     return " ".join(re.split(r"\n *\n", after.split('"""')[1])[0].split())
 

@@ -134,7 +134,13 @@ def test_prose_fits_too_and_suggests_commands_for_the_same_record(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(built.parent)
     monkeypatch.setattr("arena.cli.output.program", lambda: "arena")
-    commands = ("status", "whatif --fill mid", "positions --by agent", "duel ann bob", "markets list")
+    commands = (
+        "status",
+        "study whatif --fill mid",
+        "show positions --by agent",
+        "board ann bob",
+        "show markets",
+    )
     texts = [invoke(*words.split(), "--database", built.name).stdout for words in commands]
     assert [line for text in texts for line in text.splitlines() if len(line) > 80] == []
     assert "P/L $" in texts[2].splitlines()[1], "the sum stays where its parts are hidden"
