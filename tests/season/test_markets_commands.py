@@ -1,4 +1,4 @@
-"""`arena show market`, `run --sync`, `admin prune` and `check --live` as a user runs them, on a local venue."""
+"""`arena show market`, `run --sync`, `admin prune` and `check --live` as a user runs them, at home."""
 
 from pathlib import Path
 from time import sleep
