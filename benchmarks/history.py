@@ -62,14 +62,14 @@ def past_of(venue: str, folder: Path, count: int) -> tuple[list[Measurement], st
     """One venue's past, read by the arena, plainly, and killed twice; then replayed and probed."""
     with serving(VenueServer()) as server:
         file = VENUES[venue](folder, server, count)
-        words = ("study", "bundle", venue, *SPAN, "--top", str(count), "--config", str(file), "--json")
-        calm, ours = cpu_of(lambda: arena(folder, (*words, "calm")))
+        words = (venue, *SPAN, "--top", str(count), "--config", str(file), "--json")
+        calm, ours = cpu_of(lambda: arena(folder, ("study", "bundle", "calm", *words)))
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         asked = [(each.path, dict(each.query), each.body) for each in server.log]
         _, bare = cpu_of(lambda: in_a_process(plainly, server.url, asked, folder / "calm" / "prices.csv"))
         for part in KILLS:
-            kill(folder, (*words, "past"), server, int(len(asked) * part))
-        past = arena(folder, (*words, "past"))
+            kill(folder, ("study", "bundle", "past", *words), server, int(len(asked) * part))
+        past = arena(folder, ("study", "bundle", "past", *words))
         again = len(server.log) - 2 * len(asked)
     for what in FIGURES:
         assert past[what] == calm[what], (what, past, calm)

@@ -20,6 +20,7 @@ from arena.record.queries.calls import read_rounds_by_cohort
 from arena.record.queries.cohorts import (
     StoredCohort,
     StoredRound,
+    cohorts_of_agent,
     read_calls,
     read_cohorts,
     read_final_forecasts,
@@ -300,32 +301,23 @@ def read_recorded_trial(connection: Connection, name: str, cohort: int | None, a
 
     Raises `ArenaError` where no cohort has such an agent, or where it has not played then.
     """
-    every = select_cohorts(read_cohorts(connection), cohort)
-    own_cohorts = [stored for stored in every if name in stored.entrant_ids]
-    if not own_cohorts:
-        where = "" if cohort is None else f" in cohort {cohort}"
-        names = dict.fromkeys(known for stored in every for known in stored.entrant_ids)
-        hint = f"agents that have played: {', '.join(names) or 'none'}"
-        raise ArenaError("no_agent", f"there is no agent {name!r}{where} in the record", hint)
-
     rounds = read_rounds_by_cohort(connection)
-    candidates = [
-        (stored_round.at, stored.cohort.number, stored, stored_round)
-        for stored in own_cohorts
-        for stored_round in rounds.get(stored.id, ())
-    ]
-    for round_at, _, stored, stored_round in sorted(candidates, key=itemgetter(0, 1), reverse=True):
-        turns = read_turns(connection, stored_round.id, [stored.entrant_ids[name]])
-        if turns and at in (None, round_at):
-            return _recorded_trial(connection, stored, stored_round, turns[0])
+    candidates: list[tuple[datetime, int, StoredCohort, StoredRound]] = []
+    for stored in cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), name):
+        number = stored.cohort.number
+        candidates += [(begun.at, number, stored, begun) for begun in rounds.get(stored.id, ())]
+    candidates.sort(key=itemgetter(0, 1), reverse=True)
 
-    times = sorted({round_at for round_at, *_ in candidates})[-MOST_TIMES_NAMED:]
-    if at is None or not times:
-        message = f"{name} has not played a turn yet"
-        raise ArenaError("no_turn", message, f"arena show turn {name} --play plays one, and saves nothing")
-    last_times = ", ".join(f"{time:{MINUTE_FORMAT}}" for time in times)
-    message = f"{name} decided nothing at {at:{MINUTE_FORMAT}}"
-    raise ArenaError("no_turn", message, f"the last rounds were at {last_times}")
+    for round_at, _, stored, stored_round in candidates:
+        if at in (None, round_at):
+            turns = read_turns(connection, stored_round.id, [stored.entrant_ids[name]])
+            if turns:
+                return _recorded_trial(connection, stored, stored_round, turns[0])
+
+    times = ", ".join(f"{time:{MINUTE_FORMAT}}" for time, *_ in candidates[:MOST_TIMES_NAMED])
+    hint = f"the last rounds: {times or 'none yet'}; arena show turn {name} --play plays a turn now"
+    when = "yet" if at is None else f"at {at:{MINUTE_FORMAT}}"
+    raise ArenaError("no_turn", f"{name} has played no turn {when}", hint)
 
 
 def _recorded_trial(

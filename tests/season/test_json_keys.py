@@ -42,7 +42,7 @@ def answers(folder: Path) -> dict[str, list[str]]:
     for line in json.loads(GOLDEN.read_text("utf-8")):
         words = [word.format(market=market) for word in line.split()]
         told = json.loads(arena(folder, *HERE, *words, "--json").stdout)
-        if line.startswith("show markets"):
+        if line.startswith("show markets --status"):
             market = told["markets"][0]["id"]
         found[line] = sorted(set(keys(told)))
     return found
