@@ -1,4 +1,4 @@
-"""What is asked of a venue's past, which of its markets are taken, and what could be known of them when.
+"""A venue's past: which of its markets are taken, and what could be known of them when.
 
 A venue shows every page as it reads today: a close that was moved to the day of the result counts from then.
 """
@@ -11,15 +11,16 @@ from typing import Protocol
 
 from markets.model import NEVER, Market, MarketId, Quote, Resolution
 
-WEEK, HOUR = timedelta(weeks=1), timedelta(hours=1)
+WEEK = timedelta(weeks=1)
+HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class PastRequest:
-    """Which markets, from when to when, as of the instant `at` at which the venue was first asked.
+    """Which markets are wanted, from when to when; `at` is when the venue was first asked.
 
-    Markets of these slugs, events or tags, or all; of those the `top` by volume, except where they are named
-    one by one. One price is taken for so many `hours`.
+    These are the markets of some slugs, events or tags, or all: of those the `top` by volume, unless they are
+    named one by one. One price is taken for so many `hours`.
     """
 
     since: datetime
@@ -33,7 +34,7 @@ class PastRequest:
 
     @property
     def named(self) -> bool:
-        """Whether only markets that are named are wanted, by themselves or by their event."""
+        """Tell whether only markets that are named are wanted, by themselves or by their event."""
         return bool(self.slugs or self.events) and not self.tags
 
 
@@ -51,9 +52,9 @@ class PastMarket:
     raw: object = None
 
     def in_time(self, request: PastRequest) -> tuple[datetime, datetime]:
-        """From when to when it was open within the time asked for; the second not later where it wasn't."""
-        last = request.until if self.stopped is None else min(self.stopped, request.until)
-        return max(self.market.opens_at, request.since), last
+        """Return from when to when it was open within the time wanted; the end is not later if it was not."""
+        end = min(self.stopped or request.until, request.until)
+        return max(self.market.opens_at, request.since), end
 
 
 @dataclass(slots=True)
@@ -94,36 +95,42 @@ class PastVenue(Protocol):
     """A venue that shows its past."""
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
-        """The markets that are wanted, as the venue's lists tell of them."""
+        """Return the markets that are wanted, with what the venue's lists have of them."""
         ...
 
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
-        """The same with what no list tells, such as how they ended; without those it shows no more."""
+        """Return markets with what no list has, such as how they ended, without those no longer shown."""
         ...
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
-        """A market's prices between two instants, about one for so many hours."""
+        """Return a market's prices between two instants, about one for so many hours."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         ...
 
 
 def page_versions(past: PastMarket, request: PastRequest) -> list[tuple[datetime | None, Market]]:
-    """A market's page and from when it counts, None for always: its close as it could be known by then.
+    """Return the versions of a market's page with the close that was known then, and from when each counts.
 
-    One that traded on after its close was put off by whole weeks, as the live venue's is. One that stopped
-    sooner than was planned is closed from then on.
+    None means always. If a market traded on after its close, that was put off by whole weeks, as it is at a
+    live venue. If it stopped sooner than planned, it is closed from then on.
     """
     market = past.market
-    last = request.at if past.stopped is None else past.stopped
+    last = past.stopped or request.at
     closes = market.closes_at if market.closes_at > market.opens_at else NEVER
     versions: list[tuple[datetime | None, Market]] = [(None, replace(market, closes_at=closes))]
+
     while closes < last:
-        closes, seen = closes + WEEK, closes
+        put_off_at = closes
+        closes += WEEK
         version = replace(market, closes_at=closes)
-        versions = [(None, version)] if seen <= request.since else [*versions, (seen, version)]
+        if put_off_at <= request.since:
+            versions = [(None, version)]
+        else:
+            versions.append((put_off_at, version))
+
     known_at = NEVER if past.end is None else past.end.known_at
     if past.stopped is not None and past.stopped < min(closes, known_at):
         versions.append((past.stopped, replace(market, closes_at=past.stopped)))
@@ -131,7 +138,8 @@ def page_versions(past: PastMarket, request: PastRequest) -> list[tuple[datetime
 
 
 def thinned(quotes: Iterable[Quote], hours: int) -> list[Quote]:
-    """The last price of every so many hours that has one, in the order of time."""
-    width = hours * 3_600
-    newest = {-int(-quote.at.timestamp() // width): quote for quote in sorted(quotes, key=lambda q: q.at)}
+    """Return the last price of every so many hours that has one, in the order of time."""
+    newest = {}
+    for quote in sorted(quotes, key=lambda quote: quote.at):
+        newest[-int(-quote.at.timestamp() // (hours * 3_600))] = quote
     return list(newest.values())

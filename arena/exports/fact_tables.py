@@ -153,7 +153,7 @@ def fact_table(
         all_fields,
         path=joined(row, *scope.rows) if path is None else path,
         order=tuple(map(column_of, (*scope.order, *order))),
-        parents=tuple(PARENTS[column.name] for column in row.__table__.c if column.name in PARENTS),
+        parents=tuple(filter(None, map(PARENTS.get, row.__table__.c.keys()))),
         of_cohorts=of_cohorts,
         **more,
     )

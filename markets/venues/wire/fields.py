@@ -1,4 +1,4 @@
-"""What a venue sends, read strictly: what looks otherwise is refused with a reason, never guessed at."""
+"""Reads strictly what venues send: what looks otherwise is refused with a reason, never guessed at."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import inf
+from operator import attrgetter
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from pydantic import (
@@ -22,7 +23,8 @@ from markets.millionths import ONE, millionths
 from markets.model import NEVER, Level, MarketId, Quote
 from markets.venue import QuarantinedRecord, Report
 
-LONGEST_TEXT, SHOWN_OF_A_RECORD = 100_000, 2_000
+LONGEST_TEXT = 100_000
+SHOWN_OF_A_RECORD = 2_000
 LARGEST_NUMBER = 10**12
 """More of anything than a venue has; in millionths it still fits into the record."""
 RecordKind = Literal["market", "quote", "resolution", "page", "article"]
@@ -30,27 +32,33 @@ T = TypeVar("T")
 D = TypeVar("D")
 P = ParamSpec("P")
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
-_EPOCH, _MILLISECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 class RejectedRecord(Exception):
-    """A record of which nothing is made, or not yet: it has to be set aside."""
+    """A record of which nothing can be made, or not yet: it is quarantined."""
 
     def __init__(self, kind: RecordKind, code: str, reason: str):
         super().__init__(reason)
-        self.kind, self.code, self.reason = kind, code, reason
+        self.kind = kind
+        self.code = code
+        self.reason = reason
 
 
 def shown_value(value: object) -> str:
-    """A value in a few plain characters; of lists and objects only that they are such."""
-    if isinstance(value, dict | list):
-        return "a list" if isinstance(value, list) else "an object"
+    """Return a value in a few plain characters; of lists and objects only that they are such."""
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+
     text = ascii(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def raw_json(raw: object) -> str:
-    """A record as JSON; nothing if it is nested too deeply to be written down again."""
+    """Return a record as JSON; nothing if it is nested too deeply to be written."""
     try:
         return json.dumps(raw)
     except RecursionError:
@@ -58,7 +66,7 @@ def raw_json(raw: object) -> str:
 
 
 def amount(value: object) -> int:
-    """A number sent as text, in millionths. Signs, exponents and words are no amounts."""
+    """Return a number sent as text, in millionths. Signs, exponents and words are no amounts."""
     if not isinstance(value, str):
         raise ValueError(f"{shown_value(value)} is not an amount")
     return _amount(value)
@@ -72,7 +80,7 @@ def _amount(text: str) -> int:
 
 
 def number(value: object) -> int:
-    """A number sent as such, not below 0, in millionths."""
+    """Return a number sent as such, not below 0, in millionths."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST_NUMBER:
         raise ValueError(f"{shown_value(value)} is not a number of at least 0")
     return millionths(value)
@@ -81,15 +89,15 @@ def number(value: object) -> int:
 def with_figures(
     price: Quote, raw: object, reader: Callable[[object], int], names: Mapping[str, tuple[str, ...]]
 ) -> Quote:
-    """A quote with the page's other figures, by our names and theirs; None where one makes no sense."""
-    told = raw if isinstance(raw, dict) else {}
+    """Return a quote with the page's other figures, by our names and the venue's.
+
+    A figure that is missing or makes no sense is None.
+    """
+    page = raw if isinstance(raw, dict) else {}
     figures: dict[str, Any] = {}
     for ours, theirs in names.items():
-        value = next((told[name] for name in theirs if name in told), None)
-        try:
-            figures[ours] = None if value is None else reader(value)
-        except ValueError:
-            figures[ours] = None
+        value = next((page[name] for name in theirs if name in page), None)
+        figures[ours] = None if value is None else or_else(reader, None)(value)
     return replace(price, **figures)
 
 
@@ -113,8 +121,9 @@ def check_volume(raw: object, reader: Callable[[object], int], *names: str) -> N
     sent = raw if isinstance(raw, dict) else {}
     for name in names:
         value = sent.get(name)
-        if value is None or value == "":
+        if value in (None, ""):
             continue
+
         try:
             reader(value)
         except ValueError as error:
@@ -123,7 +132,7 @@ def check_volume(raw: object, reader: Callable[[object], int], *names: str) -> N
 
 
 def chance(value: object) -> int:
-    """A probability sent as a number, in millionths; what is over 1 by a hair is 1."""
+    """Return a probability sent as a number, in millionths; what is over 1 by less than one is 1."""
     probability = number(value)
     if probability > ONE:
         raise ValueError(f"{shown_value(value)} is not a probability")
@@ -131,40 +140,46 @@ def chance(value: object) -> int:
 
 
 def instant(value: object) -> datetime:
-    """A time with its zone, in UTC."""
+    """Return a time that has a time zone, in UTC."""
     try:
         at = datetime.fromisoformat(value if isinstance(value, str) else "")
+        if at.tzinfo is UTC:
+            return at
         if at.tzinfo is not None:
-            return at if at.tzinfo is UTC else at.astimezone(UTC)
+            return at.astimezone(UTC)
     except (ValueError, OverflowError):
-        pass  # said below, as for a time without a zone
+        pass  # it is refused below, like a time without a zone
     raise ValueError(f"{shown_value(value)} is not a time with a time zone")
 
 
 def moment(value: object) -> datetime:
-    """A time in milliseconds since 1970."""
+    """Return a time sent as milliseconds since 1970."""
     if isinstance(value, float) and 2**63 <= value < inf:  # a whole number too long for our reader of JSON
         return NEVER
     if type(value) is not int or value < 0:
         raise ValueError(f"{shown_value(value)} is not a time in milliseconds")
-    return NEVER if value >= (NEVER - _EPOCH) // _MILLISECOND else _EPOCH + value * _MILLISECOND
+    if value >= (NEVER - _EPOCH) // _MILLISECOND:
+        return NEVER
+    return _EPOCH + value * _MILLISECOND
 
 
 def second(value: object) -> datetime:
-    """A time in seconds since 1970."""
+    """Return a time sent as seconds since 1970."""
     if type(value) is not int:
         raise ValueError(f"{shown_value(value)} is not a time in seconds")
     return moment(value * 1_000)
 
 
 def _storable(text: str) -> str:
-    """Text that every database and every file can hold."""
-    if "\0" in text or len(text) > LONGEST_TEXT:
-        raise ValueError(f"{shown_value(text)} is not storable text")
+    """Return text that every database and every file can hold. Raise `ValueError` for other text."""
+    is_storable = "\0" not in text and len(text) <= LONGEST_TEXT
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{shown_value(text)} is not storable text") from None
+        is_storable = False
+
+    if not is_storable:
+        raise ValueError(f"{shown_value(text)} is not storable text")
     return text
 
 
@@ -173,11 +188,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
 def is_name(text: str) -> bool:
-    """Whether a venue may call a record so."""
+    """Tell whether a text may be a venue's name of a record."""
     return _NAME.fullmatch(text) is not None
 
 
 def _name(text: str) -> str:
+    """Return a venue's name of a record. Raise `ValueError` for other text."""
     if not is_name(text):
         raise ValueError(f"{shown_value(text)} is not a valid record id")
     return text
@@ -212,7 +228,7 @@ Second = Annotated[datetime, BeforeValidator(second)]
 
 
 class WireRecord(BaseModel):
-    """A record as it is sent. Fields that we don't know are welcome; those that we do must be right."""
+    """A record as it is sent. Fields that are not read may be anything; those that are must be right."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -221,58 +237,64 @@ W = TypeVar("W", bound=WireRecord)
 
 
 def read(model: type[W], raw: object, kind: RecordKind) -> W:
-    """The record, or Unfit with the first thing that is wrong with it."""
+    """Return a record as its model. Raise `RejectedRecord` with the first thing that is wrong with it."""
     try:
         return model.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise RejectedRecord(
-            kind, "malformed", f"{place}: {first['msg']}" if place else first["msg"]
-        ) from None
+        reason = f"{place}: {first['msg']}" if place else first["msg"]
+        raise RejectedRecord(kind, "malformed", reason) from None
 
 
 def label(raw: object, *keys: str) -> str:
-    """What a record calls itself under the first of these keys that it has; nothing where it doesn't."""
-    if isinstance(raw, dict):
-        for key in keys:
-            name = raw.get(key)
-            if name and isinstance(name, str):
-                return ascii(name)[1:-1][:200]
+    """Return a record's name under the first of some keys that has one; nothing without any."""
+    if not isinstance(raw, dict):
+        return ""
+
+    for key in keys:
+        name = raw.get(key)
+        if name and isinstance(name, str):
+            return ascii(name)[1:-1][:200]
     return ""
 
 
 def own_names(prefix: str, markets: Iterable[MarketId]) -> list[str]:
-    """A venue's own names of these markets, each once; what can't be one of its names isn't asked for."""
+    """Return a venue's own names of markets, each once, without those that can't be its names."""
     names = (market.removeprefix(prefix) for market in markets if market.startswith(prefix))
     return list(dict.fromkeys(name for name in names if is_name(name)))
 
 
 class RecordSorter:
-    """Sets aside what is unfit, record by record, and tells of it."""
+    """Quarantines records that can't be used, one by one, and reports them."""
 
     def __init__(self, venue: str, keys: tuple[str, ...], report: Report):
-        self._venue, self._keys, self._report = venue, keys, report
+        self._venue = venue
+        self._keys = keys
+        self._report = report
 
     def made(self, raw: object, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """What is made of a record; None where it had to be set aside."""
+        """Return what is made of a record; None if it was quarantined."""
         try:
             return make(*args, **kwargs)
-        except RejectedRecord as why:
-            self.tell(why, label(raw, *self._keys) or "(no name)", raw)
+        except RejectedRecord as fault:
+            self.tell(fault, label(raw, *self._keys) or "(no name)", raw)
             return None
 
-    def tell(self, why: RejectedRecord, record: str, raw: object = None) -> None:
-        """Tell of a record that was set aside."""
+    def tell(self, fault: RejectedRecord, record: str, raw: object = None) -> None:
+        """Report a record that is quarantined."""
         text = "" if raw is None else raw_json(raw)[:SHOWN_OF_A_RECORD]
-        self._report(QuarantinedRecord(self._venue, record, why.kind, why.code, why.reason, text))
+        self._report(QuarantinedRecord(self._venue, record, fault.kind, fault.code, fault.reason, text))
 
     def in_order(self, raws: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-        """The records of these names, in their order; those that the venue no longer lists are told."""
+        """Return the records of names in their order. Those that the venue no longer lists are reported."""
+        ordered = {}
         for name in names:
-            if name not in raws:
+            if name in raws:
+                ordered[name] = raws[name]
+            else:
                 self.tell(RejectedRecord("market", "missing", "the venue no longer lists it"), name)
-        return {name: raws[name] for name in names if name in raws}
+        return ordered
 
 
 LARGEST_GAP = 50_000
@@ -280,41 +302,50 @@ LARGEST_GAP = 50_000
 
 
 def with_levels(quote: Quote, bids: Iterable[Level], asks: Iterable[Level]) -> Quote:
-    """The quote with these levels, best first whatever order they came in; those of no size are nobody's."""
-    below = sorted((level for level in bids if level.shares), key=lambda level: -level.price)
-    above = sorted((level for level in asks if level.shares), key=lambda level: level.price)
-    for side in (below, above):
-        for level in side:
-            if not 0 < level.price < ONE:
-                raise RejectedRecord(
-                    "quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars"
-                )
-        if len({level.price for level in side}) < len(side):
-            raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")
-    bid, ask = (side[0].price if side else None for side in (below, above))
+    """Return a quote with the levels of a book, best first. Levels without shares are left out."""
+    below = _side(bids)[::-1]
+    above = _side(asks)
+    bid = below[0].price if below else None
+    ask = above[0].price if above else None
     mid = middle(bid, ask, "its book's")
     return replace(quote, bid=bid, ask=ask, mid=mid, bids=tuple(below), asks=tuple(above))
 
 
+def _side(levels: Iterable[Level]) -> list[Level]:
+    """Return one side of a book by its prices. Raise `RejectedRecord` for a price that can't be."""
+    side = sorted((level for level in levels if level.shares), key=attrgetter("price"))
+    before = 0
+    for level in side:
+        if not 0 < level.price < ONE:
+            reason = f"its book has a level at {level.price / ONE:g} dollars"
+            raise RejectedRecord("quote", "bad_book", reason)
+        if level.price == before:
+            raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")
+        before = level.price
+    return side
+
+
 def middle(bid: int | None, ask: int | None, whose: str = "its") -> int | None:
-    """The mid of two sides that do not cross; None without both."""
+    """Return the mid of two sides; None without both. Raise `RejectedRecord` if they cross."""
     if bid is None or ask is None:
         return None
+
     if bid > ask:
         raise RejectedRecord("quote", "crossed", f"{whose} bid {bid / ONE:g} is over its ask {ask / ONE:g}")
     return (bid + ask) // 2
 
 
 def offered(price: int | None) -> int | None:
-    """A price that somebody offers; at 0 and at a dollar nobody does."""
+    """Return a price that somebody offers; None at 0 and at a dollar, where nobody does."""
     if price is not None and price > ONE:
         raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")
     return None if price in (0, ONE) else price
 
 
 def book_gap(page: Quote, book: Quote) -> RejectedRecord | None:
-    """What to say where a page's prices and its book, read a moment later, differ by over five cents."""
+    """Return what to report if a page and its book, read a moment later, are far apart; else None."""
     if page.mid is None or book.mid is None or abs(page.mid - book.mid) <= LARGEST_GAP:
         return None
-    words = f"its page says {page.mid / ONE:g}, its book {book.mid / ONE:g}: no orders are filled"
-    return RejectedRecord("quote", "gap", words)
+
+    reason = f"its page says {page.mid / ONE:g}, its book {book.mid / ONE:g}: no orders are filled"
+    return RejectedRecord("quote", "gap", reason)
