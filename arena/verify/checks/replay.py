@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_snapshot
@@ -35,6 +35,9 @@ BY_LEDGER = "it follows from the entries before, and from the fact that it names
 BY_PRICES = "by the ledger and the snapshot"
 SEALS_SNAPSHOT = "it seals the snapshot and each snapshot_item in it"
 UNPAID = "the newest version that was learnt is paid"
+OF_MARKS = ("cash", "value", "liquidation", "cost", "realised", "stale", "age")
+STORED_MARK = itemgetter(*OF_MARKS, "snapshot_id")
+EXPECTED_MARK = attrgetter(*OF_MARKS)
 BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
 
 ENTRIES = """SELECT entry.* FROM entry JOIN entrant ON entrant.id = entry.entrant_id
@@ -299,9 +302,11 @@ class CohortReplay:
         taken_at = instant(snapshot["taken_at"])
         expected = mark_at(self.accounts, instant(at), quotes, oldest, taken_at)
         for row in marks:
-            mark = plain_value(expected.pop(row["entrant_id"], None))
-            if mark is not None:
-                yield from row.compare(mark | {"snapshot_id": snapshot["id"]}, BY_PRICES)
+            mark = expected.pop(row["entrant_id"], None)
+            # Of a year there are a million: the right ones need not be made into a row.
+            if mark is not None and STORED_MARK(row) != (*EXPECTED_MARK(mark), snapshot["id"]):
+                values = plain_value(mark) | {"snapshot_id": snapshot["id"]}
+                yield from row.compare(values, BY_PRICES)
         for entrant_id in expected:
             key = f"{snapshot.key}, {self.entrants[entrant_id]['name']}"
             yield Difference("mark", key, "entrant_id", None, "a mark", "all of a cohort are marked")

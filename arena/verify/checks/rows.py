@@ -181,7 +181,10 @@ RULES = [
     _counted("call", "attempt", 1, "round_id", "entrant_id", "stage", "sample"),
     _counted("attempt", "number", 1, "round_id", "entrant_id"),
     *(_at_least("call", column, 0) for column in COUNTS_OF_CALLS),
-    Rule("call", "error_retry", "error_retry IN (0, 1)", "0 or 1", "it was worth another attempt or not"),
+    Rule("call", "error_message", "(error_code IS NULL) = (error_message IS NULL)", "words for a code",
+        "each comes with the other"),
+    Rule("call", "error_retry", "error_retry = 0 OR (error_retry = 1 AND error_code IS NOT NULL)", "0, or 1",
+        "a failure was worth another attempt or not"),
     _among("turn", "status", *USABLE_STATUSES, "malformed", "declined", "out", *UNANSWERED),
     _without("fill", "malformed", "declined", "out", *UNANSWERED),
     _without("second_quote", "malformed", "declined", "out", *UNANSWERED),
@@ -210,6 +213,9 @@ RULES = [
     Rule("prompt", "hash", """EXISTS (SELECT 1 FROM cohort WHERE frozen LIKE '%' || prompt.hash || '%')
         OR EXISTS (SELECT 1 FROM replacement WHERE prompts LIKE '%' || prompt.hash || '%')""", None,
         "no cohort names it"),
+    Rule("head", "at", """NOT EXISTS (SELECT 1 FROM round JOIN cohort ON cohort.id = round.cohort_id
+        WHERE cohort.number = head.cohort AND round.number = head.round AND round.at <> head.at)""",
+        "that of its round", "a round is over at its own time"),
     Rule("publication", "number", "number <= (SELECT coalesce(max(number), 0) FROM head)", "that of a head",
         "there is no later one"),
 ]  # fmt: skip
