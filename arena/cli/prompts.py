@@ -16,8 +16,13 @@ from arena.errors import ArenaError
 from markets.registry import ExtensionFolder, UnknownExtension, names
 
 COLUMNS = (
-    TableColumn("name", "prompt", narrow="wrap"),
-    TableColumn("answer", "asks for", value=lambda row: "forecasts and bets" if row["bets"] else "forecasts"),
+    TableColumn("name", "prompt"),
+    TableColumn(
+        "answer",
+        "asks for",
+        value=lambda row: "forecasts and bets" if row["bets"] else "forecasts",
+        gives_way=1,
+    ),
     TableColumn("shows", value=lambda row: ", ".join(row["shows"]), narrow="wrap"),
     TableColumn("about", narrow="wrap"),
 )

@@ -239,10 +239,9 @@ def prompt(
 
     Example: arena show prompts
 
-        prompt             asks for            shows              about
-        bet                forecasts and bets  prices, context,   The arena's
-                                               articles           standard: base
-                                                                  rate, status quo,
+        prompt                              shows              about
+        bet                                 prices, context,   The arena's
+                                            articles           standard: base
         …
 
     Next: arena show turn AGENT --play --dry shows what an agent of yours is asked on real markets.
