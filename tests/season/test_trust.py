@@ -50,6 +50,7 @@ OTHERS_ASKING = ("demo", "run --worker", "study replay past", "study forecastben
 """The same, of commands that need more than a folder, or play a world of their own."""
 VENUE_READERS = ("run --sync", "study bundle recorded --fresh")
 """Command lines that ask a venue, which may be an extension of a trusted folder."""
+SLOW = ("share site site", "share report -o season.html")
 """Commands that wait for a server, or draw pages in a process of their own that reads no config."""
 READING = (
     *VENUE_READERS,
