@@ -11,6 +11,7 @@ from agents.model_table.cost import price_for
 from arena.cli.cohort_diff import PLANNED, by_rounds, kinds_of, moved_data, versions_data
 from arena.cli.options import Options
 from arena.cli.output import (
+    Data,
     attributes,
     exact,
     minute,
@@ -41,7 +42,7 @@ SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
 """The settings that a line shows, where a kind has them."""
 
 
-def of_what(agent: Mapping[str, Any]) -> str | None:
+def of_what(agent: Data) -> str | None:
     """Return the model that is asked, or the agents that this one is made from."""
     if agent["model"]:
         return str(agent["model"])
@@ -49,7 +50,7 @@ def of_what(agent: Mapping[str, Any]) -> str | None:
     return of if isinstance(of, str | None) else ", ".join(of)
 
 
-def _models(agent: Mapping[str, Any]) -> str | None:
+def _models(agent: Data) -> str | None:
     """Return the names by which its model has reported itself."""
     return ", ".join(value_in(agent, "record.models") or ()) or None
 
@@ -111,9 +112,7 @@ def _planned_agents(config: Config | None) -> Sequence[AgentConfig]:
     return config.agents if config else ()
 
 
-def _agent_data(
-    name: str, kind: str, settings: Mapping[str, Any], played: AgentSummary | None
-) -> dict[str, Any]:
+def _agent_data(name: str, kind: str, settings: Data, played: AgentSummary | None) -> dict[str, Any]:
     """Return how an agent is set up, and what the record says of it."""
     record = None
     if played is not None:
@@ -123,7 +122,7 @@ def _agent_data(
     return {"name": name, "kind": kind, **set_up, "price": None, "record": record}
 
 
-def list_page(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block]:
+def list_page(data: Data, choice: TableChoice) -> Iterator[Block]:
     """Yield the agents of the config, those that are only in the record, and who waits for its key."""
     agents = data["agents"]
     gone = data["gone"]
@@ -329,7 +328,7 @@ def _known(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def profile_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
+def profile_blocks(data: Data) -> Iterator[Block]:
     """Yield an agent's skill, calibration, coherence, blind answers and money, in some lines."""
     gain = data["gain"]
     if gain is None or gain["skill"] is None:
@@ -360,7 +359,7 @@ def profile_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
     yield ""
 
 
-def _statement_lines(data: Mapping[str, Any]) -> Iterator[str]:
+def _statement_lines(data: Data) -> Iterator[str]:
     """Yield how coherent its forecasts are, and how it answers without and with the price."""
     coherence = data["coherence"]
     if coherence["loss"] is not None:
@@ -379,7 +378,7 @@ def _statement_lines(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"  skill before {blind['blind_skill']:+.4f}, after {blind['final_skill']:+.4f}"
 
 
-def _money_lines(money: Mapping[str, Any], *, enough: bool) -> Iterator[Block]:
+def _money_lines(money: Data, *, enough: bool) -> Iterator[Block]:
     """Yield where the profit comes from, and beside chance where `enough` events have resolved."""
     split = money["split"]
     yield f"P/L {signed_dollars(split['pnl'])}:"
@@ -403,7 +402,7 @@ def _dollars(value: float | None) -> str:
     return "–" if value is None else f"${value:.4f}"
 
 
-def agent_page(data: Mapping[str, Any], server: str, choice: TableChoice) -> Iterator[Block]:
+def agent_page(data: Data, server: str, choice: TableChoice) -> Iterator[Block]:
     """Yield an agent's settings and their changes, its scores, turns and calls, and its model's names."""
     yield from _settings_lines(data["name"], data["cohorts"][-1], server)
     for stay in data["cohorts"]:
@@ -426,7 +425,7 @@ def agent_page(data: Mapping[str, Any], server: str, choice: TableChoice) -> Ite
     yield f"Next: {play}"
 
 
-def _settings_lines(name: str, newest: Mapping[str, Any], server: str) -> Iterator[str]:
+def _settings_lines(name: str, newest: Data, server: str) -> Iterator[str]:
     """Yield how an agent is set up in its newest cohort, a setting a line."""
     yield f"{name}, {newest['kind']}, as of {_cohort_name(newest)}"
     for key, value in newest["settings"].items():
@@ -438,12 +437,12 @@ def _settings_lines(name: str, newest: Mapping[str, Any], server: str) -> Iterat
     yield ""
 
 
-def _cohort_name(stay: Mapping[str, Any]) -> str:
+def _cohort_name(stay: Data) -> str:
     """Return what a cohort is called, or the next one."""
     return f"cohort {stay['cohort']}" if stay["starts_at"] else "the next cohort"
 
 
-def _stay_lines(stay: Mapping[str, Any]) -> Iterator[str]:
+def _stay_lines(stay: Data) -> Iterator[str]:
     """Yield how an agent's turns in a cohort ended, by which code, and what was changed before it."""
     words = _cohort_name(stay)
     if stay["starts_at"]:
@@ -455,7 +454,7 @@ def _stay_lines(stay: Mapping[str, Any]) -> Iterator[str]:
         yield f"  changed: {plain(setting_in_words(key, change['was'], change['is']))}"
 
 
-def _part_blocks(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block]:
+def _part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
     """Yield skill and calibration part by part, and what the figures are."""
     if not data["parts"]:
         yield f"By {data['by']}: none of its markets has resolved yet.\n"
@@ -465,7 +464,7 @@ def _part_blocks(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block
     yield f"{LEGEND}\n"
 
 
-def _call_blocks(record: Mapping[str, Any]) -> Iterator[Block]:
+def _call_blocks(record: Data) -> Iterator[Block]:
     """Yield an agent's calls: how many, their tokens, cost, speed and errors, and who answered."""
     cost = f"${record['known_cost_usd']:,.6f}"
     if record["unknown_costs"]:

@@ -17,7 +17,7 @@ from arena.cli.check_cost import cost_of
 from arena.cli.check_live import HINTS, local_asks
 from arena.cli.check_next import joining_text, read_begun
 from arena.cli.model_choice import Block, ModelOptions, model_blocks, price_words, with_stops
-from arena.cli.output import exact, plain, prints_aside, progress, run_async, shortened, typed
+from arena.cli.output import Data, exact, plain, prints_aside, progress, run_async, shortened, typed
 from arena.config import Config
 from arena.config.editing import block_lines
 from arena.config.environment import environment, missing_key, missing_keys
@@ -197,12 +197,12 @@ def added_data(
     }
 
 
-def month_dollars(month: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def month_dollars(month: Data | None) -> dict[str, Any] | None:
     """Return the dollars of a month's costs, the low, the expected and the high; None if there are none."""
     return None if month is None else {end: used["usd"] for end, used in month.items()}
 
 
-def added_page(data: Mapping[str, Any]) -> Iterator[str]:
+def added_page(data: Data) -> Iterator[str]:
     """Yield what was measured, what was written, what it costs, and what is wrong."""
     added = data["added"]
     measured = [agent for agent in added if agent["measured"]]
@@ -219,7 +219,7 @@ def added_page(data: Mapping[str, Any]) -> Iterator[str]:
     yield f"Next: {typed('check')}"
 
 
-def troubles(data: Mapping[str, Any]) -> Iterator[str]:
+def troubles(data: Data) -> Iterator[str]:
     """Yield what was not added, what a budget has against it, and which keys are missing."""
     for failure in data["failed"]:
         yield f"Not added, {failure['model']}: {plain(failure['message'])}\n→ {failure['mend']}"
@@ -230,7 +230,7 @@ def troubles(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"{agent['agent']} waits for {agent['missing_key']}: set it here or in .env."
 
 
-def measured_text(measured: Mapping[str, Any]) -> str:
+def measured_text(measured: Data) -> str:
     """Return what one question measured of a model."""
     text = (
         "answered {answered} of {markets} markets in {seconds:g} s: {tokens_in:,} tokens in, "

@@ -22,7 +22,7 @@ from arena.cli.board_columns import (
     SLICES,
     UNRANKED,
 )
-from arena.cli.output import plain, thinking_words
+from arena.cli.output import Data, plain, thinking_words
 from arena.cli.page import Notes, Page, line_width
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.record.model.cohort import Cohort, later_models_words
@@ -35,7 +35,6 @@ from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.slices import read_slices
 from arena.scores.verdict import better_text
 
-Row = Mapping[str, Any]
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
 
 
@@ -69,7 +68,7 @@ def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
 
 def read_view(
     connection: Connection, cohort: int | None, by: str | None, provisional: bool, metaculus: bool
-) -> tuple[dict[str, Any], Callable[[Row, TableChoice], Page]]:
+) -> tuple[dict[str, Any], Callable[[Data, TableChoice], Page]]:
     """Return what is asked for, for JSON, and the page that shows it."""
     data: dict[str, Any] = {"cohort": cohort}
     if by is not None:
@@ -86,20 +85,20 @@ def read_view(
     return data, metaculus_page if metaculus else leaderboard_page
 
 
-def parts_page(data: Row, choice: TableChoice) -> Page:
+def parts_page(data: Data, choice: TableChoice) -> Page:
     """Yield a table for each part."""
     for name in dict.fromkeys(row["slice"] for row in data["slices"]):
         rows = [row for row in data["slices"] if row["slice"] == name]
         yield Table(SLICES, rows, plain(name), choice)
 
 
-def provisional_page(data: Row, choice: TableChoice) -> Page:
+def provisional_page(data: Data, choice: TableChoice) -> Page:
     """Yield provisional scores, and what they are."""
     yield Table(PROVISIONAL, data["leaderboard"], choice=choice)
     yield f"{data['provisional'].capitalize()}."
 
 
-def metaculus_page(data: Row, choice: TableChoice) -> Page:
+def metaculus_page(data: Data, choice: TableChoice) -> Page:
     """Yield Metaculus's scores of agents, and what they mean."""
     if not data["metaculus"]:
         yield "No market of a cohort has ended YES or NO yet."
@@ -108,7 +107,7 @@ def metaculus_page(data: Row, choice: TableChoice) -> Page:
     yield METACULUS_LEGEND
 
 
-def leaderboard_page(data: Row, choice: TableChoice) -> Page:
+def leaderboard_page(data: Data, choice: TableChoice) -> Page:
     """Yield the verdict, the board, and what is to be known of what it shows."""
     over_all = data.get("over_all_cohorts")
     sentences = [f"Over all cohorts: {over_all}"] if over_all else [data["sentence"], data["guarantee"]]
@@ -120,7 +119,7 @@ def leaderboard_page(data: Row, choice: TableChoice) -> Page:
     yield from _remarks(data)
 
 
-def _tables(data: Row, choice: TableChoice) -> Page:
+def _tables(data: Data, choice: TableChoice) -> Page:
     """Yield the tables of a board. Until enough events have resolved nobody is ranked on it."""
     of_cohort = "over_all_cohorts" in data
     rows = _board_rows(data)
@@ -167,7 +166,7 @@ def _early_columns(choice: TableChoice, of_cohort: bool) -> list[TableColumn]:
     return columns
 
 
-def _board_rows(data: Row) -> list[dict[str, Any]]:
+def _board_rows(data: Data) -> list[dict[str, Any]]:
     """Return the rows of a board, each with the texts and scores that are shown beside it."""
     metaculus = {row["agent"]: row for row in data["metaculus"]}
     calibration = {row["agent"]: row["text"] for row in data["calibration"]}
@@ -190,7 +189,7 @@ def _board_rows(data: Row) -> list[dict[str, Any]]:
     return rows
 
 
-def _remarks(data: Row) -> Iterator[str]:
+def _remarks(data: Data) -> Iterator[str]:
     """Yield what else is to be known of the agents and their figures."""
     rows = data["leaderboard"]
     if data["simulated"]:
@@ -213,7 +212,7 @@ def _remarks(data: Row) -> Iterator[str]:
     yield from _shared(_settings_of([row for row in rows if row["turns"]]))
 
 
-def _settings_of(rows: Sequence[Row]) -> dict[str, list[str]]:
+def _settings_of(rows: Sequence[Data]) -> dict[str, list[str]]:
     """Return what to say of each agent's tools, and of the depth at which its orders were filled."""
     remarks: dict[str, list[str]] = {row["agent"]: [] for row in rows}
     for row in rows:

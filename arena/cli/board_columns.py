@@ -1,10 +1,8 @@
 """The columns of `arena board`: which it has at which width, and what is to be known of them."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from arena.cli.output import plain, signed_dollars
+from arena.cli.output import Data, plain, signed_dollars
 from arena.cli.table import TableColumn, between
 from arena.errors import times_text
 from arena.scores.leaderboard import percent_of_price
@@ -12,7 +10,7 @@ from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import rank_text
 
 
-def percent_interval(row: Mapping[str, Any]) -> str | None:
+def percent_interval(row: Data) -> str | None:
     """Return the interval of how much closer than the price an agent is, in per cent.
 
     >>> percent_interval({"skill_low": -0.01, "skill_high": 0.02, "brier_market": 0.2})
@@ -39,7 +37,7 @@ CELLS_A_POINT = 200
 """Cells of a bar on each side of 0, and how many of them a Brier point would take."""
 
 
-def interval_bar(row: Mapping[str, Any]) -> str | None:
+def interval_bar(row: Data) -> str | None:
     """Return the interval as a bar, from −0.05 to 0.05; what lies beyond is an arrow.
 
     >>> interval_bar({"skill": 0.02, "skill_low": -0.01, "skill_high": 0.07})

@@ -1,6 +1,6 @@
 """Bundles of market data: written from the record or from a venue's past, and checked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from inspect import signature
@@ -10,7 +10,16 @@ from typing import Any
 import typer
 
 from arena.cli.options import DEFAULT, Options
-from arena.cli.output import attributes, interruptible, prints_aside, program, progress, run_async, stages
+from arena.cli.output import (
+    Data,
+    attributes,
+    interruptible,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+    stages,
+)
 from arena.cli.page import Block
 from arena.cli.sync import read_venue
 from arena.cli.table import Table, TableColumn
@@ -44,7 +53,7 @@ def check_bundle(chosen: Options, folder: Path) -> None:
         raise typer.Exit(1)
 
 
-def check_page(data: Mapping[str, Any]) -> Iterator[Block]:
+def check_page(data: Data) -> Iterator[Block]:
     """Yield how much is in a bundle, or the mistakes that keep it from being used."""
     folder = data["bundle"]
     if not data["ok"]:
@@ -92,7 +101,7 @@ def write_recorded(
         raise typer.Exit(2)
 
 
-def recorded_page(data: Mapping[str, Any]) -> Iterator[str]:
+def recorded_page(data: Data) -> Iterator[str]:
     """Yield how much was added to a bundle, and what it can't hold."""
     counts = f"{data['pages']:,} pages, {data['prices']:,} prices, {data['resolutions']:,} resolutions"
     yield f"{data['bundle']}: {counts} added"
@@ -154,7 +163,7 @@ def past_of(chosen: Options, venue: str, quarantined: list[QuarantinedRecord]) -
     return lambda answers: module.venue(settings, quarantined.append, answers=answers)
 
 
-def past_page(data: Mapping[str, Any]) -> Iterator[str]:
+def past_page(data: Data) -> Iterator[str]:
     """Yield how much of a venue's past is in a bundle, what was asked for it, and what was left out."""
     counts = f"{data['prices']:,} prices, {data['resolutions']:,} resolutions"
     yield f"{data['bundle']}: {count_text(data['markets'], 'market')}, {counts}."
@@ -174,7 +183,7 @@ def rejected_data(quarantined: Sequence[QuarantinedRecord]) -> list[dict[str, An
     return [attributes(record, "venue", "record", "kind", "code", "reason") for record in quarantined]
 
 
-def rejected_lines(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def rejected_lines(records: Sequence[Data]) -> Iterator[str]:
     """Yield the first records that a bundle could not take, and why."""
     for record in records[:MOST_NAMED]:
         yield f"  left out: {record['venue']}:{record['record']}: {record['reason']}"

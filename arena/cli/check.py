@@ -20,7 +20,7 @@ from arena.cli.check_next import (
     replacements_data,
     start_text,
 )
-from arena.cli.output import attributes, thinking_words, without_password
+from arena.cli.output import Data, attributes, thinking_words, without_password
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import now
@@ -130,12 +130,12 @@ def article_count(config: Config) -> dict[str, Any] | None:
     return attributes(count, "files", "articles", "fault")
 
 
-def cannot_answer(data: Mapping[str, Any]) -> bool:
+def cannot_answer(data: Data) -> bool:
     """Tell whether a model can't answer with these settings."""
     return any(warning["code"] == "cannot_answer" for warning in data["cost"]["warnings"])
 
 
-def check_page(data: Mapping[str, Any], choice: TableChoice) -> Page:
+def check_page(data: Data, choice: TableChoice) -> Page:
     """Yield what matters first: valid, when, for how much; then what is wrong, who plays, and the rules."""
     state = "read, but a model in it cannot answer" if cannot_answer(data) else "valid"
     yield f"{data['config']} is {state}."
@@ -147,7 +147,7 @@ def check_page(data: Mapping[str, Any], choice: TableChoice) -> Page:
     yield Fields(dict(rule_fields(data)))
 
 
-def costs_text(data: Mapping[str, Any]) -> str:
+def costs_text(data: Data) -> str:
     """Return what all models may cost, and what stops them."""
     cost = data["cost"]
     if not cost["agents"]:
@@ -165,7 +165,7 @@ def costs_text(data: Mapping[str, Any]) -> str:
     return text
 
 
-def warnings(data: Mapping[str, Any]) -> Iterator[str]:
+def warnings(data: Data) -> Iterator[str]:
     """Yield what is wrong or may be, as an error or a warning, with what to do about it."""
     for warning in data["cost"]["warnings"]:
         label = "Error" if warning["code"] == "cannot_answer" else "Warning"
@@ -191,7 +191,7 @@ def warnings(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"Warning: Others on this machine can read the keys in {path}.\n  → {hint}"
 
 
-def unknown_costs(agents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def unknown_costs(agents: Sequence[Data]) -> Iterator[str]:
     """Yield of which agents it is not known what they cost."""
     for agent in agents:
         name = agent["agent"]
@@ -202,7 +202,7 @@ def unknown_costs(agents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"Warning: No price is known for {name}.\n  → {hint}"
 
 
-def untold_text(data: Mapping[str, Any], key: str) -> str:
+def untold_text(data: Data, key: str) -> str:
     """Return the warning for a key of the rule that the venue's lists don't answer."""
     message = f"{data['venue']} does not report what markets.{key} asks for: it excludes nothing"
     hint = "take the key out"
@@ -220,7 +220,7 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def replacements(data: Mapping[str, Any]) -> Iterator[str]:
+def replacements(data: Data) -> Iterator[str]:
     """Yield who had no good turn yet in a cohort that plays, and whether it takes another block."""
     unchanged = dict[tuple[str, ...], list[str]]()
     for cohort in data["unproven"]:
@@ -236,7 +236,7 @@ def replacements(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"Note: {unproven_hint(agents)} (cohort {', '.join(cohorts)})."
 
 
-def line_up(data: Mapping[str, Any], choice: TableChoice) -> Page:
+def line_up(data: Data, choice: TableChoice) -> Page:
     """Yield who plays and what that may cost, and what these figures mean."""
     cost = data["cost"]
     costs = {agent["agent"]: agent for agent in cost["agents"]}
@@ -262,7 +262,7 @@ def line_up(data: Mapping[str, Any], choice: TableChoice) -> Page:
         yield ""
 
 
-def rule_fields(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
     """Yield by what rules, on which markets, with which evidence and limits agents play."""
     universe = data["universe"]
     rules = data["rules"]
@@ -318,7 +318,7 @@ def limits_text(budget: Mapping[str, int | None]) -> str:
     return ", ".join(limits) or "none"
 
 
-def cost_text(ends: Mapping[str, Any], key: str) -> str | None:
+def cost_text(ends: Data, key: str) -> str | None:
     """Return the low and the high figure as one, `0.013–0.27`; before money stands what is expected.
 
     None where a figure is unknown, `?` for a high one that has no known bound.
@@ -369,10 +369,10 @@ def money_text(usd: float) -> str:
     return f"{usd:.{places}f}"
 
 
-def costs_in(span: str, key: str) -> Callable[[Mapping[str, Any]], str | None]:
+def costs_in(span: str, key: str) -> Callable[[Data], str | None]:
     """Return what writes the figures of a row's costs, where it has any."""
 
-    def write(row: Mapping[str, Any]) -> str | None:
+    def write(row: Data) -> str | None:
         cost = row["cost"] or {}
         return cost_text(cost[span], key) if span in cost else None
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from arena.calls.ping import PingTarget, ping, ping_targets, remark
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.recorded_ask import Asker
 from arena.calls.reservations import CallReservations
-from arena.cli.output import exact, prints_aside, run_async
+from arena.cli.output import Data, exact, prints_aside, run_async
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableColumn
 from arena.clock import now, timer
@@ -46,12 +46,12 @@ HINTS = {
 """What may help, by the code of the error."""
 
 
-def reached_text(row: Mapping[str, Any]) -> str:
+def reached_text(row: Data) -> str:
     """Return whether a venue or a model was reached, else the code of the error."""
     return "reached" if row["ok"] else str(row["error"]["code"])
 
 
-def if_reached(read: Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str, Any]], Any]:
+def if_reached(read: Callable[[Data], Any]) -> Callable[[Data], Any]:
     """Return what reads a row of what was reached, and None of another."""
     return lambda row: read(row) if row["ok"] else None
 
@@ -100,7 +100,7 @@ def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], qui
     return data
 
 
-def live_status(data: Mapping[str, Any]) -> int:
+def live_status(data: Data) -> int:
     """Return the exit status: 0 where all could be reached, 1 where nothing could, 2 where only some."""
     reached = {row["ok"] for row in (*data["live"], *data["models"])}
     if reached == {True, False}:
@@ -202,7 +202,7 @@ def error_data(error: CallError | VenueError, hint: str) -> dict[str, str]:
     return {"code": error.code, "message": error.message, "mend": hint}
 
 
-def live_page(data: Mapping[str, Any]) -> Page:
+def live_page(data: Data) -> Page:
     """Yield a line for each venue and each model, then what may help where something is wrong."""
     tables = (
         ("One page of each venue", VENUES, data["live"], "venue"),

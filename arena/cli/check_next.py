@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.cli.output import minute, plain, typed
+from arena.cli.output import Data, minute, plain, typed
 from arena.clock import now
 from arena.cohorts.diff import changes_in_words, cohort_changes
 from arena.cohorts.freeze import check_keys, freeze_cohort, plan_of, stamp_of
@@ -109,7 +109,7 @@ def expected_ends(config: Config, offered: Catalogued | None) -> dict[str, Any]:
     return {"ends_a_month": round(ends), "ends_from": "catalogue", "ends_at": offered.at}
 
 
-def ends_text(data: Mapping[str, Any]) -> str:
+def ends_text(data: Data) -> str:
     """Return the expected ends in words."""
     ends = f"{data['ends_a_month']:,}"
     if data["ends_from"] == "rule":
@@ -177,7 +177,7 @@ def next_cohort(config: Config, begun: RecordSoFar, at: datetime) -> dict[str, A
     }
 
 
-def start_text(data: Mapping[str, Any]) -> str:
+def start_text(data: Data) -> str:
     """Return the next start in words."""
     count = data["cohorts"]
     by_hand = data["cohorts_by_hand"]
@@ -253,7 +253,7 @@ def changes_since(config: Config, last: Cohort | None, at: datetime) -> dict[str
     }
 
 
-def changes_text(data: Mapping[str, Any]) -> str:
+def changes_text(data: Data) -> str:
     """Return what the next cohort changes, in one paragraph."""
     number = data["differs_from"]
     lines = [plain(line) for line in data["difference_lines"]]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from arena.cli.options import Options
-from arena.cli.output import attributes, plain, prints_aside
+from arena.cli.output import Data, attributes, plain, prints_aside
 from arena.clock import now
 from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, text_diff
 from arena.cohorts.freeze import freeze_cohort
@@ -87,7 +87,7 @@ def versions_data(versions: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]
     return [{"from_round": number, "versions": list(names)} for number, names in versions.items()]
 
 
-def by_rounds(versions: Sequence[Mapping[str, Any]]) -> str:
+def by_rounds(versions: Sequence[Data]) -> str:
     """Return versions of the code in words, with the round from which each of them played.
 
     >>> by_rounds([{"from_round": 1, "versions": ["1.0"]}, {"from_round": 3, "versions": ["1.0", "1.1"]}])

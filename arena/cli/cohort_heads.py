@@ -1,12 +1,12 @@
 """The heads of a cohort: hashes of all that it froze, saw and decided up to the end of a round."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from arena.cli.cohort_diff import numbered
 from arena.cli.options import Options
-from arena.cli.output import typed
+from arena.cli.output import Data, typed
 from arena.errors import ArenaError
 from arena.record.hashes import round_heads
 from arena.record.queries.cohorts import read_cohorts
@@ -22,7 +22,7 @@ def show_head(chosen: Options, number: str, round_number: int | None, check: str
     chosen.answer(data, head_page, data, check is not None)
 
 
-def head_page(data: Mapping[str, Any], checked: bool) -> Iterator[str]:
+def head_page(data: Data, checked: bool) -> Iterator[str]:
     """Yield the head, or that it was found again."""
     place = f"round {data['round']} of cohort {data['cohort']}"
     if not data["round"]:

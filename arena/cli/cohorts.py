@@ -1,13 +1,13 @@
 """Cohorts: when each started, how it stands, and what it froze."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from agents.secrets import without_credentials
 from arena.cli.cohort_diff import by_rounds, numbered, versions_data
 from arena.cli.options import Options
-from arena.cli.output import attributes, exact, minute, plain, signed_dollars, typed
+from arena.cli.output import Data, attributes, exact, minute, plain, signed_dollars, typed
 from arena.cli.page import Block, Fields
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import now
@@ -65,7 +65,7 @@ STATES = (
 )
 
 
-def calibration_text(score: Mapping[str, Any]) -> str | None:
+def calibration_text(score: Data) -> str | None:
     """Return what an agent says and how often it happens, in per cent: unlikely, open, likely.
 
     >>> calibration_text({"calibration": [{"says": 0.2, "happens": 0.172}, {"says": 0.801, "happens": 0.78}]})
@@ -80,7 +80,7 @@ def calibration_text(score: Mapping[str, Any]) -> str | None:
     return "  ".join(f"{part:^5}" for part in parts)
 
 
-def _settings_text(entrant: Mapping[str, Any]) -> str:
+def _settings_text(entrant: Data) -> str:
     """Return the settings of an entrant that are set."""
     settings = entrant["settings"].items()
     return plain(setting_text({key: value for key, value in settings if value not in (None, {}, [], "")}))
@@ -178,7 +178,7 @@ def _cohort_data(connection: Connection, cohort: CohortOverview) -> dict[str, An
     }
 
 
-def cohort_page(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block]:
+def cohort_page(data: Data, choice: TableChoice) -> Iterator[Block]:
     """Yield how a cohort stands, its rounds, then what it froze."""
     yield f"{_standing(data)}.\n"
 
@@ -213,7 +213,7 @@ def cohort_page(data: Mapping[str, Any], choice: TableChoice) -> Iterator[Block]
     yield f"Next: {typed(next_one)}"
 
 
-def _standing(data: Mapping[str, Any]) -> str:
+def _standing(data: Data) -> str:
     """Return when a cohort started, how many of its rounds are over, and when it decides next."""
     words = f"Cohort {data['cohort']}, {data['state']}: started "
     if data["by_hand"]:
@@ -225,7 +225,7 @@ def _standing(data: Mapping[str, Any]) -> str:
     return words
 
 
-def _frozen_fields(data: Mapping[str, Any]) -> dict[str, str]:
+def _frozen_fields(data: Data) -> dict[str, str]:
     """Return the bankroll, rules, markets, venue and evidence that a cohort froze."""
     frozen = data["frozen"]
     rules = dict(frozen["rules"])
@@ -236,7 +236,7 @@ def _frozen_fields(data: Mapping[str, Any]) -> dict[str, str]:
     if frozen["evidence"] != "none":
         evidence |= frozen["guard"]
 
-    parts: dict[str, tuple[str, Mapping[str, Any]]] = {
+    parts: dict[str, tuple[str, Data]] = {
         "bankroll": (value_in_words("bankroll", frozen["bankroll"]), {"decide": data["decide"]}),
         "rules": (rules_name, rules),
         "markets": ("", frozen["universe"]),
@@ -253,7 +253,7 @@ def _frozen_fields(data: Mapping[str, Any]) -> dict[str, str]:
     return fields
 
 
-def _round_blocks(rounds: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+def _round_blocks(rounds: Sequence[Data]) -> Iterator[Block]:
     """Yield the rounds that have begun, with how many turns of each ended how."""
     if not rounds:
         yield "No round has started yet.\n"

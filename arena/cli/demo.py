@@ -1,7 +1,6 @@
 """A whole season, offline, without a key: played into a record, and what it came to."""
 
 import sys
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli.board import leaderboard_page, read_leaderboard
-from arena.cli.output import interruptible, progress, run_async
+from arena.cli.output import Data, interruptible, progress, run_async
 from arena.cli.page import Page
 from arena.cli.table import TableChoice
 from arena.clock import timer
@@ -83,7 +82,7 @@ def outcome(record: Record) -> dict[str, Any]:
         }
 
 
-def season_page(data: Mapping[str, Any], choice: TableChoice) -> Page:
+def season_page(data: Data, choice: TableChoice) -> Page:
     """Yield the leaderboard, and what was played."""
     yield from leaderboard_page(data, choice)
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")

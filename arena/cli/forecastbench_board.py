@@ -3,19 +3,18 @@
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
 from typing import Any
 
-from arena.cli.output import attributes, plain
+from arena.cli.output import Data, attributes, plain
 from arena.cli.page import Page
 from arena.cli.score import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.exports.forms.cells import text_cell
 from arena.scores.files.forecastbench_board import PUBLIC, SUPERS, BenchBoard
 
-Row = Mapping[str, Any]
 HALVES = ("dataset", "market")
 PAPER_FIGURES = ("low", "high", "low_clustered", "high_clustered", "p", "better", "better_once")
 
@@ -108,7 +107,7 @@ SITE_LEGEND = "Brier Index: higher is better, 50 is always saying 0.5. Peer and 
 AGAINST_LEGEND = "At least {against}: the share of replicates in which it is at least as good."
 
 
-def board_page(board: BenchBoard, data: Row, against: str | None, choice: TableChoice) -> Page:
+def board_page(board: BenchBoard, data: Data, against: str | None, choice: TableChoice) -> Page:
     """Yield the board, the parts that were asked for, and what there is to know."""
     name = plain(against or "the first")
     columns: tuple[TableColumn, ...] = PAPER
@@ -162,7 +161,7 @@ def _group_line(group: Any) -> list[str]:
     return [group.group, group.forecaster, str(group.n), *(figure(value, 4) for value in figures)]
 
 
-def _site_cells(row: Row, rank: int, part: str) -> dict[str, str]:
+def _site_cells(row: Data, rank: int, part: str) -> dict[str, str]:
     """Return a forecaster's line by the headings of the benchmark's own CSV."""
     cells = {
         "Rank": str(rank),
@@ -189,7 +188,7 @@ def _site_cells(row: Row, rank: int, part: str) -> dict[str, str]:
     return cells
 
 
-def _paper_lines(rows: Sequence[Row]) -> list[list[str]]:
+def _paper_lines(rows: Sequence[Data]) -> list[list[str]]:
     """Return the board of the paper."""
     head = ["Model", "Organization"]
     head += [f"{half.capitalize()} (N={rows[0][f'n_{half}']:,})" for half in HALVES]
@@ -236,7 +235,7 @@ def figure(value: float | None, places: int) -> str:
     return "" if value is None else repr(round(float(value), places))
 
 
-def ends_text(row: Row, low: str, high: str, places: int = 1) -> str:
+def ends_text(row: Data, low: str, high: str, places: int = 1) -> str:
     """Return an interval as boards write it."""
     return "" if row[low] is None else f"[{row[low]:.{places}f}, {row[high]:.{places}f}]"
 

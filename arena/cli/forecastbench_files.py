@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from arena.cli.options import DEFAULT, Options, clock_of
-from arena.cli.output import plain, progress
+from arena.cli.output import Data, plain, progress
 from arena.cli.page import Page
 from arena.cli.score import text_of, texts_of
 from arena.cli.table import Table, TableChoice, TableColumn
@@ -40,7 +40,6 @@ FAULTS = (
     TableColumn("message", "fault", plain, narrow="wrap"),
     TableColumn("mend", "remedy", plain, narrow="wrap"),
 )
-Data = Mapping[str, Any]
 
 
 # ── sets ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
-from arena.cli.output import attributes, exact, plain, prints_aside, progress, typed
+from arena.cli.output import Data, attributes, exact, plain, prints_aside, progress, typed
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import Clock
@@ -56,7 +56,6 @@ ANSWERS = (
 ENDS = ("low", "expected", "high")
 UNFINISHED = ("pending", "failed")
 """Turns that are played when the command runs again."""
-Data = Mapping[str, Any]
 
 
 # ── the question set ─────────────────────────────────────────────────────────────────────────────────────

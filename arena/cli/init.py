@@ -25,6 +25,7 @@ from arena.cli.model_choice import (
     servers_at,
     with_stops,
 )
+from arena.cli.output import Data
 from arena.cli.page import print_page
 from arena.config import Config
 from arena.config.editing import block_lines
@@ -291,7 +292,7 @@ def init_data(settings: Config, wanted: Wanted, environ: Mapping[str, str]) -> d
     }
 
 
-def made_page(data: Mapping[str, Any]) -> Iterator[str]:
+def made_page(data: Data) -> Iterator[str]:
     """Yield what there is now, and what it may cost."""
     yield f"Made in {data['folder']}: {', '.join(data['made'])}."
     for name in data["kept"]:
@@ -303,7 +304,7 @@ def made_page(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"{sentence}."
 
 
-def cost_sentence(data: Mapping[str, Any]) -> str:
+def cost_sentence(data: Data) -> str:
     """Return what the models may cost a month, and what stops them."""
     low, high = data["month_usd"]
     if not high and high is not None:
@@ -318,7 +319,7 @@ def cost_sentence(data: Mapping[str, Any]) -> str:
     return sentence
 
 
-def next_steps(data: Mapping[str, Any]) -> Iterator[str]:
+def next_steps(data: Data) -> Iterator[str]:
     """Yield what to type next."""
     arena = "arena" if which("arena") else quote(str(PROGRAM))
     yield "Next:"

@@ -21,7 +21,7 @@ from agents.llm.local_servers import (
 from agents.model import ModelSettings
 from agents.model_table.cost import price_for, price_of
 from agents.providers import DEMO, is_known, named_provider, near_name, no_provider, provider_of
-from arena.cli.output import run_async
+from arena.cli.output import Data, run_async
 from arena.errors import ArenaError
 from markets.millionths import ONE
 
@@ -224,14 +224,14 @@ def _possible_price(price: tuple[float, float]) -> tuple[float, float]:
     return price
 
 
-def is_unpriced(block: Mapping[str, Any]) -> bool:
+def is_unpriced(block: Data) -> bool:
     """Tell whether nobody knows what a call of an agent costs."""
     if block["model"].startswith(DEMO) or "price" in block:
         return False
     return price_for(ModelSettings(model=block["model"], base_url=block.get("base_url"))) is None
 
 
-def is_free(block: Mapping[str, Any]) -> bool:
+def is_free(block: Data) -> bool:
     """Tell whether calls of an agent cost nothing."""
     return block["model"].startswith(DEMO) or block.get("price") == {"input": 0, "output": 0}
 
@@ -250,7 +250,7 @@ def with_stops(blocks: Sequence[Block], limits: Mapping[str, int]) -> list[Block
     return [block | {"max_cost": cents / 100} if block in unpriced else block for block in blocks]
 
 
-def price_words(block: Mapping[str, Any]) -> str:
+def price_words(block: Data) -> str:
     """Return what the user should know of an agent whose price is not known; nothing for others."""
     if "max_cost" not in block or "price" in block:
         return ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from arena.cli.output import AGAIN, print_json
+from arena.cli.output import AGAIN, Data, print_json
 from arena.cli.page import Page, page_lines, print_page
 from arena.cli.table import TableChoice
 from arena.errors import ArenaError
@@ -41,7 +41,7 @@ class Options:
     trust: bool = False
     """Whether `--trust-extensions` was given."""
 
-    def choose(self, given: Mapping[str, Any]) -> None:
+    def choose(self, given: Data) -> None:
         """Note the shared options that were given after a command's name."""
         self.config = given.get("config") or self.config
         self.database = given.get("database") or self.database

@@ -19,6 +19,8 @@ from arena.errors import ArenaError, count_text
 from markets.millionths import ONE
 
 T = TypeVar("T")
+Data = Mapping[str, Any]
+"""What a command answers with `--json`, or a part of it."""
 AGAIN = ContextVar("AGAIN", default="")
 """The options that named the config and the record, for a command that is suggested."""
 

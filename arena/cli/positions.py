@@ -1,10 +1,9 @@
 """What agents hold, what it cost, and what it made."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from arena.cli.options import Options
-from arena.cli.output import duration, minute, one_line, signed_dollars, typed
+from arena.cli.output import Data, duration, minute, one_line, signed_dollars, typed
 from arena.cli.page import Block
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
 from arena.errors import ArenaError
@@ -108,7 +107,7 @@ def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: s
 
 
 def positions_page(
-    data: Mapping[str, Any],
+    data: Data,
     lines: Sequence[Position | PositionGroup],
     total: PositionGroup,
     choice: TableChoice,

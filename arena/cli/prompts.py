@@ -1,6 +1,6 @@
 """What models can be asked, what one of the prompts asks, and how two of them differ."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from typing import Any
 
@@ -9,7 +9,7 @@ from agents.prompts.include import BadInclude, WholeTemplate
 from agents.prompts.template import BadTemplate, compile_template
 from agents.registry import HOME, prompt_template
 from arena.cli.options import DEFAULT, Options
-from arena.cli.output import plain_lines
+from arena.cli.output import Data, plain_lines
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.config.code import extension_folders
 from arena.errors import ArenaError
@@ -36,7 +36,7 @@ def list_prompts(chosen: Options) -> None:
     chosen.answer({"prompts": rows}, list_page, rows, chosen.table)
 
 
-def list_page(rows: Sequence[Mapping[str, Any]], choice: TableChoice) -> Iterator[Table]:
+def list_page(rows: Sequence[Data], choice: TableChoice) -> Iterator[Table]:
     """Yield the prompts as a table."""
     yield Table(COLUMNS, rows, choice=choice)
 
@@ -53,12 +53,12 @@ def show_prompt(chosen: Options, name: str, against: str | None, rendered: bool)
     chosen.answer(data, diff_page)
 
 
-def text_page(data: Mapping[str, Any]) -> Iterator[str]:
+def text_page(data: Data) -> Iterator[str]:
     """Yield the text of a prompt."""
     yield plain_lines(data["text"])
 
 
-def diff_page(data: Mapping[str, Any]) -> Iterator[str]:
+def diff_page(data: Data) -> Iterator[str]:
     """Yield the lines in which two prompts differ."""
     yield plain_lines("\n".join(data["diff"])) or "They are identical."
 

@@ -2,18 +2,18 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 import typer
 
 from arena.cli.check_next import RecordSoFar, joining_text
 from arena.cli.options import Options, instant
 from arena.cli.output import (
+    Data,
     attributes,
     interruptible,
     minute,
@@ -143,7 +143,7 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
         return PlayedTime(at, reports, changes, joining())
 
 
-def report_data(report: RoundReport) -> Mapping[str, Any]:
+def report_data(report: RoundReport) -> Data:
     """Return a round as data, with the turns that were played now."""
     turns = []
     for turn in report.turns:

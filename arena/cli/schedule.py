@@ -1,14 +1,12 @@
 """`arena run --list`: the jobs of `arena run`, and the next times at which cohorts start or decide."""
 
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from arena.cli.options import Options, clock_of
-from arena.cli.output import minute, plain, typed
+from arena.cli.output import Data, minute, plain, typed
 from arena.cli.page import Page
 from arena.cli.table import Table
 from arena.cohorts.freeze import plan_of, stamp_of
@@ -74,7 +72,7 @@ def job_times(name: str, config: Config, state: JobState | None, at: datetime) -
     return JobTimes(name, str(cadence), state.due_at, note, state.failures, coming)
 
 
-def schedule_page(data: Mapping[str, Any]) -> Page:
+def schedule_page(data: Data) -> Page:
     """Yield the jobs, then the decisions to come."""
     rows = []
     for job in data["jobs"]:

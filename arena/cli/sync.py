@@ -1,7 +1,7 @@
 """Reading a venue into the record: for `arena run --sync`, and before a bundle is written with --fresh."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from arena.cli.options import Options, given_instant
-from arena.cli.output import attributes, left_out_words, prints_aside, progress, run_async, typed
+from arena.cli.output import Data, attributes, left_out_words, prints_aside, progress, run_async, typed
 from arena.clock import now
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.config import Config
@@ -105,7 +105,7 @@ def sync_data(config: Config, synced: VenueSync) -> dict[str, Any]:
     }
 
 
-def sync_page(data: Mapping[str, Any]) -> Iterator[str]:
+def sync_page(data: Data) -> Iterator[str]:
     """Yield what was read, what is new, and what could not be used."""
     yield f"{data['venue']} at {data['at']:%Y-%m-%d %H:%M:%S} UTC: {count_text(data['markets'], 'market')}"
     yield (

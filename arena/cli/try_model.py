@@ -29,6 +29,7 @@ from arena.cli.model_choice import (
     unanswered_ports,
 )
 from arena.cli.output import (
+    Data,
     exact,
     interruptible,
     plain,
@@ -57,7 +58,7 @@ WIDTH = 41
 """Characters of the line from 0% to 100%."""
 LONGEST_EXAMPLE = 160
 
-Answer = Mapping[str, Any]
+Answer = Data
 """A question with the model's probability, and whether it counts: it was asked after the model's release."""
 
 
@@ -215,7 +216,7 @@ def next_step(name: str, options: ModelOptions) -> str:
     return " ".join([*words, "--yes"])
 
 
-def report(data: Mapping[str, Any]) -> Page:
+def report(data: Data) -> Page:
     """Yield what the trial can show first, then what it shows, and what to type next."""
     yield from (standing(data), "", answered_sentence(data), "")
     title = "Calibration: what it says ○, and how often that happened ●"
@@ -244,7 +245,7 @@ def report(data: Mapping[str, Any]) -> Page:
     yield from ("", Fields({label: str(text) for label, text in fields.items() if text}))
 
 
-def standing(data: Mapping[str, Any]) -> str:
+def standing(data: Data) -> str:
     """Return what a trial can show of a model, and what it can't: the first thing to be read."""
     days = [answer["closed"] for answer in data["answers"]]
     after = sum(answer["counts"] for answer in data["answers"])
@@ -263,7 +264,7 @@ def standing(data: Mapping[str, Any]) -> str:
     )
 
 
-def answered_sentence(data: Mapping[str, Any]) -> str:
+def answered_sentence(data: Data) -> str:
     """Return how much was answered, and why no more."""
     text = "{model} answered {answered} of {asked} questions in {seconds:.0f} s.".format_map(data)
     if data["unusable"]:
@@ -296,7 +297,7 @@ CALIBRATION = (
 )
 
 
-def write_page(data: Mapping[str, Any]) -> Path | None:
+def write_page(data: Data) -> Path | None:
     """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
     from jinja2 import Environment, StrictUndefined
 

@@ -11,6 +11,7 @@ from agents.text import hidden_characters, tokens_of
 from arena.cli.cohort_diff import moved_data
 from arena.cli.options import Options, given_instant
 from arena.cli.output import (
+    Data,
     attributes,
     cents_of,
     exact,
@@ -57,7 +58,7 @@ def _reason(text: str) -> str:
     return shortened(text, 80)
 
 
-def _size(order: Mapping[str, Any]) -> str:
+def _size(order: Data) -> str:
     """Return the dollars of a bet, or how much of a position is to be sold."""
     if "amount" in order:
         return f"{order['amount']:,.2f}"
@@ -257,7 +258,7 @@ def _order_data(order: Any, *amounts: str) -> dict[str, Any]:
     return {"market": order.market_id, "side": order.side, **exactly, "reason": order.reason}
 
 
-def turn_page(data: Mapping[str, Any], market_questions: Mapping[str, str]) -> Iterator[Block]:
+def turn_page(data: Data, market_questions: Mapping[str, str]) -> Iterator[Block]:
     """Yield the setting, every question with its answers, then what was decided and what comes of it."""
     yield from _setting_blocks(data)
 
@@ -281,7 +282,7 @@ def turn_page(data: Mapping[str, Any], market_questions: Mapping[str, str]) -> I
         yield f"Nothing was written to the record. Next: {typed('run --round')}"
 
 
-def _cost_sentence(data: Mapping[str, Any]) -> str:
+def _cost_sentence(data: Data) -> str:
     """Return what the questions of a turn have cost or would cost at most."""
     calls = sum(len(question["answers"]) for question in data["questions"])
     if not calls:
@@ -293,7 +294,7 @@ def _cost_sentence(data: Mapping[str, Any]) -> str:
     return f"{count_text(calls, 'call')}, {_money(data['cost_usd'])} in all."
 
 
-def _setting_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
+def _setting_blocks(data: Data) -> Iterator[Block]:
     """Yield what the agent decided on, and with how much money."""
     cohort = data["cohort"]
     place = "the venue's markets"
@@ -322,9 +323,7 @@ def _setting_blocks(data: Mapping[str, Any]) -> Iterator[Block]:
     yield ""
 
 
-def _question_blocks(
-    question: Mapping[str, Any], before: Sequence[Mapping[str, Any]], whole: int
-) -> Iterator[Block]:
+def _question_blocks(question: Data, before: Sequence[Data], whole: int) -> Iterator[Block]:
     """Yield a question with its messages, or which of those before it had the same."""
     yield (
         f"== Question {len(before) + 1} of {whole}: {question['stage']}, sample {question['sample']}, "
@@ -340,7 +339,7 @@ def _question_blocks(
         yield f"{plain_lines(message['content'])}\n"
 
 
-def _answer_blocks(answer: Mapping[str, Any]) -> Iterator[Block]:
+def _answer_blocks(answer: Data) -> Iterator[Block]:
     """Yield what came of an attempt: an error, or a reply and by whom it is."""
     cost = _money(answer["cost_usd"])
     error = answer["error"]
@@ -356,7 +355,7 @@ def _answer_blocks(answer: Mapping[str, Any]) -> Iterator[Block]:
     yield f"{plain_lines(answer['reply'])}\n"
 
 
-def _decision_blocks(data: Mapping[str, Any], market_questions: Mapping[str, str]) -> Iterator[Block]:
+def _decision_blocks(data: Data, market_questions: Mapping[str, str]) -> Iterator[Block]:
     """Yield how the turn ended, and tables of what was forecast, ordered, filled and rejected."""
     decision = data["decision"]
     orders = [{"order": "bet"} | bet for bet in decision["bets"]]

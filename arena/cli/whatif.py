@@ -1,14 +1,14 @@
 """What the same decisions would have come to under other rules or with other stakes, and how it is told."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from arena.cli.output import exact, typed
+from arena.cli.output import Data, exact, typed
 from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.config.field_types import Stake
@@ -39,7 +39,7 @@ Stakes = Literal["as-bet", "flat", "quarter-kelly"]
 LEGEND = "P/L, filled and rejected: as played; then: under the changed rules."
 
 
-def read_change(name: str | None, values: Mapping[str, Any], stakes: Stakes, stake: float | None) -> Change:
+def read_change(name: str | None, values: Data, stakes: Stakes, stake: float | None) -> Change:
     """Return what the options ask for, checked as the same values in a config are."""
     if name is not None and name not in NAMED:
         raise ArenaError("no_rules", f"there are no rules named {name!r}", f"rules: {', '.join(NAMED)}")
@@ -141,7 +141,7 @@ def _sums(totals: Sequence[WhatIfTotals]) -> WhatIfSums:
     )
 
 
-def whatif_page(data: Mapping[str, Any], by_cohort: bool, choice: TableChoice) -> Page:
+def whatif_page(data: Data, by_cohort: bool, choice: TableChoice) -> Page:
     """Yield the comparison as tables: a line an agent, or a line a cohort with their total."""
     yield data["changed"]
     if not data["agents"]:
