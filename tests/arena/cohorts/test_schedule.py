@@ -144,7 +144,7 @@ def test_the_config_turns_jobs_on_and_off() -> None:
         name for name in JOB_NAMES if name != "retention"
     ]
     assert "digest" not in [job.name for job in configured_jobs(RunSection(), WatchSection())]
-    pruning = configured_jobs(RunSection(keep_quotes=90 * 86_400), hooked)
+    pruning = configured_jobs(RunSection.model_validate({"keep_quotes": "90d"}), hooked)
     assert [job.name for job in pruning] == [*JOB_NAMES]
     off = RunSection().model_copy(update=dict.fromkeys(JOB_NAMES, cadence("off")))
     assert configured_jobs(off, hooked) == []
