@@ -39,7 +39,10 @@ def test_a_config_without_keys_is_valid_and_warned_of(folder: Path) -> None:
 
 STARTS = [
     ("run", "--once"),
-    *(pytest.param(x, marks=pytest.mark.thorough) for x in (("round",), ("admin", "cohort", "start"))),
+    *(
+        pytest.param(x, marks=pytest.mark.thorough)
+        for x in (("run", "--round"), ("admin", "cohort", "start"))
+    ),
 ]
 
 
@@ -90,7 +93,7 @@ def test_an_agent_waits_and_enters_once_its_key_is_there(folder: Path) -> None:
 def test_models_of_the_demo_are_refused_at_a_live_venue(folder: Path) -> None:
     text = "markets: {venue: polymarket}\nagents:\n  - {model: demo/sharp}\n"
     (folder / "config.yaml").write_text(text, "utf-8")
-    for words in (("check",), ("round",)):
+    for words in (("check",), ("run", "--round")):
         refused = arena(folder, *words)
         assert refused.returncode == 1
         assert "demo models belong to the simulator" in refused.stderr
