@@ -27,8 +27,8 @@ UsageError: Any = typer.BadParameter.__base__
 USAGE = 64
 INTERRUPTED = 130
 FIRST_LINES = """\
-arena demo          play a whole season offline, without a key, then open the dashboard
-arena try           find a model and ask it real questions: its calibration in two minutes
+arena demo          play a whole season offline, then open its dashboard
+arena try           ask a model real questions: its calibration in two minutes
 arena score FILE    score forecasts that you already have
 """
 """What `arena` prints without a command."""

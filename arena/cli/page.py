@@ -59,14 +59,18 @@ def _field_lines(fields: Fields, width: int | None) -> Iterator[str]:
     """Yield the lines of texts behind their labels."""
     indent = max(map(len, fields.rows), default=0) + GAP
     for label, text in fields.rows.items():
-        yield from wrapped(f"{label:{indent}}{text}", width, indent)
+        yield from wrapped(f"{label:{indent}}{text}", width, " " * indent)
 
 
 def _paragraph_lines(text: str, width: int | None) -> Iterator[str]:
-    """Yield the lines of a text; what goes on from a line that is indented stands further in."""
+    """Yield the lines of a text; what goes on from an indented line stands further in."""
     for line in text.split("\n"):
-        margin = len(line) - len(line.lstrip())
-        yield from wrapped(line, width, margin + GAP if margin else 0)
+        words = line.lstrip()
+        margin = line[: len(line) - len(words)]
+        if words.startswith("# "):
+            yield from wrapped(line, width, f"{margin}# ")
+        else:
+            yield from wrapped(line, width, margin and margin + " " * GAP)
 
 
 def line_width() -> int | None:
@@ -89,6 +93,6 @@ def print_error(error: ArenaError, as_json: bool) -> None:
         print_json({"error": error.as_dict()})
         return
     width = line_width() if sys.stderr.isatty() or not sys.stdout.isatty() else None
-    hint = wrapped(f"→ {error.hint}", width, GAP) if error.hint else []
+    hint = wrapped(f"→ {error.hint}", width, " " * GAP) if error.hint else []
     for line in [*_paragraph_lines(error.message, width), *hint]:
         print(line, file=sys.stderr)

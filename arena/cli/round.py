@@ -205,7 +205,8 @@ def missing_turns(at: datetime, report: RoundReport) -> Iterator[str]:
         yield f"  {', '.join(failed)} failed; {again} tries again"
     away = [turn.agent for turn in report.unanswered if turn.passing]
     if away:
-        yield f"  it waits for {', '.join(away)}: it plays this round again; --leave-failed goes on"
+        yield f"  this round waits for {', '.join(away)}: the next arena run --round plays it again;"
+        yield "  --leave-failed goes on without those turns"
     if report.unproven:
         yield f"  {unproven_hint(report.unproven)}"
     if report.kept:

@@ -173,19 +173,19 @@ class FittedTable:
     columns: list[str]
 
 
-def wrapped(text: str, width: int | None, indent: int = 0) -> list[str]:
-    """Return a text in lines of at most so many characters, those after the first behind an indent.
+def wrapped(text: str, width: int | None, before: str = "") -> list[str]:
+    """Return a text in lines of at most so many characters, with `before` at the start of all but the first.
 
-    >>> wrapped("Nobody has played yet.", 12, indent=2)
+    >>> wrapped("Nobody has played yet.", 12, "  ")
     ['Nobody has', '  played', '  yet.']
     """
     if width is None or cells_of(text) <= width:
         return [text]
     most = width
     while True:
-        lines = textwrap.wrap(text, most, subsequent_indent=" " * indent, break_on_hyphens=False)
+        lines = textwrap.wrap(text, most, subsequent_indent=before, break_on_hyphens=False)
         broadest = max(map(cells_of, lines), default=0)
-        if broadest <= width or most <= indent + 2:
+        if broadest <= width or most <= len(before) + 2:
             return lines
         most -= broadest - width
 

@@ -29,7 +29,7 @@ from arena.record.write.tools import (
     read_tool_text,
     request_key,
 )
-from arena.rounds.past import (
+from arena.rounds.told_history import (
     read_new_ends,
     read_past_forecasts,
     read_price_history,

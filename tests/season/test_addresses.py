@@ -139,14 +139,15 @@ def test_what_an_older_record_holds_of_a_credential_leaves_it_nowhere(tmp_path: 
         assert arena(old, "run", "--round").returncode == 0
     doors = (
         ["show", "agent", "a"], ["show", "cohort", "1"], ["show", "cohort", "1", "next"], ["status"],
-        ["verify"], ["leaderboard"], ["check"], ["report", "-o", "report.html"], ["export", "public"],
+        ["admin", "verify"], ["board"], ["check"], ["share", "report", "-o", "report.html"],
+        ["share", "export", "public"],
         ["admin", "restore", "public", "--database", "copy.db"], ["admin", "verify", "--database", "copy.db"],
     )  # fmt: skip
     for place, door in enumerate(doors):
-        forms = [[]] if door[0] in ("report", "export", "import") else [["--json"], []]
+        forms = [[]] if door[1:2] in (["report"], ["export"], ["restore"]) else [["--json"], []]
         for form in forms if thorough else forms[place % len(forms) :][:1]:
             said = arena(old, *door, *form)
-            tampered = door == ["verify"]  # by the hand of this test
+            tampered = door == ["admin", "verify"]  # by the hand of this test
             assert said.returncode == 0 or tampered, said.stdout + said.stderr
             assert CANARY not in said.stdout + said.stderr, door
     files = [path for path in old.rglob("*") if path.is_file() and not path.name.startswith("arena.db")]

@@ -118,7 +118,7 @@ def test_in_words_it_says_what_it_did_and_what_comes_next(demo: Any, folder: Pat
     old = folder / "demo.db"
     done = run("share", "export", tmp_path / "words", "--cohort", "1", "--no-prompts", "--database", old)
     assert "words: 27 tables," in done.stdout
-    assert "only a complete export with prompts can be imported" in done.stdout
+    assert "only a complete export with prompts can be made a record" in done.stdout
     done = run("admin", "restore", tmp_path / "words", "--database", tmp_path / "no.db")
     assert done.exit_code == 1
     assert "has cohorts 1 only: it can be read but not imported" in done.stderr

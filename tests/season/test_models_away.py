@@ -68,12 +68,13 @@ def test_who_says_so_goes_on_without_the_model(
 
 def test_a_round_says_how_the_next_one_comes(folder: Path, provider: FaultyProvider) -> None:
     provider.script("eve", fails(503))
-    assert "arena run --round waits for eve: it plays this round again; --leave-failed goes on" in (
-        arena(folder, "run", "--round").stdout
-    )
+    told = arena(folder, "run", "--round").stdout
+    assert "this round waits for eve: the next arena run --round plays it again" in told
 
 
-@pytest.mark.parametrize("command", [("replay", "spring"), ("demo", "--headless"), ("run", "--quiet")])
+@pytest.mark.parametrize(
+    "command", [("study", "replay", "spring"), ("demo", "--headless"), ("run", "--quiet")]
+)
 def test_a_season_stops_with_status_2_where_a_key_is_wrong_and_goes_on_once_it_is_right(
     command: tuple[str, ...], folder: Path, provider: FaultyProvider
 ) -> None:
@@ -93,7 +94,7 @@ def test_a_season_stops_with_status_2_where_a_key_is_wrong_and_goes_on_once_it_i
     assert {row["agent"]: row["failed"] for row in exported} == {"eve": 0, "market": 0}
 
 
-@pytest.mark.parametrize("command", [("replay", "spring"), ("demo", "--headless")])
+@pytest.mark.parametrize("command", [("study", "replay", "spring"), ("demo", "--headless")])
 def test_a_season_waits_for_a_model_and_says_for_whom(
     command: tuple[str, ...], folder: Path, provider: FaultyProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,7 +109,7 @@ def test_a_season_waits_for_a_model_and_says_for_whom(
     assert {row["failed"] for row in board} == {0}
 
 
-@pytest.mark.parametrize("command", [("replay", "spring"), ("demo", "--headless")])
+@pytest.mark.parametrize("command", [("study", "replay", "spring"), ("demo", "--headless")])
 def test_a_model_that_stays_away_stops_the_season_after_12_tries(
     command: tuple[str, ...], folder: Path, provider: FaultyProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,7 @@ def season(folder: Path) -> Any:
 def test_a_column_that_there_is_not_is_refused_before_anything_is_played(
     folder: Path, tmp_path: Path
 ) -> None:
-    for words in (("demo", "--headless"), ("replay", str(folder / "spring"))):
+    for words in (("demo", "--headless"), ("study", "replay", str(folder / "spring"))):
         done = arena(tmp_path, *words, "--columns", "wins")
         assert (done.returncode, "there is no column 'wins'" in done.stderr) == (64, True)
     assert list(tmp_path.iterdir()) == []

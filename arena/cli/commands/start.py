@@ -297,7 +297,6 @@ def check(
         raise ArenaError("not_live", "--venue and --model need --live", hint, status=64)
 
     from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page
-    from arena.cli.check_live import check_live, live_status
 
     config = chosen.load_to_play(os.environ, beside=True)
     with prints_aside():
@@ -308,6 +307,8 @@ def check(
 
     status = 0
     if live:
+        from arena.cli.check_live import check_live, live_status
+
         tried = check_live(config, venue or [], model or [], quiet=chosen.json)
         status = live_status(tried)
         data |= tried

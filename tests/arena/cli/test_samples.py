@@ -8,9 +8,9 @@ import pytest
 
 from arena.cli.table import cells_of
 from tests.arena.cli.test_main import LEAVES, sample_of
-from tests.dashboard.records import shared
 from tests.once import made_once
 from tests.program.running import arena, demo_config
+from tests.records.demo import the_demo
 
 SAMPLED = "76"
 """The characters of a line for which samples were taken."""
@@ -61,7 +61,7 @@ LINES = (
 @pytest.fixture
 def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A working folder with the demo's config and record, an export of it, and forecasts in a file."""
-    record = shared("demo", tmp_path_factory)
+    record = the_demo(tmp_path_factory) / "demo.db"
     words = ("share", "export", "season.zip", "--database", str(record))
     exported = made_once("demo's export", tmp_path_factory, lambda path: arena(path, *words))
     shutil.copy(exported / "season.zip", tmp_path)

@@ -135,7 +135,7 @@ def test_more_differences_than_anybody_reads_are_counted(record: Path) -> None:
 
 def test_the_referee_has_a_word_of_its_own_where_it_is_asked(record: Path) -> None:
     """A leaderboard in an export is worked out from the facts: what is in the record must come out."""
-    words = ("verify", "--all", "--referee", "--database", str(record))
+    words = ("admin", "verify", "--all", "--referee", "--database", str(record))
     told = json.loads(invoke(*words, "--json").stdout)
     assert (told["ok"], told["referee"]) == (True, [])
     assert "Referee: 0 differences in an export, by code of its own." in invoke(*words).stdout

@@ -11,8 +11,8 @@ from agents.model import HISTORY_DAYS, Ask, Context, Decision, Forecast, View
 from arena.record.model.cohort import Cohort
 from arena.record.record import Record
 from arena.record.write.sync import VenueSource, add_catalogue
-from arena.rounds.past import SETTLED, read_price_history
 from arena.rounds.round import play_round
+from arena.rounds.told_history import SETTLED, read_price_history
 from markets.model import Listing, MarketId, Quote
 from tests.builders import NOW, RAIN, a_book, a_price, a_quote, a_resolution
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun
