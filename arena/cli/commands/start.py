@@ -326,8 +326,6 @@ def check_no_other(chosen: Options, live: bool, venue: bool, model: bool) -> Non
         "--live": live,
         "--venue": venue,
         "--model": model,
-        "--config": chosen.config is not None,
-        "--database": chosen.database is not None,
         "--wide": chosen.table.wide,
         "--columns": bool(chosen.table.columns),
         "--trust-extensions": chosen.trust,
