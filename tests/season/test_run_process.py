@@ -224,7 +224,7 @@ def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> Non
     assert set(more) - set(told) == {"marks", "scores"}
 
 
-ENDS = [("round", 130, "stopped; 1 turn done, and kept\n→ arena run --round continues it"),
+ENDS = [("run --round", 130, "stopped; 1 turn done, and kept\n→ arena run --round continues it"),
         ("run --clock clock", 0, "Stopped: 0 rounds, 1 turn, 0 jobs done.\nNext: ")]  # fmt: skip
 
 

@@ -134,13 +134,13 @@ def status(
 
     Example: arena status
 
-        Today: nothing to do
+        Today: nothing to do, the season is finished
 
         Health: ok
         …
-        last round   2026-03-01 00:00 UTC, 3 of cohort 1: 10 played
-        rounds       9 of 9 due are finished
-        turns        90 played
+        last round   2026-05-17 00:00 UTC, 5 of cohort 4: 10 played
+        rounds       20 of 20 due are finished
+        turns        200 played
 
     Next: arena status --incidents
     """

@@ -280,7 +280,7 @@ def check(
         config.yaml is valid.
         …
         agent         kind      model or of  $ a month          $ a round
-        sharp         llm       demo/sharp   0.29 (0.24–4.59)   0.066 (0.056–1.06)
+        sharp         llm       demo/sharp   0.25 (0.24–4.59)   0.058 (0.056–1.06)
         kelly         kelly     sharp        –                  –
         …
 

@@ -42,7 +42,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("run --list --trust-extensions", "--trust-extensions and --list can't be combined"),
         ("check past --live", "DIR and --live can't be combined"),
         ("check past --model ann", "DIR and --model can't be combined"),
-        ("check past --config config.yaml", "DIR and --config can't be combined"),
         ("check past --columns agent", "DIR and --columns can't be combined"),
         ("check --model ann", "--venue and --model need --live"),
         ("status --incidents --test-webhook", "--incidents and --test-webhook can't be combined"),

@@ -9,6 +9,7 @@ import pytest
 from arena.cli.table import cells_of
 from tests.arena.cli.test_main import LEAVES, sample_of
 from tests.once import made_once
+from tests.program.command_line import ROOT
 from tests.program.running import arena, demo_config
 from tests.records.demo import the_demo
 
@@ -16,6 +17,7 @@ SAMPLED = "76"
 """The characters of a line for which samples were taken."""
 NOT_PLAYED = {
     "arena add": "it asks a model",
+    "arena admin cohort": "the season has all its cohorts",
     "arena dashboard": "it serves until it is stopped",
     "arena demo": "it has made the record",
     "arena outside desk": "it serves until it is stopped",
@@ -29,13 +31,8 @@ NOT_PLAYED = {
     "arena try": "it asks a model",
 }
 """Commands whose example can't be played on the demo's record, and why."""
-FORECASTS = """\
-question,forecaster,probability,outcome,market_probability
-a,ann,0.8,1,0.6
-a,bob,0.4,1,0.6
-b,ann,0.3,0,0.5
-b,bob,0.35,0,0.5
-"""
+PAGE = (ROOT / "docs" / "score-a-file.md").read_text("utf-8")
+FORECASTS = re.findall(r"^`forecasts.csv`:\n\n```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 LINES = (
     *("admin backup b.db", "admin backup --upgrade", "admin prune --older-than 1d --dry-run", "admin verify"),
     *(
@@ -66,7 +63,7 @@ def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     exported = made_once("demo's export", tmp_path_factory, lambda path: arena(path, *words))
     shutil.copy(exported / "season.zip", tmp_path)
     demo_config(tmp_path)
-    (tmp_path / "forecasts.csv").write_text(FORECASTS, "utf-8")
+    (tmp_path / "forecasts.csv").write_text(FORECASTS[0], "utf-8")
     (tmp_path / ".demo").mkdir()
     for place in ("demo.db", ".demo/demo.db"):
         shutil.copy(record, tmp_path / place)
@@ -78,6 +75,8 @@ def test_a_sample_in_help_is_what_the_command_prints(name: str, folder: Path) ->
     found = sample_of(LEAVES[name].help)
     assert found is not None
     words, lines = found
+    if name == "arena share export":
+        (folder / "season.zip").unlink()
     done = arena(folder, *words.split(), COLUMNS=SAMPLED)
     printed = done.stdout.splitlines()
     for line in lines:
