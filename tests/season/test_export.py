@@ -128,7 +128,7 @@ def test_in_words_it_says_what_it_did_and_what_comes_next(demo: Any, folder: Pat
     assert f"State hash {demo['state_hash']}" in done.stdout
     assert f"admin restore {tmp_path / 'whole'} --database copy.db" in done.stdout
     done = run("admin", "restore", tmp_path / "whole", "--database", tmp_path / "new.db")
-    assert f"leaderboard --database {tmp_path / 'new.db'}" in done.stdout
+    assert f"board --database {tmp_path / 'new.db'}" in done.stdout
 
 
 def test_the_exported_leaderboard_is_that_of_the_command(demo: Any, folder: Path) -> None:

@@ -25,6 +25,7 @@ NOT_PLAYED = {
     "arena study replay": "it plays a recording",
     "arena run": "it runs until it is stopped",
     "arena study bundle": "it reads a venue",
+    "arena study forecastbench board": "the record has no resolutions of a benchmark",
     "arena study forecastbench file": "the record has no answers of a benchmark",
     "arena study forecastbench run": "the record has no question set",
     "arena admin settle": "a simulated venue settles by itself",
