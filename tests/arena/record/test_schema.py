@@ -63,7 +63,7 @@ def test_a_record_of_another_form_is_refused_before_anything_is_read_or_written(
             ArenaError, match=f"written by {whose} .schema {newest_schema_version()} {what}"
         ) as told:
             opened()
-        assert (told.value.code, "arena admin restore FILE.zip" in told.value.hint) == ("former_record", True)
+        assert (told.value.code, "arena admin restore X.zip" in told.value.hint) == ("former_record", True)
     with closing(sqlite3.connect(copy)) as driver:
         assert list(driver.iterdump()) == before
 
