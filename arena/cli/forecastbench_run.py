@@ -253,12 +253,15 @@ async def play(planned: PlannedAnswers, record: Record, calls: int, clock: Clock
         begin_set(config, planned.kept, planned.method, planned.snapshot.at, record)
     ended = {stored.id for stored in planned.earlier if stored.ended_at is not None}
     cohorts = answered_by(record, planned.kept, planned.method)
-    todo = [stored for stored in cohorts if stored.id not in ended]
+    unfinished = [stored for stored in cohorts if stored.id not in ended]
 
     trouble: list[str] = []
     with progress("Asking", calls or None) as moved:
-        async with open_world(planned.config, record, clock) as world, watched(record, todo, moved, calls):
-            for stored in todo:
+        async with (
+            open_world(planned.config, record, clock) as world,
+            watched(record, unfinished, moved, calls),
+        ):
+            for stored in unfinished:
                 trouble += await play_set(stored, planned.kept, world, record)
     return tuple(trouble)
 

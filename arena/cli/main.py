@@ -17,7 +17,6 @@ from typer.main import get_command
 
 from arena.cli.help import help_text
 from arena.cli.options import CONFIG_FILE, DATABASE, Options
-from arena.cli.output import Data
 from arena.cli.page import print_error
 from arena.cli.surface import COMMANDS, FAMILIES, FORMER, PANELS, Places
 from arena.errors import ArenaError
@@ -61,7 +60,7 @@ def first_words(place: "str | Places", name: str) -> str:
     return " ".join(re.split(r"\n *\n", after.split('"""')[1])[0].split())
 
 
-class LoadedCommands(Data):
+class LoadedCommands(Mapping[str, Any]):
     """Commands and families by name, each loaded when it is asked for."""
 
     def __init__(self, places: Places) -> None:

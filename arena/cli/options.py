@@ -189,19 +189,6 @@ def argument(metavar: str, help_text: str, default: Any = ..., **more: Any) -> A
     return typer.Argument(default, metavar=metavar or None, help=help_text, **more)
 
 
-def refuse_together(given: Mapping[str, object], other: str, hint: str = "see --help") -> None:
-    """Raise a usage error if one of these options was given, which make no sense together with something.
-
-    >>> refuse_together({"--by": "price", "--csv": False}, "two agents")
-    Traceback (most recent call last):
-    arena.errors.ArenaError: --by can't be combined with two agents
-    """
-    names = [name for name, value in given.items() if value]
-    if names:
-        words = f"{' and '.join(names)} can't be combined with {other}"
-        raise ArenaError("not_together", words, hint, status=64)
-
-
 CONFIG_FILE = option("The config file.", "PATH")
 DATABASE = option("The record to use, not the config's: a path or a URL.", "URL")
 SHARED: dict[str, tuple[Any, Any]] = {
@@ -272,11 +259,16 @@ def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parame
     return parameters
 
 
-def refuse_given(options: Mapping[str, object], reason: str) -> None:
-    """Raise a usage error that names the first of these options that was given, and says why it can't be."""
+def refuse_given(options: Mapping[str, object], reason: str, hint: str = "") -> None:
+    """Raise a usage error that names the first of these options that was given, and says why it can't be.
+
+    >>> refuse_given({"--csv": False, "--by": "price"}, "can't be combined with two agents")
+    Traceback (most recent call last):
+    arena.errors.ArenaError: --by can't be combined with two agents
+    """
     for name, value in options.items():
         if value is not None and value is not False and value not in ("", []):
-            raise ArenaError("not_together", f"{name} {reason}", f"leave out {name}", status=64)
+            raise ArenaError("not_together", f"{name} {reason}", hint or f"leave out {name}", status=64)
 
 
 def clock_of(file: Path | None) -> "Callable[[], Clock]":

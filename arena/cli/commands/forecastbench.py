@@ -15,7 +15,7 @@ from arena.cli.options import (
     command,
     flag,
     option,
-    refuse_together,
+    refuse_given,
 )
 from arena.cli.output import interruptible, prints_aside, run_async
 from arena.cli.page import print_page
@@ -129,8 +129,10 @@ def file(
     from arena.scores.files.forecastbench import Submitter
 
     if check:
-        given = {"--as": organization, "--model": model, "--output": folder, "--agent": agent, "--lab": lab}
-        refuse_together(given | {"--cohort": cohort, "--n": number > 1, "--due": due}, "--check")
+        given: dict[str, object] = {"--as": organization, "--model": model, "--output": folder}
+        given |= {"--agent": agent, "--lab": lab}
+        given |= {"--cohort": cohort, "--n": number > 1, "--due": due}
+        refuse_given(given, "can't be combined with --check")
         if not files:
             raise ArenaError("no_file", "--check is given no file", "name files of forecasts", status=64)
         data = bench.check_files(chosen, files, questions or (), combinations)
@@ -139,7 +141,8 @@ def file(
             raise typer.Exit(1)
         return
 
-    refuse_together({"--combinations": combinations}, "writing a submission", "it is for --check")
+    reason = "can't be combined with writing a submission"
+    refuse_given({"--combinations": combinations}, reason, "it is for --check")
     if organization is None or model is None or folder is None:
         words = "a submission needs --as ORG, --model M and -o DIR"
         raise ArenaError("no_name", words, "or check files with --check FILE", status=64)
@@ -204,7 +207,7 @@ def board(
     fetched = None
     if fetch:
         sets = {"--questions": questions, "--resolutions": resolutions}
-        refuse_together(sets, "--fetch", "--fetch scores by the sets in the record")
+        refuse_given(sets, "can't be combined with --fetch", "--fetch scores by the sets in the record")
         fetched = bench.fetch_resolutions(chosen, source, clock)
         with prints_aside():
             print_page(bench.resolutions_page(fetched))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from arena.cli.options import BASELINES, LEAVE_FAILED, Options, command, flag, option
+from arena.cli.options import BASELINES, LEAVE_FAILED, Options, command, flag, option, refuse_given
 from arena.errors import ArenaError
 
 OF_A_RUN = ("--log", "--quiet", "--verbose", "--clock", "--baselines", "--leave-failed", "--trust-extensions")
@@ -149,15 +149,14 @@ def status(
     if incidents and test_webhook:
         message = "--incidents and --test-webhook can't be combined"
         raise ArenaError("two_questions", message, "leave out one", status=64)
-    if limit is not None and not incidents:
-        raise ArenaError("wrong_option", "--limit needs --incidents", "add it, or leave out --limit", 64)
-    if clock is not None and (incidents or test_webhook):
-        mode = "--incidents" if incidents else "--test-webhook"
-        raise ArenaError("wrong_option", f"--clock and {mode} can't be combined", "leave out one", 64)
+    if not incidents:
+        refuse_given({"--limit": limit}, "needs --incidents")
 
     if test_webhook:
+        refuse_given({"--clock": clock}, "and --test-webhook can't be combined")
         send_test(chosen)
     elif incidents:
+        refuse_given({"--clock": clock}, "and --incidents can't be combined")
         list_incidents(chosen, limit or 20)
     else:
         show_status(chosen, clock)

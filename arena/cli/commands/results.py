@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from arena.cli.options import Options, argument, command, flag, option, refuse_together
+from arena.cli.options import Options, argument, command, flag, option, refuse_given
 from arena.errors import ArenaError
 
 
@@ -42,7 +42,7 @@ def board(
 
     views = {"--by": by, "--provisional": provisional, "--metaculus": metaculus}
     if agents:
-        refuse_together(views | {"--columns": chosen.table.columns}, "two agents", "leave it out")
+        refuse_given(views | {"--columns": chosen.table.columns}, "can't be combined with two agents")
         one, other = pair_of(agents)
         with chosen.reading() as connection:
             data, sentences = read_duel(connection, one, other, cohort)
@@ -114,12 +114,14 @@ def score(
         }
         given |= {"--rule": rule != "skill", "--adjusted": adjusted, "--outside": outside, "--parts": parts}
         given |= {"--provisional": provisional, "--community": community, "another file": files[1:]}
-        refuse_together(given, f"a tournament ({cups[0]})", "a tournament takes --mode and --sweep")
+        reason = f"can't be combined with a tournament ({cups[0]})"
+        refuse_given(given, reason, "a tournament takes --mode and --sweep")
         data = prizes.tournament_data(prizes.read_tournament(chosen, cups[0]), mode, sweep)
         chosen.answer(data, prizes.tournament_page, data, chosen.table)
         return
 
-    refuse_together({"--sweep": sweep}, "files of forecasts", "name a tournament's YAML file")
+    reason = "can't be combined with files of forecasts"
+    refuse_given({"--sweep": sweep}, reason, "name a tournament's YAML file")
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
     table = forecasts.table_of(files, renamed, questions or (), resolutions or (), provisional)
     if by is not None and table.category is None:

@@ -8,7 +8,17 @@ from pathlib import Path
 
 import typer
 
-from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
+from arena.cli.options import (
+    DAY,
+    DEFAULT,
+    LEAVE_FAILED,
+    Options,
+    argument,
+    command,
+    flag,
+    option,
+    refuse_given,
+)
 from arena.cli.output import interruptible, prints_aside, program, typed, without_password
 from arena.cli.page import print_page
 from arena.errors import ArenaError
@@ -287,7 +297,11 @@ def check(
     Next: arena run --round plays the next round, arena demo a whole season.
     """
     if folder is not None:
-        check_no_other(chosen, live, bool(venue), bool(model))
+        of_config: dict[str, object] = {"--live": live, "--venue": venue, "--model": model}
+        of_config |= {"--wide": chosen.table.wide, "--columns": chosen.table.columns}
+        of_config |= {"--trust-extensions": chosen.trust}
+        refuse_given(of_config, "can't be combined with DIR: a recording is checked without a config")
+
         from arena.cli.bundles import check_bundle
 
         check_bundle(chosen, folder)
@@ -318,19 +332,3 @@ def check(
     chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])
     if status:
         raise typer.Exit(status)
-
-
-def check_no_other(chosen: Options, live: bool, venue: bool, model: bool) -> None:
-    """Raise `ArenaError` if an option is typed that is for the config, beside a recording's folder."""
-    options = {
-        "--live": live,
-        "--venue": venue,
-        "--model": model,
-        "--wide": chosen.table.wide,
-        "--columns": bool(chosen.table.columns),
-        "--trust-extensions": chosen.trust,
-    }
-    for name, is_typed in options.items():
-        if is_typed:
-            message = f"DIR and {name} can't be combined: a recording is checked without a config"
-            raise ArenaError("wrong_option", message, "leave out one", status=64)
