@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from arena.errors import ArenaError
+from arena.record.schema.database_errors import CODES
+
 LONGEST = 80
 
 
@@ -36,6 +39,16 @@ class Difference:
     def as_dict(self) -> dict[str, Any]:
         """Return the fields and the sentence, for JSON."""
         return asdict(self) | {"message": self.message}
+
+
+def fault_text(error: Exception) -> str:
+    """Return what went wrong with a damaged row, in a line.
+
+    Raises the error again if it was no fault of the record: the database or the memory failed.
+    """
+    if isinstance(error, MemoryError) or (isinstance(error, ArenaError) and error.code in CODES):
+        raise error
+    return f"{type(error).__name__}: {error}"[:200]
 
 
 def _short(value: Any) -> str:

@@ -31,7 +31,7 @@ from arena.verify.checks.seals import check_calls, check_prices, check_seals
 from arena.verify.checks.syncs import check_syncs
 from arena.verify.checks.tools import check_tools
 from arena.verify.checks.turns import check_readers
-from arena.verify.differences import Difference, Differences, Found
+from arena.verify.differences import Difference, Differences, Found, fault_text
 from arena.verify.reader import RecordReader, VerifiedHead
 from arena.verify.verified import NUMBERED
 
@@ -90,7 +90,7 @@ class PartCheck:
         except ArenaError:
             raise
         except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
-            fault = f"{type(error).__name__}: {error}"[:200]
+            fault = fault_text(error)
             found.add(
                 Difference("record", f"part {part}", "rows", fault, "what can be checked", "all is checked")
             )

@@ -46,6 +46,8 @@ KNOWN_ERRORS = {
     "duplicate key value": RACE,
 }
 """By part of what the driver says: our code for it, what has happened, and a hint."""
+CODES = frozenset({"unreachable", *(code for code, _, _ in KNOWN_ERRORS.values())})
+"""The codes of errors of the database, not of what is in it."""
 
 
 def record_name(url: URL) -> str:

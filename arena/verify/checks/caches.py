@@ -10,7 +10,7 @@ from typing import Any
 from arena.record.queries.cohorts import read_cohorts
 from arena.scores.cache import CacheKind, as_json
 from arena.verify.checks.seals import json_in
-from arena.verify.differences import Difference, Found
+from arena.verify.differences import Difference, Found, fault_text
 from arena.verify.reader import RecordReader, Row
 from markets.hashes import canonical_bytes, sha256
 
@@ -37,8 +37,8 @@ def check_caches(facts: RecordReader) -> Found:
             if row is not None:
                 yield from _compare(row, as_json(LEADERBOARD, compute_leaderboard(connection, number)))
     except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
-        fault = f"{type(error).__name__}: {error}"[:200]
-        yield Difference("rollup", "leaderboards", "body", "a cache", "what can be computed", fault)
+        why = fault_text(error)
+        yield Difference("rollup", "leaderboards", "body", "a cache", "what can be computed", why)
     facts.unproved[OUT_OF_DATE] += len(kept)
 
 

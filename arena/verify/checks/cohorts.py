@@ -14,7 +14,7 @@ from arena.record.schema.codec import cohort_of
 from arena.verify.checks.evidence import check_evidence
 from arena.verify.checks.replay import CohortReplay
 from arena.verify.checks.seals import json_in
-from arena.verify.differences import Difference, Found
+from arena.verify.differences import Difference, Found, fault_text
 from arena.verify.reader import RecordReader, Row
 from markets.hashes import canonical, digest, timestamp_text
 
@@ -55,8 +55,7 @@ def check_cohort(facts: RecordReader, row: Row) -> Found:
         try:
             yield from replay.check()
         except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
-            fault = f"{type(error).__name__}: {error}"[:200]
-            yield row.differs("number", "a cohort that can be played again", fault)
+            yield row.differs("number", "a cohort that can be played again", fault_text(error))
             return
     _count_missed(facts, row, cohort, replay.seen)
 

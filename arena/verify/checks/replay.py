@@ -23,7 +23,7 @@ from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_snapshot
 from arena.verify.checks.seals import check_seal
 from arena.verify.checks.turns import PlayedRound
-from arena.verify.differences import Difference, Found
+from arena.verify.differences import Difference, Found, fault_text
 from arena.verify.reader import RecordReader, Row, compare_in_order, instant
 from markets.hashes import plain_value
 from markets.model import MarketId, Quote, Resolution
@@ -222,8 +222,7 @@ class CohortReplay:
                 runner=self.runner,
             )
         except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
-            fault = f"{type(error).__name__}: {error}"[:200]
-            yield round_row.differs("snapshot_id", "what can be played again", fault)
+            yield round_row.differs("snapshot_id", "what can be played again", fault_text(error))
             return {}
 
         yield from played.check()

@@ -24,7 +24,7 @@ from arena.record.schema.codec import orders_of, orders_text
 from arena.record.write.listings import PRICE_FIELDS, quote_of
 from arena.verify.checks.answers import ANSWERED, RULES, PossibleDecision, decisions_of
 from arena.verify.checks.seals import check_seal
-from arena.verify.differences import Difference, Found
+from arena.verify.differences import Difference, Found, fault_text
 from arena.verify.reader import RecordReader, Row, compare_in_order, instant
 from markets.hashes import canonical, plain_value
 from markets.model import Listing, Quote, Snapshot
@@ -138,8 +138,7 @@ class PlayedRound:
             try:
                 yield from self._check_turn(turn, agent, self.accounts[entrant_id])
             except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
-                fault = f"{type(error).__name__}: {error}"[:200]
-                yield turn.row.differs("orders", "what can be played again", fault)
+                yield turn.row.differs("orders", "what can be played again", fault_text(error))
 
     def _check_turn(self, turn: StoredTurn, agent: Entrant, account: Holdings) -> Found:
         """Yield what of a turn does not come out again."""

@@ -234,3 +234,34 @@ def test_junk_in_a_field_is_a_difference_and_not_a_crash(
         if change(tampered, shape, pair[1], keys[place % len(keys)], value):
             for difference in tampered.differences():
                 assert difference.message
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A record of one week in which nothing is wrong."""
+    path = tmp_path_factory.mktemp("sound") / "record.db"
+    build(path, 1).close()
+    return str(path)
+
+
+NO_FAULT_OF_THE_RECORD = [ArenaError("unreachable", "the server is gone"), MemoryError("no more")]
+REPLAYED_BY = [
+    "replay.read_calls",
+    "replay.read_final_forecasts",
+    "turns.execute_at",
+    "cohorts._check_schedule",
+]
+
+
+@pytest.mark.parametrize("error", NO_FAULT_OF_THE_RECORD, ids=repr)
+@pytest.mark.parametrize("place", REPLAYED_BY)
+def test_where_database_or_memory_fail_the_record_is_not_accused(
+    place: str, error: Exception, sound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(f"arena.verify.checks.{place}", fail)
+    cut = pytest.raises(type(error), match=str(error))
+    with open_read_only(sound) as engine, reading(engine) as connection, cut:
+        verify(connection)
