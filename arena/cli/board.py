@@ -23,7 +23,7 @@ from arena.cli.board_columns import (
     UNRANKED,
 )
 from arena.cli.output import Data, plain, thinking_words
-from arena.cli.page import Notes, Page, line_width
+from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.record.model.cohort import Cohort, later_models_words
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
@@ -135,19 +135,16 @@ def _tables(data: Data, choice: TableChoice) -> Page:
         agents.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0.0), row["agent"]))
         unranked = [row for row in agents if row["turns"] and not row["answered"]]
 
-    beside = choice.of(columns)
     ranked = [row for row in agents if row not in unranked]
     if ranked:
-        table = Table(columns, ranked, choice=choice)
-        yield table
-        shown = table.fitted(line_width()).columns
-        beside = [column for column in beside if column.name in shown]
+        yield Table(columns, ranked, choice=choice)
 
     if references:
         # They have the columns that the agents above them have, but those of entries.
-        beside = [column for column in beside if column not in RANKS]
+        beside = [column for column in choice.of(columns) if column not in RANKS]
         whole = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
-        yield Table(beside, references, "References, not ranked", whole, tells_hidden=False)
+        title = "References, not ranked"
+        yield Table(beside, references, title, whole, tells_hidden=False, as_above=True)
 
     if unranked:
         reasons = COHORT_UNRANKED if of_cohort else UNRANKED

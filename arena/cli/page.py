@@ -43,7 +43,7 @@ def page_lines(page: Page, width: int | None) -> Iterator[str]:
     shown: set[str] = set()
     for block in page:
         if isinstance(block, Table):
-            table = block.fitted(width)
+            table = block.fitted(width, shown)
             shown.update(table.columns)
             yield from [*table.lines, ""]
         elif isinstance(block, Fields):

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -114,6 +114,7 @@ class Table:
 
     A column that is only a heading takes its place from rows that are tuples. `total` is one more row, by its
     columns. `choice` is what the user wants of it, where the command has `--wide` and `--columns`.
+    With `as_above` it has only columns that the tables above it on the page show.
     """
 
     columns: Sequence[TableColumn | str]
@@ -122,6 +123,7 @@ class Table:
     choice: TableChoice | None = None
     total: Mapping[str, str] | None = None
     tells_hidden: bool = True
+    as_above: bool = False
 
     def data(self) -> list[dict[str, Any]]:
         """Return the rows for JSON, with every column by its name."""
@@ -132,12 +134,17 @@ class Table:
         """Return all columns; one that is only a heading is named by its place."""
         return [_placed(place, column) for place, column in enumerate(self.columns)]
 
-    def fitted(self, width: int | None) -> "FittedTable":
-        """Return the table in lines of so many characters; without a width all columns, whole."""
+    def fitted(self, width: int | None, above: Collection[str] = ()) -> "FittedTable":
+        """Return the table in lines of so many characters; without a width all columns, whole.
+
+        `above` are the names of the columns that the tables above it show, if there are any.
+        """
         choice = self.choice or TableChoice()
         width = width or choice.width
         every = self.every
         shown = choice.of(every)
+        if self.as_above and above:
+            shown = [column for column in shown if column.name in above]
         texts = {column.name: self._texts(column) for column in shown}
         hidden: list[TableColumn] = []
 
