@@ -67,27 +67,26 @@ def interval(name: str, heading: str, places: int, gives_way: int = 0) -> TableC
     )
 
 
-COUNTS = (TableColumn("n_dataset", "N data", ",d", 3), TableColumn("n_market", "N market", ",d", 3))
+def shared_columns(places: int) -> tuple[TableColumn, ...]:
+    """Return the columns of every mode, with scores to so many places."""
+    return (
+        FORECASTER,
+        TableColumn("n_dataset", "N data", ",d", 3),
+        TableColumn("n_market", "N market", ",d", 3),
+        *(TableColumn(name, show=f".{places}f") for name in ("dataset", "market", "overall")),
+        interval("", "95% interval", places),
+        interval("_clustered", "by cluster", places, 1),
+    )
+
+
 PAPER = (
-    FORECASTER,
-    *COUNTS,
-    TableColumn("dataset", show=".4f"),
-    TableColumn("market", show=".4f"),
-    TableColumn("overall", show=".4f"),
-    interval("", "95% interval", 4),
-    interval("_clustered", "by cluster", 4, 1),
+    *shared_columns(4),
     TableColumn("p", show=lambda p: p_text(p, 3), gives_way=2),
     TableColumn("better", show=".1%", gives_way=4),
     TableColumn("better_once", "each market once", ".1%", 5),
 )
 SITE = (
-    FORECASTER,
-    *COUNTS,
-    TableColumn("dataset", show=".1f"),
-    TableColumn("market", show=".1f"),
-    TableColumn("overall", show=".1f"),
-    interval("", "95% interval", 1),
-    interval("_clustered", "by cluster", 1, 1),
+    *shared_columns(1),
     TableColumn("brier_overall", "Brier", ".3f", 2),
     TableColumn("peer_overall", "peer", "+.3f", 4),
     TableColumn("skill_overall", "BSS", "+.3f", 5),

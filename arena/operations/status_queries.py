@@ -41,7 +41,7 @@ from arena.record.schema.work import LeaseRow, ReservationRow
 from arena.record.schema.world import QuarantineRow, SyncRow
 from arena.record.write.reservations import COST
 
-OPEN_COHORTS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
+OPEN_COHORT_IDS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
 
 
 def read_leader(connection: Connection, is_alive: Callable[[str], bool]) -> LeaderStatus | None:
@@ -153,7 +153,7 @@ OPENED_LOTS = case((EntryRow.held > 0, 1), else_=0) - case((EntryRow.held > Entr
 OPEN_LOTS = (
     select(EntrantRow.cohort_id, EntryRow.market_id, func.sum(OPENED_LOTS))
     .select_from(joined(EntrantRow, EntryRow))
-    .where(col(EntrantRow.cohort_id).in_(OPEN_COHORTS), EntryRow.market_id != "")
+    .where(col(EntrantRow.cohort_id).in_(OPEN_COHORT_IDS), EntryRow.market_id != "")
     .group_by(EntrantRow.cohort_id, EntryRow.market_id)
     .having(func.sum(OPENED_LOTS) > 0)
 )
@@ -231,7 +231,7 @@ def read_dearest_agent(connection: Connection) -> tuple[str, int]:
     query = (
         select(CohortRow.number, EntrantRow.name, cost)
         .select_from(joined(EntrantRow, CohortRow))
-        .where(col(EntrantRow.cohort_id).in_(OPEN_COHORTS))
+        .where(col(EntrantRow.cohort_id).in_(OPEN_COHORT_IDS))
         .order_by(cost.desc(), CohortRow.number, EntrantRow.name)
     )
     row = connection.execute(query.limit(1)).first()
