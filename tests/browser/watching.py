@@ -103,8 +103,13 @@ def back(page: Page) -> None:
 
 
 def follow(page: Page, row: int, leads: str, table: int = 0) -> None:
-    """Click the link of a table's row, counted from 0, and be where it leads."""
-    names_of(page, table).nth(row).get_by_role("link").click()
+    """Click the link of a table's row, counted from 0, and be where it leads.
+
+    The table of the page before may still stand there: its links lead elsewhere, and are waited out.
+    """
+    link = names_of(page, table).nth(row).get_by_role("link")
+    expect(link).to_have_attribute("href", re.compile(leads.removeprefix("/")), timeout=PATIENCE)
+    link.click()
     expect(page).to_have_url(re.compile(leads), timeout=PATIENCE)
 
 
