@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,10 @@ class Options:
             from arena.config.environment import secrets_in_files
 
             os.environ.update(secrets_in_files(os.environ))
+
+    def asks(self) -> bool:
+        """Tell whether somebody at a terminal can be asked."""
+        return not self.json and sys.stdin.isatty()
 
     def load(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False

@@ -5,29 +5,20 @@ others it may remember how they ended.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-import numpy as np
 import typer
 
 from agents.llm import close
+from agents.llm.local_servers import LISTED, no_server_text
 from agents.providers import DEMO
 from arena.calls.budget_warnings import rounded_dollars
-from arena.cli.check_live import HINTS
-from arena.cli.init import keyed_models
-from arena.cli.model_choice import (
-    LISTED,
-    Block,
-    ModelOptions,
-    model_blocks,
-    servers_at,
-    unanswered_ports,
-)
+from arena.cli.model_choice import agree, named_models, servers_at
 from arena.cli.output import (
     Data,
     exact,
@@ -41,13 +32,12 @@ from arena.cli.output import (
 )
 from arena.cli.page import Fields, Page, page_lines, print_error
 from arena.cli.table import Table, TableColumn
+from arena.config.model_blocks import Block, ModelOptions
+from arena.config.new_folder import keyed_models
 from arena.errors import ArenaError, count_text
+from arena.rounds.live_check import HINTS
 from arena.rounds.quick_trial import MOST, QuickTrial
-from arena.scores.rules import brier, calibration
-from arena.scores.rules.calibration import Bin
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.rules.comparisons.mean_interval import mean_intervals
-from arena.scores.rules.reliability.reading import reading
+from arena.scores.priced_answers import PricedAnswer, compare_with_price, score_answers
 from markets.millionths import ONE
 
 NO_FILE_NAME = r"[^\w.-]+"
@@ -58,44 +48,40 @@ WIDTH = 41
 """Characters of the line from 0% to 100%."""
 LONGEST_EXAMPLE = 160
 
-Answer = Data
-"""A question with the model's probability, and whether it counts: it was asked after the model's release."""
-
 
 def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, str]) -> Block:
     """Return the model of that name, or the one that is found or picked, as an agent has it in a config.
 
     Raise `ArenaError` if there is no such model, or none at all, or several and nobody to pick one.
     """
-    if name is None:
-        key = environ.get(options.key_env or "", "")
-        names = [model for server in servers_at(options.base_url, key) for model in server.models]
-        if options.base_url is None:
-            names += keyed_models(environ)
-        name = picked(names, options)
+    name = name or found_model(options, environ)
     if name.startswith(DEMO):
         raise ArenaError("unknown_model", f"{name} plays only the simulator", f"{program()} demo")
 
-    (block,) = model_blocks((name,), options)
+    (block,) = named_models((name,), options)
     return block
 
 
-def picked(names: Sequence[str], options: ModelOptions) -> str:
-    """Return the only one of these models, or the one that the person at the terminal names."""
-    if not names and options.base_url is not None:
+def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
+    """Return the only model of the servers and the keys here, or the one that the person picks."""
+    names = list[str]()
+    for server in servers_at(options.base_url, environ.get(options.key_env or "", "")):
+        names += server.models
+    if options.base_url is None:
+        names += keyed_models(environ)
+    elif not names:
         message = f"no list of models comes from {options.base_url}/models"
         raise ArenaError("no_server", message, "check the address, or name the model")
-    if not names:
-        hint = (
-            "start a server (ollama run qwen3:8b), or name a model whose key is set: "
-            f"{program()} try anthropic/claude-sonnet-5 (ANTHROPIC_API_KEY)"
-        )
-        raise ArenaError("no_server", f"{unanswered_ports()}, and no known model has its key", hint)
 
+    if not names:
+        hint = f"{program()} try anthropic/claude-sonnet-5 (ANTHROPIC_API_KEY)"
+        hint = f"start a server (ollama run qwen3:8b), or name a model whose key is set: {hint}"
+        raise ArenaError("no_server", f"{no_server_text()}, and no known model has its key", hint)
     if len(names) == 1:
         return names[0]
+
     found = f"{len(names)} models found: {', '.join(names[:LISTED])}"
-    if not options.asking:
+    if options.asker is None:
         raise ArenaError("several_models", found, f"name one: {program()} try {names[0]}")
     return str(typer.prompt(f"{found}. Which one", names[0]))
 
@@ -105,21 +91,16 @@ def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bo
 
     Raise `ArenaError` if nobody agrees to it. What is free needs no yes.
     """
-    question = f"The price of {name} is unknown: {MOST} questions can't be estimated, nor stopped in time"
-    hint = "--price IN OUT: dollars per million tokens; or add --yes"
-    most = None
-    if cost is not None:
-        expected, most = cost
-        amounts = f"about {rounded_dollars(expected)}, at most ${most / ONE:,.4f}"
-        question = f"Up to {MOST} questions to {name}: {amounts}"
-        hint = "add --yes to ask"
+    if cost is None:
+        question = f"The price of {name} is unknown: {MOST} questions can't be estimated, nor stopped in time"
+        if not yes:
+            agree(question, asking, "--price IN OUT: dollars per million tokens; or add --yes", default=False)
+        return None
 
-    if yes or most == 0:
-        return most
-    if not asking:
-        raise ArenaError("not_confirmed", question, hint)
-    if not typer.confirm(f"{question}. Ask?", default=cost is not None):
-        raise ArenaError("stopped", "nothing was asked", hint)
+    expected, most = cost
+    amounts = f"about {rounded_dollars(expected)}, at most ${most / ONE:,.4f}"
+    if most and not yes:
+        agree(f"Up to {MOST} questions to {name}: {amounts}", asking, "add --yes to ask")
     return most
 
 
@@ -133,13 +114,12 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
             await close()
 
     try:
-        with interruptible(INTERRUPTED, ""), prints_aside(), progress(f"Asking {name}", MOST) as trial.moved:
+        stopped = interruptible(f"stopped before {name} answered", "")
+        with stopped, prints_aside(), progress(f"Asking {name}", MOST) as trial.moved:
             run_async(ask())
     except ArenaError as error:
-        if error.code != "interrupted":
+        if error.code != "interrupted" or not trial.answers:
             raise
-        if not trial.answers:
-            raise ArenaError("interrupted", f"stopped before {name} answered", status=130) from error
         trial.ended = INTERRUPTED
 
     if not trial.answers:
@@ -150,16 +130,20 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
 
 def trial_data(model: str, trial: QuickTrial, released: date | None, options: ModelOptions) -> dict[str, Any]:
     """Return what came of a trial in which something was answered."""
+    rows = []
     answers = []
+    after_release = []
     for question in trial.questions:
         if question.id in trial.answers:
-            counts = {"probability": trial.answers[question.id], "counts": question.is_after(released)}
-            answers.append(asdict(question) | counts)
+            counts = question.is_after(released)
+            answer = PricedAnswer(trial.answers[question.id], question.price, question.outcome)
+            answers.append(answer)
+            if counts:
+                after_release.append(answer)
+            rows.append(asdict(question) | {"probability": answer.probability, "counts": counts})
 
-    own, prices, outcomes = (column(answers, name) for name in ("probability", "price", "outcome"))
-    sure = reading(own, outcomes, range(len(answers)))
-    distances = np.abs(own - prices)
-    return {
+    comparison = compare_with_price(after_release)
+    return asdict(score_answers(answers)) | {
         "model": plain(model),
         "released": released,
         "asked": trial.asked,
@@ -168,39 +152,11 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
         "example": shortened(trial.example, LONGEST_EXAMPLE) or None,
         "seconds": round(trial.took, 2),
         "ended": plain(trial.ended) or None,
-        "brier": brier.score(own, outcomes),
-        "brier_price": brier.score(prices, outcomes),
-        "comparison": comparison([answer for answer in answers if answer["counts"]]),
-        "calibration": calibration.bins(own, outcomes),
-        "sure": None if sure is None else sure.text,
-        "distance": float(distances.mean()),
-        "distance_of_tenth": float(np.quantile(distances, 0.9)),
+        "comparison": comparison and asdict(comparison),
         "cost_usd": exact(trial.spent) if trial.spent or trial.most is not None else None,
         "most_usd": exact(trial.most),
         "next": next_step(model, options),
-        "answers": answers,
-    }
-
-
-def column(answers: Sequence[Answer], name: str) -> Any:
-    """Return what the answers have under a name."""
-    return np.array([answer[name] for answer in answers])
-
-
-def comparison(answers: Sequence[Answer]) -> dict[str, float] | None:
-    """Return Brier scores on these questions and their difference with its interval; None for too few."""
-    if len(answers) < ENOUGH_EVENTS:
-        return None
-
-    outcomes = column(answers, "outcome")
-    own = brier.each(column(answers, "probability"), outcomes)
-    price = brier.each(column(answers, "price"), outcomes)
-    rows = np.arange(len(answers))
-    gap = mean_intervals(0 * rows, rows, own - price, 1)
-    figures = (own.mean(), price.mean(), gap.mean, gap.low, gap.high)
-    names = ("brier", "price_brier", "difference", "low", "high")
-    return {"questions": len(answers)} | {
-        name: figure.item() for name, figure in zip(names, figures, strict=True)
+        "answers": rows,
     }
 
 
@@ -242,7 +198,25 @@ def report(data: Data) -> Page:
     if data["most_usd"]:
         cost += f" of at most ${data['most_usd']:,.4f}"
     fields = {"Cost:": cost, "Page:": data["page"], "Next:": data["next"]}
-    yield from ("", Fields({label: str(text) for label, text in fields.items() if text}))
+    yield ""
+    yield Fields({label: str(text) for label, text in fields.items() if text})
+
+
+def write_page(data: Data) -> Path | None:
+    """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
+    from jinja2 import Environment, StrictUndefined
+
+    name = re.sub(NO_FILE_NAME, "-", data["model"])
+    page = Path(f"try-{name}.html")
+    around = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    lines = "\n".join(page_lines(report({**data, "page": None}), PAGE_WIDTH))
+    try:
+        page.write_text(around.from_string(PAGE.read_text("utf-8")).render(data, report=lines), "utf-8")
+    except OSError as error:
+        message = f"{page} can't be written: {error.strerror}"
+        print_error(ArenaError("not_writable", message, "run it in another folder"), as_json=False)
+        return None
+    return page
 
 
 def standing(data: Data) -> str:
@@ -274,14 +248,14 @@ def answered_sentence(data: Data) -> str:
     return text
 
 
-def calibration_line(tenth: Bin) -> str:
+def calibration_line(tenth: Data) -> str:
     """Return a line from 0% to 100% with what the model says (○) and how often that happened (●).
 
-    >>> calibration_line(Bin(0.2, 0.3, 4, 0.25, 0.5))
+    >>> calibration_line({"forecast": 0.25, "observed": 0.5})
     '··········○─────────●····················'
     """
-    says = round(tenth.forecast * (WIDTH - 1))
-    happened = round(tenth.observed * (WIDTH - 1))
+    says = round(tenth["forecast"] * (WIDTH - 1))
+    happened = round(tenth["observed"] * (WIDTH - 1))
     signs = ["·"] * WIDTH
     signs[min(says, happened) : max(says, happened)] = "─" * abs(says - happened)
     signs[says] = "○"
@@ -295,20 +269,3 @@ CALIBRATION = (
     TableColumn("count", "questions"),
     TableColumn("line", f"{'0%':{WIDTH - 4}}100%", value=calibration_line),
 )
-
-
-def write_page(data: Data) -> Path | None:
-    """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
-    from jinja2 import Environment, StrictUndefined
-
-    name = re.sub(NO_FILE_NAME, "-", data["model"])
-    page = Path(f"try-{name}.html")
-    around = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    lines = "\n".join(page_lines(report({**data, "page": None}), PAGE_WIDTH))
-    try:
-        page.write_text(around.from_string(PAGE.read_text("utf-8")).render(data, report=lines), "utf-8")
-    except OSError as error:
-        message = f"{page} can't be written: {error.strerror}"
-        print_error(ArenaError("not_writable", message, "run it in another folder"), as_json=False)
-        return None
-    return page

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from agents.llm.library import litellm
-from agents.llm.local_servers import ModelServer, is_local
-from arena.cli.init import packaged_models
+from agents.llm.local_servers import LOCAL_PROVIDERS, ModelServer, is_local
+from arena.config.new_folder import packaged_models
 from arena.rounds.quick_trial import past_questions
 from tests.program.running import arena, arena_json
 from tests.program.terminal import Terminal
@@ -41,8 +41,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalModel]:
     """A server where Ollama would be, and a dead port where LM Studio would."""
     with local_model(300, at_once) as model:
         servers = (ModelServer("Ollama", model.url), ModelServer("LM Studio", "http://127.0.0.1:9/v1"))
-        monkeypatch.setattr("arena.cli.model_choice.USUAL_SERVERS", servers)
-        monkeypatch.setattr("arena.cli.model_choice.LOCAL_PROVIDERS", {"ollama": servers[0]})
+        monkeypatch.setattr("agents.llm.local_servers.USUAL_SERVERS", servers)
+        monkeypatch.setitem(LOCAL_PROVIDERS, "ollama", servers[0])
         yield model
 
 
@@ -117,7 +117,7 @@ def test_without_server_or_key_the_ports_and_both_ways_on_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "arena.cli.model_choice.USUAL_SERVERS", (ModelServer("Ollama", "http://127.0.0.1:9/v1"),)
+        "agents.llm.local_servers.USUAL_SERVERS", (ModelServer("Ollama", "http://127.0.0.1:9/v1"),)
     )
     done = arena(tmp_path, "try", **NO_KEYS)
     assert done.returncode == 1

@@ -57,7 +57,7 @@ def demo(
     """
     from arena.cli.board_columns import COLUMNS
     from arena.cli.demo import play, prepare, season_page
-    from arena.cli.init import template
+    from arena.config.new_folder import template
 
     # Nothing is played for a table that can't be shown.
     chosen.table.of(COLUMNS)
@@ -109,8 +109,7 @@ def try_model(
     Next: arena init my-arena
     """
     from agents.llm import make_ask
-    from arena.cli.agents_add import require_key
-    from arena.cli.model_choice import ModelOptions
+    from arena.cli.model_choice import options_of
     from arena.cli.try_model import (
         INTERRUPTED,
         agree_on_cost,
@@ -122,19 +121,19 @@ def try_model(
     )
     from arena.clock import timer
     from arena.config import environment
+    from arena.config.environment import require_key
     from arena.rounds.quick_trial import QuickTrial, asking_cost, asking_settings, questions_to_ask
 
     environ = environment(Path(), os.environ)
     os.environ.update(environ)
-    asking = not chosen.json and sys.stdin.isatty()
-    options = ModelOptions(base_url, key_env, price=price, asking=asking)
+    options = options_of(chosen.asks(), base_url, key_env, price)
     settings = asking_settings(model_to_try(model, options, environ))
     require_key(settings, environ, Path(".env"))
     name = settings.model if settings.base_url is None else settings.model.removeprefix("openai/")
 
     day = None if released is None else released.date()
     questions = questions_to_ask(day)
-    most = agree_on_cost(name, asking_cost(settings, questions), asking, yes)
+    most = agree_on_cost(name, asking_cost(settings, questions), chosen.asks(), yes)
     trial = QuickTrial(settings, make_ask(settings, timer, environ), questions, most, 60 * minutes, timer)
     ask_questions(name, trial)
 
@@ -176,23 +175,24 @@ def init(
 
     Next: cd my-arena, then arena check
     """
-    from arena.cli.init import choose, init_data, made_page, make_folder, next_steps
-    from arena.cli.model_choice import ModelOptions
+    from arena.cli.init import choose, init_data, made_page, next_steps
+    from arena.cli.model_choice import options_of
     from arena.clock import now
     from arena.config import environment, load
+    from arena.config.new_folder import make_folder
 
     path = folder / "config.yaml"
     if path.exists():
         raise ArenaError("exists", f"{path} already exists", "choose another folder, or move it away")
 
     environ = environment(folder, os.environ)
-    asking = not yes and not chosen.json and sys.stdin.isatty()
-    options = ModelOptions(base_url, key_env, price=price, asking=asking)
-    wanted = choose(environ, venue, tuple(model or ()), budget, options)
-    made, kept = make_folder(folder, now(), wanted)
+    asking = chosen.asks() and not yes
+    options = options_of(asking, base_url, key_env, price)
+    new = choose(environ, venue, tuple(model or ()), budget, options)
+    made, kept = make_folder(folder, now(), new)
 
     config = load(path)
-    data = init_data(config, wanted, environ) | {"folder": str(folder), "made": made, "kept": kept}
+    data = init_data(config, new, environ) | {"folder": str(folder), "made": made, "kept": kept}
     if not chosen.json:
         print_page(made_page(data))
     if live or (asking and not data["missing"] and typer.confirm("Ask each model one tiny question?", True)):
@@ -232,20 +232,23 @@ def add(
     Next: arena check
     """
     from arena.calls.probe import ProbeAnswer, measured_keys
-    from arena.cli.agents_add import added_data, added_page, check_keys, new_blocks, probe_all
-    from arena.cli.model_choice import ModelOptions
+    from arena.cli.agents_add import added_data, added_page, check_keys, probe_all
+    from arena.cli.model_choice import named_models, options_of
     from arena.clock import now
     from arena.config.editing import edited
+    from arena.config.model_blocks import named_blocks, with_stops
 
     path = chosen.config or DEFAULT
     config = chosen.load()
-    asking = not (yes or chosen.json) and sys.stdin.isatty()
-    options = ModelOptions(base_url, key_env, reasoning, price, asking)
+    asking = chosen.asks() and not yes
+    options = options_of(asking, base_url, key_env, price, reasoning)
     if name is not None and len(models) > 1:
         raise ArenaError("one_name", "--name is for one model", "add the models one by one")
 
     with interruptible(f"stopped; {UNCHANGED}", "a question in progress may still be charged"):
-        blocks = new_blocks(config, models, name, options)
+        taken = {agent.name: agent.model for agent in config.agents}
+        blocks = named_blocks(named_models(models, options), taken, name)
+        blocks = with_stops(blocks, config.budget.limits)
         answers = dict[str, ProbeAnswer]()
         failed = list[dict[str, str]]()
         if not no_probe:
@@ -253,8 +256,12 @@ def add(
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, asking, yes)
             day = now().date()
-            blocks = [block for block in blocks if block["name"] in answers]
-            blocks = [block | measured_keys(answers[block["name"]], day) for block in blocks]
+            asked = blocks
+            blocks = []
+            for block in asked:
+                answer = answers.get(block["name"])
+                if answer is not None:
+                    blocks.append(block | measured_keys(answer, day))
         if not blocks:
             faults = "; ".join(f"{fault['model']}: {fault['message']}" for fault in failed)
             raise ArenaError("not_added", f"{faults}; {UNCHANGED}", failed[0]["mend"])

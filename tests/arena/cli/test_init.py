@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.init import Wanted, make_folder
 from arena.config import load
+from arena.config.new_folder import NewArena, make_folder
 from arena.errors import ArenaError
 from tests.arena.cli.test_main import ROOT, arena
 from tests.arena.config_files import write
@@ -19,7 +19,7 @@ from tests.provider.replies import says
 from tests.provider.server import faulty
 
 WEDNESDAY = datetime(2026, 3, 4, 23, 59, tzinfo=UTC)
-DEMO = Wanted("simulator", ({"model": "demo/sharp"}, {"model": "demo/hasty"}), None)
+DEMO = NewArena("simulator", ({"model": "demo/sharp"}, {"model": "demo/hasty"}), None)
 FILES = [".env.example", ".gitignore", "arena.service", "config.yaml"]
 KEYS = {"ANTHROPIC_API_KEY": "canary", "OPENAI_API_KEY": "canary"}
 

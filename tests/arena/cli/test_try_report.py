@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from agents.model import Call, Prompt
-from arena.cli.model_choice import ModelOptions
 from arena.cli.page import page_lines
 from arena.cli.try_model import calibration_line, report, trial_data, write_page
+from arena.config.model_blocks import ModelOptions
 from arena.rounds.quick_trial import PastQuestion, QuickTrial, asking_settings, past_questions
-from arena.scores.rules.calibration import Bin
 from arena.scores.rules.comparisons.mean_interval import t_quantile
 
 Given = list[tuple[PastQuestion, float]]
@@ -63,12 +62,12 @@ def test_scores_and_calibration_are_those_of_plain_formulas(seed: int) -> None:
     assert told["distance"] == pytest.approx(sum(abs(f - p) for f, p, _ in pairs) / 120)
 
     tenths = {min(int(round(f * 100) // 10), 9) for f, _, _ in pairs}
-    assert [round(tenth.low * 10) for tenth in told["calibration"]] == sorted(tenths)
+    assert [round(tenth["low"] * 10) for tenth in told["calibration"]] == sorted(tenths)
     for tenth in told["calibration"]:
-        within = [(f, o) for f, _, o in pairs if min(round(f * 100) // 10, 9) == round(tenth.low * 10)]
-        assert tenth.count == len(within)
-        assert tenth.forecast == pytest.approx(sum(f for f, _ in within) / len(within))
-        assert tenth.observed == pytest.approx(sum(o for _, o in within) / len(within))
+        within = [(f, o) for f, _, o in pairs if min(round(f * 100) // 10, 9) == round(tenth["low"] * 10)]
+        assert tenth["count"] == len(within)
+        assert tenth["forecast"] == pytest.approx(sum(f for f, _ in within) / len(within))
+        assert tenth["observed"] == pytest.approx(sum(o for _, o in within) / len(within))
 
 
 def test_one_distance_in_ten_is_larger_than_what_is_told() -> None:
@@ -137,7 +136,7 @@ def test_calibration_is_read_where_enough_forecasts_are_sure_of_a_side() -> None
     ],
 )
 def test_the_line_shows_where_both_are(forecast: float, observed: float, line: str) -> None:
-    assert calibration_line(Bin(0.0, 0.1, 1, forecast, observed)) == line
+    assert calibration_line({"forecast": forecast, "observed": observed}) == line
 
 
 def test_the_sentence_says_what_is_missing_and_why() -> None:
