@@ -100,7 +100,9 @@ def cannot_answer(data: Data) -> bool:
 
 def check_page(data: Data, choice: TableChoice) -> Page:
     """Yield what matters first: valid, when, for how much; then what is wrong, who plays, and the rules."""
-    state = "read, but a model in it cannot answer" if cannot_answer(data) else "valid"
+    state = "valid"
+    if cannot_answer(data):
+        state = "read, but a model in it cannot answer"
     yield f"{data['config']} is {state}."
     yield Fields({"Starts": start_text(data), "Costs": costs_text(data)})
     yield from warning_lines(data)
@@ -117,12 +119,15 @@ def costs_text(data: Data) -> str:
         return "nothing: no agent uses a model"
 
     text = "an unknown amount"
-    amount = dollars_text(cost["total"]["month"]) if cost["total"] else UNKNOWN
-    if amount != UNKNOWN:
-        text = f"about ${amount} a month"
+    total = cost["total"]
+    if total and dollars_text(total["month"]) != UNKNOWN:
+        text = f"about ${dollars_text(total['month'])} a month"
 
     limits = limits_text(data["budget"])
-    text += "; no budget limits it" if limits == NO_LIMIT else f"; stopped at {limits}"
+    if limits == NO_LIMIT:
+        text += "; no budget limits it"
+    else:
+        text += f"; stopped at {limits}"
     if all((agent["model"] or DEMO).startswith(DEMO) for agent in data["agents"]):
         text += " (fictitious: demo models are free)"
     return text
@@ -131,7 +136,9 @@ def costs_text(data: Data) -> str:
 def warning_lines(data: Data) -> Iterator[str]:
     """Yield what is wrong or may be, as an error or a warning, with what to do about it."""
     for warning in data["cost"]["warnings"]:
-        label = "Error" if warning["code"] == "cannot_answer" else "Warning"
+        label = "Warning"
+        if warning["code"] == "cannot_answer":
+            label = "Error"
         message = warning["message"]
         if warning["scope"] != "model":
             message = message[:1].upper() + message[1:]
@@ -177,11 +184,11 @@ def line_up(data: Data, choice: TableChoice) -> Page:
         for agent in cost["agents"]:
             if agent["from_turns"]:
                 played += f"{agent['agent']}: from its newest {count_text(agent['from_turns'], 'turn')}. "
-        rounds = cost["rounds"]
+        rounds = "A cohort has {cohort} rounds; a month has {month:g} in all cohorts."
+        rounds = rounds.format_map(cost["rounds"])
         yield (
             "Low: every question once, answered briefly, or what an agent used if less. Expected: with usual "
-            f"thinking, a guess until it has played. High: the most that budgets reserve. {played}"
-            f"A cohort has {rounds['cohort']} rounds; a month has {rounds['month']:g} in all cohorts."
+            f"thinking, a guess until it has played. High: the most that budgets reserve. {played}{rounds}"
         )
         yield ""
 
@@ -258,7 +265,9 @@ def dollars_text(costs: Data) -> str:
 
     least = money_text(low)
     most = "?" if high is None else money_text(high)
-    return least if least == most else f"{money_text(expected)} ({least}–{most})"
+    if least == most:
+        return least
+    return f"{money_text(expected)} ({least}–{most})"
 
 
 def range_of(key: str) -> Callable[[Data], str]:
@@ -279,9 +288,10 @@ def thousands_text(count: float) -> str:
     ('898', '9.4k', '134k', '2.5M')
     """
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if count >= 10 * size:
+            return f"{count / size:,.0f}{unit}"
         if count >= size:
-            places = 1 if count < 10 * size else 0
-            return f"{count / size:,.{places}f}{unit}"
+            return f"{count / size:.1f}{unit}"
     return f"{count:.0f}"
 
 

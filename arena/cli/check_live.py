@@ -31,16 +31,16 @@ MODELS = (
     TableColumn("agents", show=", ".join, narrow="wrap"),
     TableColumn("reached", "", value=reached_text),
     TableColumn("served_as", "served as", narrow="wrap"),
-    TableColumn("form", value="shown.form"),
+    TableColumn("form"),
     TableColumn("latency_ms", "time", lambda latency: f"{latency / 1000:.1f} s"),
     TableColumn("cost_usd", "cost $", ".6f"),
 )
 VENUES = (
     TableColumn("venue"),
     TableColumn("reached", "", value=reached_text),
-    TableColumn("markets", value="shown.markets"),
-    TableColumn("left out", show=total_text, value="shown.left_out"),
-    TableColumn("rejected", show=total_text, value="shown.set_aside"),
+    TableColumn("markets"),
+    TableColumn("left out", show=total_text, value="left_out"),
+    TableColumn("rejected", show=total_text, value="set_aside"),
     TableColumn("seconds", "time", lambda seconds: f"{seconds:.1f} s"),
 )
 
@@ -51,7 +51,9 @@ def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], qui
     Whoever names only venues asks no model, and whoever names only agents reads no venue. Unless `quiet` is
     set, what asking may cost is said first, and what came of it is printed.
     """
-    targets = models_of(config, agents) if agents or not venues else []
+    targets = []
+    if agents or not venues:
+        targets = models_of(config, agents)
     names = venues
     if not venues and not agents and stamp_of(config) == "live":
         names = [config.markets.venue]
@@ -95,10 +97,11 @@ def venue_data(check: VenueCheck) -> dict[str, Any]:
 
 def live_status(data: Data) -> int:
     """Return the exit status: 0 where all could be reached, 1 where nothing could, 2 where only some."""
-    reached = {row["ok"] for row in (*data["live"], *data["models"])}
-    if reached == {True, False}:
-        return 2
-    return 1 if False in reached else 0
+    rows = [*data["live"], *data["models"]]
+    reached = sum(row["ok"] for row in rows)
+    if reached == len(rows):
+        return 0
+    return 2 if reached else 1
 
 
 def cost_sentence(targets: Sequence[PingTarget]) -> str:
@@ -124,7 +127,7 @@ def rows_page(title: str, columns: Sequence[TableColumn], rows: Sequence[Data]) 
         return
 
     yield ""
-    yield Table(columns, [{**row, "shown": row if row["ok"] else None} for row in rows], title)
+    yield Table(columns, rows, title)
     for row in rows:
         name = row.get("model") or row["venue"]
         error = row["error"]

@@ -38,17 +38,20 @@ def start_text(data: Data) -> str:
     by_hand = data["cohorts_by_hand"]
     if data["next_start"] is None:
         begun = data["cohorts_begun"] - by_hand
-        more = f" and {by_hand} by hand" if by_hand else ""
-        have = "has" if begun == 1 and not by_hand else "have"
-        return f"none: {begun} of {count_text(count, 'cohort')}{more} {have} started, and none is scheduled"
+        text = f"none: {begun} of {count_text(count, 'cohort')}"
+        if by_hand:
+            text += f" and {by_hand} by hand"
+        return f"{text} started, and none is scheduled"
 
     when = f"{minute(data['next_start'])} UTC"
     if data["next_start_at_once"]:
         when = "now, with arena run or arena run --round"
     elif data["next_start_missed"]:
         when = f"as soon as you start arena run (its scheduled start, {when}, has passed)"
-    of_count = f" of {count}" if count and not by_hand else ""
-    return f"{when}: cohort {data['next_cohort']}{of_count}; then one a week"
+    text = f"{when}: cohort {data['next_cohort']}"
+    if count and not by_hand:
+        text += f" of {count}"
+    return f"{text}; then one a week"
 
 
 def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Cohort]) -> str:

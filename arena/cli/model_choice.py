@@ -82,6 +82,14 @@ def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
     return model_blocks(tuple(dict.fromkeys(models)), options, servers)
 
 
+def served_models(base_url: str | None = None, key: str = "") -> list[str]:
+    """Return the models of these servers, by name."""
+    models = list[str]()
+    for server in servers_at(base_url, key):
+        models += server.models
+    return models
+
+
 def servers_at(base_url: str | None = None, key: str = "") -> list[ModelServer]:
     """Return the servers that have a model: on the usual ports of this machine, or the one at an address."""
     servers: Sequence[ModelServer] = local_servers.USUAL_SERVERS

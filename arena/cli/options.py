@@ -56,8 +56,8 @@ class Options:
             os.environ.update(secrets_in_files(os.environ))
 
     def asks(self) -> bool:
-        """Tell whether somebody at a terminal can be asked."""
-        return not self.json and sys.stdin.isatty()
+        """Tell whether somebody at a terminal can be asked; with a closed standard input nobody can."""
+        return not self.json and sys.stdin is not None and sys.stdin.isatty()
 
     def load(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
@@ -87,7 +87,7 @@ class Options:
         from arena.cli.trust import asked_trust
         from arena.config import load
 
-        allow = partial(asked_trust, self.trust, not self.json)
+        allow = partial(asked_trust, self.trust, self.asks())
         return load(self.config or default, environ, beside, self.database, allow)
 
     def known(self, extensions: bool = False) -> "Config | None":
@@ -99,19 +99,22 @@ class Options:
         return self.load()
 
     def again(self) -> str:
-        """What a command needs to mean the same config and record: the options that named them.
+        """Return the options that a command needs to mean the same config and record.
 
         >>> Options(database="my drill.db").again(), Options(Path("b.yaml"), "sqlite:///a").again()
         (" --database 'my drill.db'", ' --config b.yaml --database URL')
         """
-        config = "" if self.config is None else f" --config {quote(str(self.config))}"
-        if self.database is None:
-            return config
-        # An address may hold a password.
-        return f"{config} --database {'URL' if '://' in self.database else quote(self.database)}"
+        text = ""
+        if self.config is not None:
+            text += f" --config {quote(str(self.config))}"
+        if self.database is not None:
+            # An address may hold a password.
+            shown = "URL" if "://" in self.database else quote(self.database)
+            text += f" --database {shown}"
+        return text
 
     def record(self) -> str:
-        """The address of the record: what `--database` says, else what the config does."""
+        """Return the address of the record: what `--database` says, else what the config does."""
         if self.database is not None:
             return self.database
         if self.config is None and not DEFAULT.exists():
@@ -221,12 +224,15 @@ def command(
 
     `shared` names the options one by one, for a command that has only some of them.
     """
-    names = shared or (
-        *(("config", "database") if record else ()),
-        *(("wide", "columns") if table else ()),
-        *(("trust_extensions",) if plays else ()),
-        "json",
-    )
+    names = list(shared)
+    if not shared:
+        if record:
+            names += ("config", "database")
+        if table:
+            names += ("wide", "columns")
+        if plays:
+            names.append("trust_extensions")
+        names.append("json")
 
     def declare(function: Command) -> Command:
         """Return the function as Typer calls it, with the shared options beside its own."""

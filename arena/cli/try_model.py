@@ -18,7 +18,7 @@ from agents.llm import close
 from agents.llm.local_servers import LISTED, no_server_text
 from agents.providers import DEMO
 from arena.calls.budget_warnings import rounded_dollars
-from arena.cli.model_choice import agree, named_models, servers_at
+from arena.cli.model_choice import agree, named_models, served_models
 from arena.cli.output import (
     Data,
     exact,
@@ -64,9 +64,7 @@ def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, 
 
 def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
     """Return the only model of the servers and the keys here, or the one that the person picks."""
-    names = list[str]()
-    for server in servers_at(options.base_url, environ.get(options.key_env or "", "")):
-        names += server.models
+    names = served_models(options.base_url, environ.get(options.key_env or "", ""))
     if options.base_url is None:
         names += keyed_models(environ)
     elif not names:
@@ -153,7 +151,7 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
         "seconds": round(trial.took, 2),
         "ended": plain(trial.ended) or None,
         "comparison": comparison and asdict(comparison),
-        "cost_usd": exact(trial.spent) if trial.spent or trial.most is not None else None,
+        "cost_usd": exact(trial.cost),
         "most_usd": exact(trial.most),
         "next": next_step(model, options),
         "answers": rows,
@@ -193,8 +191,10 @@ def report(data: Data) -> Page:
     )
 
     cost = "unknown, because its price is unknown"
-    if data["cost_usd"] is not None:
-        cost = f"${data['cost_usd']:,.4f}" if data["cost_usd"] else "$0.00"
+    if data["cost_usd"] == 0:
+        cost = "$0.00"
+    elif data["cost_usd"]:
+        cost = f"${data['cost_usd']:,.4f}"
     if data["most_usd"]:
         cost += f" of at most ${data['most_usd']:,.4f}"
     fields = {"Cost:": cost, "Page:": data["page"], "Next:": data["next"]}
@@ -230,7 +230,9 @@ def standing(data: Data) -> str:
             "these are compared with the price."
         )
 
-    known = f"on {data['released']}" if data["released"] else "(not known: --released DAY)"
+    known = "(not known: --released DAY)"
+    if data["released"]:
+        known = f"on {data['released']}"
     return (
         f"{data['model']} may remember how these questions ended: they closed from {min(days)} to "
         f"{max(days)}, and {counted} were asked after its release {known}. Nothing is claimed against the "

@@ -22,7 +22,7 @@ from arena.errors import ArenaError
 from arena.record.model.reservation import Budget
 from arena.rounds.adapters import kind_inputs, open_models, open_venue, provider_of
 from markets.registry import UnknownExtension
-from markets.venue import Catalogue, CatalogueFilter, QuarantinedRecord, VenueError
+from markets.venue import CatalogueFilter, QuarantinedRecord, VenueError
 
 HINTS = {
     "no_key": "set the provider's key in the environment, or in .env next to the config",
@@ -80,14 +80,17 @@ class ModelCheck:
 
 @dataclass(frozen=True, slots=True)
 class VenueCheck:
-    """A venue of which one page was read: its markets, what was rejected, and how long it took."""
+    """A venue of which one page was read: its markets, what was rejected, and how long that took.
+
+    With an error nothing was read.
+    """
 
     venue: str
-    markets: int
-    left_out: Mapping[str, int]
-    set_aside: Mapping[str, int]
     seconds: float
-    error: Trouble | None
+    markets: int | None = None
+    left_out: Mapping[str, int] | None = None
+    set_aside: Mapping[str, int] | None = None
+    error: Trouble | None = None
 
 
 @asynccontextmanager
@@ -133,23 +136,20 @@ async def check_venue(config: Config, name: str) -> VenueCheck:
     except UnknownExtension as error:
         raise ArenaError("unknown_venue", f"there is no venue {name!r}", str(error)) from error
 
-    catalogue = Catalogue([])
-    trouble = None
     try:
         catalogue = await venue.catalogue(now(), CatalogueFilter(pages=1))
     except VenueError as error:
-        trouble = trouble_of(error)
+        return VenueCheck(name, round(timer() - started, 2), error=trouble_of(error))
     finally:
         await venue.close()
 
     codes = Counter(record.code for record in rejected)
     return VenueCheck(
         venue=name,
+        seconds=round(timer() - started, 2),
         markets=len(catalogue.listings),
         left_out=dict(catalogue.left_out),
         set_aside=dict(sorted(codes.items())),
-        seconds=round(timer() - started, 2),
-        error=trouble,
     )
 
 

@@ -176,6 +176,11 @@ class QuickTrial:
             sleep=asyncio.sleep if self.timed else no_time,
         )
 
+    @property
+    def cost(self) -> int | None:
+        """Return what was spent; None if that is unknown."""
+        return self.spent or (None if self.most is None else 0)
+
     async def run(self) -> None:
         """Ask until the time is over, all is asked, or no answer comes any more."""
         self.started = self.timer()

@@ -51,7 +51,7 @@ class LocalModel(Server):
         super().__init__(port)
         self.speed, self.spend, self.believe, self.reason = speed, spend, believe, reason
         self.faults, self.afterwards = faults or {}, afterwards
-        self.models = MODELS
+        self.models: tuple[str, ...] = MODELS
         self.slot = threading.Lock()
         self.calls = 0
         self.bodies: list[Mapping[str, Any]] = []
@@ -95,7 +95,7 @@ def answer_to(
     """What a model makes of the questions in a prompt, and the tokens of the prompt and of the answer."""
     prices = {question.question: question.price for question in past_questions()}
     forecasts = [
-        {"market": name, "reason": reason, "probability": believe(prices[question])}
+        {"market": name, "reason": reason, "probability": believe(prices.get(question, 0.5))}
         for name, question in NAMED.findall(user)
         if wanted is None or name in wanted
     ]

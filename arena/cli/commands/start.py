@@ -23,8 +23,8 @@ from arena.cli.output import interruptible, prints_aside, program, typed, withou
 from arena.cli.page import print_page
 from arena.errors import ArenaError
 
-MODEL_PRICE = option("Dollars per million tokens in and out, if unknown.", "IN OUT")
-DONT_ASK = flag("Don't ask before money is spent.", "--yes", "-y")
+MODEL_PRICE = option("Its price in dollars per million tokens, where it isn't known.", "IN OUT")
+DONT_ASK = flag("Spend money without asking first.", "--yes", "-y")
 UNCHANGED = "the config was not changed"
 
 
@@ -84,9 +84,9 @@ def demo(
 @command("json")
 def try_model(
     chosen: Options,
-    model: str | None = argument("[MODEL]", "Its name at its server, or PROVIDER/MODEL.", default=None),
-    base_url: str | None = option("Its server, if not a usual one.", "URL"),
-    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
+    model: str | None = argument("[MODEL]", "PROVIDER/MODEL, or its name on this machine.", default=None),
+    base_url: str | None = option("The server's address, if not a usual one.", "URL"),
+    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = MODEL_PRICE,
     released: datetime | None = option("The day of the model's release.", formats=DAY),
     minutes: float = option("How long to ask.", default=2.0, min=0.001, max=60.0),
@@ -94,9 +94,10 @@ def try_model(
 ) -> None:
     """Ask a model 20 to 120 resolved questions in two minutes.
 
-    It shows the model's calibration and its Brier score. Without MODEL it looks for Ollama, LM Studio, vLLM
-    and llama.cpp on this machine, and for keys. Ctrl-C reports on what was answered. The model may remember
-    how questions ended: only those asked after --released are compared with the price.
+    It shows the model's calibration and its Brier score, and writes them to try-MODEL.html. Without MODEL it
+    looks for Ollama, LM Studio, vLLM and llama.cpp on this machine, and for keys of providers. Ctrl-C reports
+    on what was answered. The model may remember how questions ended: only those asked after --released are
+    compared with the price.
 
     Example: arena try qwen3:8b
 
@@ -151,9 +152,9 @@ def init(
     chosen: Options,
     folder: Path = argument("[DIR]", "The folder; created if needed.", default=Path()),
     venue: str | None = option("polymarket, kalshi, manifold or simulator.", "NAME"),
-    model: list[str] | None = option("A model that plays, as PROVIDER/MODEL; repeatable.", "NAME"),
-    base_url: str | None = option("The server of models without a provider.", "URL"),
-    key_env: str | None = option("The variable that holds its key.", "VARIABLE"),
+    model: list[str] | None = option("PROVIDER/MODEL, or its name on this machine; repeatable.", "MODEL"),
+    base_url: str | None = option("The server of models that name no provider.", "URL"),
+    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = MODEL_PRICE,
     budget: float | None = option("Dollars a month for all models together.", min=0.01),
     live: bool = flag("Ask each model one tiny question."),
@@ -162,9 +163,9 @@ def init(
     """Make a working folder with a short config.yaml.
 
     With it come .env.example, .gitignore and a systemd unit; nothing is overwritten. In a terminal it asks
-    for whatever the options leave open. Otherwise, or with --yes, it takes the defaults: Polymarket, the
-    models whose keys are in the environment or DIR/.env, and $20 a month. A model that Ollama, LM Studio,
-    vLLM or llama.cpp serves on this machine is found by its bare name and costs nothing.
+    for whatever the options leave open. Otherwise, or with --yes, it takes the defaults: Polymarket, $20 a
+    month, and the models whose keys are in the environment or DIR/.env, else the one that Ollama, LM Studio,
+    vLLM or llama.cpp serves on this machine, which costs nothing.
 
     Example: arena init my-arena --venue simulator --yes
 
@@ -206,20 +207,20 @@ def init(
 @command("config", "json")
 def add(
     chosen: Options,
-    models: list[str] = argument("MODEL...", "PROVIDER/MODEL, as litellm names it."),
+    models: list[str] = argument("MODEL...", "PROVIDER/MODEL, or its name on this machine."),
     name: str | None = option("The agent's name, if not the model's.", "NAME"),
     base_url: str | None = option("The server, if not the provider's own.", "URL"),
-    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
-    reasoning: str | None = option("The reasoning effort.", "EFFORT"),
+    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
+    reasoning: str | None = option("How much it thinks: none, low, medium, high, …", "EFFORT"),
     price: tuple[float, float] | None = MODEL_PRICE,
-    no_probe: bool = flag("Ask no question."),
+    no_probe: bool = flag("Add it without asking a question."),
     yes: bool = DONT_ASK,
 ) -> None:
-    """Add models to the config, each after one real question.
+    """Add models to the config, each after it has answered one question.
 
-    The question shows as many sample markets as a round; its measurements are written next to the model,
-    and what it costs a month is shown. A model without a usable answer is not added; the exit status is then
-    2, or 1 if none was added.
+    The question has as many sample markets as a round. What the answer took is written beside the model, and
+    the cost of a month is shown. A model without a usable answer is not added; the exit status is then 2, or
+    1 if none was added.
 
     Example: arena add anthropic/claude-sonnet-5 --no-probe
 
@@ -283,11 +284,11 @@ def check(
     venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
     model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
 ) -> None:
-    """Check the config, or a recording: what is wrong with it.
+    """Check the config: who plays, what that costs, and what is wrong.
 
-    Of the config it shows who would play in the next cohort and what that would cost: expected (low–high).
-    All mistakes are listed at once, with file, line and key, and nothing is played or changed. The exit
-    status is 1 if there are any, or if a model can't answer with its settings.
+    Costs are written as expected (low–high). All mistakes are listed at once, with file, line and key;
+    nothing is played or changed. The exit status is 1 if there are any, or if a model can't answer with its
+    settings. With DIR it checks a recording instead.
 
     Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
     only part could.

@@ -89,6 +89,15 @@ def test_a_simulated_arena_plays_at_once_in_the_folder_one_is_in(tmp_path: Path)
     assert played.returncode == 0, played.stdout
 
 
+@pytest.mark.parametrize("words", ["init a --venue simulator", "try --base-url http://127.0.0.1:9/v1"])
+def test_with_a_closed_standard_input_nobody_is_asked(tmp_path: Path, words: str) -> None:
+    line = f"exec {sys.executable} -P -m arena.cli.main {words} <&-"
+    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, env=bare, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert (done.returncode == 0) == ("init" in words), done.stderr
+
+
 def test_with_live_each_model_is_asked_one_tiny_question(tmp_path: Path) -> None:
     with faulty() as provider:
         provider.script("gpt-5.4", says("{}"))

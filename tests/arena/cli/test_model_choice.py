@@ -199,6 +199,19 @@ def test_without_a_key_and_without_a_name_no_model_is_taken() -> None:
     assert caught.value.code == "no_model"
 
 
+def test_without_a_key_the_only_model_of_this_machine_is_taken_and_of_several_none(ollama: ModelList) -> None:
+    with pytest.raises(ArenaError) as caught:
+        choose({}, None, (), None, ModelOptions())
+    assert caught.value.code == "several_models"
+    assert "qwen3:8b, Qwen/Qwen3-8B" in caught.value.message
+
+    ollama.answer = {"data": [{"id": "qwen3:8b"}, {"id": "nomic-embed-text"}]}
+    (block,) = choose({}, None, (), None, ModelOptions()).models
+    assert (block["model"], block["price"]) == ("openai/qwen3:8b", FREE)
+    (keyed,) = choose({"ANTHROPIC_API_KEY": "canary"}, None, (), None, ModelOptions()).models
+    assert keyed["model"].startswith("anthropic/")
+
+
 def test_enter_takes_what_is_offered_but_nothing_after_a_refused_answer(
     monkeypatch: pytest.MonkeyPatch, ollama: ModelList, capsys: pytest.CaptureFixture[str]
 ) -> None:
