@@ -35,6 +35,7 @@ from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a
 from tests.venue_server.server import venue_server
 
 ROOT = Path(__file__).resolve().parent.parent
+UV = ROOT / ".venv" / "bin" / "uv"
 PATIENCE = 900.0
 """Seconds after which a step is given up."""
 STRANGER = "nobody"
@@ -197,13 +198,12 @@ def world(install: bool) -> Iterator[World]:
 
         place = Path(folder)
         place.chmod(0o755)
-        subprocess.run(
-            [ROOT / ".venv/bin/uv", "build", "--quiet", "--wheel", "--out-dir", place, ROOT], check=True
-        )
+        subprocess.run([UV, "build", "--quiet", "--wheel", "--out-dir", place, ROOT], check=True)
         wheel = next(place.glob("*.whl"))
         if install:
-            subprocess.run(["/usr/bin/env", "python3", "-m", "venv", "--symlinks", place / "env"], check=True)
-            subprocess.run([place / "env/bin/pip", "install", "--quiet", wheel], check=True)
+            python = place / "env" / "bin" / "python"
+            subprocess.run([UV, "venv", "--quiet", "--python", "/usr/bin/python3", place / "env"], check=True)
+            subprocess.run([UV, "pip", "install", "--quiet", "--python", python, wheel], check=True)
         yield World(
             VENUE.format(url=venue.url, gamma=GAMMA, clob=CLOB),
             AGENT.format(url=provider.url),
@@ -268,9 +268,9 @@ def live(guest: Newcomer, served: World, printed: str, end: str, agent: str) -> 
         text=True,
         check=True,
     )
-    turn = json.loads(shown.stdout)["turn"]
-    if turn["status"] != "played":
-        raise DeadEnd(f"the turn of {agent}: {turn}")
+    status = json.loads(shown.stdout)["decision"]["status"]
+    if status != "played":
+        raise DeadEnd(f"the turn of {agent}: {status}")
     guest.turn = guest.spent
 
 

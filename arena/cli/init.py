@@ -7,9 +7,8 @@ from typing import Any
 
 import typer
 
-from agents.llm.local_servers import LISTED, no_server_text
 from arena.cli.check_cost import cost_of, month_data
-from arena.cli.model_choice import named_models, served_models, servers_at
+from arena.cli.model_choice import found_model, named_models, servers_at
 from arena.cli.output import Data, exact
 from arena.cli.page import print_page
 from arena.config import Config
@@ -47,7 +46,8 @@ def choose(
     if asking and not models:
         blocks = _asked_models(place, environ, options)
     else:
-        blocks = _playing_models(models or _found_models(place, environ), place, options)
+        names = models or usual_models(place, environ) or (found_model(ModelOptions(), environ),)
+        blocks = _playing_models(names, place, options)
 
     if budget is None and not all(map(is_free, blocks)):
         budget = BUDGET
@@ -76,26 +76,6 @@ def _playing_models(names: tuple[str, ...], venue: str, options: ModelOptions) -
     """Return the keys of an agent for each of these models. Raise if one can't play on the venue."""
     check_playable(names, venue)
     return named_models(names, options)
-
-
-def _found_models(venue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the models whose keys are set, else the only one of this machine.
-
-    Raise `ArenaError` if there is none, or more than one to choose from.
-    """
-    models = usual_models(venue, environ)
-    if models:
-        return models
-
-    served = served_models()
-    if len(served) == 1:
-        return tuple(served)
-    if served:
-        found = f"no provider's key is set, and {len(served)} models are served on this machine"
-        raise ArenaError("several_models", f"{found}: {', '.join(served[:LISTED])}", f"--model {served[0]}")
-    message = f"no model is named, no provider's key is set, and {no_server_text()}"
-    hint = "--model PROVIDER/MODEL; its key may come later. --venue simulator needs neither"
-    raise ArenaError("no_model", message, hint)
 
 
 def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions) -> list[Block]:

@@ -1,11 +1,11 @@
 """Models that somebody names on the command line: where they are served, and what has to be asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import typer
 
 from agents.llm import local_servers
-from agents.llm.local_servers import ModelServer, find_servers
+from agents.llm.local_servers import LISTED, ModelServer, find_servers, no_server_text
 from arena.cli.output import run_async
 from arena.config.model_blocks import (
     HIGHEST_PRICE,
@@ -17,6 +17,7 @@ from arena.config.model_blocks import (
     model_blocks,
     server_address,
 )
+from arena.config.new_folder import keyed_models
 from arena.errors import ArenaError
 
 
@@ -82,12 +83,30 @@ def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
     return model_blocks(tuple(dict.fromkeys(models)), options, servers)
 
 
-def served_models(base_url: str | None = None, key: str = "") -> list[str]:
-    """Return the models of these servers, by name."""
-    models = list[str]()
-    for server in servers_at(base_url, key):
-        models += server.models
-    return models
+def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
+    """Return the only model of the servers and the keys here, or the one that the person picks.
+
+    Raise `ArenaError` if there is none, or several and nobody to pick one.
+    """
+    names = list[str]()
+    for server in servers_at(options.base_url, environ.get(options.key_env or "", "")):
+        names += server.models
+    if options.base_url is None:
+        names += keyed_models(environ)
+    elif not names:
+        message = f"no list of models comes from {options.base_url}/models"
+        raise ArenaError("no_server", message, "check the address, or name the model")
+
+    if not names:
+        hint = "start a server (ollama run qwen3:8b), or name a model: anthropic/claude-sonnet-5, …"
+        raise ArenaError("no_model", f"{no_server_text()}, and no known model has its key", hint)
+    if len(names) == 1:
+        return names[0]
+
+    found = f"{len(names)} models found: {', '.join(names[:LISTED])}"
+    if options.asker is None:
+        raise ArenaError("several_models", found, f"name one, such as {names[0]}")
+    return str(typer.prompt(f"{found}. Which one", names[0]))
 
 
 def servers_at(base_url: str | None = None, key: str = "") -> list[ModelServer]:

@@ -5,20 +5,19 @@ others it may remember how they ended.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-import typer
+import numpy as np
 
 from agents.llm import close
-from agents.llm.local_servers import LISTED, no_server_text
 from agents.providers import DEMO
 from arena.calls.budget_warnings import rounded_dollars
-from arena.cli.model_choice import agree, named_models, served_models
+from arena.cli.model_choice import agree, found_model, named_models
 from arena.cli.output import (
     Data,
     exact,
@@ -33,11 +32,13 @@ from arena.cli.output import (
 from arena.cli.page import Fields, Page, page_lines, print_error
 from arena.cli.table import Table, TableColumn
 from arena.config.model_blocks import Block, ModelOptions
-from arena.config.new_folder import keyed_models
 from arena.errors import ArenaError, count_text
+from arena.exports.api import score_forecasts
 from arena.rounds.live_check import HINTS
 from arena.rounds.quick_trial import MOST, QuickTrial
-from arena.scores.priced_answers import PricedAnswer, compare_with_price, score_answers
+from arena.scores.rules import brier, calibration
+from arena.scores.rules.calibration import Bin
+from arena.scores.rules.reliability.reading import reading
 from markets.millionths import ONE
 
 NO_FILE_NAME = r"[^\w.-]+"
@@ -60,28 +61,6 @@ def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, 
 
     (block,) = named_models((name,), options)
     return block
-
-
-def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
-    """Return the only model of the servers and the keys here, or the one that the person picks."""
-    names = served_models(options.base_url, environ.get(options.key_env or "", ""))
-    if options.base_url is None:
-        names += keyed_models(environ)
-    elif not names:
-        message = f"no list of models comes from {options.base_url}/models"
-        raise ArenaError("no_server", message, "check the address, or name the model")
-
-    if not names:
-        hint = f"{program()} try anthropic/claude-sonnet-5 (ANTHROPIC_API_KEY)"
-        hint = f"start a server (ollama run qwen3:8b), or name a model whose key is set: {hint}"
-        raise ArenaError("no_server", f"{no_server_text()}, and no known model has its key", hint)
-    if len(names) == 1:
-        return names[0]
-
-    found = f"{len(names)} models found: {', '.join(names[:LISTED])}"
-    if options.asker is None:
-        raise ArenaError("several_models", found, f"name one: {program()} try {names[0]}")
-    return str(typer.prompt(f"{found}. Which one", names[0]))
 
 
 def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bool) -> int | None:
@@ -128,20 +107,19 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
 
 def trial_data(model: str, trial: QuickTrial, released: date | None, options: ModelOptions) -> dict[str, Any]:
     """Return what came of a trial in which something was answered."""
-    rows = []
     answers = []
-    after_release = []
     for question in trial.questions:
         if question.id in trial.answers:
-            counts = question.is_after(released)
-            answer = PricedAnswer(trial.answers[question.id], question.price, question.outcome)
-            answers.append(answer)
-            if counts:
-                after_release.append(answer)
-            rows.append(asdict(question) | {"probability": answer.probability, "counts": counts})
+            own = {"probability": trial.answers[question.id], "counts": question.is_after(released)}
+            answers.append(asdict(question) | own)
 
-    comparison = compare_with_price(after_release)
-    return asdict(score_answers(answers)) | {
+    probabilities = column(answers, "probability")
+    outcomes = column(answers, "outcome")
+    distances = np.abs(np.array(probabilities) - np.array(column(answers, "price")))
+    sure = reading(probabilities, outcomes, range(len(answers)))
+    after_release = [answer for answer in answers if answer["counts"]]
+    every = compared(answers)
+    return {
         "model": plain(model),
         "released": released,
         "asked": trial.asked,
@@ -150,11 +128,46 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
         "example": shortened(trial.example, LONGEST_EXAMPLE) or None,
         "seconds": round(trial.took, 2),
         "ended": plain(trial.ended) or None,
-        "comparison": comparison and asdict(comparison),
+        "brier": every["brier"],
+        "brier_price": every["price_brier"],
+        "comparison": compared(after_release) if after_release else None,
+        "calibration": calibration.bins(probabilities, outcomes),
+        "sure": sure and sure.text,
+        "distance": float(distances.mean()),
+        "distance_of_tenth": float(np.quantile(distances, 0.9)),
         "cost_usd": exact(trial.cost),
         "most_usd": exact(trial.most),
         "next": next_step(model, options),
-        "answers": rows,
+        "answers": answers,
+    }
+
+
+def column(answers: Sequence[Data], name: str) -> list[Any]:
+    """Return what the answers have under a name."""
+    return [answer[name] for answer in answers]
+
+
+def compared(answers: Sequence[Data]) -> dict[str, Any]:
+    """Return how these answers do beside the price, by the rules of `arena score`.
+
+    Without an interval the reason says what is missing.
+    """
+    columns = {
+        "question": column(answers, "id"),
+        "forecaster": ["model"] * len(answers),
+        "outcome": column(answers, "outcome"),
+        "probability": column(answers, "probability"),
+        "market_probability": column(answers, "price"),
+    }
+    (row,) = score_forecasts(columns).rows
+    return {
+        "questions": len(answers),
+        "brier": row.brier,
+        "price_brier": brier.score(columns["market_probability"], columns["outcome"]),
+        "skill": row.skill,
+        "low": row.skill_low,
+        "high": row.skill_high,
+        "reason": row.reason,
     }
 
 
@@ -181,10 +194,12 @@ def report(data: Data) -> Page:
         "{brier_price:.3f}."
     ).format_map(data)
     if data["comparison"]:
-        yield (
-            "On the {questions} asked after its release: {brier:.3f}, the price {price_brier:.3f}; "
-            "difference {difference:+.3f}, 95% interval {low:+.3f} to {high:+.3f}."
-        ).format_map(data["comparison"])
+        text = "On the {questions} asked after its release: {brier:.3f}, the price {price_brier:.3f}; "
+        if is_compared(data):
+            text += "skill over the price {skill:+.3f}, 95% interval {low:+.3f} to {high:+.3f}."
+        else:
+            text += "no comparison: {reason}."
+        yield text.format_map(data["comparison"])
     yield (
         f"Distance from the price: {100 * data['distance']:.0f} points on average, and more than "
         f"{100 * data['distance_of_tenth']:.0f} for one question in ten."
@@ -219,12 +234,17 @@ def write_page(data: Data) -> Path | None:
     return page
 
 
+def is_compared(data: Data) -> bool:
+    """Tell whether enough was asked after the model's release for an interval of its skill."""
+    return data["comparison"] is not None and data["comparison"]["low"] is not None
+
+
 def standing(data: Data) -> str:
     """Return what a trial can show of a model, and what it can't: the first thing to be read."""
     days = [answer["closed"] for answer in data["answers"]]
     after = sum(answer["counts"] for answer in data["answers"])
     counted = f"{after} of {count_text(len(days), 'question')}"
-    if data["comparison"]:
+    if is_compared(data):
         return (
             f"{data['model']} was released on {data['released']}. {counted} were asked after that: only "
             "these are compared with the price."
@@ -250,14 +270,14 @@ def answered_sentence(data: Data) -> str:
     return text
 
 
-def calibration_line(tenth: Data) -> str:
+def calibration_line(tenth: Bin) -> str:
     """Return a line from 0% to 100% with what the model says (○) and how often that happened (●).
 
-    >>> calibration_line({"forecast": 0.25, "observed": 0.5})
+    >>> calibration_line(Bin(0.2, 0.3, 4, 0.25, 0.5))
     '··········○─────────●····················'
     """
-    says = round(tenth["forecast"] * (WIDTH - 1))
-    happened = round(tenth["observed"] * (WIDTH - 1))
+    says = round(tenth.forecast * (WIDTH - 1))
+    happened = round(tenth.observed * (WIDTH - 1))
     signs = ["·"] * WIDTH
     signs[min(says, happened) : max(says, happened)] = "─" * abs(says - happened)
     signs[says] = "○"

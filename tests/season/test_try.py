@@ -110,7 +110,9 @@ def test_with_a_release_only_later_questions_are_compared(tmp_path: Path, server
     assert told["comparison"]["questions"] == len(later) == sum(each["counts"] for each in told["answers"])
     own = sum((towards_even(q.price) - q.outcome) ** 2 for q in later) / len(later)
     assert told["comparison"]["brier"] == pytest.approx(own)
-    assert told["comparison"]["difference"] < told["comparison"]["high"]
+    assert told["comparison"]["skill"] < 0
+    assert told["comparison"]["low"] is None, "a model that follows the price tells little"
+    assert "most hangs on outcomes that seldom happen" in told["comparison"]["reason"]
 
 
 def test_without_server_or_key_the_ports_and_both_ways_on_are_named(
@@ -125,7 +127,7 @@ def test_without_server_or_key_the_ports_and_both_ways_on_are_named(
         "no model is served on this machine (tried Ollama 9), and no known model has its key" in done.stderr
     )
     assert "ollama run" in done.stderr
-    assert "ANTHROPIC_API_KEY" in done.stderr
+    assert "or name a model: anthropic/claude-sonnet-5" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
