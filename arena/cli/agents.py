@@ -34,9 +34,11 @@ from arena.record.queries.progress import read_waiting_agents
 from arena.record.schema.database import Connection
 from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
-from arena.scores.profiles.agent_profile import AgentProfile
+from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
 from arena.scores.profiles.detailed_profile import AgentSlice, agent_slices, read_agent_profile
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from markets.millionths import ONE
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
@@ -164,14 +166,16 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
         data |= {"verdict": None, "price_verdict": None}
         if by is not None:
             data["parts"] = None
+        profile = None
         if details is not None:
+            profile = read_agent_profile(connection, name)
             data["record"] = details_data(details)
-            data["scores"] = profile_data(read_agent_profile(connection, name))
+            data["scores"] = profile_data(profile)
             data |= verdict_sentences(LEADERBOARD.read_current(connection), name)
             if by is not None:
                 data["parts"] = parts_data(connection, name, by)
 
-    chosen.answer(data, agent_page, data, server_of(config, name), chosen.table)
+    chosen.answer(data, agent_page, data, profile, server_of(config, name), chosen.table)
 
 
 def server_of(config: Config | None, name: str) -> str:
@@ -349,77 +353,81 @@ def change_to_dollars(amounts: dict[str, Any], *keys: str) -> None:
         amounts[key] = exact(amounts[key])
 
 
-def profile_blocks(data: Data) -> Iterator[Block]:
+def profile_blocks(profile: AgentProfile) -> Iterator[Block]:
     """Yield an agent's skill, calibration, coherence, blind answers and money, in some lines."""
-    gain = data["gain"]
-    if gain is None or gain["skill"] is None:
+    gain = profile.gain
+    if gain is None or gain.skill is None:
         yield "Scores: none of its markets has resolved yet.\n"
     else:
-        yield from gain_lines(gain, data["calibration"])
+        yield from gain_lines(gain, profile.calibration)
 
-    yield from statement_lines(data)
-    if data["money"] is not None:
-        yield from money_lines(data["money"], gain is not None and gain["events"] >= ENOUGH_EVENTS)
-    for event in data["at_stake"][:MOST]:
-        span = f"{signed_dollars(event['worst'])} to {signed_dollars(event['best'])}"
-        yield f"  at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all"
+    yield from coherence_lines(profile)
+    blind = profile.blind
+    if blind.rows and blind.pull is not None:
+        yield f"Shown the price, it moved {blind.pull:.0%} of the way ({blind.rows:,} answers)"
+        if blind.blind_skill is not None:
+            yield f"  skill before {blind.blind_skill:+.4f}, after {blind.final_skill:+.4f}"
+    if profile.money is not None:
+        yield from money_lines(profile.money, gain is not None and gain.events >= ENOUGH_EVENTS)
+    for event in profile.at_stake[:MOST]:
+        span = f"{signed_millionths(event.worst)} to {signed_millionths(event.best)}"
+        yield f"  at stake: {span} in {plain(event.event)}, {event.share:.1%} of all"
     yield ""
 
 
-def gain_lines(gain: Data, calibration: Data) -> Iterator[str]:
+def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Iterator[str]:
     """Yield an agent's skill with its interval, and the parts of its Brier score."""
-    text = "Skill over the market: {skill:+.4f}"
-    if gain["low"] is not None:
-        text += ", 95% from {low:+.4f} to {high:+.4f}"
-    text += ", {events:,} events"
-    if gain["reason"]:
-        text += " ({reason})"
-    yield text.format_map(gain)
+    text = f"Skill over the market: {gain.skill:+.4f}"
+    if gain.low is not None:
+        text += f", 95% from {gain.low:+.4f} to {gain.high:+.4f}"
+    text += f", {gain.events:,} events"
+    if gain.reason:
+        text += f" ({gain.reason})"
+    yield text
+
     yield (
         "Brier {brier:.4f} = miscalibration {miscalibration:.4f} − discrimination {discrimination:.4f} "
         "+ uncertainty {uncertainty:.4f}"
-    ).format_map(calibration["parts"])
-    yield "  miscalibration: {expected:.4f} by chance alone, p = {p_value:.3f}".format_map(
-        calibration["null"]
-    )
+    ).format_map(asdict(calibration.parts))
+    chance = calibration.null
+    yield f"  miscalibration: {chance.expected:.4f} by chance alone, p = {chance.p_value:.3f}"
 
 
-def statement_lines(data: Data) -> Iterator[str]:
-    """Yield how coherent its forecasts are, and how it answers without and with the price."""
-    coherence = data["coherence"]
-    if coherence["loss"] is not None:
-        sure = f"{dollars(coherence['loss'])} per $1 (market prices: {dollars(coherence['market'])})"
-        yield f"Coherence: a sure loss of {sure}, {coherence['events']:,} events"
-        if coherence["worst_event"]:
-            yield f"  worst: {dollars(coherence['worst'])} in {plain(coherence['worst_event'])}"
-        for deal in data["bargains"]:
-            action = "buy" if deal["buy"] else "sell"
-            yield f"    {action} {plain(deal['market_id'])} at {deal['price']:.3f}"
+def coherence_lines(profile: AgentProfile) -> Iterator[str]:
+    """Yield how much money its forecasts would lose to somebody who bets on their contradictions."""
+    coherence = profile.coherence
+    if coherence.loss is None:
+        return
 
-    blind = data["blind"]
-    if blind["rows"] and blind["pull"] is not None:
-        yield "Shown the price, it moved {pull:.0%} of the way ({rows:,} answers)".format_map(blind)
-        if blind["blind_skill"] is not None:
-            yield "  skill before {blind_skill:+.4f}, after {final_skill:+.4f}".format_map(blind)
+    sure = f"${coherence.loss:.4f} per $1 (market prices: {dollars(coherence.market)})"
+    yield f"Coherence: a sure loss of {sure}, {coherence.events:,} events"
+    if coherence.worst_event:
+        yield f"  worst: {dollars(coherence.worst)} in {plain(coherence.worst_event)}"
+    for deal in profile.bargains:
+        action = "buy" if deal.buy else "sell"
+        yield f"    {action} {plain(deal.market_id)} at {deal.price:.3f}"
 
 
-def money_lines(money: Data, enough: bool) -> Iterator[Block]:
+def money_lines(money: ProfitOrigin, enough: bool) -> Iterator[str]:
     """Yield where the profit comes from, and beside chance where `enough` events have resolved."""
-    split = money["split"]
-    yield f"P/L {signed_dollars(split['pnl'])}:"
-    amounts = {key: signed_dollars(split[key]) for key in PROFILE_PARTS}
+    yield f"P/L {signed_millionths(money.split.pnl)}:"
+    amounts = {key: signed_millionths(getattr(money.split, key)) for key in PROFILE_PARTS}
     width = max(map(len, amounts.values()))
     for key, amount in amounts.items():
         yield f"  {amount:>{width}}  {PROFILE_PARTS[key]}"
 
-    luck = money["luck"]
-    if luck["percentile"] is not None and enough:
-        band = f"{signed_dollars(luck['low'])} to {signed_dollars(luck['high'])}"
-        made = f"{luck['percentile']:.1%}"
-        yield f"  chance alone gives {band} in 95% of seasons, less than it made in {made}"
-    fall = money["drawdown"]
-    if fall is not None and fall["amount"]:
-        yield f"  max drawdown {signed_dollars(-fall['amount'])}, {fall['share']:.1%} of the peak"
+    luck = money.luck
+    if luck.percentile is not None and enough:
+        band = f"{signed_millionths(luck.low or 0)} to {signed_millionths(luck.high or 0)}"
+        yield f"  chance alone gives {band} in 95% of seasons, less than it made in {luck.percentile:.1%}"
+    fall = money.drawdown
+    if fall is not None and fall.amount:
+        yield f"  max drawdown {signed_millionths(-fall.amount)}, {fall.share:.1%} of the peak"
+
+
+def signed_millionths(amount: float) -> str:
+    """Return an amount of money with its sign."""
+    return signed_dollars(amount / ONE)
 
 
 def dollars(value: float | None) -> str:
@@ -427,14 +435,14 @@ def dollars(value: float | None) -> str:
     return UNKNOWN if value is None else f"${value:.4f}"
 
 
-def agent_page(data: Data, server: str, choice: TableChoice) -> Iterator[Block]:
+def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Iterator[Block]:
     """Yield an agent's settings and their changes, its scores, turns and calls, and its model's names."""
     yield from settings_lines(data["name"], data["cohorts"][-1], server)
     for stay in data["cohorts"]:
         yield from stay_lines(stay)
     play = typed(f"show turn {data['name']} --play")
     record = data["record"]
-    if record is None:
+    if profile is None:
         yield f"It has not played yet. Next: {play}"
         return
 
@@ -442,7 +450,7 @@ def agent_page(data: Data, server: str, choice: TableChoice) -> Iterator[Block]:
     verdicts = list(filter(None, (data["verdict"], data["price_verdict"])))
     if verdicts:
         yield plain(" ".join(verdicts))
-    yield from profile_blocks(data["scores"])
+    yield from profile_blocks(profile)
     if data.get("parts"):
         yield from part_blocks(data["parts"], choice)
     if record["calls"]:

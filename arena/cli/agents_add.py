@@ -6,7 +6,6 @@ from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
 
-from agents.model import ModelSettings
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.probe import Probe, ProbeAnswer
 from arena.cli.check_cost import cost_data, cost_of, month_data
@@ -23,22 +22,16 @@ from arena.rounds.live_check import probe_answers, probe_trouble, probes_of
 from markets.millionths import ONE
 
 
-def check_keys(config: Config, blocks: Sequence[Block]) -> None:
-    """Raise `ArenaError` if a model can't be asked because its key is missing."""
-    environ = environment(config.folder, os.environ)
-    for block in blocks:
-        settings = ModelSettings(
-            model=block["model"], base_url=block.get("base_url"), api_key_env=block.get("api_key_env")
-        )
-        require_key(settings, environ, config.folder / ".env", "; or add it with --no-probe")
-
-
 def probe_all(
     config: Config, blocks: Sequence[Block], asking: bool, yes: bool
 ) -> tuple[dict[str, ProbeAnswer], list[dict[str, str]]]:
     """Ask each model, if whoever pays agrees; return good answers by agent, and the faults of the others."""
     with prints_aside():
         probes = run_async(probes_of(config, [block["name"] for block in blocks]))
+
+    environ = environment(config.folder, os.environ)
+    for probe in probes.values():
+        require_key(probe.settings, environ, config.folder / ".env", "; or add it with --no-probe")
     confirm(config, probes, asking, yes)
     with prints_aside(), progress(f"Asking {', '.join(probes)}"):
         answers = run_async(probe_answers(config, probes))

@@ -1,14 +1,13 @@
 """What a cohort would cost, as commands have it and as JSON: amounts in dollars."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from arena.calls.estimate import Usage
 from arena.cli.output import attributes, exact, prints_aside, run_async
 from arena.clock import now
 from arena.config import Config
-from arena.rounds.line_up_cost import LineUpCost, UsageBounds, UsageBySpan, line_up_cost
+from arena.rounds.line_up_cost import LineUpCost, UsageBySpan, line_up_cost
 
 if TYPE_CHECKING:
     from arena.record.queries.calls import RecentUsage
@@ -43,26 +42,18 @@ def cost_data(cost: LineUpCost) -> dict[str, Any]:
 
 
 def spans_data(spans: UsageBySpan | None) -> dict[str, Any]:
-    """Return what is used in a round, a cohort and a month; nothing where that is unknown."""
-    data: dict[str, Any] = {}
-    if spans is not None:
-        for span in fields(spans):
-            bounds: UsageBounds = getattr(spans, span.name)
-            uses = {}
-            for bound in fields(bounds):
-                uses[bound.name] = usage_data(getattr(bounds, bound.name))
-            data[span.name] = uses
+    """Return what is used in a round, a cohort and a month, for JSON; nothing where that is unknown."""
+    if spans is None:
+        return {}
+    data = asdict(spans)
+    for bounds in data.values():
+        for used in bounds.values():
+            used["usd"] = exact(used.pop("cost"))
     return data
-
-
-def usage_data(used: Usage) -> dict[str, Any]:
-    """Return a usage for JSON."""
-    return attributes(used, "calls", "tokens_in", "tokens_out") | {"usd": exact(used.cost)}
 
 
 def month_data(spans: UsageBySpan | None) -> dict[str, float | None] | None:
     """Return the dollars of a month: the low, the expected and the high; None where they are unknown."""
     if spans is None:
         return None
-    month = spans.month
-    return {bound.name: exact(getattr(month, bound.name).cost) for bound in fields(month)}
+    return {bound: used["usd"] for bound, used in spans_data(spans)["month"].items()}

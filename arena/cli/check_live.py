@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from agents.model import Call
 from arena.calls.budget_warnings import rounded_dollars
-from arena.calls.ping import PingTarget
+from arena.calls.ping import PingTarget, remark
 from arena.cli.output import Data, exact, prints_aside, run_async
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableColumn
 from arena.cohorts.freeze import stamp_of
 from arena.config import Config
-from arena.rounds.live_check import ModelCheck, VenueCheck, check_models, check_venue, models_of
+from arena.rounds.live_check import VenueCheck, check_models, check_venue, models_of, trouble_of
 
 
 def reached_text(row: Data) -> str:
@@ -61,32 +62,30 @@ def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], qui
         print_page(["", cost_sentence(targets)])
         sys.stdout.flush()
 
-    async def tried() -> tuple[list[VenueCheck], list[ModelCheck]]:
+    async def tried() -> tuple[list[VenueCheck], list[Call]]:
         live = await asyncio.gather(*(check_venue(config, name) for name in names))
-        models = await check_models(config, targets)
-        return live, models
+        return live, await check_models(config, targets)
 
     with prints_aside():
-        live, models = run_async(tried())
-    data = {"live": list(map(venue_data, live)), "models": list(map(model_data, models))}
+        live, calls = run_async(tried())
+    data = {"live": list(map(venue_data, live)), "models": list(map(model_data, targets, calls))}
     if not quiet:
         print_page(live_page(data))
     return data
 
 
-def model_data(check: ModelCheck) -> dict[str, Any]:
+def model_data(target: PingTarget, call: Call) -> dict[str, Any]:
     """Return a model's answer for JSON."""
-    call = check.call
     return {
-        "model": check.target.settings.model,
-        "agents": list(check.target.agents),
-        "ok": check.error is None,
+        "model": target.settings.model,
+        "agents": list(target.agents),
+        "ok": call.error is None,
         "served_as": call.model or None,
         "form": call.rung,
         "latency_ms": call.latency_ms,
         "cost_usd": exact(call.cost),
-        "remark": check.remark,
-        "error": check.error and asdict(check.error),
+        "remark": remark(call) or None,
+        "error": call.error and asdict(trouble_of(call.error)),
     }
 
 

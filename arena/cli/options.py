@@ -22,6 +22,8 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from arena.clock import Clock
     from arena.config import Config
+    from arena.config.code import TrustedCode
+    from arena.config.document import Document
     from arena.record.model.incident import IncidentKind
     from arena.record.record import Record
     from arena.record.schema.database import Connection
@@ -60,15 +62,19 @@ class Options:
         return not self.json and sys.stdin is not None and sys.stdin.isatty()
 
     def load(
-        self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
+        self,
+        environ: Mapping[str, str] | None = None,
+        default: Path = DEFAULT,
+        beside: bool = False,
+        allow: "Callable[[Document], TrustedCode | None] | None" = None,
     ) -> "Config":
         """Return the config to read it, with the database of `--database` in place of its own.
 
-        Nothing beside it is run, and extensions are left unloaded.
+        Without what `allow` returns nothing beside it is run, and extensions are left unloaded.
         """
-        from arena.config import load
+        from arena.config.loader import load, run_nothing
 
-        return load(self.config or default, environ, beside, self.database)
+        return load(self.config or default, environ, beside, self.database, allow or run_nothing)
 
     def load_if_trusted(self) -> "Config":
         """Return the config with its extensions if its folder is trusted, and else without; nobody is asked.
@@ -76,19 +82,16 @@ class Options:
         For commands that read a venue, or plan a cohort, where either may need an extension.
         """
         from arena.cli.trust import already_trusted
-        from arena.config import load
 
-        return load(self.config or DEFAULT, None, False, self.database, already_trusted)
+        return self.load(allow=already_trusted)
 
     def load_to_play(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
     ) -> "Config":
         """Return the config with its extensions, whose folder has to be trusted: a terminal is asked."""
         from arena.cli.trust import asked_trust
-        from arena.config import load
 
-        allow = partial(asked_trust, self.trust, self.asks())
-        return load(self.config or default, environ, beside, self.database, allow)
+        return self.load(environ, default, beside, partial(asked_trust, self.trust, self.asks()))
 
     def known(self, extensions: bool = False) -> "Config | None":
         """Return the config, or None if only a record is named; with `extensions` as `load_if_trusted`."""
@@ -120,9 +123,7 @@ class Options:
         if self.config is None and not DEFAULT.exists():
             hint = "name a record with --database PATH, or make a working folder: arena init DIR"
             raise ArenaError("no_config", f"there is no {DEFAULT} here to name the record", hint)
-        from arena.config import load
-
-        return load(self.config or DEFAULT).database
+        return self.load().database
 
     def own_record(self) -> str:
         """Return the address of the config's own record, whatever `--database` says."""

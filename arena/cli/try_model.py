@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from shlex import quote
+from shlex import join
 from typing import Any
 
 import numpy as np
@@ -173,14 +173,14 @@ def compared(answers: Sequence[Data]) -> dict[str, Any]:
 
 def next_step(name: str, options: ModelOptions) -> str:
     """Return the command by which the model plays an arena of its own."""
-    words = [program(), "init", "my-arena", "--model", quote(name)]
+    words = [program(), "init", "my-arena", "--yes", "--model", name]
     if options.base_url is not None:
-        words += ["--base-url", quote(options.base_url)]
+        words += ["--base-url", options.base_url]
     if options.key_env is not None:
         words += ["--key-env", options.key_env]
     if options.price is not None:
-        words += ["--price", *(f"{dollars:g}" for dollars in options.price)]
-    return " ".join([*words, "--yes"])
+        words += ["--price", *map("{:g}".format, options.price)]
+    return join(words)
 
 
 def report(data: Data) -> Page:
@@ -219,14 +219,14 @@ def report(data: Data) -> Page:
 
 def write_page(data: Data) -> Path | None:
     """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Template
 
     name = re.sub(NO_FILE_NAME, "-", data["model"])
     page = Path(f"try-{name}.html")
-    around = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = Template(PAGE.read_text("utf-8"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     lines = "\n".join(page_lines(report({**data, "page": None}), PAGE_WIDTH))
     try:
-        page.write_text(around.from_string(PAGE.read_text("utf-8")).render(data, report=lines), "utf-8")
+        page.write_text(template.render(data, report=lines), "utf-8")
     except OSError as error:
         message = f"{page} can't be written: {error.strerror}"
         print_error(ArenaError("not_writable", message, "run it in another folder"), as_json=False)

@@ -13,7 +13,7 @@ from agents.providers import DEMO
 from arena.config.editing import block_lines
 from arena.config.environment import missing_key
 from arena.config.lineup import NAME, NAME_MEANT
-from arena.config.model_blocks import Block, with_stops
+from arena.config.model_blocks import Block, named_blocks, with_stops
 from arena.errors import ArenaError
 from markets.millionths import ONE
 
@@ -138,10 +138,9 @@ def make_folder(folder: Path, at: datetime, new: NewArena) -> tuple[list[str], l
         for name, text in files.items():
             if (folder / name).exists():
                 kept.append(name)
-                continue
-            with (folder / name).open("x", encoding="utf-8") as file:
-                file.write(text)
-            made.append(name)
+            else:
+                (folder / name).write_text(text, "utf-8")
+                made.append(name)
     except OSError as error:
         hint = "choose a writable folder"
         raise ArenaError("not_writable", f"{error.filename}: {error.strerror}", hint) from error
@@ -167,24 +166,18 @@ def config_text(new: NewArena, day: date) -> str:
         comment = f"${new.budget:g} a month, on {DECISIONS:.1f} days of decisions; a hard stop"
         head = re.sub(r"(?m)^  day: .*$", f"  day: {day_limit(new.budget):<20.2f}# {comment}", head)
 
-    names = _agent_names(new.models)
     agents = []
-    for name, model in zip(names, new.models, strict=True):
-        agents += _agent_lines({"name": name} | model, new.venue)
-    if len(names) > 1:
-        agents.append(f"- {{kind: crowd, of: [{', '.join(names)}]}}")
+    blocks = named_blocks(new.models, {})
+    for block in blocks:
+        agents += _agent_lines(block, new.venue)
+    if len(blocks) > 1:
+        names = ", ".join(block["name"] for block in blocks)
+        agents.append(f"- {{kind: crowd, of: [{names}]}}")
 
     lines = [head + line.rstrip("\n")]
     lines += [f"  {agent}" for agent in agents]
     lines += [agent for agent in rest.splitlines() if re.search(r"kind: (?!crowd)", agent)]
     return "\n".join(lines) + "\n"
-
-
-def _agent_names(models: Sequence[Block]) -> list[str]:
-    """Return a name for each model: the last part of its own, or all of it where that is not the only one."""
-    whole = [str(block["model"]) for block in models]
-    last = [model.rpartition("/")[2] for model in whole]
-    return [short if last.count(short) == 1 else model for short, model in zip(last, whole, strict=True)]
 
 
 def _agent_lines(block: Block, venue: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What a cohort would cost, agent by agent and in all, and what its models can't do."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -78,10 +78,12 @@ async def line_up_cost(
 
     total = None
     if None not in by_agent.values():
-        low = total_usage(estimate.low for estimate in estimates)
-        expected = total_usage(estimate.expected for estimate in estimates)
-        high = total_usage(estimate.high for estimate in estimates)
-        total = _by_span(UsageBounds(low, expected, high), counts, stops)
+        uses = UsageBounds(
+            total_usage(estimate.low for estimate in estimates),
+            total_usage(estimate.expected for estimate in estimates),
+            total_usage(estimate.high for estimate in estimates),
+        )
+        total = _by_span(uses, counts, stops)
 
     warnings = [
         *_model_warnings(config, estimates, today),
@@ -98,19 +100,15 @@ def _by_span(uses: UsageBounds, counts: RoundCounts, stops: Mapping[str, int | N
     spans = {}
     for span, times in rounds.items():
         bounds = []
-        for bound in fields(uses):
-            used = getattr(uses, bound.name).times(times)
-            bounds.append(_stopped(used, stops[span]))
+        for used in (uses.low.times(times), uses.expected.times(times), uses.high.times(times)):
+            stop = stops[span]
+            if used.cost is None or stop is None:
+                bounds.append(used)
+            else:
+                bounds.append(replace(used, cost=min(used.cost, stop)))
         spans[span] = UsageBounds(*bounds)
 
     return UsageBySpan(**spans)
-
-
-def _stopped(used: Usage, stop: int | None) -> Usage:
-    """Return a usage that costs no more than an amount, if there is one."""
-    if used.cost is None or stop is None:
-        return used
-    return Usage(used.calls, used.tokens_in, used.tokens_out, min(used.cost, stop))
 
 
 def _model_warnings(config: Config, estimates: Sequence[Estimate], today: date) -> Iterator[LineUpWarning]:

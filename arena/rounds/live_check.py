@@ -11,7 +11,7 @@ from agents.model import Ask, Call, CallError, ModelSettings, model_settings
 from agents.model_table.cost import worst_case
 from agents.registry import kind
 from agents.text import one_line
-from arena.calls.ping import PingTarget, ping, ping_targets, remark
+from arena.calls.ping import PingTarget, ping, ping_targets
 from arena.calls.probe import Probe, ProbeAnswer, ask_probe, probe_of
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.recorded_ask import Asker
@@ -61,24 +61,6 @@ def trouble_of(error: CallError | VenueError) -> Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCheck:
-    """A model that was asked a tiny question, and its answer."""
-
-    target: PingTarget
-    call: Call
-
-    @property
-    def error(self) -> Trouble | None:
-        """Return what went wrong, if anything did."""
-        return None if self.call.error is None else trouble_of(self.call.error)
-
-    @property
-    def remark(self) -> str | None:
-        """Return what is odd about its answer, if anything is."""
-        return remark(self.call) or None
-
-
-@dataclass(frozen=True, slots=True)
 class VenueCheck:
     """A venue of which one page was read: its markets, what was rejected, and how long that took.
 
@@ -118,13 +100,12 @@ def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
 
-async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[ModelCheck]:
+async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[Call]:
     """Return every model's answer, all asked at once as far as the config lets them."""
     if not targets:
         return []
     async with local_asks(config) as asks:
-        calls = await asyncio.gather(*(ping(asks(target.settings)) for target in targets))
-    return [ModelCheck(target, call) for target, call in zip(targets, calls, strict=True)]
+        return await asyncio.gather(*(ping(asks(target.settings)) for target in targets))
 
 
 async def check_venue(config: Config, name: str) -> VenueCheck:

@@ -21,7 +21,7 @@ from tests.serving import Reply, Request, Server, serving
 
 MODELS = ("qwen3:8b", "nomic-embed-text:latest")
 CHARACTERS_A_TOKEN = 4
-NAMED = re.compile(r"^### (m[0-9]+)\n\| (.+)$", re.MULTILINE)
+NAMED = re.compile(r"^### (m[0-9]+)\n(?:[^#|\n].*\n)*\| (.+)$", re.MULTILINE)
 Believe = Callable[[float], float]
 
 
@@ -99,7 +99,8 @@ def answer_to(
         for name, question in NAMED.findall(user)
         if wanted is None or name in wanted
     ]
-    text = json.dumps({"forecasts": forecasts})
+    orders: dict[str, list[object]] = {"bets": [], "sales": []} if '"bets"' in user else {}
+    text = json.dumps({"forecasts": forecasts, **orders})
     return text, len(user) // CHARACTERS_A_TOKEN, len(text) // CHARACTERS_A_TOKEN
 
 

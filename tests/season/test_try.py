@@ -84,7 +84,7 @@ def test_in_words_what_it_may_remember_comes_first_and_the_figures_follow(
 def test_the_command_that_comes_next_makes_an_arena_of_the_model(tmp_path: Path, server: LocalModel) -> None:
     told = arena_json(tmp_path, "try", **NO_KEYS)
     words = shlex.split(told["next"])[1:]
-    assert words == ["init", "my-arena", "--model", "qwen3:8b", "--yes"]
+    assert words == ["init", "my-arena", "--yes", "--model", "qwen3:8b"]
     made = arena(tmp_path, *words, **NO_KEYS)
     assert made.returncode == 0, made.stderr
     config = (tmp_path / "my-arena" / "config.yaml").read_text("utf-8")
@@ -96,7 +96,7 @@ def test_the_next_command_names_the_server_the_key_and_the_price(tmp_path: Path,
     words = ("qwen3:8b", "--base-url", server.url, "--key-env", "MY_KEY", *PRICE)
     told = arena_json(tmp_path, "try", *words, "--yes", **NO_KEYS, MY_KEY=CANARY)
     typed = shlex.split(told["next"])[1:]
-    assert typed == ["init", "my-arena", "--model", *words, "--yes"]
+    assert typed == ["init", "my-arena", "--yes", "--model", *words]
     made = arena(tmp_path, *typed, **NO_KEYS)
     assert made.returncode == 0, made.stderr
     config = (tmp_path / "my-arena" / "config.yaml").read_text("utf-8")

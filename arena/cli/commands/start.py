@@ -233,7 +233,7 @@ def add(
     Next: arena check
     """
     from arena.calls.probe import ProbeAnswer, measured_keys
-    from arena.cli.agents_add import added_data, added_page, check_keys, probe_all
+    from arena.cli.agents_add import added_data, added_page, probe_all
     from arena.cli.model_choice import named_models, options_of
     from arena.clock import now
     from arena.config.editing import edited
@@ -253,7 +253,6 @@ def add(
         answers = dict[str, ProbeAnswer]()
         failed = list[dict[str, str]]()
         if not no_probe:
-            check_keys(config, blocks)
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, asking, yes)
             day = now().date()

@@ -65,7 +65,7 @@ def test_options_choose_venue_models_and_money(tmp_path: Path) -> None:
         "unpriced": [],
     }
     config = load(tmp_path / "a" / "config.yaml")
-    assert [agent.name for agent in config.agents][:2] == ["openai/gpt-5.4", "azure/gpt-5.4"]
+    assert [agent.name for agent in config.agents][:2] == ["gpt-5.4", "azure/gpt-5.4"]
     assert config.budget.day == 23_020_000
 
 
