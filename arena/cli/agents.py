@@ -1,10 +1,12 @@
 """Who plays, how each agent is set up, and how it went."""
 
-import math
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
+
+from pydantic_core import to_json
 
 from agents.model import model_settings
 from agents.model_table.cost import price_for
@@ -207,28 +209,30 @@ def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | N
     return {"verdict": own.sentence or None, "price_verdict": own.price_sentence or None}
 
 
-def cohorts_data(details: AgentDetails | None, config: Config | None, name: str) -> list[dict[str, Any]]:
+def cohorts_data(details: AgentDetails | None, config: Config | None, name: str) -> list[Data]:
     """Return each cohort that the agent is in, the next one too, with what was changed before it."""
-    stays: list[tuple[dict[str, Any], AgentSetup]] = []
+    cohorts = list[Data]()
+    before: AgentSetup | None = None
     if details is not None:
         for stay in details.cohorts:
             about = attributes(stay, "cohort", "starts_at", "statuses")
-            stays.append((about | {"code_versions": versions_data(stay.versions)}, stay.setup))
+            about["code_versions"] = versions_data(stay.versions)
+            cohorts.append(about | setup_data(stay.setup, before))
+            before = stay.setup
 
     if config is not None:
         cohort, _ = freeze_cohort(config, 1, now())
         about = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
-        entrants = [entrant for entrant in cohort.entrants if entrant.name == name]
-        stays += [(about, agent_setup(cohort, entrant, kinds_of(config))) for entrant in entrants]
-
-    cohorts: list[dict[str, Any]] = []
-    before: AgentSetup | None = None
-    for about, setup in stays:
-        changed = setup_differences(before, setup) if before else {}
-        frozen = attributes(setup, "kind", "settings", "prompts")
-        cohorts.append(about | frozen | {"changed": moved_data(changed)})
-        before = setup
+        for entrant in cohort.entrants:
+            if entrant.name == name:
+                cohorts.append(about | setup_data(agent_setup(cohort, entrant, kinds_of(config)), before))
     return cohorts
+
+
+def setup_data(setup: AgentSetup, before: AgentSetup | None) -> dict[str, Any]:
+    """Return how an agent is set up, and what is other than before."""
+    changed = setup_differences(before, setup) if before else {}
+    return attributes(setup, "kind", "settings", "prompts") | {"changed": moved_data(changed)}
 
 
 def details_data(details: AgentDetails) -> dict[str, Any]:
@@ -320,7 +324,7 @@ PROFILE_PARTS = {
 
 def profile_data(profile: AgentProfile) -> dict[str, Any]:
     """Return an agent's scores for JSON; money in dollars, and null where nothing can be said."""
-    data: dict[str, Any] = known_values(asdict(profile))
+    data: dict[str, Any] = json.loads(to_json(profile, inf_nan_mode="null"))
     del data["agent"]
     for event in data["at_stake"]:
         change_to_dollars(event, "value", "worst", "best")
@@ -334,17 +338,6 @@ def profile_data(profile: AgentProfile) -> dict[str, Any]:
             del money["drawdown"]["peak"], money["drawdown"]["trough"]
             change_to_dollars(money["drawdown"], "amount")
     return data
-
-
-def known_values(value: Any) -> Any:
-    """Return the value without NaN, which JSON does not have."""
-    if isinstance(value, dict):
-        return {key: known_values(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return list(map(known_values, value))
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def change_to_dollars(amounts: dict[str, Any], *keys: str) -> None:

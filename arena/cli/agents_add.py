@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.probe import Probe, ProbeAnswer
-from arena.cli.check_cost import cost_data, cost_of, month_data
+from arena.cli.check_cost import cost_data, cost_of, month_data, month_text
 from arena.cli.check_next import joining_text
 from arena.cli.model_choice import agree
 from arena.cli.output import Data, exact, plain, prints_aside, progress, run_async, typed
@@ -116,9 +116,9 @@ def added_page(data: Data) -> Iterator[str]:
             yield f"  {line}"
 
     for agent in added:
-        yield f"{agent['agent']} a month: {month_text(agent['month_usd'])}."
+        yield f"{agent['agent']}: {month_text(agent['month_usd'])}."
     if data["month_usd"] and data["models"] > len(added):
-        yield f"All models a month: {month_text(data['month_usd'])}."
+        yield f"All models: {month_text(data['month_usd'])}."
     for sentence in filter(None, (*data["unpriced"], data["joins"])):
         yield f"{sentence}."
     yield from troubles(data)
@@ -147,17 +147,3 @@ def measured_text(measured: Data) -> str:
     if measured["usd"] is not None:
         text += f", ${measured['usd']:,.4f}"
     return text
-
-
-def month_text(usd: Mapping[str, float | None] | None) -> str:
-    """Return the dollars of a month in words."""
-    if usd is None:
-        return "unknown"
-    low = usd["low"]
-    high = usd["high"]
-    most = "no known limit" if high is None else f"${high:,.2f}"
-    if low is None or usd["expected"] is None:
-        return f"unknown, because its price is unknown; {most} at the most"
-    if high == 0:
-        return "free"
-    return f"${usd['expected']:,.2f} expected, ${low:,.2f} at the least, {most} at the most"

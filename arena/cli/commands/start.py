@@ -157,7 +157,6 @@ def init(
     key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = MODEL_PRICE,
     budget: float | None = option("Dollars a month for all models together.", min=0.01),
-    live: bool = flag("Ask each model one tiny question."),
     yes: bool = flag("Take the defaults.", "--yes", "-y"),
 ) -> None:
     """Make a working folder with a short config.yaml.
@@ -171,11 +170,12 @@ def init(
 
         Made in my-arena: config.yaml, .env.example, .gitignore, arena.service.
         Plays on simulator: demo/sharp, demo/hasty.
-        Cost: $0.60 to $17.90 a month, fictitious: demo models are free.
+        Cost: about $0.60 (0.60–17.90) a month; no budget limits it (fictitious: demo models are free).
         …
 
     Next: cd my-arena, then arena check
     """
+    from arena.cli.check_cost import cost_data, cost_of, costs_text
     from arena.cli.init import choose, init_data, made_page, next_steps
     from arena.cli.model_choice import options_of
     from arena.clock import now
@@ -193,14 +193,11 @@ def init(
     made, kept = make_folder(folder, now(), new)
 
     config = load(path)
-    data = init_data(config, new, environ) | {"folder": str(folder), "made": made, "kept": kept}
+    cost = cost_of(config, 1, {})
+    data = init_data(config, new, cost, environ) | {"folder": str(folder), "made": made, "kept": kept}
     if not chosen.json:
-        print_page(made_page(data))
-    if live or (asking and not data["missing"] and typer.confirm("Ask each model one tiny question?", True)):
-        from arena.cli.check_live import check_live
-
-        names = [agent.name for agent in config.agents if agent.model is not None]
-        data |= check_live(load(path, os.environ), [], names, quiet=chosen.json)
+        costs = costs_text(cost_data(cost)["total"], config.budget.model_dump(), data["models"])
+        print_page(made_page(data, costs))
     chosen.answer(data, next_steps)
 
 
