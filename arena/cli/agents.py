@@ -1,7 +1,7 @@
 """Who plays, how each agent is set up, and how it went."""
 
 import json
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -25,7 +25,7 @@ from arena.cli.output import (
     without_password,
 )
 from arena.cli.page import Block, Fields
-from arena.cli.table import UNKNOWN, Table, TableChoice, TableColumn, between, value_in
+from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setting_text, setup_differences
 from arena.cohorts.freeze import freeze_cohort
@@ -91,11 +91,7 @@ def read_agents(chosen: Options) -> dict[str, Any]:
     """Return every agent of the config and of the record, for JSON."""
     with chosen.planned() as (config, connection):
         played = agent_summaries(connection, kinds_of(config))
-        waits = read_waiting_agents(connection)
-
-    waiting: dict[str, str] = {}
-    for reasons in waits.values():
-        waiting |= reasons
+        waiting = ChainMap(*read_waiting_agents(connection).values())
 
     planned: list[dict[str, Any]] = []
     for agent in planned_agents(config):
@@ -164,8 +160,8 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
 
-        data: dict[str, Any] = {"name": name, "cohorts": cohorts, "record": None, "scores": None}
-        data |= {"verdict": None, "price_verdict": None}
+        unknown = ("record", "scores", "verdict", "price_verdict")
+        data: dict[str, Any] = {"name": name, "cohorts": cohorts, **dict.fromkeys(unknown)}
         if by is not None:
             data["parts"] = None
         profile = None
@@ -201,10 +197,9 @@ def part_data(part: AgentSlice) -> dict[str, Any]:
 
 def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | None]:
     """Return what is told of an agent and its rivals, and of it and the price; nothing without a verdict."""
-    if board is None or board.verdict is None:
-        return {}
-    own = board.verdict.of(name)
-    if own is None:
+    verdict = board and board.verdict
+    own = verdict and verdict.of(name)
+    if not own:
         return {}
     return {"verdict": own.sentence or None, "price_verdict": own.price_sentence or None}
 
@@ -329,8 +324,8 @@ def profile_data(profile: AgentProfile) -> dict[str, Any]:
     for event in data["at_stake"]:
         change_to_dollars(event, "value", "worst", "best")
 
-    money = data["money"]
-    if money is not None and profile.money is not None:
+    if profile.money is not None:
+        money = data["money"]
         money["split"]["pnl"] = profile.money.split.pnl
         change_to_dollars(money["split"], *money["split"])
         change_to_dollars(money["luck"], "pnl", "mean", "low", "high")
@@ -392,10 +387,12 @@ def coherence_lines(profile: AgentProfile) -> Iterator[str]:
     if coherence.loss is None:
         return
 
-    sure = f"${coherence.loss:.4f} per $1 (market prices: {dollars(coherence.market)})"
-    yield f"Coherence: a sure loss of {sure}, {coherence.events:,} events"
+    text = f"Coherence: a sure loss of ${coherence.loss:.4f} per $1"
+    if coherence.market is not None:
+        text += f" (market prices: ${coherence.market:.4f})"
+    yield f"{text}, {coherence.events:,} events"
     if coherence.worst_event:
-        yield f"  worst: {dollars(coherence.worst)} in {plain(coherence.worst_event)}"
+        yield f"  worst: ${coherence.worst:.4f} in {plain(coherence.worst_event)}"
     for deal in profile.bargains:
         action = "buy" if deal.buy else "sell"
         yield f"    {action} {plain(deal.market_id)} at {deal.price:.3f}"
@@ -421,11 +418,6 @@ def money_lines(money: ProfitOrigin, enough: bool) -> Iterator[str]:
 def signed_millionths(amount: float) -> str:
     """Return an amount of money with its sign."""
     return signed_dollars(amount / ONE)
-
-
-def dollars(value: float | None) -> str:
-    """Return dollars to the hundredth of a cent; a dash where nothing is known."""
-    return UNKNOWN if value is None else f"${value:.4f}"
 
 
 def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Iterator[Block]:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
 
@@ -43,7 +42,7 @@ def probe_all(
         if trouble is None:
             good[name] = answer
         else:
-            failed.append({"agent": name, "model": probes[name].settings.model, **asdict(trouble)})
+            failed.append({"agent": name, "model": probes[name].settings.model, **trouble.as_dict()})
     return good, failed
 
 
@@ -55,7 +54,7 @@ def confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool
     likely = 0
     by_agent = cost_of(config, 1, {}).by_agent
     for name in probes:
-        spans = by_agent[name]
+        spans = by_agent.get(name)
         if spans is not None:
             likely += spans.round.expected.cost or 0
 
@@ -98,7 +97,7 @@ def added_data(
         "failed": list(failed),
         "joins": joining_text(config, read_begun(config.database, {}), ()) or None,
         "unpriced": unpriced_sentences(blocks),
-        "models": len(cost.by_agent),
+        "models": len(cost.estimates),
         "month_usd": month_data(cost.total),
         "warnings": [warning for warning in warnings if warning["agent"] in (None, *names)],
     }

@@ -8,7 +8,7 @@ from typing import Any
 from agents.model import KindSettings, model_settings
 from agents.model_table.capabilities import thinking_text
 from agents.providers import DEMO
-from arena.cli.check_cost import cost_data, cost_of, costs_text, dollars_text, limits_text
+from arena.cli.check_cost import cost_data, cost_of, costs_text, dollars_text, limits_text, month_data
 from arena.cli.check_next import changes_data, changes_text, ends_text, start_text
 from arena.cli.output import Data, attributes, thinking_words, without_password
 from arena.cli.page import Fields, Page
@@ -24,8 +24,6 @@ from markets.millionths import decimal
 from portfolio.quotes import duration_text
 from portfolio.rules import UNLIMITED
 
-DAY_SECONDS = 86_400
-
 
 def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return what a cohort would contain, when the next one starts, what it would cost, and what is wrong."""
@@ -40,6 +38,7 @@ def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     data |= asdict(expected_ends(config, begun.offered)) | asdict(found)
     return data | {
         "cost": cost_data(cost),
+        "month_usd": month_data(cost.total),
         "unproven": list(map(asdict, unproven_agents(config, begun))),
         "warnings": list(map(asdict, config_warnings(config, cost, found))),
     }
@@ -95,7 +94,7 @@ def check_page(data: Data, choice: TableChoice) -> Page:
         state = "read, but a model in it cannot answer"
     yield f"{data['config']} is {state}."
     models = [agent["model"] for agent in data["agents"] if agent["model"]]
-    costs = costs_text(data["cost"]["total"], data["budget"], models)
+    costs = costs_text(data["month_usd"], data["budget"], models)
     yield Fields({"Starts": start_text(data), "Costs": costs})
     yield from warning_lines(data)
     yield from replacements(data)
@@ -125,13 +124,13 @@ def warning_lines(data: Data) -> Iterator[str]:
 def replacements(data: Data) -> Iterator[str]:
     """Yield who had no good turn yet in a cohort that plays, and whether it takes another block."""
     for cohort in data["unproven"]:
-        note = f"Note: In cohort {cohort['cohort']}"
+        number = cohort["cohort"]
         if cohort["changed"]:
             names = ", ".join(cohort["changed"])
-            yield f"{note} {names} uses the changed block from the next round on."
+            yield f"Note: In cohort {number} {names} uses the changed block from the next round on."
         left = [name for name in cohort["unchanged"] if name not in data["missing_keys"]]
         if left:
-            yield f"{note} {unproven_hint(left)}."
+            yield f"Note: {unproven_hint(left)} (cohort {number})."
 
 
 def line_up(data: Data, choice: TableChoice) -> Page:
@@ -177,7 +176,7 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
         bets += f"; {data['depth']}"
     yield "rules", f"{rules['name']}: fill {rules['fill']}, {bets}"
     shown = f"{universe['show']} of {data['venue']} a round, {universe['per_event']} an event"
-    yield "markets", f"{shown}, closing within {universe['closes_within'] / DAY_SECONDS:g} days"
+    yield "markets", f"{shown}, closing within {universe['closes_within'] / 86_400:g} days"
     yield "ends", ends_text(data)
 
     articles = data["articles"]

@@ -37,7 +37,7 @@ def cost_data(cost: LineUpCost) -> dict[str, Any]:
     """Return what a cohort would use, for JSON."""
     agents = []
     for estimate in cost.estimates:
-        spans = spans_data(cost.by_agent[estimate.agent])
+        spans = spans_data(cost.by_agent.get(estimate.agent))
         call = {"call_usd": exact(estimate.first.cost), "from_turns": estimate.turns}
         agents.append({"agent": estimate.agent, "trouble": estimate.trouble or None} | spans | call)
 
@@ -73,12 +73,13 @@ def month_data(spans: UsageBySpan | None) -> dict[str, float | None] | None:
     return {bound: used["usd"] for bound, used in spans_data(spans)["month"].items()}
 
 
-def costs_text(total: Data | None, budget: Mapping[str, int | None], models: Sequence[str]) -> str:
+def costs_text(
+    month: Mapping[str, float | None] | None, budget: Mapping[str, int | None], models: Sequence[str]
+) -> str:
     """Return what all models may cost a month, and what stops them."""
     if not models:
         return "nothing: no agent uses a model"
 
-    month = None if total is None else {bound: used["usd"] for bound, used in total["month"].items()}
     text = month_text(month)
     limits = limits_text(budget)
     if limits != NO_LIMIT:

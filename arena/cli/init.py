@@ -26,9 +26,6 @@ from arena.config.new_folder import (
 from arena.errors import ArenaError
 from arena.rounds.line_up_cost import LineUpCost
 
-BUDGET = 20.0
-"""Dollars a month for all models, where nobody says more."""
-
 
 def choose(
     environ: Mapping[str, str],
@@ -53,7 +50,7 @@ def choose(
         blocks = _playing_models(names, place, options)
 
     if budget is None and not all(map(is_free, blocks)):
-        budget = BUDGET
+        budget = 20.0
         if asking:
             budget = typer.prompt("Dollars a month for all of them", budget, type=float)
 

@@ -105,15 +105,14 @@ def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
     names = list[str]()
     for server in servers_at(options.base_url, environ.get(options.key_env or "", "")):
         names += server.models
+    message = f"no list of models comes from {options.base_url}/models"
     if options.base_url is None:
         names += keyed_models(environ)
-    elif not names:
-        message = f"no list of models comes from {options.base_url}/models"
-        raise ArenaError("no_server", message, "check the address, or name the model")
+        message = f"{no_server_text()}, and no known model has its key"
 
     if not names:
         hint = "start a server (ollama run qwen3:8b), or name a model: anthropic/claude-sonnet-5, …"
-        raise ArenaError("no_model", f"{no_server_text()}, and no known model has its key", hint)
+        raise ArenaError("no_model", message, hint)
     if len(names) == 1:
         return names[0]
 

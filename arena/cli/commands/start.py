@@ -141,9 +141,9 @@ def try_model(
     data = trial_data(name, trial, day, options)
     data["page"] = write_page(data)
     chosen.answer(data, report)
-    if trial.ended:
-        raise typer.Exit(130 if trial.ended == INTERRUPTED else 2)
-    if data["page"] is None:
+    if trial.ended == INTERRUPTED:
+        raise typer.Exit(130)
+    if trial.ended or data["page"] is None:
         raise typer.Exit(2)
 
 
@@ -175,7 +175,7 @@ def init(
 
     Next: cd my-arena, then arena check
     """
-    from arena.cli.check_cost import cost_data, cost_of, costs_text
+    from arena.cli.check_cost import cost_of, costs_text, month_data
     from arena.cli.init import choose, init_data, made_page, next_steps
     from arena.cli.model_choice import options_of
     from arena.clock import now
@@ -196,7 +196,7 @@ def init(
     cost = cost_of(config, 1, {})
     data = init_data(config, new, cost, environ) | {"folder": str(folder), "made": made, "kept": kept}
     if not chosen.json:
-        costs = costs_text(cost_data(cost)["total"], config.budget.model_dump(), data["models"])
+        costs = costs_text(month_data(cost.total), config.budget.model_dump(), data["models"])
         print_page(made_page(data, costs))
     chosen.answer(data, next_steps)
 
@@ -253,12 +253,8 @@ def add(
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, asking, yes)
             day = now().date()
-            asked = blocks
-            blocks = []
-            for block in asked:
-                answer = answers.get(block["name"])
-                if answer is not None:
-                    blocks.append(block | measured_keys(answer, day))
+            blocks = [block for block in blocks if block["name"] in answers]
+            blocks = [block | measured_keys(answers[block["name"]], day) for block in blocks]
         if not blocks:
             faults = "; ".join(f"{fault['model']}: {fault['message']}" for fault in failed)
             raise ArenaError("not_added", f"{faults}; {UNCHANGED}", failed[0]["mend"])
