@@ -41,8 +41,6 @@ HINTS = {
     "other": "the message shows what came instead of an answer",
 }
 """What may help, by the code of a call's error."""
-MOST_SHOWN = 80
-"""So many characters of an answer are shown that can't be used."""
 
 
 def call_trouble(error: CallError) -> ArenaError:
@@ -150,6 +148,6 @@ def probe_trouble(answer: ProbeAnswer) -> ArenaError | None:
     if answer.answered:
         return None
 
-    reply = one_line(call.reply or "")[:MOST_SHOWN]
+    reply = one_line(call.reply or "")[:80]
     message = f"no forecast in its answer can be used ({call.finish or 'no end'}): {reply}"
     return ArenaError(answer.decision.status, message, "try another prompt, or another model")
