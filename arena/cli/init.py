@@ -122,7 +122,7 @@ def next_steps(data: Data) -> Iterator[str]:
         yield f"  cd {quote(data['folder'])}"
     if data["missing"]:
         yield f"  cp .env.example .env   # and fill in {', '.join(data['missing'])}"
-    yield f"  {arena} check --live     # who plays, at what cost; asks each model one tiny question"
+    yield f"  {arena} check --live     # what it costs, and whether all can be reached"
     if data["venue"] == "simulator":
         yield f"  {arena} run --round      # the next round"
     else:

@@ -170,7 +170,8 @@ def init(
 
         Made in my-arena: config.yaml, .env.example, .gitignore, arena.service.
         Plays on simulator: demo/sharp, demo/hasty.
-        Cost: about $0.60 (0.60–17.90) a month; no budget limits it (fictitious: demo models are free).
+        Cost: about $0.60 (0.60–17.90) a month; no budget limits it (fictitious:
+        demo models are free).
         …
 
     Next: cd my-arena, then arena check
