@@ -20,30 +20,22 @@ from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.verdict import Verdict
+from dashboard.charts import Line, shortened
 from dashboard.html import (
-    CHOSEN,
     EMPTY,
     NOTHING,
-    REST,
     Columns,
     HtmlCell,
     HtmlColumn,
-    Line,
     Rows,
-    Scale,
-    before_band,
-    cell_scale,
     columns_of_table,
     html_table,
-    interval,
     quiet,
-    shortened,
-    small_scale,
-    sparkline,
     tag,
     venue_cell,
 )
 from dashboard.pages import Address, in_app, put, subheading, way
+from dashboard.pictures import CHOSEN, REST, Scale, before_band, cell_scale, interval, small_scale, sparkline
 from dashboard.record import (
     CohortLine,
     Colours,

@@ -70,7 +70,7 @@ from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
 from arena.scores.rules.money.luck import Luck
 from arena.scores.slices import CATEGORIES
 from arena.scores.verdict import AgentVerdict, Verdict
-from dashboard.html import CHOSEN
+from dashboard.pictures import CHOSEN
 from dashboard.words import moment
 from markets.millionths import ONE
 from markets.model import MarketId

@@ -41,8 +41,10 @@ from dashboard.board import (
     unranked_table,
     whole_verdict,
 )
-from dashboard.html import HALVES, REST, beside, box, calibration_chart, line_chart, quiet, scatter
+from dashboard.charts import HALVES, calibration_chart, line_chart, scatter
+from dashboard.html import beside, box, quiet
 from dashboard.pages import Address
+from dashboard.pictures import REST
 from dashboard.record import CohortLine, Colours, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
 from dashboard.views.cohort import curves_of, gains, read_equity_curves

@@ -53,28 +53,19 @@ from dashboard.board import (
     span_text,
     stamps,
 )
+from dashboard.charts import HALVES, LONG, Line, calibration_chart, columns_chart, line_chart, luck_band
 from dashboard.html import (
     EMPTY,
-    HALVES,
-    LONG,
     NOTHING,
     HtmlColumn,
-    Line,
     Rows,
-    Scale,
     Tile,
     beside,
     box,
-    calibration_chart,
-    columns_chart,
     columns_of_table,
     gain_look,
     html_table,
-    line_chart,
-    luck_band,
     quiet,
-    sparkline,
-    step,
     tag,
     tiles,
     venue_cell,
@@ -93,6 +84,7 @@ from dashboard.pages import (
     subheading,
     way,
 )
+from dashboard.pictures import Scale, sparkline, step
 from dashboard.record import (
     CohortLine,
     LeaderboardLine,

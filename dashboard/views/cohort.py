@@ -46,22 +46,10 @@ from dashboard.board import (
     show_ratings,
     stamps,
 )
-from dashboard.html import (
-    EMPTY,
-    HALVES,
-    REST,
-    beside,
-    box,
-    bullets,
-    calibration_chart,
-    columns_of_table,
-    html_table,
-    line_chart,
-    lines,
-    luck_band,
-    pills,
-)
+from dashboard.charts import HALVES, calibration_chart, line_chart, luck_band
+from dashboard.html import EMPTY, beside, box, bullets, columns_of_table, html_table, lines, pills
 from dashboard.pages import Address, choice, controls, in_app, link, named, no_such, put, show_age, way
+from dashboard.pictures import REST
 from dashboard.record import (
     CohortLine,
     Colours,

@@ -17,7 +17,8 @@ from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.reading import CalibrationReading
 from arena.scores.verdict import Candidate, SeasonState, make_verdict
 from dashboard.board import calibration_words, headline
-from dashboard.html import REST, Line, line_chart, luck_band
+from dashboard.charts import Line, line_chart, luck_band
+from dashboard.pictures import REST
 from dashboard.record import kept, source
 from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
 from dashboard.words import day, plain

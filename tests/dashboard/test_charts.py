@@ -7,16 +7,8 @@ import numpy as np
 import pytest
 
 from arena.scores.rules.reliability.diagram import diagram
-from dashboard.html import (
-    REST,
-    Line,
-    calibration_chart,
-    columns_chart,
-    gap_chart,
-    line_chart,
-    scatter,
-    thin,
-)
+from dashboard.charts import Line, calibration_chart, columns_chart, gap_chart, line_chart, scatter, thin
+from dashboard.pictures import REST
 from tests.records.seasons import HOSTILE
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
