@@ -19,6 +19,7 @@ from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
+from arena.scores.rules.reliability.reading import FEW_SURE, reading_sentence
 from arena.scores.verdict import Verdict
 from dashboard.charts import Line, shortened
 from dashboard.html import (
@@ -329,8 +330,6 @@ MEANT = {
 }
 """What each reading takes for the probability that an agent had in mind."""
 
-BY_CHANCE = 0.05
-"""Chance alone makes a miscalibration as large less often than this: then it is called one."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text starts that a spreadsheet takes for a formula."""
 
@@ -397,7 +396,6 @@ IMPLIED_NOTE = "Stakes read as confidence. Lower is better for every Brier score
 """What stands below a board of all figures."""
 CALIBRATION = "Calibration: what it says, what happens"
 SHADED = "Shaded: where 90 of 100 calibrated forecasters would lie."
-FEW_SURE = "70% sure of a side in fewer than 20 events"
 
 
 def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
@@ -409,29 +407,12 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     sure = brief.sure
     if sure is None:
         return EMPTY, FEW_SURE
-    verdict = verdict_on(sure.said, sure.came, brief.miscalibration_p)
-    return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
-
-
-def verdict_on(stated: float, came: float, p: float | None) -> str:
-    """Say whether a forecaster is further off than chance would have it, and to which side."""
-    if p is None or not p < BY_CHANCE:
-        return "no more off than chance"
-    if stated > came:
-        return "too sure"
-    return "not sure enough"
+    return sure.text, f"{sure.judged(brief.miscalibration_p)}, n = {sure.forecasts:,}"
 
 
 def says_and_happens(diagram: ReliabilityDiagram) -> str:
-    """Say how often a side came true of which it was 70% sure or more."""
-    sure = diagram.sure
-    if sure is None:
-        return FEW_SURE
-    verdict = verdict_on(sure.said, sure.came, diagram.null.p_value)
-    return (
-        f"YES or NO at 70% or more, {sure.said:.0%} on average, came true {sure.came:.0%} of the time: "
-        f"{verdict} ({count(sure.forecasts, 'forecast')} on {count(sure.events, 'event')})"
-    )
+    """Return the sentence on how well what a forecaster is sure of comes true."""
+    return reading_sentence(diagram.sure, diagram.null.p_value)
 
 
 TOOLS = " · tools"

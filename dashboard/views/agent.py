@@ -35,6 +35,7 @@ from arena.scores.rules.money.event_exposure import EventExposure
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.money.profit_split import ProfitSplit
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
+from arena.scores.rules.reliability.reading import WHERE_SURE
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.board import (
     CALIBRATION,
@@ -449,8 +450,8 @@ def _calibration_tile(line: LeaderboardLine | None) -> Tile:
     """Return how well what it is sure of comes true."""
     text, below = calibration_words(line.brief if line else None)
     if text.startswith("says"):
-        below = f"where it gave YES or NO 70% or more: {below}"
-    meant = "The side that it gave 70% or more: what it said of it on average, and how often it came true."
+        below = f"{WHERE_SURE.lower()}: {below}"
+    meant = "A side that it gives 70% or more: what it says of it on average, and how often it happens."
     return Tile(text, below or "calibration", meant)
 
 
