@@ -18,8 +18,7 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
-from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from arena.scores.rules.reliability.reading import FEW_SURE, reading_sentence
+from arena.scores.rules.reliability.reading import FEW_SURE
 from arena.scores.verdict import Verdict
 from dashboard.charts import Line, shortened
 from dashboard.html import (
@@ -79,14 +78,16 @@ def pnl_lines(
     dashed: Callable[[str], bool],
     unit: str = "percent",
     end: str = "%+.1f%",
+    leads: Callable[[str], str | None] = lambda _: None,
 ) -> list[Line]:
-    """Return what agents have made as lines, each with its end in figures."""
+    """Return what agents have made as lines, each with its end in figures, and where its marks lead."""
     lines = []
     for name, points in curves.items():
         if points:
             values = pnl_values(points, unit)
             look = colours.get(name, REST)
-            lines.append(Line(name, values, look, written(values[-1][1], end), dashed(name)))
+            last = written(values[-1][1], end)
+            lines.append(Line(name, values, look, last, dashed(name), leads(name) or ""))
     return lines
 
 
@@ -395,7 +396,7 @@ def _csv_cell(value: Figure) -> Figure:
 IMPLIED_NOTE = "Stakes read as confidence. Lower is better for every Brier score, higher for skill."
 """What stands below a board of all figures."""
 CALIBRATION = "Calibration: what it says, what happens"
-SHADED = "Shaded: where 90 of 100 calibrated forecasters would lie."
+SHADED = "Dots: tenths of the scale. Shaded: where 90 of 100 calibrated forecasters would lie."
 
 
 def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
@@ -408,11 +409,6 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     if sure is None:
         return EMPTY, FEW_SURE
     return sure.text, f"{sure.judged(brief.miscalibration_p)}, n = {sure.forecasts:,}"
-
-
-def says_and_happens(diagram: ReliabilityDiagram) -> str:
-    """Return the sentence on how well what a forecaster is sure of comes true."""
-    return reading_sentence(diagram.sure, diagram.null.p_value)
 
 
 TOOLS = " · tools"

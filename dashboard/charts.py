@@ -1,24 +1,28 @@
-"""Charts with axes, as SVG.
+"""Charts with axes, as SVG that stands without a script, and their marks in figures for assets/marks.js.
 
-What has axes is drawn twice, for a desk and for a phone, and the style sheet shows the one that fits. What
-a chart shows is its label, for those who can't see it.
+A chart is drawn once for every width: across in percent of its width, up in pixels, so that letters and dots
+keep their size. Lines and bands, which SVG can't give in percent, stand in a picture of their own that is
+stretched. With the figures the script says what lies under a pointer, a finger or the arrow keys, shows and
+hides lines, and leads on. What a chart shows is its label, for those who can't see it.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from itertools import accumulate, chain, pairwise, product, starmap
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate, chain, pairwise
 from math import ceil, floor, log10, sqrt
-from operator import mul
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from markupsafe import Markup
 
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.html import NOTHING
-from dashboard.pictures import REST, Points, Scale, dot, pairs, upright
-from dashboard.words import cents, filled, written
+from arena.scores.rules.reliability.reading import reading_sentence
+from dashboard.html import NOTHING, folded
+from dashboard.pictures import REST, Points, Scale, dot
+from dashboard.words import cents, compact, filled, written
 from markets.millionths import ONE
 
 Item = TypeVar("Item")
@@ -39,8 +43,8 @@ def thin(items: Sequence[Item], limit: int) -> list[Item]:
 
 Band = Sequence[tuple[float, float, float]]
 """Places on the x axis, and from where to where a band goes there."""
-
-STEPS = (1.0, 1.5, 2.0, 2.5, 4.0, 5.0, 7.5)
+Rounds = Sequence[tuple[float, str]]
+"""Instants of rounds, in their order, and what an address says of each."""
 
 LETTER = 6.8
 LINE = 15
@@ -49,20 +53,30 @@ MOST = 300
 """Points of a line: more can't be told apart."""
 TWO_SIDED = 1.96
 """So many standard deviations hold 95 in 100."""
-SHORT = timedelta(days=3)
-LONG_TIME = timedelta(days=300)
-"""Up to the first a time axis has hours, from the second on years."""
+WANTED_TICKS = 5
+HALF = 280
+LONG = 230
+"""How high a chart is in pixels: one beside another, and one that has a line to itself."""
+LEFT = (8, 36, 52, 76, 110, 150, 200, 260)
+RIGHT = (12, 48, 76, 104, 132, 160, 188)
+"""The rooms at the sides, for which the style sheet has a class each: `left36`, `right48` and so on."""
+WIDE = 1_000
+"""How wide the picture is that is stretched; each pixel of its height is ten of its units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line: its points, its class, what stands behind its name at its end, and whether it is dashed."""
+    """A line: its points, its class, what stands behind its name at its end, and whether it is dashed.
+
+    `href` is where its marks lead: to a page, or to what the name of a round makes one.
+    """
 
     name: str
     points: Points
     look: str = REST
     end: str = ""
     dashed: bool = False
+    href: str = ""
 
     @property
     def title(self) -> str:
@@ -71,107 +85,170 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """How large a chart is, and the room at its sides for what stands there."""
+class Plot:
+    """The area that is drawn on: from which to which value it goes across and up, and how high it is."""
 
-    name: str
-    width: int
+    x: tuple[float, float]
+    y: tuple[float, float]
     height: int
-    left: int
-    right: int
 
-    @property
-    def end(self) -> int:
-        """Return the right edge of what is drawn."""
-        return self.width - self.right
+    def across(self, value: float) -> float:
+        """Return the place of a value from the left, in percent."""
+        return Scale(*self.x, 0, 100).at(value)
 
-    def across(self, low: float, high: float) -> Scale:
-        """Return the scale from the left edge of what is drawn to the right one."""
-        return Scale(low, high, self.left, self.end)
+    def up(self, value: float) -> float:
+        """Return the place of a value from the top, in pixels."""
+        return Scale(*self.y, self.height, 0).at(value)
 
-    def scales(self, x: tuple[float, float], y: tuple[float, float]) -> tuple[Scale, Scale]:
-        """Return the scales across and up."""
-        return self.across(*x), Scale(*y, self.height - 26, 12)
+    def pairs(self, points: Points) -> str:
+        """Return points in the picture that is stretched, as SVG writes them."""
+        across = Scale(*self.x, 0, WIDE)
+        return " ".join(f"{across.at(x):.0f},{10 * self.up(y):.0f}" for x, y in points)
 
 
-NARROW = Frame("narrow", 350, 260, 44, 128)
-FRAMES = (Frame("wide", 760, 380, 56, 176), NARROW)
-LONG = (Frame("wide", 1160, 320, 56, 150), NARROW)
-HALVES = (Frame("wide", 520, 380, 52, 150), NARROW)
-SQUARES = (Frame("wide", 520, 380, 44, 120), Frame("narrow", 350, 290, 40, 84))
+def _room(rooms: Sequence[int], texts: Iterable[str], beside: int) -> int:
+    """Return the least of the rooms in which the longest of the texts stands, or the largest."""
+    need = beside + LETTER * max(map(len, texts), default=0)
+    return next((room for room in rooms if room >= need), rooms[-1])
 
 
-def _charts(frames: Sequence[Frame], draw: Callable[[Frame], Iterable[Markup]], says: str) -> Markup:
-    """Draw a chart into each of the frames."""
-    svg = '<svg class="%s chart" viewBox="0 0 %s %s" role="img" aria-label="%s">%s</svg>'
-    drawn = NOTHING
-    for frame in frames:
-        drawn += filled(svg, frame.name, frame.width, frame.height, says, NOTHING.join(draw(frame)))
-    return drawn
-
-
-def _fitted(frames: Sequence[Frame], names: Iterable[str]) -> list[Frame]:
-    """Return frames whose room at the right is no more than these names need."""
-    need = 36 + ceil(LETTER * max(map(len, names), default=0))
-    return [replace(frame, right=min(frame.right, need)) for frame in frames]
-
-
-def _label(x: float, y: float, text: str, look: str, anchor: str = "start") -> Markup:
+def _label(x: float, y: float, text: str, look: str, anchor: str = "start", dx: int = 0) -> Markup:
     """Draw a word."""
-    return filled('<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>', look, x, y, anchor, text)
+    moved = filled(' dx="%s"', dx) if dx else NOTHING
+    label = '<text class="%s" x="%s%%" y="%s" text-anchor="%s"%s>%s</text>'
+    return filled(label, look, x, y, anchor, moved, text)
 
 
-def _level(frame: Frame, y: float, text: str, look: str = "grid") -> Markup:
+def _upright(look: str, x: float, top: int, bottom: int) -> Markup:
+    """Draw an upright line."""
+    return filled('<line class="%s" x1="%s%%" x2="%s%%" y1="%s" y2="%s"/>', look, x, x, top, bottom)
+
+
+def _level(y: float, text: str, look: str = "grid") -> Markup:
     """Draw a tick of the upright axis, with its line across."""
-    line = filled('<line class="%s" x1="%s" x2="%s" y1="%s" y2="%s"/>', look, frame.left, frame.end, y, y)
-    return line + _label(frame.left - 8, y + 4, text, "axis", "end")
+    line = filled('<line class="%s" x2="100%%" y1="%s" y2="%s"/>', look, y, y)
+    return line + _label(0, y + 4, text, "axis", "end", -8)
 
 
-def _levels(frame: Frame, up: Scale, values: Iterable[float], unit: str) -> Iterator[Markup]:
+def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the upright axis; that of 0 is the base."""
     for value in values:
-        yield _level(frame, up.at(value), written(value, unit), "grid" if value else "base")
+        yield _level(plot.up(value), written(value, unit), "grid" if value else "base")
 
 
-def _marks(frame: Frame, across: Scale, values: Iterable[float], unit: str) -> Iterator[Markup]:
+def _marks_below(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the lower axis."""
     for value in values:
-        yield _label(across.at(value), frame.height - 8, written(value, unit), "axis", "middle")
+        yield _label(plot.across(value), plot.height + 18, written(value, unit), "axis", "middle")
 
 
-def _polygon(band: Band, across: Scale, up: Scale) -> Markup:
-    """Draw a band."""
-    if not band:
+def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
+    """Return the picture of lines and bands, which is as wide as the chart happens to be."""
+    svg = '<svg viewBox="0 0 %s %s" preserveAspectRatio="none">%s</svg>'
+    return filled(svg, WIDE, 10 * plot.height, NOTHING.join(inside))
+
+
+READ_BY_KEYS = Markup(' tabindex="0" role="group" aria-label="Marks: arrow keys read them"')
+TOOLS = {"csv": "CSV", "svg": "SVG", "link": "Link"}
+"""What can be taken of a chart, by the word that marks.js knows it by."""
+
+
+def _chart(
+    says: str,
+    height: int,
+    sides: tuple[int, int],
+    inside: Iterable[Markup],
+    marks: Mapping[str, Any] | None = None,
+    chips: Markup = NOTHING,
+) -> Markup:
+    """Return a chart with its label, what is drawn, its figures, if any, and what can be taken of it."""
+    tools = NOTHING
+    for tool, word in TOOLS.items():
+        if marks is not None or tool != "csv":
+            tools += filled('<button type="button" data-do="%s">%s</button>', tool, word)
+
+    figures = NOTHING
+    if marks is not None:
+        figures = filled(" data-marks='%s'", _json(marks))
+    name = re.sub("[^a-z0-9]+", "-", says.lower())[:48].strip("-")
+    figure = (
+        '<figure class="chart" id="%s"%s><div class="plot left%s right%s" %s>'
+        '<svg width="100%%" height="%s" role="img" aria-label="%s">%s'
+        '</svg><div class="tip" role="status" hidden=""></div></div>%s<span class="tools">%s</span></figure>'
+    )
+    svg = NOTHING.join(inside)
+    return filled(figure, name, figures, *sides, READ_BY_KEYS, height, says, svg, chips, tools)
+
+
+def _json(marks: Mapping[str, Any]) -> Markup:
+    """Return figures as JSON for an attribute in single quotes, without a sign that means something there.
+
+    >>> print(_json({"name": "<b> & 'c'"}))
+    {"name":"\\u003cb\\u003e \\u0026 \\u0027c\\u0027"}
+    """
+    text = json.dumps(marks, separators=(",", ":"))
+    for sign in "<>&'":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 - nothing of it can end the attribute or begin an element
+
+
+MOST_CHIPS = 16
+"""So many lines are named below a chart; the others are folded away."""
+
+
+def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup:
+    """Return a button for each line by its name, its class and its end; only the first is on where `alone`.
+
+    A line by itself has none. Those that have a colour come first.
+    """
+    if len(lines) < 2:
         return NOTHING
-    edges: list[tuple[float, float]] = []
-    lower = []
-    for x, low, high in band:
-        edges.append((x, high))
-        lower.append((x, low))
-    edges += reversed(lower)
-    return filled('<polygon class="band" points="%s"/>', pairs(edges, across, up))
+    chip = '<button type="button" class="%s" data-line="%s" title="%s" aria-pressed="%s"><i></i>%s%s</button>'
+    first: list[Markup] = []
+    others: list[Markup] = []
+    for place, (name, look, end) in enumerate(lines):
+        pressed = "false" if alone and place else "true"
+        value = filled(" <b>%s</b>", end) if end else NOTHING
+        shown = first if look != REST or alone else others
+        shown.append(filled(chip, look, place, name, pressed, shortened(name, 26), value))
+
+    chips = first + others
+    hidden = NOTHING
+    if len(chips) > MOST_CHIPS:
+        hidden = folded(f"{len(chips) - MOST_CHIPS} more", NOTHING.join(chips[MOST_CHIPS:]))
+    inside = NOTHING.join(chips[:MOST_CHIPS]) + hidden
+    return filled('<div class="chips" role="group" aria-label="Lines that are shown">%s</div>', inside)
 
 
-def _path(line: Line, across: Scale, up: Scale) -> Markup:
-    """Draw a line; a dot where it has one point alone."""
+def _drawn_line(place: int, line: Line, plot: Plot) -> Markup:
+    """Draw a line, which says what it is of to who looks closer; a dot where it has one point alone."""
+    look = "line"
+    points = plot.pairs(line.points)
     if len(line.points) == 1:
-        [(x, y)] = line.points
-        return dot(line.look, across.at(x), up.at(y), 3.5, line.title)
+        look = "line dots"
+        points = f"{points} {points}"
     dash = Markup(' stroke-dasharray="5 4"') * line.dashed
-    drawn = '<polyline class="%s line" points="%s"%s><title>%s</title></polyline>'
-    return filled(drawn, line.look, pairs(line.points, across, up), dash, line.title)
+    drawn = '<polyline class="%s %s" data-line="%s" points="%s"%s><title>%s</title></polyline>'
+    return filled(drawn, line.look, look, place, points, dash, line.title)
 
 
-def _ends(frame: Frame, x: float, ends: Sequence[tuple[float, str, str, str]]) -> Iterator[Markup]:
+def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[Markup]:
     """Draw names at the ends of lines, moved apart where they would lie on one another."""
-    ends = sorted(ends)
-    places = spread([y for y, *_ in ends], 14, frame.height - 30)
-    for (y, name, value, look), place in zip(ends, places, strict=True):
-        room = int((frame.right - 14) / LETTER)
-        if value:
-            room -= len(value) + 1
-        yield dot(look, x, y, 3.5)
-        yield _label(x + 10, place + 4, f"{shortened(name, room)} {value}".strip(), f"{look} name")
+    ends = sorted((plot.up(line.points[-1][1]), place, line) for place, line in lines)
+    places = spread([y for y, _, _ in ends], 4, plot.height - 4)
+    for (y, place, line), moved in zip(ends, places, strict=True):
+        letters = int((room - 12) / LETTER)
+        if line.end:
+            letters -= len(line.end) + 1
+        text = f"{shortened(line.name, letters)} {line.end}".strip()
+        end = _dot(line.look, plot.across(line.points[-1][0]), y, 3.5)
+        name = _label(100, moved + 4, text, f"{line.look} name", dx=10)
+        yield filled('<g data-line="%s">%s%s</g>', place, end, name)
+
+
+def _dot(look: str, x: float, y: float, radius: float, title: str = "") -> Markup:
+    """Draw a point at a share of the width."""
+    return dot(look, f"{x}%", y, radius, title)
 
 
 def spread(places: Sequence[float], low: float, high: float) -> list[float]:
@@ -204,22 +281,108 @@ def shortened(name: str, letters: int) -> str:
     return f"{name[:ends]}…{name[-ends:]}"
 
 
+STEPS = (1.0, 2.0, 5.0, 2.5, 10.0, 20.0)
+"""Between ticks, in powers of ten: earlier ones are preferred where two make as many ticks."""
+
+
 def ticks(low: float, high: float) -> list[float]:
-    """Return three round values between two others, 0 among them where it lies between.
+    """Return about five round values between two others, 0 among them where it lies between.
 
-    >>> ticks(-18, 22), ticks(3, 97), ticks(0, 0.9), ticks(-1, 30)
-    ([-15.0, 0.0, 15.0], [25.0, 50.0, 75.0], [0.0, 0.4, 0.8], [0.0, 15.0, 30.0])
+    >>> ticks(-18, 22), ticks(0, 0.9), ticks(-1, 30)
+    ([-10.0, 0.0, 10.0, 20.0], [0.0, 0.2, 0.4, 0.6, 0.8], [0.0, 10.0, 20.0, 30.0])
+    >>> ticks(-2_300, 12_900), ticks(0, 100)
+    ([0.0, 2500.0, 5000.0, 7500.0, 10000.0, 12500.0], [0.0, 25.0, 50.0, 75.0, 100.0])
     """
-    unit = 10.0 ** floor(log10(high - low))
-    for step in sorted(starmap(mul, product(STEPS, (unit / 10, unit))), reverse=True):
-        middles = [round((low + high) / 2 / step) * step]
-        if low <= 0 <= high:
-            middles = [0.0, step, -step]
+    unit = 10.0 ** floor(log10((high - low) / WANTED_TICKS))
+    best: list[float] = []
+    for step in STEPS:
+        first = ceil(low / (step * unit) - 1e-9)
+        last = floor(high / (step * unit) + 1e-9)
+        values = [round(number * step * unit, 12) + 0.0 for number in range(first, last + 1)]
+        if abs(len(values) - WANTED_TICKS) < abs(len(best) - WANTED_TICKS):
+            best = values
+    return best
 
-        for middle in middles:
-            if low <= middle - step and middle + step <= high:
-                return [round(middle + step * place, 12) + 0.0 for place in (-1, 0, 1)]
-    return [low, (low + high) / 2, high]
+
+def power_ticks(low: float, high: float) -> list[float]:
+    """Return about five logarithms of round values between two others: powers of ten, or 2 and 5 times them.
+
+    >>> [round(10**level, 6) for level in power_ticks(-0.6, 2.6)], power_ticks(-3, 7)
+    ([1.0, 10.0, 100.0], [-2.0, 0.0, 2.0, 4.0, 6.0])
+    >>> [round(10**level, 6) for level in power_ticks(-0.2, 1.1)]
+    [1.0, 2.0, 5.0, 10.0]
+    """
+    whole = [level for level in ticks(low, high) if level == int(level)]
+    if len(whole) > 2:
+        return whole
+    found = []
+    for power in range(floor(low), ceil(high)):
+        found += [power + log10(size) for size in (1, 2, 5)]
+    return [level for level in [*found, float(ceil(high))] if low <= level <= high]
+
+
+HOUR = 3_600
+DAY = 24 * HOUR
+WEEK = 7 * DAY
+MONDAY = 4 * DAY
+"""The first Monday that computers count from: weeks begin there."""
+CLOCK_STEPS = (HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, WEEK, 2 * WEEK)
+MONTH_STEPS = (1, 2, 3, 6, 12, 24, 60)
+
+
+def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
+    """Return about five instants between two others with a text each: round hours, days, or starts of months.
+
+    >>> day = 86_400
+    >>> [text for _, text in time_ticks(0, 150 * day)], [text for _, text in time_ticks(0, 1.2 * day)]
+    (['Jan 1970', 'Feb', 'Mar', 'Apr', 'May'], ['1 Jan', '06:00', '12:00', '18:00', '2 Jan'])
+    >>> [text for _, text in time_ticks(0, 10 * day)], [text for _, text in time_ticks(5, 5)]
+    (['1 Jan', '3 Jan', '5 Jan', '7 Jan', '9 Jan', '11 Jan'], ['1 Jan 1970'])
+    """
+    if first == last:
+        at = datetime.fromtimestamp(first, UTC)
+        return [(first, f"{at.day} {at:%b %Y}")]
+    best: list[tuple[float, str]] = []
+    for step in CLOCK_STEPS:
+        if (last - first) / step < 3 * WANTED_TICKS:
+            best = _better(best, _clock_ticks(first, last, step))
+    for months in MONTH_STEPS:
+        if (last - first) / DAY / 28 / months < 3 * WANTED_TICKS:
+            best = _better(best, _month_ticks(first, last, months))
+    return best
+
+
+def _better(one: list[tuple[float, str]], other: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return of two sets of ticks the one that is nearer to as many as are wanted."""
+    if abs(len(other) - WANTED_TICKS) < abs(len(one) - WANTED_TICKS):
+        return other
+    return one
+
+
+def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]]:
+    """Return the ticks of so many seconds from each other; a week begins on its Monday."""
+    start = MONDAY if step >= WEEK else 0
+    found = []
+    for number in range(ceil((first - start) / step), floor((last - start) / step) + 1):
+        at = datetime.fromtimestamp(start + number * step, UTC)
+        text = f"{at:%H:%M}" if at.hour else f"{at.day} {at:%b}"
+        found.append((at.timestamp(), text))
+    return found
+
+
+def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, str]]:
+    """Return the starts of every so many months; the first one and each January name their year."""
+    start = datetime.fromtimestamp(first, UTC)
+    number = (12 * start.year + start.month - 1) // months * months
+    found: list[tuple[float, str]] = []
+    at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
+    while at.timestamp() <= last:
+        if at.timestamp() >= first:
+            form = "%b" if found and at.month > 1 else "%b %Y"
+            found.append((at.timestamp(), f"{at:{form}}"))
+        number += months
+        at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
+    return found
 
 
 def _around(values: Sequence[float]) -> tuple[float, float]:
@@ -234,17 +397,19 @@ def line_chart(
     unit: str,
     band: Band = (),
     note: str = "",
-    frames: Sequence[Frame] = FRAMES,
+    height: int = HALF,
+    rounds: Rounds = (),
 ) -> Markup:
     """Draw lines over time with their names at their ends, the chosen ones before the others.
 
-    `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `frames` are how
-    large it is: `HALVES` for one beside another, `LONG` for one that has a line to itself.
+    `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `rounds` are
+    instants of rounds with what names each in an address, where lines lead to what was decided in one.
     """
-    lines = [replace(line, points=thin(line.points, MOST)) for line in lines if line.points]
+    lines = [line for line in lines if line.points]
     if not lines:
         return NOTHING
-    times, values = zip(*chain.from_iterable(line.points for line in lines), strict=True)
+    thinned = {place: _thinned(line) for place, line in enumerate(lines)}
+    times, values = zip(*chain.from_iterable(line.points for line in thinned.values()), strict=True)
     first = min(times)
     last = max(times)
     span = (first, last)
@@ -252,26 +417,52 @@ def line_chart(
         span = (first - 1, last + 1)
     edges = chain.from_iterable((low, high) for _, low, high in band)
     y, unit = _upright_axis([*values, *edges], unit)
-    named = [line for line in lines if line.look != REST]
-    others = [line for line in lines if line.look == REST]
+    plot = Plot(span, y, height)
+    levels = ticks(*y)
+    if unit == "power":
+        levels = power_ticks(*y)
 
-    def draw(frame: Frame) -> Iterator[Markup]:
-        across, up = frame.scales(span, y)
-        yield _polygon(band, across, up)
-        yield from _levels(frame, up, ticks(*y), unit)
-        yield from _times(frame, across, first, last)
+    named = [(place, line) for place, line in thinned.items() if line.look != REST]
+    others = [(place, line) for place, line in thinned.items() if line.look == REST]
+    left = _room(LEFT, [written(level, unit) for level in levels], 12)
+    right = _room(RIGHT, [line.title for _, line in named], 14)
 
-        for line in (*others, *reversed(named)):
-            yield _path(line, across, up)
-        ends = [(up.at(line.points[-1][1]), line.name, line.end, line.look) for line in named]
-        yield from _ends(frame, across.at(last), ends)
-        if note and frame.name == "wide":
-            yield _label(frame.left + 6, frame.height - 32, note, "axis")
+    drawn = [*_levels(plot, levels, unit)]
+    for at, text in time_ticks(first, last):
+        x = plot.across(at)
+        drawn += [_upright("grid", x, 0, height), _label(x, height + 18, text, "axis", "middle")]
+    shapes = [_polygon(band, plot)]
+    shapes += [_drawn_line(place, line, plot) for place, line in (*others, *reversed(named))]
+    drawn += [_stretched(plot, shapes), *_ends(plot, named, right)]
 
-    drawn = _charts(_fitted(frames, [line.title for line in named]), draw, says)
-    if note:
-        drawn += filled('<p class="quiet note">%s</p>', note)
-    return drawn
+    chips = _chips([(line.name, line.look, line.end) for line in lines])
+    marks = _line_marks(list(thinned.values()), plot, unit, rounds)
+    return _chart(says, height, (left, right), drawn, marks, chips) + _note(note)
+
+
+def _thinned(line: Line) -> Line:
+    """Return a line of no more points than can be told apart."""
+    return Line(line.name, thin(line.points, MOST), line.look, line.end, line.dashed, line.href)
+
+
+def _note(text: str) -> Markup:
+    """Return what is said below a chart of what is shaded on it."""
+    if not text:
+        return NOTHING
+    return filled('<p class="quiet note">%s</p>', text)
+
+
+def _polygon(band: Band, plot: Plot) -> Markup:
+    """Draw a band."""
+    if not band:
+        return NOTHING
+    edges: list[tuple[float, float]] = []
+    lower = []
+    for x, low, high in band:
+        edges.append((x, high))
+        lower.append((x, low))
+    edges += reversed(lower)
+    return filled('<polygon class="band" points="%s"/>', plot.pairs(edges))
 
 
 def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
@@ -285,21 +476,73 @@ def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, floa
     return (low, high), unit
 
 
-def _times(frame: Frame, across: Scale, first: float, last: float) -> Iterator[Markup]:
-    """Draw three ticks of the lower axis: where it starts and ends, and its middle."""
-    places = {first: "start", (first + last) / 2: "middle", last: "end"}
-    if first == last:
-        places = {first: "middle"}
+@dataclass(frozen=True, slots=True)
+class MarkUnit:
+    """How marks.js writes a value: what stands before and behind it, how many places at most and least."""
 
-    span = timedelta(seconds=last - first)
-    for place, side in places.items():
-        when = datetime.fromtimestamp(place, UTC)
-        text = f"{when.day} {when:%b}"
-        if span <= SHORT:
-            text += f" {when:%H:%M}"
-        elif span > LONG_TIME:
-            text = f"{when:%b %Y}"
-        yield _label(across.at(place), frame.height - 8, text, "axis", side)
+    before: str
+    behind: str
+    places: int
+    least: int
+
+
+MARK_UNITS = {
+    "short": MarkUnit("$", "", 2, 2),
+    "dollar": MarkUnit("$", "", 6, 2),
+    "power": MarkUnit("×", "", 2, 0),
+}
+PERCENT = MarkUnit("", "%", 2, 1)
+"""What a unit that is not named is written in."""
+SIGNED = ("short", "%+.0f%", "%+.1f%")
+"""Units in which a gain has its sign."""
+
+
+def _line_marks(lines: Sequence[Line], plot: Plot, unit: str, rounds: Rounds) -> dict[str, Any]:
+    """Return the figures of lines: instants and values as whole numbers, each less the one before it.
+
+    A line has a value at every instant from its first mark on, that of its last mark until then.
+    """
+    form = MARK_UNITS.get(unit, PERCENT)
+    times = sorted({round(at) for line in lines for at, _ in line.points})
+    told = []
+    for line in lines:
+        values = {round(at): _whole(value, unit, form.places) for at, value in line.points}
+        start = times.index(min(values))
+        value = 0
+        steps = []
+        for at in times[start:]:
+            after = values.get(at, value)
+            steps.append(after - value)
+            value = after
+        mark = {"name": line.name, "look": line.look, "from": start, "by": steps}
+        if line.href:
+            mark["href"] = line.href
+        told.append(mark)
+
+    marks: dict[str, Any] = {
+        "x": [round(edge) for edge in plot.x],
+        "y": [float(f"{edge:.6g}") for edge in plot.y],
+        "unit": [form.before, form.behind, form.places, form.least, unit in SIGNED, unit == "power"],
+        "at": [after - before for before, after in pairwise([0, *times])],
+        "lines": told,
+    }
+    if rounds:
+        marks["rounds"] = [_round_at(at, rounds) for at in times]
+    return marks
+
+
+def _whole(value: float, unit: str, places: int) -> int:
+    """Return a value as a whole number of its last place; evidence is drawn by its logarithm."""
+    if unit == "power":
+        value = 10**value
+    shown = round(value, places)
+    return round(shown * 10.0**places)
+
+
+def _round_at(at: float, rounds: Rounds) -> str:
+    """Return what names the last round until an instant; nothing before the first."""
+    decided = [name for decided_at, name in rounds if round(decided_at) <= at]
+    return decided[-1] if decided else ""
 
 
 def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> Band:
@@ -332,52 +575,91 @@ def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> B
     return band
 
 
+SQUARE = 250
+COUNTS = 64
+"""How high the two parts of a calibration chart are: the curve, and the counts below it."""
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
 def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str) -> Markup:
-    """Draw what was said against what happened, with the band of the first: names, diagrams and classes."""
-    curves = [curve for curve in curves if curve[1].points]
+    """Draw by tenths of the scale what was said against what happened, below it how often, and say it.
+
+    `curves` are names, diagrams and classes: one is shown at a time, the first until another is chosen.
+    """
+    curves = [curve for curve in curves if curve[1].deciles]
     if not curves:
         return NOTHING
-    band = [(point.forecast, point.low, point.high) for point in curves[0][1].points]
+    plot = Plot((0.0, 1.0), (0.0, 1.0), SQUARE)
+    whole = Plot(plot.x, plot.y, SQUARE + COUNTS)
 
-    def draw(frame: Frame) -> Iterator[Markup]:
-        across, up = frame.scales((0.0, 1.0), (0.0, 1.0))
-        yield _polygon(band, across, up)
-        for share in (0.0, 0.5, 1.0):
-            yield _level(frame, up.at(share), f"{share:.0%}")
-            yield _label(across.at(share), frame.height - 8, f"{share:.0%}", "axis", "middle")
-        yield filled('<polyline class="base" points="%s"/>', pairs([(0, 0), (1, 1)], across, up))
+    drawn = []
+    for share in QUARTERS:
+        x = plot.across(share)
+        drawn += [_level(plot.up(share), f"{share:.0%}"), _upright("grid", x, 0, SQUARE)]
+        drawn.append(_label(x, whole.height + 18, f"{share:.0%}", "axis", "middle"))
+    drawn += [
+        _label(0, 16, "happened ↑", "axis", dx=8),
+        _label(100, SQUARE - 8, "stated probability →", "axis", "end", -4),
+        _label(0, whole.height - 3, "count", "axis", "end", -8),
+    ]
+    shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * SQUARE, WIDE)]
+    told: list[dict[str, Any]] = []
+    for place, (name, diagram, look) in enumerate(curves):
+        colour = "ink" if look == REST else look
+        off = " off" * bool(place)
+        shapes.append(
+            filled('<g class="%s%s" data-line="%s">%s</g>', colour, off, place, _deciles(diagram, plot))
+        )
+        counts = NOTHING
+        for decile in diagram.deciles:
+            x = 10 * decile.place + 5
+            counts += filled('<text x="%s%%">%s</text>', x, compact(decile.rows))
+        group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
+        drawn.append(filled(group, off, place, SQUARE + 22, counts))
+        told.append({"name": name, "look": colour, "tenths": _tenths(diagram)})
 
-        for curve in reversed(curves):
-            yield from _calibration(*curve, across, up)
-        ends = []
-        right = 0.0
-        for name, diagram, look in curves:
-            last = diagram.points[-1]
-            ends.append((up.at(last.recalibrated), name, "", look))
-            right = max(right, across.at(last.forecast))
-        yield from _ends(frame, right, ends)
-
-    return _charts(_fitted(SQUARES, [name for name, _, _ in curves]), draw, says)
-
-
-def _calibration(
-    name: str, diagram: ReliabilityDiagram, look: str, across: Scale, up: Scale
-) -> Iterator[Markup]:
-    """Draw a curve, whose points are as large as they are many; one of those beside it is dashed."""
-    points = thin(diagram.points, 40)
-    places = [(point.forecast, point.recalibrated) for point in points]
-    yield _path(Line(name, places, look, dashed=look == REST), across, up)
-    if look == REST:
-        return
-
-    most = max(point.weight for point in points)
-    for point in points:
-        title = f"{name} says {point.forecast:.0%}, happens {point.recalibrated:.0%}, n = {point.rows:,}"
-        radius = round(1.5 + 3 * sqrt(point.weight / most), 1)
-        yield dot(look, across.at(point.forecast), up.at(point.recalibrated), radius, title)
+    drawn.append(_stretched(whole, shapes))
+    below = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
+    for place, (_, diagram, _) in enumerate(curves):
+        sentence = reading_sentence(diagram.sure, diagram.null.p_value)
+        paragraph = '<p class="quiet%s" data-line="%s">%s.</p>'
+        below += filled(paragraph, " off" * bool(place), place, sentence)
+    marks = {"x": [0, 1], "y": [0, 1], "high": SQUARE, "lines": told}
+    return _chart(says, whole.height, (52, 12), drawn, marks, below)
 
 
-GAP_FRAMES = (Frame("wide", 1160, 120, 24, 24), Frame("narrow", 350, 120, 12, 12))
+def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
+    """Draw a curve by deciles, the reach of chance behind each dot, and their counts as columns."""
+    most = max(decile.rows for decile in diagram.deciles)
+    bottom = 10 * (SQUARE + COUNTS)
+    chance = []
+    columns = []
+    points = []
+    for decile in diagram.deciles:
+        x = round(WIDE * decile.forecast)
+        points.append((decile.forecast, decile.observed))
+        chance.append(f"M{x} {10 * plot.up(decile.low):.0f}V{10 * plot.up(decile.high):.0f}")
+        high = ceil(10 * (COUNTS - 28) * decile.rows / most)
+        columns.append(f"M{100 * decile.place + 12} {bottom}v-{high}h76v{high}z")
+
+    curve = plot.pairs(points)
+    return filled(
+        '<path class="chance" d="%s"/><path class="part" d="%s"/>'
+        '<polyline class="line" points="%s"/><path class="dots" d="%s"/>',
+        "".join(chance),
+        "".join(columns),
+        curve,
+        "".join(f"M{point.replace(',', ' ')}h0" for point in curve.split()),
+    )
+
+
+def _tenths(diagram: ReliabilityDiagram) -> list[list[int]]:
+    """Return the figures of each decile: its place, its count, and four shares in thousandths."""
+    found = []
+    for decile in diagram.deciles:
+        shares = (decile.forecast, decile.observed, decile.low, decile.high)
+        found.append([decile.place, decile.rows, *(round(1_000 * share) for share in shares)])
+    return found
 
 
 def gap_chart(
@@ -386,55 +668,55 @@ def gap_chart(
     """Draw one bar over 0: who is closer, left or right, and how far chance leaves it open."""
     reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
     look = looks[gap >= 0]
-
-    def draw(frame: Frame) -> Iterator[Markup]:
-        across = frame.across(-reach, reach)
-        room = int((frame.width / 2 - 70) / LETTER)
-        left = shortened(names[0], room)
-        right = shortened(names[1], room)
-        yield filled('<line class="grid" x1="%s" x2="%s" y1="62" y2="62"/>', frame.left, frame.end)
-        yield upright("base", across.at(0), 34, 90)
-        yield _label(frame.left, 22, f"← {left} closer", f"{looks[0]} name")
-        yield _label(frame.end, 22, f"{right} closer →", f"{looks[1]} name", "end")
-
-        if low is not None and high is not None:
-            bar = '<rect class="%s span" x="%s" y="52" width="%s" height="20" rx="10"/>'
-            start = across.at(low)
-            yield filled(bar, look, start, round(max(across.at(high) - start, 2), 1))
-        yield dot(look, across.at(gap), 62, 9)
-        yield from _marks(frame, across, ticks(-reach, reach), "%+.3f")
-
-    return _charts(GAP_FRAMES, draw, "The gap and its interval, over 0")
-
-
-COLUMN_FRAMES = (Frame("wide", 1160, 220, 44, 16), Frame("narrow", 350, 180, 36, 8))
+    plot = Plot((-reach, reach), (0.0, 1.0), 104)
+    y = 74
+    drawn = [
+        filled('<line class="grid" x2="100%%" y1="%s" y2="%s"/>', y, y),
+        _upright("base", 50, y - 28, y + 28),
+        _label(0, 16, f"← {shortened(names[0], 32)} closer", f"{looks[0]} name"),
+        _label(100, 34, f"{shortened(names[1], 32)} closer →", f"{looks[1]} name", "end"),
+    ]
+    if low is not None and high is not None:
+        bar = (
+            '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="20" rx="10"><title>%s</title></rect>'
+        )
+        start = plot.across(low)
+        width = round(max(plot.across(high) - start, 0.2), 1)
+        interval = f"95% from {written(low, '%+.4f')} to {written(high, '%+.4f')}"
+        drawn.append(filled(bar, look, start, y - 10, width, interval))
+    drawn.append(
+        _dot(look, plot.across(gap), y, 9, f"{names[gap >= 0]} closer by {written(abs(gap), '%.4f')}")
+    )
+    values = ticks(-reach, reach)
+    places = 3
+    while any(round(value, places) != value for value in values):
+        places += 1
+    drawn += _marks_below(plot, values, f"%+.{places}f")
+    return _chart("The gap and its interval, over 0", plot.height, (36, 48), drawn)
 
 
 def columns_chart(
     edges: Sequence[float], counts: Sequence[int], says: str, unit: str, looks: Sequence[str] = ()
 ) -> Markup:
     """Draw how many lie between each two edges, as columns; one class for each, or `c1` for all."""
-    most = max(counts, default=0) or 1
     low = edges[0]
     high = edges[-1]
+    plot = Plot((low, high), (0.0, float(max(counts, default=0) or 1)), 180)
     looks = looks or ["c1"] * len(counts)
-    bar = '<rect class="%s part" x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>'
+    levels = [level for level in ticks(*plot.y) if level == int(level)]
+    drawn = [*_levels(plot, levels, "localized")]
 
-    def draw(frame: Frame) -> Iterator[Markup]:
-        across, up = frame.scales((low, high), (0.0, float(most)))
-        yield from _levels(frame, up, (0, most), "localized")
+    bar = '<rect class="%s part" x="%s%%" y="%s" width="%s%%" height="%s"><title>%s</title></rect>'
+    for look, many, (start, end) in zip(looks, counts, pairwise(edges), strict=True):
+        left = plot.across(start)
+        width = round(0.88 * (plot.across(end) - left), 2)
+        top = plot.up(many)
+        title = f"{written(start, unit)} to {written(end, unit)}: {many:,}"
+        drawn.append(filled(bar, look, left, top, width, round(plot.height - top, 1), title))
 
-        for look, many, (start, end) in zip(looks, counts, pairwise(edges), strict=True):
-            left = across.at(start)
-            top = up.at(many)
-            width = round(max(across.at(end) - left - 1, 1), 1)
-            title = f"{written(start, unit)} to {written(end, unit)}: {many:,}"
-            yield filled(bar, look, left, top, width, round(up.at(0) - top, 1), title)
-
-        for value, side in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
-            yield _label(across.at(value), frame.height - 8, written(value, unit), "axis", side)
-
-    return _charts(COLUMN_FRAMES, draw, says)
+    drawn += _marks_below(plot, ticks(low, high), unit)
+    left_room = _room(LEFT, [written(level, "localized") for level in levels], 12)
+    return _chart(says, plot.height, (left_room, 12), drawn)
 
 
 Spot = tuple[str, float, float, str]
@@ -448,32 +730,22 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     _, rights, highs, _ = zip(*spots, strict=True)
     if "+" in x_unit:  # a Brier score is never near 0, and nothing is on its other side
         rights = (*rights, 0.0)
-    x = _around(rights)
-    y = _around([0.0, *highs])
-    rest_first = sorted(spots, key=lambda spot: spot[3] != REST)
+    plot = Plot(_around(rights), _around([0.0, *highs]), HALF)
+    levels = ticks(*plot.y)
+    drawn = [*_levels(plot, levels, y_unit), _upright("base", plot.across(0), 0, plot.height)]
+    drawn += _marks_below(plot, ticks(*plot.x), x_unit)
 
-    def draw(frame: Frame) -> Iterator[Markup]:
-        across, up = frame.scales(x, y)
-        yield from _levels(frame, up, ticks(*y), y_unit)
-        yield upright("base", across.at(0), 12, frame.height - 26)
-        yield from _marks(frame, across, ticks(*x), x_unit)
+    for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
+        x = plot.across(right)
+        y = plot.up(high)
+        title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
+        drawn.append(_dot(look, x, y, 5, title))
+        if look != REST:
+            beside = ("end", -9) if x > 60 else ("start", 9)
+            drawn.append(_label(x, y + 4, shortened(name, 20), f"{look} name", *beside))
 
-        for name, right, high, look in rest_first:
-            title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
-            yield dot(look, across.at(right), up.at(high), 5, title)
-            if look != REST:
-                yield _spot_name(name, across.at(right), up.at(high), look, frame)
-
-    return _charts(LONG, draw, says)
-
-
-def _spot_name(name: str, x: float, y: float, look: str, frame: Frame) -> Markup:
-    """Draw a name beside a point, on the side that has room for it."""
-    after = min(24, int((frame.width - x - 12) / LETTER))
-    before = min(24, int((x - 12) / LETTER))
-    if after < min(len(name), before):
-        return _label(x - 9, y + 4, shortened(name, before), f"{look} name", "end")
-    return _label(x + 9, y + 4, shortened(name, after), f"{look} name")
+    left = _room(LEFT, [written(level, y_unit) for level in levels], 12)
+    return _chart(says, plot.height, (left, 12), drawn)
 
 
 def strip(
@@ -485,39 +757,34 @@ def strip(
     """
     if not spots:
         return NOTHING
-    height = 60 + 22 * len(spots)
-    bottom = height - 36
-
-    def draw(frame: Frame) -> Iterator[Markup]:
-        across = frame.across(0.0, 1.0)
-        for share in (0.0, 0.5, 1.0):
-            yield upright("grid", across.at(share), 20, bottom)
-            yield _label(across.at(share), bottom + 16, f"{share:.0%}", "axis", "middle")
-        if middle is not None:
-            yield upright("base", across.at(middle), 20, bottom)
-            yield _label(across.at(middle), bottom + 31, f"median {middle:.0%}", "axis", _side(middle))
-        if price is not None:
-            yield upright("ink middle", across.at(price), 20, bottom)
-            yield _label(across.at(price), 13, f"price {cents(round(price * ONE))}", "name", _side(price))
-
-        for row, spot in enumerate(spots):
-            yield from _strip_row(frame, across, 33 + 22 * row, price, *spot)
-
-    frames = (Frame("wide small", 420, height, 130, 46), Frame("narrow", 350, height, 112, 42))
-    return _charts(frames, draw, says)
-
-
-def _strip_row(
-    frame: Frame, across: Scale, y: int, price: float | None, name: str, chance: float, look: str
-) -> Iterator[Markup]:
-    """Draw one probability: its distance from the price, its point, and the name of who states it."""
+    bottom = 24 + 22 * len(spots)
+    plot = Plot((0.0, 1.0), (0.0, 1.0), bottom + 16)
+    drawn = []
+    for share in QUARTERS:
+        x = plot.across(share)
+        drawn.append(_upright("grid", x, 20, bottom))
+        drawn.append(_label(x, bottom + 18, f"{share:.0%}", "axis", "middle"))
+    if middle is not None:
+        x = plot.across(middle)
+        drawn.append(_upright("base", x, 20, bottom))
+        drawn.append(_label(x, bottom + 35, f"median {middle:.0%}", "axis", _side(middle)))
     if price is not None:
-        left, right = sorted((across.at(price), across.at(chance)))
-        bar = '<rect class="%s span" x="%s" y="%s" width="%s" height="6"/>'
-        yield filled(bar, look, left, y - 3, round(right - left, 1))
-    yield dot(look, across.at(chance), y, 5, f"{name} says {chance:.0%}")
-    yield _label(frame.left - 10, y + 4, shortened(name, int(frame.left / LETTER) - 2), "", "end")
-    yield _label(frame.end + 10, y + 4, f"{chance:.0%}", "name")
+        x = plot.across(price)
+        drawn.append(_upright("ink middle", x, 20, bottom))
+        drawn.append(_label(x, 13, f"price {cents(round(price * ONE))}", "name", _side(price)))
+
+    left = min(_room(LEFT, [name for name, _, _ in spots], 14), 150)
+    for row, (name, chance, look) in enumerate(spots):
+        y = 35 + 22 * row
+        x = plot.across(chance)
+        if price is not None:
+            start, end = sorted((plot.across(price), x))
+            bar = '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="6"/>'
+            drawn.append(filled(bar, look, start, y - 3, round(end - start, 1)))
+        drawn.append(_dot(look, x, y, 5, f"{name} says {chance:.0%}"))
+        drawn.append(_label(0, y + 4, shortened(name, int((left - 12) / LETTER)), "", "end", -10))
+        drawn.append(_label(100, y + 4, f"{chance:.0%}", "name", dx=10))
+    return _chart(says, plot.height, (left, 48), drawn)
 
 
 def _side(share: float) -> str:
@@ -534,67 +801,73 @@ Cells = Sequence[tuple[str, str] | None]
 CALM = ("played", "partly", "out")
 """Cells of which there are many, and nothing to be told."""
 HIGH = 20
-"""Pixels from one row of a heat map to the next."""
+FIELD = 26
+"""Pixels from one row of a heat map to the next, and from one column to the next."""
 
 
-def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str, most: int = 12) -> Markup:
+def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Markup:
     """Draw a field for each row, by its name, and column; those of one group stand together under its name.
 
-    What is not as it should be has a letter beside its colour. On a phone the last `most` columns are shown.
+    What is not as it should be has a letter beside its colour. Where it is too wide the newest columns are
+    seen, and the others by scrolling.
     """
-    width = max(map(len, rows), default=0) * LETTER
-    wide = min(max(width + 20, 90), 300)
-    narrow = min(max(width + 14, 70), 130)
     height = 26 + HIGH * len(rows) + 6
+    room = min(_room(LEFT, rows, 14), 200)
+    lefts = _heat_columns(groups)
+    width = lefts[-1] + FIELD if lefts else 0
 
-    def draw(frame: Frame) -> Iterator[Markup]:
-        start = 0
-        if frame.name == "narrow":
-            start = max(len(groups) - most, 0)
-        lefts, size = yield from _heat_groups(frame, groups[start:])
+    names = NOTHING
+    drawn = [*_heat_groups(groups, lefts)]
+    for number, (name, cells) in enumerate(rows.items()):
+        y = 26 + HIGH * number
+        text = shortened(name, int((room - 8) / LETTER))
+        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, text)
+        drawn += _heat_row(lefts, cells, y)
 
-        for number, (name, cells) in enumerate(rows.items()):
-            y = 26 + HIGH * number
-            text = shortened(name, int((frame.left - 8) / LETTER))
-            yield _label(frame.left - 8, y + 13, text, "", "end")
-            yield from _heat_row(lefts, cells[start:], y, round(size - 2, 1))
+    figure = (
+        '<figure class="chart heat"><svg width="%s" height="%s" aria-hidden="true">%s</svg>'
+        '<div class="fields"><div class="plot"%s>'
+        '<svg width="%s" height="%s" role="img" aria-label="%s">%s</svg>'
+        '<div class="tip" role="status" hidden=""></div></div></div></figure>'
+    )
+    return filled(figure, room, height, names, READ_BY_KEYS, width, height, says, NOTHING.join(drawn))
 
-    frames = (Frame("wide", 1160, height, round(wide), 8), Frame("narrow", 350, height, round(narrow), 4))
-    return _charts(frames, draw, says)
+
+def _heat_columns(groups: Sequence[str]) -> list[int]:
+    """Return where each column begins; a new group stands a little apart."""
+    lefts: list[int] = []
+    for place, name in enumerate(groups):
+        gap = 6 if place and groups[place - 1] != name else 0
+        lefts.append(lefts[-1] + FIELD + gap if lefts else 0)
+    return lefts
 
 
-def _heat_groups(frame: Frame, shown: Sequence[str]) -> Generator[Markup, None, tuple[list[float], float]]:
-    """Draw the names over the columns; return where each column begins, and how wide it is."""
-    firsts = [place for place, name in enumerate(shown) if place == 0 or shown[place - 1] != name]
-    size = min((frame.end - frame.left - 6 * len(firsts)) / max(len(shown), 1), 56)
-
-    lefts = []
-    gap = 0
-    for place in range(len(shown)):
-        if place and place in firsts:
-            gap += 6
-        lefts.append(round(frame.left + place * size + gap, 1))
-
-    for place, after in pairwise([*firsts, len(shown)]):
-        room = int((after - place) * size / LETTER)
-        text = f"cohort {shown[place]}"
+def _heat_groups(groups: Sequence[str], lefts: Sequence[int]) -> Iterator[Markup]:
+    """Draw the names over the columns, as far as there is room for them."""
+    firsts = [place for place, name in enumerate(groups) if place == 0 or groups[place - 1] != name]
+    for place, after in pairwise([*firsts, len(groups)]):
+        room = int((after - place) * FIELD / LETTER)
+        text = f"cohort {groups[place]}"
         if len(text) > room:
-            text = shown[place]
+            text = groups[place]
         if len(text) <= room:
-            yield _label(lefts[place], 16, text, "axis")
-    return lefts, size
+            yield filled('<text class="axis" x="%s" y="16">%s</text>', lefts[place], text)
 
 
-def _heat_row(lefts: Sequence[float], cells: Cells, y: int, size: float) -> Iterator[Markup]:
+def _heat_row(lefts: Sequence[int], cells: Cells, y: int) -> Iterator[Markup]:
     """Draw the calm fields of a row as one path a class, all others each with its letter and what it says."""
     there = [(left, *cell) for left, cell in zip(lefts, cells, strict=True) if cell is not None]
+    size = FIELD - 2
     for look in CALM:
         path = " ".join(f"M{left} {y}h{size}v{HIGH - 3}h-{size}z" for left, kind, _ in there if kind == look)
         if path:
             yield filled('<path class="turn-%s" d="%s"/>', look, path)
 
-    field = '<g class="turn-%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s"/>%s</g>'
+    field = (
+        '<g class="turn-%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s"/>'
+        '<text x="%s" y="%s" text-anchor="middle">%s</text></g>'
+    )
     for left, look, title in there:
         if look not in CALM:
-            letter = _label(round(left + size / 2, 1), y + 13, look[:1].upper(), "", "middle")
-            yield filled(field, look, title, left, y, size, HIGH - 3, letter)
+            middle = left + size / 2
+            yield filled(field, look, title, left, y, size, HIGH - 3, middle, y + 13, look[:1].upper())

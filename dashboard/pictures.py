@@ -34,7 +34,7 @@ class Scale:
         return round(self.start + inside / ((self.high - self.low) or 1) * (self.end - self.start), 1)
 
 
-def dot(look: str, x: float, y: float, radius: float, title: str = "") -> Markup:
+def dot(look: str, x: float | str, y: float, radius: float, title: str = "") -> Markup:
     """Draw a point, which says what it is of to who looks closer."""
     rest = Markup("/>")
     if title:

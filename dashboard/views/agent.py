@@ -48,13 +48,12 @@ from dashboard.board import (
     leading,
     metaculus_table,
     pnl_values,
-    says_and_happens,
     show_ratings,
     span_scale,
     span_text,
     stamps,
 )
-from dashboard.charts import HALVES, LONG, Line, calibration_chart, columns_chart, line_chart, luck_band
+from dashboard.charts import LONG, Line, Rounds, calibration_chart, columns_chart, line_chart, luck_band
 from dashboard.html import (
     EMPTY,
     NOTHING,
@@ -99,6 +98,7 @@ from dashboard.record import (
     read_equity_at,
     read_event_questions,
     read_leaderboard_page,
+    read_round_times,
     read_summed_curves,
     season,
 )
@@ -321,7 +321,11 @@ def show(source: RecordSource) -> None:
     st.caption(" ".join(stamps(cohorts)))
     look = overview.colours([name])[name]
     put(tiles(figures(stays, details, line, points, overview.is_simulated, look)), "figures")
-    put(beside(equity(points, details, look), calibration(details, look)), "charts")
+    numbers = {cohort.number for cohort in cohorts}
+    played = [item for item in kept(source, read_round_times) if item.cohort in numbers]
+    rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
+    turns = (way("turn", agent=name, cohort="").href, rounds)
+    put(beside(equity(points, details, look, turns), calibration(details, look)), "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
@@ -479,8 +483,13 @@ def _answers(stays: Stays) -> list[CallSums]:
     return list(chain.from_iterable(stay.answers for stay in stays))
 
 
-def equity(points: Sequence[PnlPoint], details: DetailedProfile | None, look: str) -> Markup:
-    """Return what all its accounts made over time, in the band of luck alone."""
+def equity(
+    points: Sequence[PnlPoint],
+    details: DetailedProfile | None,
+    look: str,
+    turns: tuple[str, Rounds] = ("", ()),
+) -> Markup:
+    """Return what all its accounts made over time, in the band of luck alone, and the way to its turns."""
     values = pnl_values(points, "dollars")
     if not values:
         return box("Profit and loss", below=NOT_VALUED)
@@ -492,8 +501,9 @@ def equity(points: Sequence[PnlPoint], details: DetailedProfile | None, look: st
         below = luck_words(luck)
     band = luck_band(values, luck)
     note = "shaded: what luck alone makes of its bets, 95 in 100" * bool(band)
-    line = Line("P/L", values, look, written(values[-1][1], "short"))
-    chart = line_chart([line], "Profit or loss over all cohorts", "short", band, note, frames=HALVES)
+    href, rounds = turns
+    line = Line("P/L", values, look, written(values[-1][1], "short"), href=href)
+    chart = line_chart([line], "Profit or loss over all cohorts", "short", band, note, rounds=rounds)
     return box("Profit and loss", chart, below)
 
 
@@ -533,7 +543,7 @@ def calibration(details: DetailedProfile | None, look: str) -> Markup:
     if not diagram.points:
         return box(CALIBRATION, below=UNANSWERED)
     chart = calibration_chart([(details.profile.agent, diagram, look)], "Calibration")
-    return box(CALIBRATION, chart, f"{says_and_happens(diagram)}. {SHADED}")
+    return box(CALIBRATION, chart, SHADED)
 
 
 def evidence_chart(evidence: Evidence, look: str) -> Markup:
@@ -542,7 +552,7 @@ def evidence_chart(evidence: Evidence, look: str) -> Markup:
         return NOTHING
     points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in evidence]
     shown = [Line("now", points, look, times_text(evidence[-1][1]))]
-    chart = line_chart(shown, "Evidence over time", "power", frames=LONG)
+    chart = line_chart(shown, "Evidence over time", "power", height=LONG)
     return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
 
@@ -818,7 +828,7 @@ def _readings(details: DetailedProfile, look: str) -> None:
     for title, diagram in (("Anchored", details.anchored), ("Implied", details.implied)):
         if diagram.points:
             chart = calibration_chart([(title, diagram, look)], f"Calibration, {title}")
-            drawn.append(box(title, chart, f"{says_and_happens(diagram)}."))
+            drawn.append(box(title, chart))
     if not details.profile.calibration.points:
         st.info(UNANSWERED, icon=WAITING)
     if drawn:

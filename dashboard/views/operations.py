@@ -454,7 +454,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
         days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
         cost = Line("", days, "c1", written(days[-1][1], "dollar"))
         says = "Cost of calls on each of the last days"
-        put(line_chart([cost], says, "dollar", frames=LONG), "cost")
+        put(line_chart([cost], says, "dollar", height=LONG), "cost")
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:

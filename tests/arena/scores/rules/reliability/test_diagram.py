@@ -44,7 +44,9 @@ def test_the_band_holds_the_curve_of_the_calibrated_nine_times_in_ten() -> None:
         inside += [p.low <= p.recalibrated <= p.high for p in shown.points]
         tenths += [d.low <= d.observed <= d.high for d in shown.deciles]
     assert 0.85 <= np.mean(inside) <= 0.97
-    assert 0.85 <= np.mean(tenths) <= 0.99, "a share of few rows takes few values, and its ends count as inside"
+    assert 0.85 <= np.mean(tenths) <= 0.99, (
+        "a share of few rows takes few values, and its ends count as inside"
+    )
 
 
 def test_a_diagram_says_what_lies_on_each_point() -> None:
