@@ -174,7 +174,7 @@ def _chart(
     figure = (
         '<figure class="chart" id="%s"%s><div class="plot left%s right%s" %s>'
         '<svg width="100%%" height="%s" role="img" aria-label="%s">%s'
-        '</svg><div class="tip" role="status" hidden=""></div></div>%s<span class="tools">%s</span></figure>'
+        '</svg><div class="tip" role="status"></div></div>%s<span class="tools">%s</span></figure>'
     )
     svg = NOTHING.join(inside)
     return filled(figure, name, figures, *sides, READ_BY_KEYS, height, says, svg, chips, tools)
@@ -828,7 +828,7 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
         '<figure class="chart heat"><svg width="%s" height="%s" aria-hidden="true">%s</svg>'
         '<div class="fields"><div class="plot"%s>'
         '<svg width="%s" height="%s" role="img" aria-label="%s">%s</svg>'
-        '<div class="tip" role="status" hidden=""></div></div></div></figure>'
+        '<div class="tip" role="status"></div></div></div></figure>'
     )
     return filled(figure, room, height, names, READ_BY_KEYS, width, height, says, NOTHING.join(drawn))
 
