@@ -371,14 +371,14 @@ def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]
 
 
 def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, str]]:
-    """Return the starts of every so many months; the first one and each January name their year."""
+    """Return the starts of every so many months; each January names its year."""
     start = datetime.fromtimestamp(first, UTC)
     number = (12 * start.year + start.month - 1) // months * months
     found: list[tuple[float, str]] = []
     at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
     while at.timestamp() <= last:
         if at.timestamp() >= first:
-            form = "%b" if found and at.month > 1 else "%b %Y"
+            form = "%b" if at.month > 1 else "%b %Y"
             found.append((at.timestamp(), f"{at:{form}}"))
         number += months
         at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
