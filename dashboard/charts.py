@@ -490,8 +490,9 @@ MARK_UNITS = {
     "short": MarkUnit("$", "", 2, 2),
     "dollar": MarkUnit("$", "", 6, 2),
     "power": MarkUnit("×", "", 2, 0),
+    "%.0f%": MarkUnit("", "%", 1, 1),
 }
-PERCENT = MarkUnit("", "%", 2, 1)
+PERCENT = MarkUnit("", "%", 2, 2)
 """What a unit that is not named is written in."""
 SIGNED = ("short", "%+.0f%", "%+.1f%")
 """Units in which a gain has its sign."""
@@ -597,11 +598,6 @@ def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], say
         x = plot.across(share)
         drawn += [_level(plot.up(share), f"{share:.0%}"), _upright("grid", x, 0, SQUARE)]
         drawn.append(_label(x, whole.height + 18, f"{share:.0%}", "axis", "middle"))
-    drawn += [
-        _label(0, 16, "happened ↑", "axis", dx=8),
-        _label(100, SQUARE - 8, "stated probability →", "axis", "end", -4),
-        _label(0, whole.height - 3, "count", "axis", "end", -8),
-    ]
     shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * SQUARE, WIDE)]
     told: list[dict[str, Any]] = []
     for place, (name, diagram, look) in enumerate(curves):
@@ -618,7 +614,12 @@ def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], say
         drawn.append(filled(group, off, place, SQUARE + 22, counts))
         told.append({"name": name, "look": colour, "tenths": _tenths(diagram)})
 
-    drawn.append(_stretched(whole, shapes))
+    drawn += [
+        _stretched(whole, shapes),
+        _label(0, 16, "happened ↑", "axis", dx=8),
+        _label(100, SQUARE - 8, "stated probability →", "axis", "end", -4),
+        _label(0, whole.height - 3, "count", "axis", "end", -8),
+    ]
     below = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
     for place, (_, diagram, _) in enumerate(curves):
         sentence = reading_sentence(diagram.sure, diagram.null.p_value)
