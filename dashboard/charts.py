@@ -9,7 +9,7 @@ hides lines, and leads on. What a chart shows is its label, for those who can't 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, chain, pairwise
 from math import ceil, floor, log10, sqrt
@@ -405,11 +405,10 @@ def line_chart(
     `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `rounds` are
     instants of rounds with what names each in an address, where lines lead to what was decided in one.
     """
-    lines = [line for line in lines if line.points]
+    lines = [replace(line, points=thin(line.points, MOST)) for line in lines if line.points]
     if not lines:
         return NOTHING
-    thinned = {place: _thinned(line) for place, line in enumerate(lines)}
-    times, values = zip(*chain.from_iterable(line.points for line in thinned.values()), strict=True)
+    times, values = zip(*chain.from_iterable(line.points for line in lines), strict=True)
     first = min(times)
     last = max(times)
     span = (first, last)
@@ -422,12 +421,19 @@ def line_chart(
     if unit == "power":
         levels = power_ticks(*y)
 
-    named = [(place, line) for place, line in thinned.items() if line.look != REST]
-    others = [(place, line) for place, line in thinned.items() if line.look == REST]
+    named = []
+    others = []
+    titles = []
+    for place, line in enumerate(lines):
+        if line.look == REST:
+            others.append((place, line))
+        else:
+            named.append((place, line))
+            titles.append(line.title)
     left = _room(LEFT, [written(level, unit) for level in levels], 12)
-    right = _room(RIGHT, [line.title for _, line in named], 14)
+    right = _room(RIGHT, titles, 14)
 
-    drawn = [*_levels(plot, levels, unit)]
+    drawn = list(_levels(plot, levels, unit))
     for at, text in time_ticks(first, last):
         x = plot.across(at)
         drawn += [_upright("grid", x, 0, height), _label(x, height + 18, text, "axis", "middle")]
@@ -436,13 +442,8 @@ def line_chart(
     drawn += [_stretched(plot, shapes), *_ends(plot, named, right)]
 
     chips = _chips([(line.name, line.look, line.end) for line in lines])
-    marks = _line_marks(list(thinned.values()), plot, unit, rounds)
+    marks = _line_marks(lines, plot, unit, rounds)
     return _chart(says, height, (left, right), drawn, marks, chips) + _note(note)
-
-
-def _thinned(line: Line) -> Line:
-    """Return a line of no more points than can be told apart."""
-    return Line(line.name, thin(line.points, MOST), line.look, line.end, line.dashed, line.href)
 
 
 def _note(text: str) -> Markup:
