@@ -41,6 +41,7 @@ from arena.scores.profiles.detailed_profile import AgentSlice, agent_slices, rea
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
+from arena.scores.rules.reliability.reading import reading_sentence
 from markets.millionths import ONE
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
@@ -379,6 +380,7 @@ def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Iterator[str]:
     ).format_map(asdict(calibration.parts))
     chance = calibration.null
     yield f"  miscalibration: {chance.expected:.4f} by chance alone, p = {chance.p_value:.3f}"
+    yield f"  {reading_sentence(calibration.sure, chance.p_value)}"
 
 
 def coherence_lines(profile: AgentProfile) -> Iterator[str]:

@@ -1,3 +1,5 @@
+import { marks } from "./marks.js";
+
 // HTML of our own, all of it escaped: put in its place, tables sorted by their headers, links opened in the app.
 export default function ({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector(".place");
@@ -5,6 +7,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     place.innerHTML = place.shown = data.html;
     number(place);
     if (place.order) sort(place);
+    marks(place);
   }
   place.onclick = (event) => {
     const link = event.target.closest("a[href]:not([target])");

@@ -41,9 +41,13 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(page.get_by_text("1 of 4 rounds decided")).to_be_visible()
         page.get_by_role("radio", name="%").click()
         expect(page).to_have_url(re.compile("unit=percent"), timeout=PATIENCE)
-        page.get_by_role("radio", name="1M").click()
-        expect(page).to_have_url(re.compile("range=1m"), timeout=PATIENCE)
+        page.get_by_role("radio", name="Anchored").click()
+        expect(page).to_have_url(re.compile("reading=anchored"), timeout=PATIENCE)
         settled(page)
+        expect(page.get_by_role("radio", name="1M")).to_have_count(0)
+        chip = page.locator(".chips").get_by_role("button", name="constant").first
+        chip.click()
+        expect(chip).to_have_attribute("aria-pressed", "false")
         page.evaluate(WATCH_TITLE)
         asked = len(watched.requests)
         said = arena(growing.parent, "run", "--round")
@@ -51,7 +55,8 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(page.get_by_text("2 of 4 rounds decided")).to_be_visible(timeout=PATIENCE)
         settled(page)
         expect(page.get_by_role("radio", name="%")).to_be_checked()
-        expect(page.get_by_role("radio", name="1M")).to_be_checked()
+        expect(page.get_by_role("radio", name="Anchored")).to_be_checked()
+        expect(chip).to_have_attribute("aria-pressed", "false")
         expect(page).to_have_url(re.compile("unit=percent"))
         assert page.evaluate("window.gone") == 0
         assert not [url for url in watched.requests[asked:] if url.split("?")[0].endswith("/cohort")]
