@@ -38,7 +38,7 @@ def choose(
 
     Raise `ArenaError` if no model is named, and none is there that could play.
     """
-    asking = options.asker is not None
+    asking = options.user is not None
     place = _known_venue(venue or VENUES[0])
     if asking and venue is None:
         question = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"

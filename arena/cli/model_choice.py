@@ -24,7 +24,7 @@ from arena.errors import ArenaError
 T = TypeVar("T")
 
 
-class TerminalAsker:
+class TerminalUser:
     """Asks the person at the terminal what can't be found out about a model."""
 
     def address(self, name: str) -> str | None:
@@ -82,8 +82,8 @@ def options_of(
     reasoning: str | None = None,
 ) -> ModelOptions:
     """Return how models are reached; what the options leave open is asked for if somebody is there."""
-    asker = TerminalAsker() if asking else None
-    return ModelOptions(base_url, key_env, reasoning, price, asker)
+    user = TerminalUser() if asking else None
+    return ModelOptions(base_url, key_env, reasoning, price, user)
 
 
 def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
@@ -117,7 +117,7 @@ def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
         return names[0]
 
     found = f"{len(names)} models found: {', '.join(names[:LISTED])}"
-    if options.asker is None:
+    if options.user is None:
         raise ArenaError("several_models", found, f"name one, such as {names[0]}")
     return str(typer.prompt(f"{found}. Which one", names[0]))
 

@@ -34,7 +34,7 @@ Price = tuple[float, float]
 """Dollars per million tokens in and out."""
 
 
-class Asker(Protocol):
+class User(Protocol):
     """Asks the person at a terminal what can't be found out about a model."""
 
     def address(self, name: str) -> str | None:
@@ -58,7 +58,7 @@ class ModelOptions:
     key_env: str | None = None
     reasoning: str | None = None
     price: Price | None = None
-    asker: Asker | None = None
+    user: User | None = None
 
 
 def model_blocks(
@@ -101,8 +101,8 @@ def _block(model: str, base_url: str | None, options: ModelOptions) -> Block:
     elif is_unpriced(block):
         if base_url is not None and is_local(base_url):
             price = (0, 0)
-        elif options.asker is not None:
-            price = options.asker.price(model)
+        elif options.user is not None:
+            price = options.user.price(model)
 
     if price is not None:
         block["price"] = {"input": price[0], "output": price[1]}
@@ -143,7 +143,7 @@ def _found_model(given: str, options: ModelOptions, servers: Sequence[ModelServe
         return given, None
 
     name = given.removeprefix("openai/")
-    address = None if options.asker is None else options.asker.address(name)
+    address = None if options.user is None else options.user.address(name)
     if address is not None:
         return f"openai/{name}", address
 
@@ -183,11 +183,11 @@ def _without_typo(given: str, options: ModelOptions) -> str:
     near = near_name(given)
     if near is None or DIGIT.findall(near) != DIGIT.findall(given):
         return given
-    if options.asker is None:
+    if options.user is None:
         hint = f"did you mean {near}? A model that is too new for the table needs --price IN OUT"
         raise ArenaError("unknown_model", f"{given} is not known", hint)
 
-    return near if options.asker.is_meant(given, near) else given
+    return near if options.user.is_meant(given, near) else given
 
 
 def is_unpriced(block: Block) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from agents.llm import local_servers
 from agents.llm.local_servers import USUAL_SERVERS, ModelServer
 from arena.cli.init import choose
-from arena.cli.model_choice import TerminalAsker, named_models, servers_at
+from arena.cli.model_choice import TerminalUser, named_models, servers_at
 from arena.config import load
 from arena.config.model_blocks import ModelOptions, with_stops
 from arena.config.new_folder import NewArena, make_folder
@@ -138,7 +138,7 @@ def test_a_name_that_nobody_serves_is_refused_in_words_of_ours(name: str) -> Non
 @pytest.mark.usefixtures("alone")
 def test_in_a_terminal_the_server_and_the_price_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     types(monkeypatch, "api.example.com/v1", "cheap", "0.5 1.5")
-    assert named_models(("mine",), ModelOptions(asker=TerminalAsker())) == [
+    assert named_models(("mine",), ModelOptions(user=TerminalUser())) == [
         {
             "model": "openai/mine",
             "base_url": "http://api.example.com/v1",
@@ -170,7 +170,7 @@ def test_a_price_or_an_address_that_cannot_be_is_refused_and_nothing_is_made(
 @pytest.mark.usefixtures("alone")
 def test_an_impossible_price_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     types(monkeypatch, "api.example.com/v1", "-1 2", "inf 2", "0.5 1.5")
-    (block,) = named_models(("mine",), ModelOptions(asker=TerminalAsker()))
+    (block,) = named_models(("mine",), ModelOptions(user=TerminalUser()))
     assert block["price"] == {"input": 0.5, "output": 1.5}
 
 
@@ -215,7 +215,7 @@ def test_without_a_key_the_only_model_of_this_machine_is_taken_and_of_several_no
 def test_enter_takes_what_is_offered_but_nothing_after_a_refused_answer(
     monkeypatch: pytest.MonkeyPatch, ollama: ModelList, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asking = ModelOptions(asker=TerminalAsker())
+    asking = ModelOptions(user=TerminalUser())
     types(monkeypatch, "polymarket", "")
     local = {
         "model": "openai/qwen3:8b",
