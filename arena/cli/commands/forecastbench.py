@@ -17,7 +17,7 @@ from arena.cli.options import (
     option,
     refuse_given,
 )
-from arena.cli.output import interruptible, prints_aside, run_async
+from arena.cli.output import interruptible, prints_aside, progress, run_async
 from arena.cli.page import print_page
 from arena.errors import ArenaError
 
@@ -60,8 +60,11 @@ def run(
 
     Next: arena study forecastbench file --as ORG --model AGENT -o DIR
     """
-    from arena.cli import forecastbench_run as rounds
+    from arena.cli import forecastbench_run as shown
+    from arena.config import environment
     from arena.record.record import Record
+    from arena.rounds.answering import ask_agents, estimate_answers, plan_answers
+    from arena.rounds.benchmark_rounds import read_questions
     from arena.rounds.forecasting import AskingMethod
 
     config = chosen.load_to_play(os.environ)
@@ -73,22 +76,27 @@ def run(
         closing(Record.open(config.database)) as record,
         interruptible("stopped; what was answered is kept", hint),
     ):
-        kept, is_new = rounds.read_questions(record, due, source, time.now())
-        planned = rounds.plan(config, record, kept, method, agents or (), baselines, time.now())
-        cost = rounds.cost_data(run_async(rounds.estimate(planned, record)))
+        at = time.now()
+        with progress("Reading the question set"):
+            kept, is_new = read_questions(record, source, due, at)
+        keys = environment(config.folder, os.environ)
+        planned = plan_answers(config, record, kept, method, agents or (), baselines, at, keys)
+        with progress("Working out what it costs"):
+            cost = shown.cost_data(run_async(estimate_answers(planned, record)))
+
         trouble: tuple[str, ...] = ()
         if not dry:
-            rounds.confirm(cost, planned, yes, chosen.json)
-            trouble = run_async(rounds.play(planned, record, cost["calls"]["low"], time))
+            shown.confirm(cost, planned, yes, chosen.json)
+            calls = cost["calls"]["low"] or None
+            with progress("Asking", calls) as moved:
+                asking = ask_agents(planned, record, time, lambda done: moved(done, calls))
+                trouble = run_async(asking)
+        data = shown.run_data(planned, record, cost, trouble)
 
-        data = rounds.run_data(planned, record, cost, trouble)
-        data |= {
-            "set": rounds.set_data(kept, is_new),
-            "asked": not dry,
-            "late": rounds.is_late(planned, time),
-        }
-    chosen.answer(data, rounds.run_page, data, chosen.table)
-    if not dry and (rounds.unfinished_agents(data) or rounds.silent_agents(data)):
+    late = f"{time.now():%Y-%m-%d}" > kept.due
+    data |= {"set": shown.set_data(kept, is_new), "asked": not dry, "late": late}
+    chosen.answer(data, shown.run_page, data, chosen.table)
+    if not dry and (shown.unfinished_agents(data) or shown.silent_agents(data)):
         raise typer.Exit(2)
 
 
@@ -126,7 +134,10 @@ def file(
     """
     from arena.cli import forecastbench_files as bench
     from arena.cli.score import texts_of
+    from arena.exports.forecastbench import write_submission
+    from arena.rounds.forecasting import answers_csv, newest_answers
     from arena.scores.files.forecastbench import Submitter
+    from arena.scores.files.forecastbench_texts import newest_set
 
     if check:
         given: dict[str, object] = {"--as": organization, "--model": model, "--output": folder}
@@ -135,27 +146,33 @@ def file(
         refuse_given(given, "can't be combined with --check")
         if not files:
             raise ArenaError("no_file", "--check is given no file", "name files of forecasts", status=64)
-        data = bench.check_files(chosen, files, questions or (), combinations)
+        sets = bench.question_sets(chosen, questions or (), combinations)
+        checked, faults = bench.check_files(files, sets, combinations)
+        data = {"files": checked, "faults": [fault.as_data() for fault in faults]}
         chosen.answer(data, bench.check_page, data, chosen.table)
-        if data["faults"]:
+        if faults:
             raise typer.Exit(1)
         return
 
     reason = "can't be combined with writing a submission"
     refuse_given({"--combinations": combinations}, reason, "it is for --check")
     if organization is None or model is None or folder is None:
-        words = "a submission needs --as ORG, --model M and -o DIR"
-        raise ArenaError("no_name", words, "or check files with --check FILE", status=64)
+        message = "a submission needs --as ORG, --model M and -o DIR"
+        raise ArenaError("no_name", message, "or check files with --check FILE", status=64)
     if files and len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
-    by = Submitter(organization, model, lab or organization, number)
-    asked = bench.newest_set(chosen, questions or (), due)
+
+    asked = newest_set(bench.question_sets(chosen, questions or ()), due)
     if files:
-        [answers] = texts_of(files)
+        [(name, text)] = texts_of(files)
     else:
-        answers = bench.answers_of(chosen, asked, agent or model, cohort)
-    data = bench.write_submission(answers, by, asked, folder)
-    chosen.answer(data, bench.submission_page)
+        with chosen.reading() as connection:
+            answers = newest_answers(connection, asked, agent or model, cohort)
+        name = answers.filed.file
+        text = answers_csv(answers)
+    by = Submitter(organization, model, lab or organization, number)
+    written = write_submission(name, text, by, asked, folder)
+    chosen.answer(written, bench.submission_page)
 
 
 @command(table=True)
@@ -197,6 +214,7 @@ def board(
     """
     from arena.cli import forecastbench_board as boards
     from arena.cli import forecastbench_files as bench
+    from arena.exports.forecastbench import board_lines, csv_text, html_text
     from arena.scores.files.forecastbench_board import make_board
 
     if as_csv + as_html + chosen.json > 1:
@@ -210,7 +228,7 @@ def board(
         refuse_given(sets, "can't be combined with --fetch", "--fetch scores by the sets in the record")
         fetched = bench.fetch_resolutions(chosen, source, clock)
         with prints_aside():
-            print_page(bench.resolutions_page(fetched))
+            print_page(bench.resolutions_page(**fetched))
     recorded = bench.recorded_files(chosen) if agents or not files else []
     sources = (files or (), questions or (), resolutions or (), combinations)
     forecasters = bench.gathered(chosen, *sources, mode, median, recorded)
@@ -218,9 +236,9 @@ def board(
     made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)
 
     if as_csv or as_html:
-        lines = boards.board_lines(made, with_groups=by is not None)
-        text = boards.csv_text(lines) if as_csv else boards.html_text(lines, f"{mode.capitalize()} board")
+        lines = board_lines(made, with_groups=by is not None)
+        text = csv_text(lines) if as_csv else html_text(lines, f"{mode.capitalize()} board")
         print(text, end="")
         return
     data = boards.board_data(made) | {"fetched": fetched}
-    chosen.answer(data, boards.board_page, made, data, against, chosen.table)
+    chosen.answer(data, boards.board_page, data, against, chosen.table)

@@ -1,0 +1,190 @@
+"""A round of ForecastBench put to the config's agents: who is still to be asked, the cost, and the asking."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from arena.calls.estimate import Estimate, estimate_lineup
+from arena.clock import Clock
+from arena.config import Config
+from arena.config.environment import missing_keys
+from arena.config.model import AgentConfig
+from arena.errors import ArenaError
+from arena.record.model.benchmark import BenchmarkFile
+from arena.record.queries.benchmark import AnswerUsage, count_answered_calls, read_answer_usage
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.record import Record
+from arena.rounds.adapters import kind_inputs
+from arena.rounds.forecasting import (
+    AskingMethod,
+    answered_agents,
+    answered_by,
+    baselines,
+    begin_set,
+    decided_at,
+    line_up,
+    play_set,
+    sample_view,
+    set_snapshot,
+)
+from arena.rounds.open_world import open_world
+from arena.scores.files.forecastbench import QuestionSet, read_question_set, strictly
+from markets.model import Snapshot
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at how many calls were answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAnswers:
+    """What a set was and is to be asked: cohorts of before, the line-up, and who of it is new.
+
+    `waiting` are the agents without a key, `left_out` those that can't be made, each with the reason.
+    """
+
+    file: BenchmarkFile
+    method: AskingMethod
+    snapshot: Snapshot
+    earlier: tuple[StoredCohort, ...]
+    config: Config
+    fresh: tuple[AgentConfig, ...]
+    waiting: Mapping[str, str]
+    left_out: Mapping[str, str]
+
+    @property
+    def rows(self) -> int:
+        """Return the number of forecasts that an agent is asked for."""
+        return len(self.snapshot.shown)
+
+
+def plan_answers(
+    config: Config,
+    record: Record,
+    file: BenchmarkFile,
+    method: AskingMethod,
+    only: Sequence[str],
+    with_baselines: bool,
+    at: datetime,
+    environ: Mapping[str, str],
+) -> PlannedAnswers:
+    """Return who is to be asked what: nobody whose answers are in."""
+    question_set: QuestionSet = strictly(read_question_set, file.name, file.text)
+    added: list[AgentConfig] = []
+    if with_baselines:
+        added = baselines(record, question_set, [agent.name for agent in config.agents])
+    whole = line_up(config, method, only, added)
+
+    earlier = answered_by(record, file, method)
+    done = answered_agents(record, earlier)
+    waiting = missing_keys(whole.agents, environ)
+    new = [agent for agent in whole.agents if agent.name not in done | waiting.keys()]
+    left_out = _left_out(new, done)
+    fresh = [agent for agent in new if agent.name not in left_out]
+    _check_sources(fresh, waiting)
+
+    snapshot = set_snapshot(question_set, file.version, decided_at(question_set, at), method)
+    return PlannedAnswers(file, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting, left_out)
+
+
+def _left_out(fresh: Sequence[AgentConfig], done: Collection[str]) -> dict[str, str]:
+    """Return the new agents made from one that answered in an earlier cohort, with the reason."""
+    left_out: dict[str, str] = {}
+
+    for agent in fresh:
+        for source in agent.of:
+            if source in done:
+                left_out[agent.name] = f"{source}, which it is made from, answered in an earlier cohort"
+            elif source in left_out:
+                left_out[agent.name] = f"{source}, which it is made from, is left out"
+    return left_out
+
+
+def _check_sources(fresh: Sequence[AgentConfig], waiting: Mapping[str, str]) -> None:
+    """Raise `ArenaError` for an agent that is made from one without a key."""
+    for agent in fresh:
+        for source in agent.of:
+            if source in waiting:
+                message = f"{agent.name} is made from {source}, which waits for {waiting[source]}"
+                raise ArenaError("apart", message, "set it, or omit the agent: name the others with --agent")
+
+
+def recorded_usage(record: Record, planned: PlannedAnswers) -> Iterator[tuple[StoredCohort, AnswerUsage]]:
+    """Yield what each agent has answered of a set by a method, with the cohort in which it did."""
+    for stored in answered_by(record, planned.file, planned.method):
+        for usage in record.read(read_answer_usage, stored.id):
+            yield stored, usage
+
+
+@dataclass(frozen=True, slots=True)
+class LeftToAsk:
+    """What an agent is expected to use for what is left of a set, and which share of the set that is."""
+
+    estimate: Estimate
+    share: float
+
+
+async def estimate_answers(planned: PlannedAnswers, record: Record) -> list[LeftToAsk]:
+    """Return what each agent that is to be asked is expected to use, from a sample of the questions."""
+    config = planned.config
+    answered: dict[str, int] = {}
+    for stored, usage in recorded_usage(record, planned):
+        if stored.ended_at is None and usage.status in (None, "failed"):
+            answered[usage.agent] = usage.answered
+
+    asked = tuple(agent for agent in config.agents if agent in planned.fresh or agent.name in answered)
+    view, times = sample_view(config, planned.snapshot)
+    sampled = await estimate_lineup(replace(config, agents=asked), kind_inputs(config, config.prompts), view)
+
+    left = []
+    for part in sampled:
+        whole = part.times(times)
+        share = 1.0
+        if whole.low.calls:
+            share = max(0.0, 1 - answered.get(part.agent, 0) / whole.low.calls)
+        left.append(LeftToAsk(whole.times(Fraction(share).limit_denominator(10_000)), share))
+    return left
+
+
+async def ask_agents(
+    planned: PlannedAnswers, record: Record, clock: Clock, moved: Callable[[int], None]
+) -> tuple[str, ...]:
+    """Go on with what was begun, then let the new agents answer; return what was missing, in words.
+
+    `moved` is told now and then how many calls were answered.
+    """
+    if planned.fresh:
+        config = replace(planned.config, agents=planned.fresh)
+        begin_set(config, planned.file, planned.method, planned.snapshot.at, record)
+    ended = {stored.id for stored in planned.earlier if stored.ended_at is not None}
+    cohorts = answered_by(record, planned.file, planned.method)
+    unfinished = [stored for stored in cohorts if stored.id not in ended]
+
+    trouble: list[str] = []
+    async with open_world(planned.config, record, clock) as world, _watched(record, unfinished, moved):
+        for stored in unfinished:
+            trouble += await play_set(stored, planned.file, world, record)
+    return tuple(trouble)
+
+
+@asynccontextmanager
+async def _watched(
+    record: Record, cohorts: Sequence[StoredCohort], moved: Callable[[int], None]
+) -> AsyncIterator[None]:
+    """Tell now and then how many calls were answered, while others work."""
+    ids = [stored.id for stored in cohorts]
+    before = record.read(count_answered_calls, ids)
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            moved(record.read(count_answered_calls, ids) - before)
+
+    task = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

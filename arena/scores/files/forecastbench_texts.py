@@ -1,0 +1,116 @@
+"""ForecastBench's files by name and text: sets of rounds, submissions to check, and what is scored."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from arena.errors import ArenaError, FileFault
+from arena.scores.files.forecastbench import (
+    ForecastFile,
+    QuestionSet,
+    check_answers,
+    in_row_order,
+    read_forecast_file,
+    read_question_set,
+    read_resolution_set,
+    strictly,
+)
+from arena.scores.files.forecastbench_board import Forecasters, gather, read_table
+
+NamedText = tuple[str, str]
+"""The name of a file, and its text."""
+
+
+def read_sets(texts: Iterable[NamedText], combinations: bool = False) -> list[QuestionSet]:
+    """Return the question sets of files; raise `ArenaError` for a fault, or for two sets of one round."""
+    sets: dict[str, QuestionSet] = {}
+    for name, text in texts:
+        questions: QuestionSet = strictly(read_question_set, name, text, combinations)
+        if questions.due in sets:
+            message = f"there are two question sets of {questions.due}"
+            raise ArenaError("two_sets", message, "name one of a round")
+        sets[questions.due] = questions
+    return list(sets.values())
+
+
+def newest_set(sets: Iterable[QuestionSet], due: str | None) -> QuestionSet:
+    """Return the question set due on a day, or the newest."""
+    wanted = [questions for questions in sets if due in (None, questions.due)]
+    if not wanted:
+        message = "there is no question set"
+        if due:
+            message += f" due {due}"
+        hint = "arena study forecastbench run reads one, or name it with --questions"
+        raise ArenaError("no_questions", message, hint)
+    return max(wanted, key=lambda questions: questions.due)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSubmission:
+    """What a submission holds, against which set it was checked, if any, and how many faults it has."""
+
+    file: str
+    forecasts: int
+    combinations: int
+    question_set: str | None
+    faults: int
+
+
+def check_submission(
+    name: str, text: str, sets: Sequence[QuestionSet], combinations: bool
+) -> tuple[CheckedSubmission, list[FileFault]]:
+    """Return what a submission holds, and all that is wrong with it, by the set of its round.
+
+    Where there is only one set it is checked against that one.
+    """
+    filed, faults = read_forecast_file(name, text, combinations)
+    by_due = {questions.due: questions for questions in sets}
+    only = sets[0] if len(sets) == 1 else None
+    questions = by_due.get(filed.due, only)
+    if questions is not None:
+        faults = [*faults, *check_answers(filed, questions)]
+    elif sets:
+        message = f"no set is of {filed.due or 'no day'}"
+        faults = [*faults, FileFault(name, "forecast_due_date", message, "name it")]
+
+    against = None if questions is None else questions.name
+    checked = CheckedSubmission(name, len(filed.rows), filed.combinations, against, len(faults))
+    return checked, in_row_order(faults)
+
+
+def is_joined_table(text: str) -> bool:
+    """Tell whether a text is a CSV that joins forecasts with outcomes, and not JSON."""
+    return not text.lstrip().startswith(("{", "["))
+
+
+def read_joined_table(texts: Sequence[NamedText], is_alone: bool) -> Forecasters:
+    """Return the forecasters of a CSV that joins forecasts with outcomes; raise unless it is named alone."""
+    name, text = next(named for named in texts if is_joined_table(named[1]))
+    if len(texts) > 1 or not is_alone:
+        hint = "name it alone: it already has outcomes and forecasters"
+        raise ArenaError("bad_file", f"{name} is a CSV that joins forecasts", hint)
+    return read_table(name, text)
+
+
+def gather_texts(
+    texts: Iterable[NamedText],
+    sets: Sequence[QuestionSet],
+    resolutions: Iterable[NamedText],
+    recorded: Collection[ForecastFile],
+    *,
+    combinations: bool,
+    mode: str,
+    median: str | None,
+) -> Forecasters:
+    """Return the forecasts of files, and the recorded ones of their rounds, beside the outcomes."""
+    resolved = [strictly(read_resolution_set, name, text, combinations) for name, text in resolutions]
+    dues = {resolution_set.due for resolution_set in resolved}
+    if sets:
+        dues &= {questions.due for questions in sets}
+
+    filed = [strictly(read_forecast_file, name, text, combinations) for name, text in texts]
+    filed += [answers for answers in recorded if answers.due in dues]
+    if not filed:
+        message = "nothing to score: no agent has answered a round with stored resolutions"
+        hint = "arena study forecastbench run, then board --fetch; or name files of forecasts"
+        raise ArenaError("nothing", message, hint)
+    return gather(filed, sets, resolved, mode, median)
