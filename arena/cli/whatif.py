@@ -1,10 +1,9 @@
 """What the same decisions would have come to under other rules or with other stakes, and how it is told."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,7 +13,7 @@ from arena.cli.table import Table, TableChoice, TableColumn
 from arena.config.field_types import Stake
 from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
-from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, WhatIfTotals
+from arena.rounds.what_if import Change, Stakes, WhatIfEntry, WhatIfReport, count_refusals, sum_entries
 from markets.registry import names
 from portfolio import fills
 from portfolio.rules import NAMED
@@ -35,7 +34,6 @@ REFUSALS = (
     TableColumn("refused_then", "then", ",d"),
     TableColumn("example", "for example", narrow="wrap"),
 )
-Stakes = Literal["as-bet", "flat", "quarter-kelly"]
 LEGEND = "P/L, filled and rejected: as played; then: under the changed rules."
 
 
@@ -62,7 +60,8 @@ def read_change(name: str | None, values: Data, stakes: Stakes, stake: float | N
         message = f"--{option} {fault['input']:g}: expected {fault['msg']}"
         raise ArenaError("bad_value", message, status=64) from error
     changes = block.model_dump(exclude_none=True, exclude={"start_from", "name"})
-    return Change(NAMED[name] if name else None, changes, stakes, amount)
+    start_from = None if name is None else NAMED[name]
+    return Change(start_from, changes, stakes, amount)
 
 
 def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
@@ -74,71 +73,17 @@ def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
     agents = []
     for name, rows in by_agent.items():
         cohorts = [{"cohort": row.cohort} | _figures([row]) for row in rows]
-        agents.append({"agent": name} | _figures(rows) | {"cohorts": cohorts})
-    return {
-        "cohort": cohort,
-        "changed": report.sentence,
-        "agents": agents,
-        "refusals": _refusals(report),
-    }
-
-
-def _refusals(report: WhatIfReport) -> list[dict[str, Any]]:
-    """Return how often each reason refused an order, as played and under the changed rules."""
-    before = Counter[str]()
-    after = Counter[str]()
-    examples: dict[str, str] = {}
-    for row in report.rows:
-        before.update(refusal.code for refusal in row.played.refused)
-        for refusal in row.played.refused:
-            examples.setdefault(refusal.code, refusal.message)
-    for row in report.rows:
-        refused = row.changed.refused if row.changed is not None else ()
-        after.update(refusal.code for refusal in refused)
-        for refusal in refused:
-            examples.setdefault(refusal.code, refusal.message)
-
-    return [
-        {"code": code, "refused": before[code], "refused_then": after[code], "example": examples[code]}
-        for code, _ in (before + after).most_common()
-    ]
+        agents.append({"agent": name, "cohorts": cohorts} | _figures(rows))
+    refusals = count_refusals(report.rows)
+    return {"cohort": cohort, "changed": report.sentence, "agents": agents, "refusals": refusals}
 
 
 def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
-    """Return the sums over one agent's cohorts."""
-    played = _sums([row.played for row in rows])
-    changed = _sums([row.changed for row in rows if row.changed is not None])
-    figures: dict[str, Any] = {
-        "pnl": exact(played.profit),
-        "pnl_then": exact(changed.profit),
-        "difference": exact(changed.profit - played.profit),
-        "filled": played.filled,
-        "filled_then": changed.filled,
-        "refused": played.refused,
-        "refused_then": changed.refused,
-        "exact": all(row.exact for row in rows),
-    }
-    if any(row.changed is None for row in rows):
-        figures |= dict.fromkeys(("pnl_then", "difference", "filled_then", "refused_then"))
+    """Return the sums over one agent's cohorts, for JSON."""
+    figures = asdict(sum_entries(rows))
+    for name in ("pnl", "pnl_then", "difference"):
+        figures[name] = exact(figures[name])
     return figures
-
-
-@dataclass(frozen=True, slots=True)
-class WhatIfSums:
-    """What several replays come to together."""
-
-    profit: int
-    filled: int
-    refused: int
-
-
-def _sums(totals: Sequence[WhatIfTotals]) -> WhatIfSums:
-    """Return what these come to together."""
-    return WhatIfSums(
-        profit=sum(total.profit for total in totals),
-        filled=sum(total.filled for total in totals),
-        refused=sum(len(total.refused) for total in totals),
-    )
 
 
 def whatif_page(data: Data, by_cohort: bool, choice: TableChoice) -> Page:
