@@ -173,7 +173,9 @@ def signed_dollars(value: float, places: int = 2) -> str:
     >>> signed_dollars(-1_234.5), signed_dollars(1_234.5, 0), signed_dollars(0)
     ('-$1,234.50', '+$1,234', '$0.00')
     """
-    sign = "-" if value < 0 else "+" if value > 0 else ""
+    sign = ""
+    if value:
+        sign = "-" if value < 0 else "+"
     return f"{sign}${abs(value):,.{places}f}"
 
 
@@ -201,7 +203,7 @@ def ranges(numbers: Sequence[int]) -> str:
             parts[-1].append(number)
         else:
             parts.append([number])
-    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
+    return ", ".join("-".join(map(str, sorted({part[0], part[-1]}))) for part in parts)
 
 
 def left_out_words(left_out: Mapping[str, int]) -> str:
@@ -268,7 +270,8 @@ def thinking_words(thinking: Mapping[str, str | None]) -> str:
     >>> thinking_words({"ann": "high", "market": None, "bob": "low", "cho": "high"})
     'high (ann, cho); low (bob)'
     """
-    every = dict.fromkeys(words for words in thinking.values() if words)
-    return "; ".join(
-        f"{words} ({', '.join(name for name, each in thinking.items() if each == words)})" for words in every
-    )
+    names: dict[str, list[str]] = {}
+    for name, words in thinking.items():
+        if words:
+            names.setdefault(words, []).append(name)
+    return "; ".join(f"{words} ({', '.join(alike)})" for words, alike in names.items())

@@ -106,26 +106,14 @@ FULL = {
     "peer": TableColumn("peer_filled", "peer, all", "+.2f", 2, value="filled.peer"),
 }
 """Means over all questions, beside those over each one's own where these differ."""
-SPANS = (
-    span_of("brier", ".4f"),
-    span_of("adjusted", ".4f"),
-    span_of("baseline", "+.1f"),
-    span_of("peer", "+.1f"),
-)
-"""The intervals of means, which are shown if some row has one."""
-BRIER = (TableColumn("brier", "Brier", ".4f"), SPANS[0])
-ADJUSTED = (TableColumn("adjusted", show=".4f"), SPANS[1])
-GAP = (
-    TableColumn("gap", "ahead of {against}", "+.4f", value="gap.gap"),
-    TableColumn("gap_interval", "95% interval", value=between("gap.low", "gap.high")),
-    TableColumn("gap_questions", "common", ",d", value="gap.questions", gives_way=6),
-)
+BRIER = (TableColumn("brier", "Brier", ".4f"), span_of("brier", ".4f"))
+ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
 LOG = TableColumn("log", show=".4f", gives_way=5)
 METACULUS = (
     TableColumn("baseline", show="+.2f", gives_way=3),
-    SPANS[2],
+    span_of("baseline", "+.1f"),
     TableColumn("peer", show="+.2f", gives_way=2),
-    SPANS[3],
+    span_of("peer", "+.1f"),
     TableColumn("relative", show="+.3f", gives_way=6),
 )
 SPOT = (
@@ -150,6 +138,9 @@ PARTS = tuple(
     TableColumn(name, show=".4f", value=f"parts.{name}", gives_way=4)
     for name in ("reliability", "resolution", "uncertainty", "miscalibration", "discrimination")
 )
+OF_SOME = {column.name for column in (*SKILL, *ADJUSTED, *SPOT, *PARTS)}
+OF_SOME |= {"brier_interval", "baseline_interval", "peer_interval"}
+"""The columns that are shown only where some row has something in them."""
 COUNTS = (
     TableColumn("coverage", show=".0%", gives_way=5),
     TableColumn("forecasts", show=",d", gives_way=1),
@@ -171,43 +162,37 @@ SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
 
 def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
-    """Return the columns that some row has something in, or that were asked for."""
+    """Return the columns of scores and counts; some of them only where a row has something in them."""
     shown = [FORECASTER]
     entries = sum(row.rank_low is not None for row in rows)
     if choices.rule == "skill" and entries:
         shown = [RANK, FORECASTER, _better_than(entries)]
-
-    has_missing = any(row.missing for row in rows)
-    for column in _scores_of(rows, choices):
-        if has_missing:
-            shown += _with_all(column, choices.rule)
-        else:
-            shown.append(column)
-
-    unknown = {column.name for column in SPANS}
-    for row in rows:
-        unknown -= {f"{mean}_interval" for mean, span in row.intervals.items() if span}
-    return tuple(column for column in shown if column.name not in unknown)
-
-
-def _scores_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> list[TableColumn]:
-    """Return the columns of scores and counts."""
-    shown = [*FIRST[choices.rule]]
-    if any(row.skill is not None for row in rows):
-        shown += SKILL
-    if choices.adjusted:
-        shown += ADJUSTED
-    if choices.against is not None:
-        against = plain(choices.against)
-        shown += [replace(column, heading=column.title.format(against=against)) for column in GAP]
-    shown += [*BRIER, LOG]
+    shown += [*FIRST[choices.rule], *SKILL, *ADJUSTED, *_gap_columns(choices.against), *BRIER, LOG]
     if choices.rule != "metaculus":
         shown += METACULUS
-    if any(row.spot_baseline is not None for row in rows):
-        shown += SPOT
-    if choices.parts:
-        shown += PARTS
-    return [*shown, *COUNTS]
+    shown += [*SPOT, *PARTS, *COUNTS]
+
+    columns: list[TableColumn] = []
+    has_missing = any(row.missing for row in rows)
+    for column in shown:
+        if column.name in OF_SOME and all(column.value_of(row) is None for row in rows):
+            continue
+        if has_missing:
+            columns += _with_all(column, choices.rule)
+        else:
+            columns.append(column)
+    return tuple(columns)
+
+
+def _gap_columns(against: str | None) -> tuple[TableColumn, ...]:
+    """Return the columns that compare everybody with one forecaster, if one is named."""
+    if against is None:
+        return ()
+    return (
+        TableColumn("gap", f"ahead of {plain(against)}", "+.4f", value="gap.gap"),
+        TableColumn("gap_interval", "95% interval", value=between("gap.low", "gap.high")),
+        TableColumn("gap_questions", "common", ",d", value="gap.questions", gives_way=6),
+    )
 
 
 def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:

@@ -118,6 +118,13 @@ class Run:
         at = self.progress.now or self.open_clock().now()
         self.tell(RunEvent(at, kind, message, data, routine))
 
+    def ask_to_stop(self) -> None:
+        """Stop in good order at the first call, which is reported, and at once at the second."""
+        self.stop.signal()
+        if not self.stop.hurry.is_set():
+            grace = f"calls in progress have {self.config.run.grace:g} seconds"
+            self.report("stopping", f"stopping: {grace}; press Ctrl-C again to stop at once")
+
     def report_trouble(self, error: BaseException, always: bool = False) -> None:
         """Report that the record can't be used: unless `always`, once until it can be written again."""
         message = f"the record: {error_text(error)}"
