@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from arena.cli.options import DAY, Options, argument, command, flag, option, refuse_given
+from arena.cli.options import DAY, Options, argument, command, flag, option
 from arena.errors import ArenaError
 
 Names = list[str] | None
@@ -46,13 +46,13 @@ def bundle(
 
     last = None if until is None else until.replace(tzinfo=UTC)
     if venue is None:
-        past_only = {"--top": top, "--slug": slug, "--event": event, "--tag": tag, "--hours": hours}
-        refuse_given(past_only, "needs a VENUE, whose past it chooses from")
+        of_past = ("--top", "--slug", "--event", "--tag", "--hours")
+        chosen.refuse(*of_past, because="needs a VENUE, whose past it chooses from")
         first = datetime.min.replace(tzinfo=UTC) if since is None else since.replace(tzinfo=UTC)
         bundles.write_recorded(chosen, folder, first, last, fresh)
         return
 
-    refuse_given({"--fresh": fresh}, "reads the config's venue for the record: it can't go with VENUE")
+    chosen.refuse("--fresh", because="reads the config's venue for the record: it can't go with VENUE")
     if since is None:
         raise ArenaError("no_since", "VENUE needs --since", "name the first day of its past", status=64)
     names = [bundles.names_at_venue(given) for given in (slug, event, tag)]

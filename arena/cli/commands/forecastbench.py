@@ -15,7 +15,6 @@ from arena.cli.options import (
     command,
     flag,
     option,
-    refuse_given,
 )
 from arena.cli.output import interruptible, prints_aside, progress, run_async
 from arena.cli.page import print_page
@@ -25,6 +24,9 @@ DUE = option("The round due that day, not the newest.", "DATE")
 SOURCE = option("A folder or an address with the files.", "DIR|URL", "--from")
 QUESTIONS = option("A question set; once for each round.", "FILE")
 COMBINATIONS = flag("Also questions about two others, as in 2024.")
+
+OF_SUBMISSION = ("--as", "--model", "--output", "--agent", "--lab", "--cohort", "--n", "--due")
+"""The options with which a submission is written."""
 
 
 @command(table=True, plays=True)
@@ -140,10 +142,7 @@ def file(
     from arena.scores.files.forecastbench_texts import newest_set
 
     if check:
-        given: dict[str, object] = {"--as": organization, "--model": model, "--output": folder}
-        given |= {"--agent": agent, "--lab": lab}
-        given |= {"--cohort": cohort, "--n": number > 1, "--due": due}
-        refuse_given(given, "can't be combined with --check")
+        chosen.refuse(*OF_SUBMISSION, because="can't be combined with --check")
         if not files:
             raise ArenaError("no_file", "--check is given no file", "name files of forecasts", status=64)
         sets = bench.question_sets(chosen, questions or (), combinations)
@@ -155,7 +154,7 @@ def file(
         return
 
     reason = "can't be combined with writing a submission"
-    refuse_given({"--combinations": combinations}, reason, "it is for --check")
+    chosen.refuse("--combinations", because=reason, hint="it is for --check")
     if organization is None or model is None or folder is None:
         message = "a submission needs --as ORG, --model M and -o DIR"
         raise ArenaError("no_name", message, "or check files with --check FILE", status=64)
@@ -224,8 +223,8 @@ def board(
 
     fetched = None
     if fetch:
-        sets = {"--questions": questions, "--resolutions": resolutions}
-        refuse_given(sets, "can't be combined with --fetch", "--fetch scores by the sets in the record")
+        hint = "--fetch scores by the sets in the record"
+        chosen.refuse("--questions", "--resolutions", because="can't be combined with --fetch", hint=hint)
         fetched = bench.fetch_resolutions(chosen, source, clock)
         with prints_aside():
             print_page(bench.resolutions_page(**fetched))

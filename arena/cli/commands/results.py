@@ -4,8 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from arena.cli.options import Options, argument, command, flag, option, refuse_given
+from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
+
+VIEWS = ("--by", "--provisional", "--metaculus")
+"""What a board shows in place of its usual figures, one at a time."""
+OF_FORECASTS = (
+    "--questions", "--resolutions", "--by", "--against", "--rule", "--adjusted", "--outside", "--parts",
+    "--provisional", "--community",
+)  # fmt: skip
+"""How forecasts are scored, which a tournament's rules say for themselves."""
 
 
 @command(table=True)
@@ -40,16 +48,15 @@ def board(
     from arena.cli.board import read_view
     from arena.cli.duel import pair_of, read_duel
 
-    views = {"--by": by, "--provisional": provisional, "--metaculus": metaculus}
     if agents:
-        refuse_given(views | {"--columns": chosen.table.columns}, "can't be combined with two agents")
+        chosen.refuse(*VIEWS, "--columns", because="can't be combined with two agents")
         one, other = pair_of(agents)
         with chosen.reading() as connection:
             data, sentences = read_duel(connection, one, other, cohort)
         chosen.answer(data, list, sentences)
         return
 
-    if sum(map(bool, views.values())) > 1:
+    if len(chosen.given.intersection(VIEWS)) > 1:
         message = "--by, --provisional and --metaculus can't be combined"
         raise ArenaError("two_views", message, "use one at a time", status=64)
     with chosen.reading() as connection:
@@ -106,22 +113,17 @@ def score(
 
     cups = [file for file in files if file.suffix in (".yaml", ".yml")]
     if cups:
-        given: dict[str, object] = {
-            "--questions": questions,
-            "--resolutions": resolutions,
-            "--by": by,
-            "--against": against,
-        }
-        given |= {"--rule": rule != "skill", "--adjusted": adjusted, "--outside": outside, "--parts": parts}
-        given |= {"--provisional": provisional, "--community": community, "another file": files[1:]}
         reason = f"can't be combined with a tournament ({cups[0]})"
-        refuse_given(given, reason, "a tournament takes --mode and --sweep")
+        hint = "a tournament takes --mode and --sweep"
+        chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
+        if len(files) > 1:
+            raise ArenaError("not_together", f"another file {reason}", hint, status=64)
         data = prizes.tournament_data(prizes.read_tournament(chosen, cups[0]), mode, sweep)
         chosen.answer(data, prizes.tournament_page, data, chosen.table)
         return
 
     reason = "can't be combined with files of forecasts"
-    refuse_given({"--sweep": sweep}, reason, "name a tournament's YAML file")
+    chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
     table = forecasts.table_of(files, renamed, questions or (), resolutions or (), provisional)
     if by is not None and table.category is None:
