@@ -6,32 +6,28 @@ from typing import Any
 
 import typer
 
-from arena.calls.estimate import total_usage
+from arena.calls.estimate import Estimate
 from arena.cli.output import Data, attributes, exact, plain, prints_aside, typed
 from arena.cli.page import Page, print_page
-from arena.cli.table import Table, TableChoice, TableColumn
+from arena.cli.table import Table, TableChoice, TableColumn, exact_at
 from arena.errors import ArenaError, count_text
 from arena.record.model.benchmark import BenchmarkFile
-from arena.record.queries.benchmark import AnswerUsage
-from arena.record.queries.cohorts import StoredCohort
-from arena.record.record import Record
-from arena.rounds.answering import LeftToAsk, PlannedAnswers, recorded_usage
+from arena.rounds.answering import AnsweredRound, LeftToAsk, total_left
 from arena.scores.files.forecastbench import QuestionSet, coverage, read_question_set, strictly
+from markets.millionths import ONE
 
-ANSWERS = (
-    TableColumn("agent", narrow="wrap"),
-    TableColumn("turn", value="status"),
-    TableColumn("forecasts", show=",d"),
-    TableColumn("calls", show=",d", gives_way=1),
-    TableColumn("tokens_in", "tokens in", ",d", gives_way=3),
-    TableColumn("tokens_out", "out", ",d", gives_way=3),
-    TableColumn("usd", "$", ",.4f"),
-    TableColumn("note", show=plain, narrow="wrap", gives_way=2),
-)
 USED = ("calls", "tokens_in", "tokens_out")
+ANSWERS = (
+    TableColumn("agent", value="usage.agent", narrow="wrap"),
+    TableColumn("status", "turn"),
+    TableColumn("forecasts", show=",d", value="usage.forecasts"),
+    TableColumn("calls", show=",d", gives_way=1, value="usage.calls"),
+    TableColumn("tokens_in", "tokens in", ",d", 3, "usage.tokens_in"),
+    TableColumn("tokens_out", "out", ",d", 3, "usage.tokens_out"),
+    TableColumn("usd", "$", ",.4f", value=exact_at("cost")),
+    TableColumn("note", show=lambda note: plain(note or ""), gives_way=2, value="usage.note", narrow="wrap"),
+)
 ENDS = ("low", "expected", "high")
-UNFINISHED = ("pending", "failed")
-"""Turns that are played when the command runs again."""
 
 
 def set_data(file: BenchmarkFile, is_new: bool) -> dict[str, Any]:
@@ -50,44 +46,48 @@ def set_data(file: BenchmarkFile, is_new: bool) -> dict[str, Any]:
 
 def cost_data(left: Sequence[LeftToAsk]) -> dict[str, Any]:
     """Return calls, tokens and dollars of what is left, agent by agent and in all, for JSON."""
-    data: dict[str, Any] = {name: {} for name in (*USED, "usd")}
-    for end in ENDS:
-        total = total_usage(getattr(part.estimate, end) for part in left)
-        data["usd"][end] = exact(total.cost)
-        for name in USED:
-            data[name][end] = getattr(total, name)
+    total = total_left(left)
+    data: dict[str, Any] = {"usd": _dollars(total)}
+    for name in USED:
+        data[name] = {end: getattr(getattr(total, end), name) for end in ENDS}
 
     data["agents"] = []
     for part in left:
         estimate = part.estimate
-        agent = {"agent": estimate.agent, "left": round(part.share, 4), "trouble": estimate.trouble or None}
-        agent["usd"] = {end: exact(getattr(estimate, end).cost) for end in ENDS}
+        agent = {"agent": estimate.agent, "left": round(part.share, 4), "usd": _dollars(estimate)}
+        agent["trouble"] = estimate.trouble or None
         agent["faults"] = [attributes(fault, "message", "hint") for fault in estimate.faults]
         data["agents"].append(agent)
     return data
 
 
-def cost_sentence(cost: Data) -> str:
+def _dollars(estimate: Estimate) -> dict[str, float | None]:
+    """Return what is estimated to be paid, by the end of the estimate."""
+    return {end: exact(getattr(estimate, end).cost) for end in ENDS}
+
+
+def cost_sentence(total: Estimate) -> str:
     """Return calls, tokens and dollars in words."""
-    usd = cost["usd"]
-    tokens = f"about {cost['tokens_in']['expected']:,} tokens in and {cost['tokens_out']['expected']:,} out"
-    start = f"{cost['calls']['low']:,} calls, {tokens}"
-    if usd["expected"] is None:
+    expected = total.expected
+    low = total.low
+    start = f"{low.calls:,} calls, about {expected.tokens_in:,} tokens in and {expected.tokens_out:,} out"
+    if expected.cost is None or low.cost is None:
         return f"{start}: unknown, because a price is unknown"
 
     most = "no known limit"
-    if usd["high"] is not None:
-        most = f"${usd['high']:,.2f} at the most"
-    return f"{start}: ${usd['expected']:,.2f} expected, ${usd['low']:,.2f} at the least, {most}"
+    if total.high.cost is not None:
+        most = f"${total.high.cost / ONE:,.2f} at the most"
+    return f"{start}: ${expected.cost / ONE:,.2f} expected, ${low.cost / ONE:,.2f} at the least, {most}"
 
 
-def confirm(cost: Data, planned: PlannedAnswers, yes: bool, as_json: bool) -> None:
+def confirm(left: Sequence[LeftToAsk], rows: int, yes: bool, as_json: bool) -> None:
     """Say what it costs before anyone is asked; raise `ArenaError` unless somebody says yes."""
-    if not cost["calls"]["low"]:
+    total = total_left(left)
+    if not total.low.calls:
         return
 
-    agents = count_text(len(cost["agents"]), "agent")
-    message = f"{agents}, {count_text(planned.rows, 'forecast')} each: {cost_sentence(cost)}"
+    agents = count_text(len(left), "agent")
+    message = f"{agents}, {count_text(rows, 'forecast')} each: {cost_sentence(total)}"
     if not yes and (as_json or not sys.stdin.isatty()):
         hint = "--yes asks, --dry only shows the cost"
         raise ArenaError("not_confirmed", f"nothing was asked: {message}", hint)
@@ -101,84 +101,72 @@ def confirm(cost: Data, planned: PlannedAnswers, yes: bool, as_json: bool) -> No
 # ── what came of it ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def run_data(planned: PlannedAnswers, record: Record, cost: Data, trouble: Sequence[str]) -> dict[str, Any]:
+def run_data(answered: AnsweredRound) -> dict[str, Any]:
     """Return what was answered by this method, and what it took, for JSON."""
-    agents = [_agent_data(stored, usage) for stored, usage in recorded_usage(record, planned)]
-    total: dict[str, Any] = {}
-    for name in (*USED, "usd_known", "usd_more_at_most"):
-        total[name] = round(sum(agent[name] for agent in agents), 6)
-    total["usd"] = total["usd_known"]
-    if any(agent["usd"] is None for agent in agents):
-        total["usd"] = None
+    planned = answered.planned
+    agents = []
+    for answers in answered.answers:
+        usage = answers.usage
+        agent = attributes(usage, "agent", "forecasts", *USED) | attributes(answers, "cohort", "status")
+        agent["note"] = usage.note or ""
+        agent["usd"] = exact(answers.cost)
+        agent["usd_known"] = exact(usage.cost)
+        agent["usd_more_at_most"] = exact(usage.at_worst)
+        agents.append(agent)
 
-    return {
+    total = attributes(answered.used, *USED)
+    total["usd_known"] = exact(answered.used.cost)
+    total["usd_more_at_most"] = exact(answered.more_at_most)
+    is_known = all(answers.cost is not None for answers in answered.answers)
+    total["usd"] = total["usd_known"] if is_known else None
+
+    return attributes(planned, "rows", "waiting", "left_out") | {
         "question_set": planned.file.name,
         "due": planned.file.due,
         "method": planned.method.words,
-        "rows": planned.rows,
-        "estimate": cost,
+        "estimate": cost_data(answered.left),
         "agents": agents,
-        "waiting": dict(planned.waiting),
-        "left_out": dict(planned.left_out),
-        "trouble": trouble,
+        "trouble": answered.trouble,
         "total": total,
     }
 
 
-def _agent_data(stored: StoredCohort, usage: AnswerUsage) -> dict[str, Any]:
-    """Return what an agent has answered in a cohort, and what its calls took."""
-    cost = exact(usage.cost)
-    return attributes(usage, "agent", "forecasts", *USED) | {
-        "cohort": stored.cohort.number,
-        "status": usage.status or "pending",
-        "note": usage.note or "",
-        "usd": None if usage.unknown else cost,
-        "usd_known": cost,
-        "usd_more_at_most": exact(usage.at_worst),
-    }
-
-
-def unfinished_agents(data: Data) -> list[str]:
-    """Return the agents whose turn is open or failed: running the command again asks them."""
-    return [agent["agent"] for agent in data["agents"] if agent["status"] in UNFINISHED]
-
-
-def silent_agents(data: Data) -> list[str]:
-    """Return the agents with a model that answered, but left questions out.
-
-    Kinds without a model state what they have: the market, for example, nothing on data questions.
-    """
-    silent = []
-    for agent in data["agents"]:
-        is_finished = agent["status"] not in UNFINISHED
-        if is_finished and agent["calls"] and agent["forecasts"] < data["rows"]:
-            silent.append(agent["agent"])
-    return silent
-
-
-def run_page(data: Data, choice: TableChoice) -> Page:
+def run_page(answered: AnsweredRound, data: Data, choice: TableChoice) -> Page:
     """Yield the answers of each agent, what they cost, and what is left."""
+    planned = answered.planned
     if data["set"]["new"]:
         yield from _set_sentences(data["set"])
-    yield f"{data['question_set']}, due {data['due']}, asked by {data['method']}:"
-    if data["agents"]:
-        yield Table(ANSWERS, data["agents"], choice=choice)
+    yield f"{planned.file.name}, due {planned.file.due}, asked by {planned.method.words}:"
+    if answered.answers:
+        yield Table(ANSWERS, answered.answers, choice=choice)
+    left = total_left(answered.left)
     if not data["asked"]:
-        yield f"Left to ask: {cost_sentence(data['estimate'])}"
+        yield f"Left to ask: {cost_sentence(left)}"
 
-    total = data["total"]
-    if total["calls"]:
-        spent = f"${total['usd_known']:,.4f}"
-        if total["usd_more_at_most"]:
-            spent += f", and at most ${total['usd_more_at_most']:,.4f} more for calls without an answer"
-        tokens = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out"
-        yield f"Spent: {total['calls']:,} calls, {tokens}, {spent}"
-    yield from map(plain, _warnings(data))
+    if answered.used.calls:
+        yield _spent(answered)
+    yield from map(plain, _warnings(answered))
+    if data["asked"]:
+        yield from _unanswered(answered)
+    if data["late"]:
+        due = f"The set was due {planned.file.due}"
+        yield f"{due}: later answers are no submission; models may know the outcomes"
 
     following = "file --as ORG --model AGENT -o DIR"
-    if not data["asked"] and data["estimate"]["calls"]["low"]:
+    if not data["asked"] and left.low.calls:
         following = "run"
     yield f"Next: {typed(f'study forecastbench {following}')}"
+
+
+def _spent(answered: AnsweredRound) -> str:
+    """Return what all calls took, and what those without an answer may cost."""
+    used = answered.used
+    tokens = f"{used.tokens_in:,} tokens in, {used.tokens_out:,} out"
+    spent = f"Spent: {used.calls:,} calls, {tokens}, ${(used.cost or 0) / ONE:,.4f}"
+    if answered.more_at_most:
+        more = answered.more_at_most / ONE
+        spent += f", and at most ${more:,.4f} more for calls without an answer"
+    return spent
 
 
 def _set_sentences(questions: Data) -> Iterator[str]:
@@ -190,31 +178,24 @@ def _set_sentences(questions: Data) -> Iterator[str]:
     yield f"  SHA-256 {questions['sha256']}"
 
 
-def _warnings(data: Data) -> Iterator[str]:
+def _warnings(answered: AnsweredRound) -> Iterator[str]:
     """Yield what is amiss with the answers, or may be."""
-    for agent in data["estimate"]["agents"]:
-        start = f"Warning: {agent['agent']}"
-        if agent["trouble"]:
-            yield f"{start}: {agent['trouble']}"
-        for fault in agent["faults"]:
-            yield f"{start}: {fault['message']}"
-    for name, variable in data["waiting"].items():
+    for part in answered.left:
+        start = f"Warning: {part.estimate.agent}"
+        if part.estimate.trouble:
+            yield f"{start}: {part.estimate.trouble}"
+        for fault in part.estimate.faults:
+            yield f"{start}: {fault.message}"
+    for name, variable in answered.planned.waiting.items():
         yield f"{name} waits for {variable}: set it and run this again"
-    for name, reason in data["left_out"].items():
+    for name, reason in answered.planned.left_out.items():
         yield f"{name} is left out: {reason}"
-    yield from data["trouble"]
-    if data["asked"]:
-        yield from _unanswered(data)
-    if data["late"]:
-        yield (
-            f"The set was due {data['due']}: later answers are no submission; models may know the outcomes"
-        )
+    yield from answered.trouble
 
 
-def _unanswered(data: Data) -> Iterator[str]:
+def _unanswered(answered: AnsweredRound) -> Iterator[str]:
     """Yield what is missing after the agents were asked."""
-    if unfinished_agents(data):
+    if answered.unfinished:
         yield "Not complete: running this again asks only what is missing"
-    silent = silent_agents(data)
-    if silent:
-        yield f"Not every question was answered by {', '.join(silent)}: this is not asked again"
+    if answered.silent:
+        yield f"Not every question was answered by {', '.join(answered.silent)}: this is not asked again"

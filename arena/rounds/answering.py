@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
-from arena.calls.estimate import Estimate, estimate_lineup
+from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
 from arena.clock import Clock
 from arena.config import Config
 from arena.config.environment import missing_keys
@@ -34,6 +34,8 @@ from arena.rounds.open_world import open_world
 from arena.scores.files.forecastbench import QuestionSet, read_question_set, strictly
 from markets.model import Snapshot
 
+UNFINISHED = ("pending", "failed")
+"""Turns that are played when the agents are asked again."""
 LOOK_EVERY = 1.0
 """Seconds between two looks at how many calls were answered."""
 
@@ -126,6 +128,17 @@ class LeftToAsk:
     share: float
 
 
+def total_left(left: Sequence[LeftToAsk]) -> Estimate:
+    """Return what all agents together are expected to use for what is left."""
+    return Estimate(
+        agent="",
+        price=None,
+        low=total_usage(part.estimate.low for part in left),
+        expected=total_usage(part.estimate.expected for part in left),
+        high=total_usage(part.estimate.high for part in left),
+    )
+
+
 async def estimate_answers(planned: PlannedAnswers, record: Record) -> list[LeftToAsk]:
     """Return what each agent that is to be asked is expected to use, from a sample of the questions."""
     config = planned.config
@@ -188,3 +201,70 @@ async def _watched(
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswers:
+    """What an agent has answered in a cohort, and what its calls took."""
+
+    cohort: int
+    usage: AnswerUsage
+
+    @property
+    def status(self) -> str:
+        """Return how its turn ended, or that it is still to be played."""
+        return self.usage.status or "pending"
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Tell whether its turn is open or failed: it is asked again."""
+        return self.status in UNFINISHED
+
+    @property
+    def cost(self) -> int | None:
+        """Return what its calls cost in millionths; None where that of some is unknown."""
+        return None if self.usage.unknown else self.usage.cost
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRound:
+    """A round as agents have answered it by a method, and what is left to ask.
+
+    `trouble` is what they had to do without, in words.
+    """
+
+    planned: PlannedAnswers
+    left: Sequence[LeftToAsk]
+    answers: Sequence[AgentAnswers]
+    trouble: tuple[str, ...]
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Return the agents whose turn is open or failed: asking again asks them."""
+        return [answers.usage.agent for answers in self.answers if answers.is_unfinished]
+
+    @property
+    def silent(self) -> list[str]:
+        """Return the agents with a model that answered, but left questions out.
+
+        Kinds without a model state what they have: the market, for example, nothing on data questions.
+        """
+        finished = [answers.usage for answers in self.answers if not answers.is_unfinished]
+        return [used.agent for used in finished if used.calls and used.forecasts < self.planned.rows]
+
+    @property
+    def used(self) -> Usage:
+        """Return what all calls took; the cost is that of those of which it is known."""
+        usages = [answers.usage for answers in self.answers]
+        return total_usage(Usage(used.calls, used.tokens_in, used.tokens_out, used.cost) for used in usages)
+
+    @property
+    def more_at_most(self) -> int:
+        """Return in millionths what calls of an unknown cost cost at most."""
+        return sum(answers.usage.at_worst for answers in self.answers)
+
+
+def read_answers(record: Record, planned: PlannedAnswers) -> list[AgentAnswers]:
+    """Return what each agent has answered of a set by a method."""
+    usages = recorded_usage(record, planned)
+    return [AgentAnswers(stored.cohort.number, usage) for stored, usage in usages]

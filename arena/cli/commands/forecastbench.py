@@ -65,7 +65,14 @@ def run(
     from arena.cli import forecastbench_run as shown
     from arena.config import environment
     from arena.record.record import Record
-    from arena.rounds.answering import ask_agents, estimate_answers, plan_answers
+    from arena.rounds.answering import (
+        AnsweredRound,
+        ask_agents,
+        estimate_answers,
+        plan_answers,
+        read_answers,
+        total_left,
+    )
     from arena.rounds.benchmark_rounds import read_questions
     from arena.rounds.forecasting import AskingMethod
 
@@ -84,21 +91,21 @@ def run(
         keys = environment(config.folder, os.environ)
         planned = plan_answers(config, record, kept, method, agents or (), baselines, at, keys)
         with progress("Working out what it costs"):
-            cost = shown.cost_data(run_async(estimate_answers(planned, record)))
+            left = run_async(estimate_answers(planned, record))
 
         trouble: tuple[str, ...] = ()
         if not dry:
-            shown.confirm(cost, planned, yes, chosen.json)
-            calls = cost["calls"]["low"] or None
+            shown.confirm(left, planned.rows, yes, chosen.json)
+            calls = total_left(left).low.calls or None
             with progress("Asking", calls) as moved:
                 asking = ask_agents(planned, record, time, lambda done: moved(done, calls))
                 trouble = run_async(asking)
-        data = shown.run_data(planned, record, cost, trouble)
+        answered = AnsweredRound(planned, left, read_answers(record, planned), trouble)
 
     late = f"{time.now():%Y-%m-%d}" > kept.due
-    data |= {"set": shown.set_data(kept, is_new), "asked": not dry, "late": late}
-    chosen.answer(data, shown.run_page, data, chosen.table)
-    if not dry and (shown.unfinished_agents(data) or shown.silent_agents(data)):
+    data = shown.run_data(answered) | {"set": shown.set_data(kept, is_new), "asked": not dry, "late": late}
+    chosen.answer(data, shown.run_page, answered, data, chosen.table)
+    if not dry and (answered.unfinished or answered.silent):
         raise typer.Exit(2)
 
 
