@@ -88,14 +88,10 @@ class Family(TyperGroup):
         formatter.write(help_text(self, ctx, formatter.width, panels) + "\n")
 
 
-EXIT_STATUSES = {
-    0: "success, or stopped as asked",
-    1: "failed, or a check found a fault",
-    2: "partly done",
-    USAGE: "wrong usage",
-    INTERRUPTED: "Ctrl-C",
-    141: "the output's reader is gone",
-}
+EXIT_STATUSES = (
+    "Exit status: 0 success, or stopped as asked; 1 failed, or a check found a fault; 2 partly done; "
+    "64 wrong usage; 130 Ctrl-C; 141 the output's reader is gone."
+)
 """What a script can go by."""
 
 
@@ -203,7 +199,7 @@ app = typer.Typer(
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit status: " + "; ".join(f"{status} {words}" for status, words in EXIT_STATUSES.items()) + ".",
+    epilog=EXIT_STATUSES,
 )
 
 

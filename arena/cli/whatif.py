@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -14,8 +13,6 @@ from arena.config.field_types import Stake
 from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
 from arena.rounds.what_if import Change, Stakes, WhatIfEntry, WhatIfReport, count_refusals, sum_entries
-from markets.registry import names
-from portfolio import fills
 from portfolio.rules import NAMED
 
 AGENT = TableColumn("agent", narrow="cut middle")
@@ -39,26 +36,20 @@ LEGEND = "P/L, filled and rejected: as played; then: under the changed rules."
 
 def read_change(name: str | None, values: Data, stakes: Stakes, stake: float | None) -> Change:
     """Return what the options ask for, checked as the same values in a config are."""
-    if name is not None and name not in NAMED:
-        raise ArenaError("no_rules", f"there are no rules named {name!r}", f"rules: {', '.join(NAMED)}")
-
-    fill = values["fill"]
-    fill_rules = names(Path(fills.__path__[0]))
-    if fill is not None and fill not in fill_rules:
-        hint = f"fill rules: {', '.join(fill_rules)}"
-        raise ArenaError("no_fill_rule", f"there is no fill rule named {fill!r}", hint)
     if stake is not None and stakes != "flat":
         message = f"--stake needs --sizing flat, not {stakes}"
         raise ArenaError("bad_value", message, "add --sizing flat", status=64)
 
     try:
-        block = RulesBlock.model_validate(dict(values))
+        block = RulesBlock.model_validate(values)
         amount: int = TypeAdapter(Stake).validate_python(100 if stake is None else stake)
     except ValidationError as error:
         fault = error.errors()[0]
         option = str((*fault["loc"], "stake")[0]).replace("_", "-")
-        message = f"--{option} {fault['input']:g}: expected {fault['msg']}"
+        value = str(fault["input"]).removesuffix(".0")
+        message = f"--{option} {value}: expected {fault['msg']}"
         raise ArenaError("bad_value", message, status=64) from error
+
     changes = block.model_dump(exclude_none=True, exclude={"start_from", "name"})
     start_from = None if name is None else NAMED[name]
     return Change(start_from, changes, stakes, amount)

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from arena.cli.commands.shared import Names
 from arena.cli.options import DAY, Options, argument, command, flag, option
 from arena.errors import ArenaError
 
-Names = list[str] | None
 TOP = 1_000
 HOURS = 6
 

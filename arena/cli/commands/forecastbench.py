@@ -7,6 +7,7 @@ from typing import Literal
 
 import typer
 
+from arena.cli.commands.shared import QUESTIONS, RESOLUTIONS, Files, Names
 from arena.cli.options import (
     CLOCK_FILE,
     Options,
@@ -22,7 +23,6 @@ from arena.errors import ArenaError
 
 DUE = option("The round due that day, not the newest.", "DATE")
 SOURCE = option("A folder or an address with the files.", "DIR|URL", "--from")
-QUESTIONS = option("A question set; once for each round.", "FILE")
 COMBINATIONS = flag("Also questions about two others, as in 2024.")
 
 OF_SUBMISSION = ("--as", "--model", "--output", "--agent", "--lab", "--cohort", "--n", "--due")
@@ -40,7 +40,7 @@ def run(
     prices: bool = flag("Show freeze values; of markets, the crowd's probability."),
     evidence: bool = flag("Show articles from the config's source."),
     batch: int = option("Questions in one call.", default=1, min=1),
-    agents: list[str] | None = option("Only this agent; repeatable.", "NAME", "--agent"),
+    agents: Names = option("Only this agent; repeatable.", "NAME", "--agent"),
     baselines: bool = flag("Add always 0, 0.5, 1, random, freeze value and naive."),
     dry: bool = flag("Only show what it would cost."),
     yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
@@ -112,7 +112,7 @@ def run(
 @command(table=True)
 def file(
     chosen: Options,
-    files: list[Path] | None = argument(
+    files: Files = argument(
         "FILE", "A CSV of answers, in place of an agent's; with --check, submissions.", default=None
     ),
     check: bool = flag("Only check files, and list every fault with its remedy."),
@@ -124,7 +124,7 @@ def file(
     lab: str | None = option("Who made the model, if not the team.", "NAME"),
     number: int = option("Which of the team's files for the round.", "", "--n", default=1, min=1, max=3),
     due: str | None = DUE,
-    questions: list[Path] | None = QUESTIONS,
+    questions: Files = QUESTIONS,
     combinations: bool = COMBINATIONS,
 ) -> None:
     """Write answers as a submission, or check submissions.
@@ -184,14 +184,14 @@ def file(
 @command(table=True)
 def board(
     chosen: Options,
-    files: list[Path] | None = argument("FILE", "Submissions, or a CSV that joins them.", default=None),
+    files: Files = argument("FILE", "Submissions, or a CSV that joins them.", default=None),
     mode: Literal["tournament", "baseline", "preliminary", "paper"] = option(
         "baseline, preliminary, paper.", "MODE", default="tournament"
     ),
     fetch: bool = flag("First store the resolutions of all stored rounds."),
     source: str | None = SOURCE,
-    questions: list[Path] | None = QUESTIONS,
-    resolutions: list[Path] | None = option("A resolution set; once for each round.", "FILE"),
+    questions: Files = QUESTIONS,
+    resolutions: Files = RESOLUTIONS,
     median: str | None = option("The median of individual forecasters, as one.", "NAME"),
     difficulty: Literal["two_way", "market_brier"] | None = option(
         "two_way or market_brier, not the site's.", "HOW"

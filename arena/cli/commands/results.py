@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from arena.cli.commands.shared import ONE_COHORT, QUESTIONS, RESOLUTIONS, Files, Names
 from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
 
@@ -19,8 +20,8 @@ OF_FORECASTS = (
 @command(table=True)
 def board(
     chosen: Options,
-    agents: list[str] | None = argument("A B", "Compare these two agents only.", default=None),
-    cohort: int | None = option("Only this cohort, by number.", min=1),
+    agents: Names = argument("A B", "Compare these two agents only.", default=None),
+    cohort: int | None = ONE_COHORT,
     by: Literal["category", "horizon", "price", "cohort", "release"] | None = option(
         "Split skill: horizon is the time to close, release that since the model's release."
     ),
@@ -75,8 +76,8 @@ def score(
     files: list[Path] = argument(
         "FILE…", "A CSV or JSONL, an export, ForecastBench's files or a tournament's."
     ),
-    questions: list[Path] | None = option("ForecastBench's question set of a round.", "FILE"),
-    resolutions: list[Path] | None = option("ForecastBench's resolution set of a round.", "FILE"),
+    questions: Files = QUESTIONS,
+    resolutions: Files = RESOLUTIONS,
     mode: Literal["exact", "metaculus"] = option(
         "As documented, or as Metaculus's site has it.", default="exact"
     ),
@@ -86,7 +87,7 @@ def score(
     ),
     against: str | None = option("Compare all with this one.", "NAME"),
     adjusted: bool = flag("Adjust Brier scores for hard questions."),
-    outside: list[str] | None = option("Leave out of comparisons; repeatable.", "NAME"),
+    outside: Names = option("Leave out of comparisons; repeatable.", "NAME"),
     provisional: bool = flag("Score open questions at their latest price."),
     community: bool = flag("Score the median of all as a forecaster."),
     parts: bool = flag("Split Brier scores into reliability and more."),
@@ -108,8 +109,7 @@ def score(
     """
     from arena.cli import prizes
     from arena.cli import score as forecasts
-    from arena.scores.files.scores import ScoreChoices, row_data, score_file
-    from arena.scores.verdict import verdict_data
+    from arena.scores.files.scores import ScoreChoices, score_file, scores_data
 
     cups = [file for file in files if file.suffix in (".yaml", ".yml")]
     if cups:
@@ -132,7 +132,5 @@ def score(
     choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
     scores = score_file(table, mode, by_category=by is not None, choices=choices)
 
-    data = {"mode": scores.mode, "notes": scores.notes}
-    data |= verdict_data(scores.verdict) | {"rows": [row_data(row) for row in scores.rows]}
     chosen.table = replace(chosen.table, columns=wanted)
-    chosen.answer(data, forecasts.score_page, scores, choices, chosen.table)
+    chosen.answer(scores_data(scores), forecasts.score_page, scores, choices, chosen.table)

@@ -6,6 +6,7 @@ from typing import Literal
 
 import typer
 
+from arena.cli.commands.shared import ONE_COHORT
 from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, prints_aside, progress
 from arena.errors import ArenaError
@@ -86,9 +87,11 @@ def replay(
 @command(table=True)
 def whatif(
     chosen: Options,
-    cohort: int | None = option("Only this cohort, by number.", min=1),
+    cohort: int | None = ONE_COHORT,
     agent: str | None = option("One agent only, cohort by cohort.", "NAME"),
-    rules: str | None = option("Start from these rules, not each cohort's own.", "NAME"),
+    rules: Literal["realistic", "replay", "seed", "reference"] | None = option(
+        "Start from these rules, not each cohort's own."
+    ),
     fill: str | None = option("Use this fill rule, such as mid.", "RULE"),
     fee: Literal["venue", "none"] | None = option("Charge the venue's fee, or none."),
     min_bet: float | None = option("The smallest bet, in dollars."),
