@@ -22,7 +22,6 @@ from arena.scores.files.forecastbench_texts import (
     NamedText,
     check_submission,
     gather_texts,
-    is_joined_table,
     read_joined_table,
     read_sets,
 )
@@ -39,7 +38,7 @@ FAULTS = (
 # ── sets ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def texts_or_stored(chosen: Options, files: Sequence[Path], kind: str) -> list[NamedText]:
+def texts_or_stored(chosen: Options, files: Sequence[Path] | None, kind: str) -> list[NamedText]:
     """Return the names and texts of files, or of the record's newest of a kind if none are named."""
     if files:
         return texts_of(files)
@@ -47,12 +46,23 @@ def texts_or_stored(chosen: Options, files: Sequence[Path], kind: str) -> list[N
         return []
     try:
         with chosen.reading() as connection:
-            return [(stored.name, stored.text) for stored in newest_files(connection, kind)]
+            return [(file.name, file.text) for file in newest_files(connection, kind)]
     except NoRecord:
         return []
 
 
-def question_sets(chosen: Options, files: Sequence[Path], combinations: bool = False) -> list[QuestionSet]:
+def recorded_files(chosen: Options) -> list[ForecastFile]:
+    """Return what the agents of the record have answered; nothing where there is no record."""
+    try:
+        with chosen.reading() as connection:
+            return [answers.filed for answers in read_recorded_answers(connection)]
+    except NoRecord:
+        return []
+
+
+def question_sets(
+    chosen: Options, files: Sequence[Path] | None, combinations: bool = False
+) -> list[QuestionSet]:
     """Return the question sets of files, else of the record; raise `ArenaError` for a fault in one."""
     return read_sets(texts_or_stored(chosen, files, "questions"), combinations)
 
@@ -111,11 +121,11 @@ def check_files(
     return checked, faults
 
 
-def check_page(data: Data, choice: TableChoice) -> Page:
+def check_page(checked: Sequence[CheckedSubmission], faults: Sequence[Data], choice: TableChoice) -> Page:
     """Yield the faults of submissions, and what each submission was checked against."""
-    if data["faults"]:
-        yield Table(FAULTS, data["faults"], choice=choice)
-    for row in data["files"]:
+    if faults:
+        yield Table(FAULTS, faults, choice=choice)
+    for row in checked:
         left_out = ""
         if row.combinations:
             left_out = f", {row.combinations:,} about two questions left out"
@@ -130,9 +140,9 @@ def check_page(data: Data, choice: TableChoice) -> Page:
 
 def gathered(
     chosen: Options,
-    files: Sequence[Path],
-    questions: Sequence[Path],
-    resolutions: Sequence[Path],
+    files: Sequence[Path] | None,
+    questions: Sequence[Path] | None,
+    resolutions: Sequence[Path] | None,
     combinations: bool,
     mode: str,
     median: str | None,
@@ -142,20 +152,14 @@ def gathered(
 
     Sets that are not named are those of the record.
     """
-    texts = texts_of(files)
-    named = bool(questions or resolutions)
-    if any(is_joined_table(text) for _, text in texts):
-        return read_joined_table(texts, is_alone=not (named or median))
+    texts = texts_of(files or ())
+    is_alone = len(texts) == 1 and not (questions or resolutions or median)
+    joined = read_joined_table(texts, is_alone)
+    if joined is not None:
+        return joined
 
-    outcomes = texts_of(resolutions) if named else texts_or_stored(chosen, (), "resolutions")
+    outcomes: list[NamedText] = []
+    if resolutions or not questions:
+        outcomes = texts_or_stored(chosen, resolutions, "resolutions")
     sets = question_sets(chosen, questions, combinations)
     return gather_texts(texts, sets, outcomes, recorded, combinations=combinations, mode=mode, median=median)
-
-
-def recorded_files(chosen: Options) -> list[ForecastFile]:
-    """Return what the agents of the record have answered; nothing where there is no record."""
-    try:
-        with chosen.reading() as connection:
-            return [answers.filed for answers in read_recorded_answers(connection)]
-    except NoRecord:
-        return []

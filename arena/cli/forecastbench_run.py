@@ -107,7 +107,8 @@ def run_data(answered: AnsweredRound) -> dict[str, Any]:
     agents = []
     for answers in answered.answers:
         usage = answers.usage
-        agent = attributes(usage, "agent", "forecasts", *USED) | attributes(answers, "cohort", "status")
+        agent = attributes(usage, "agent", "forecasts", *USED) | {"status": answers.status}
+        agent["cohort"] = answers.stored.cohort.number
         agent["note"] = usage.note or ""
         agent["usd"] = exact(answers.cost)
         agent["usd_known"] = exact(usage.cost)

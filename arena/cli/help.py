@@ -13,8 +13,8 @@ WIDEST = 100
 """The characters of a line of help, however wide the terminal is."""
 METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
 """What help calls the value of an option that has no word of its own for it."""
-UNLISTED = ("show_completion",)
-"""Options that help need not list: --install-completion does what this one is for."""
+UNLISTED = "show_completion"
+"""An option that help need not list: --install-completion does what it is for."""
 INDENT = 2
 MOST_OF_NAMES = 24
 """The characters of the names of options, beside which their meanings stand."""
@@ -27,7 +27,7 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
     """
     width = min(width, WIDEST)
     arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [each for each in command.params if each.param_type_name == "option" and is_listed(each)]
+    options = [each for each in command.params if each.param_type_name == "option" and each.name != UNLISTED]
     typed = usage(context.command_path, arguments, bool(options), bool(panels))
     parts = [filled(f"Usage: {typed}", width, 4)]
     parts += described(cleandoc(command.help or ""), width)
@@ -41,11 +41,6 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
         parts += described(command.epilog, width)
 
     return "\n\n".join(parts)
-
-
-def is_listed(option: Any) -> bool:
-    """Tell whether help lists an option."""
-    return not option.hidden and option.name not in UNLISTED
 
 
 def option_parts(options: Sequence[Any], is_program: bool, width: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -68,12 +68,12 @@ class Family(TyperGroup):
 
     def __init__(self, name: str, places: Places, **more: Any) -> None:
         super().__init__(name=name, **{"help": FAMILIES.get(name), "no_args_is_help": True} | more)
-        self.commands = cast(Any, places)
+        self.commands: Any = places
         self.panels: Mapping[str, Places] = {"Commands:": places}
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, which may be in the plural: `show agents`."""
-        places: Mapping[str, Any] = self.commands
+        places = self.commands
         name = cmd_name if cmd_name in places else cmd_name.removesuffix("s")
         place = places.get(name)
         if isinstance(place, Mapping):
@@ -127,7 +127,9 @@ class Program(Family):
                 print(context.get_help())
             else:
                 message = usage_text(error.format_message())
-                hint = usage_hint(message, context.command_path) if context else ""
+                hint = ""
+                if context:
+                    hint = usage_hint(message, context.command_path)
                 print_error(ArenaError("usage", message, hint), "--json" in words)
         if status == INTERRUPTED:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -138,22 +140,7 @@ class Program(Family):
         try:
             done = super().invoke(ctx)
             sys.stdout.flush()
-        except ArenaError as error:
-            print_error(error, _wants_json(ctx))
-            raise typer.Exit(error.status) from error
-        except LookupError as error:
-            from markets.registry import UntrustedExtension  # only now: another package may have that name
-
-            if not isinstance(error, UntrustedExtension):
-                raise
-            print_error(ArenaError("untrusted", str(error)), _wants_json(ctx))
-            raise typer.Exit(USAGE) from error
-        except (MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "can't start new thread" not in str(error):
-                raise
-            hint = "allow it more memory, or play fewer agents at once; finished work is kept"
-            print_error(ArenaError("no_memory", "out of memory", hint), _wants_json(ctx))
-            raise typer.Exit(1) from error
+            return done
         except BrokenPipeError:
             watched = select.poll()
             watched.register(sys.stdout.fileno(), 0)
@@ -161,12 +148,27 @@ class Program(Family):
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from None
-        return done
+        except (ArenaError, LookupError, MemoryError, RuntimeError) as error:
+            expected = expected_error(error)
+            if expected is None:
+                raise
+            print_error(expected, bool(ctx.obj and ctx.obj.json))
+            raise typer.Exit(expected.status) from error
 
 
-def _wants_json(context: Any) -> bool:
-    """Return whether the command that was asked for answers in JSON."""
-    return bool(context.obj and context.obj.json)
+def expected_error(error: Exception) -> ArenaError | None:
+    """Return an error as it is printed; None for one that nobody expects, which has a traceback."""
+    if isinstance(error, ArenaError):
+        return error
+    if isinstance(error, LookupError):
+        from markets.registry import UntrustedExtension  # only now: another package may have that name
+
+        if isinstance(error, UntrustedExtension):
+            return ArenaError("untrusted", str(error), status=USAGE)
+    elif isinstance(error, MemoryError) or "can't start new thread" in str(error):
+        hint = "allow it more memory, or play fewer agents at once; finished work is kept"
+        return ArenaError("no_memory", "out of memory", hint)
+    return None
 
 
 def usage_text(message: str) -> str:

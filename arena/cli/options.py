@@ -285,18 +285,6 @@ def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parame
     return parameters
 
 
-def refuse_given(options: Mapping[str, object], reason: str, hint: str = "") -> None:
-    """Raise a usage error that names the first of these options that was given, and says why it can't be.
-
-    >>> refuse_given({"--csv": False, "--by": "price"}, "can't be combined with two agents")
-    Traceback (most recent call last):
-    arena.errors.ArenaError: --by can't be combined with two agents
-    """
-    for name, value in options.items():
-        if value is not None and value is not False and value not in ("", []):
-            raise ArenaError("not_together", f"{name} {reason}", hint or f"leave out {name}", status=64)
-
-
 def clock_of(file: Path | None) -> "Callable[[], Clock]":
     """Return what opens the clock: that of a file where one is named, which must be readable already."""
     from arena.clock import PretendedClock, SystemClock

@@ -31,7 +31,9 @@ def program() -> str:
     if shutil.which("arena") or not beside.is_file():
         return "arena"
     here = Path.cwd()
-    return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)
+    if beside.is_relative_to(here):
+        return str(beside.relative_to(here))
+    return str(beside)
 
 
 def typed(command: str) -> str:
@@ -136,7 +138,9 @@ def shortened(text: str, most: int) -> str:
     ('Will it rai…', 'Will it rain?')
     """
     flat = one_line(text)
-    return flat if len(flat) <= most else f"{flat[: most - 1].rstrip()}…"
+    if len(flat) <= most:
+        return flat
+    return f"{flat[: most - 1].rstrip()}…"
 
 
 def minute(at: datetime | str) -> str:
@@ -159,7 +163,9 @@ def cents(price: int | None) -> str:
     >>> cents(405_000), cents(1_000), cents(None)
     ('40.5', '0.1', '')
     """
-    return "" if price is None else f"{price / 10_000:.2f}".rstrip("0").rstrip(".")
+    if price is None:
+        return ""
+    return f"{price / 10_000:.2f}".rstrip("0").rstrip(".")
 
 
 def cents_of(dollars: float) -> str:
@@ -237,8 +243,10 @@ def progress_lines(timer: Callable[[], float]) -> Callable[[str, int, int | None
         nonlocal last
         if timer() - last >= LINE_EVERY:
             last = timer()
-            of = "" if total is None else f" of {total:,}"
-            print(f"{stage.capitalize()}: {done:,}{of}", file=sys.stderr, flush=True)
+            line = f"{stage.capitalize()}: {done:,}"
+            if total is not None:
+                line += f" of {total:,}"
+            print(line, file=sys.stderr, flush=True)
 
     return say
 
@@ -256,8 +264,8 @@ def stages(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    parts: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-    with Progress(*parts, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total)
         yield lambda stage, done, whole: bar.update(
             task, description=stage.capitalize(), completed=done, total=whole

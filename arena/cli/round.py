@@ -63,8 +63,8 @@ class PlayedTime:
 
     at: datetime
     reports: Sequence[RoundReport]
-    changes: Sequence[ModelChange] = ()
-    joining: str = ""
+    changes: Sequence[ModelChange]
+    joining: str
 
 
 def play_one_round(chosen: Options, at: str | None, baselines: bool, leave_failed: bool) -> None:

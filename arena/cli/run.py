@@ -24,9 +24,8 @@ from arena.clock import Clock
 from arena.cohorts.freeze import check_keys
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text
-from arena.operations.process import run_as_process
 from arena.operations.progress import RunEvent, RunProgress
-from arena.operations.run import Run
+from arena.operations.run import Run, run_as_process
 from arena.operations.service import wait_to_open
 from arena.record.model.reservation import midnight
 from arena.record.queries.operations import RunFigures

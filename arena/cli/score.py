@@ -138,9 +138,6 @@ PARTS = tuple(
     TableColumn(name, show=".4f", value=f"parts.{name}", gives_way=4)
     for name in ("reliability", "resolution", "uncertainty", "miscalibration", "discrimination")
 )
-OF_SOME = {column.name for column in (*SKILL, *ADJUSTED, *SPOT, *PARTS)}
-OF_SOME |= {"brier_interval", "baseline_interval", "peer_interval"}
-"""The columns that are shown only where some row has something in them."""
 COUNTS = (
     TableColumn("coverage", show=".0%", gives_way=5),
     TableColumn("forecasts", show=",d", gives_way=1),
@@ -152,8 +149,7 @@ UNRANKED = (
     TableColumn("why_not", "why not", narrow="wrap"),
     FULL["brier"],
     TableColumn("brier", "Brier*", ".4f"),
-    TableColumn("forecasts", show=",d", gives_way=1),
-    TableColumn("questions", show=",d", gives_way=1),
+    *COUNTS[1:3],
 )
 BESIDE = ("adjusted", "adjusted_interval", "gap", "gap_interval")
 """What says something of those too who have answered less."""
@@ -162,7 +158,7 @@ SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
 
 def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
-    """Return the columns of scores and counts; some of them only where a row has something in them."""
+    """Return the columns of scores and counts that some row has something in."""
     shown = [FORECASTER]
     entries = sum(row.rank_low is not None for row in rows)
     if choices.rule == "skill" and entries:
@@ -175,7 +171,7 @@ def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple
     columns: list[TableColumn] = []
     has_missing = any(row.missing for row in rows)
     for column in shown:
-        if column.name in OF_SOME and all(column.value_of(row) is None for row in rows):
+        if all(column.value_of(row) is None for row in rows):
             continue
         if has_missing:
             columns += _with_all(column, choices.rule)
@@ -201,8 +197,9 @@ def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
     if mean not in (*FULL, "log", "relative", "spot_baseline", "spot_peer"):
         return (column,)
     own = replace(column, heading=f"{column.title}*")
-    is_known = column.name in FULL and (mean == "brier" or rule == "metaculus")
-    return (FULL[mean], own) if is_known else (own,)
+    if column.name in FULL and (mean == "brier" or rule == "metaculus"):
+        return (FULL[mean], own)
+    return (own,)
 
 
 def score_page(scores: FileScores, choices: ScoreChoices, choice: TableChoice) -> Page:

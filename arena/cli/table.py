@@ -52,14 +52,18 @@ class TableColumn:
 
     def value_of(self, row: Any) -> Any:
         """Return what a row has in this column."""
-        return self.value(row) if callable(self.value) else value_in(row, self.value or self.name)
+        if callable(self.value):
+            return self.value(row)
+        return value_in(row, self.value or self.name)
 
     def cell(self, row: Any) -> str:
         """Return the same as text; a dash where nothing is known."""
         value = self.value_of(row)
         if value is None:
             return UNKNOWN
-        return self.show(value) if callable(self.show) else format(value, self.show)
+        if callable(self.show):
+            return self.show(value)
+        return format(value, self.show)
 
 
 def value_in(row: Any, path: str) -> Any:
@@ -81,7 +85,9 @@ def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | N
 
     def write(row: Any) -> str | None:
         least = value_in(row, low)
-        return None if least is None else f"{least:+{places}} to {value_in(row, high):+{places}}"
+        if least is None:
+            return None
+        return f"{least:+{places}} to {value_in(row, high):+{places}}"
 
     return write
 
@@ -107,19 +113,13 @@ class TableChoice:
             if not name:
                 continue
             if name not in known:
-                raise _no_column(name, known, every)
+                message = f"there is no column {name!r}"
+                for near in get_close_matches(name, known, 1):
+                    message += f"; did you mean {near}?"
+                names = ", ".join(column.name for column in every)
+                raise ArenaError("no_column", message, f"columns: {names}", status=64)
             wanted.append(known[name])
         return wanted
-
-
-def _no_column(name: str, known: Collection[str], every: Sequence[TableColumn]) -> ArenaError:
-    """Return the error that a table has no such column, with those that it has."""
-    message = f"there is no column {name!r}"
-    near = get_close_matches(name, known, 1)
-    if near:
-        message += f"; did you mean {near[0]}?"
-    names = ", ".join(column.name for column in every)
-    return ArenaError("no_column", message, f"columns: {names}", status=64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +152,10 @@ class Table:
         """Return all columns; one that is only a heading is named by its place."""
         return [_placed(place, column) for place, column in enumerate(self.columns)]
 
-    def fitted(self, width: int | None, above: Collection[str] = ()) -> "FittedTable":
-        """Return the table in lines of so many characters; without a width all columns, whole.
+    def fitted(self, width: int | None, above: Collection[str] = ()) -> tuple[list[str], list[str]]:
+        """Return the table in lines of so many characters, and the names of the columns that are in them.
 
-        `above` are the names of the columns that the tables above it show, if there are any.
+        Without a width all columns are there, whole. `above` are those that the tables above it show.
         """
         choice = self.choice or TableChoice()
         width = width or choice.width
@@ -172,12 +172,13 @@ class Table:
                 hidden = [column.column for column in some if column not in shown]
             narrow_columns(shown, width)
 
-        lines = [self.title] if self.title else []
-        lines += drawn(shown)
+        lines = drawn(shown)
+        if self.title:
+            lines.insert(0, self.title)
         if hidden and self.tells_hidden:
             names = [column.plain_title or column.name for column in hidden]
             lines += wrapped(hidden_sentence(names, choosing=self.choice is not None), width)
-        return FittedTable(lines, [column.column.name for column in shown])
+        return lines, [column.column.name for column in shown]
 
     def _written(self, column: TableColumn) -> "WrittenColumn":
         """Return a column with its cells as text, that of the total last."""
@@ -186,8 +187,7 @@ class Table:
             cells.append(self.total.get(column.name, ""))
 
         head = max(map(cells_of, column.title.split("\n")))
-        width = max(map(cells_of, cells), default=0)
-        width = max(width, head)
+        width = max([head, *map(cells_of, cells)])
         figures = are_figures(cells)
         least = width
         if column.narrow and not figures:
@@ -204,14 +204,6 @@ class WrittenColumn:
     figures: bool
     width: int
     least: int
-
-
-@dataclass(frozen=True, slots=True)
-class FittedTable:
-    """The lines of a table, and the names of the columns that are in them."""
-
-    lines: list[str]
-    columns: list[str]
 
 
 def wrapped(text: str, width: int | None, before: str = "") -> list[str]:
@@ -322,7 +314,9 @@ def drawn(columns: Sequence[WrittenColumn]) -> list[str]:
 def padded(text: str, width: int, to_the_right: bool) -> str:
     """Return a text with spaces before or after it."""
     blank = " " * (width - cells_of(text))
-    return blank + text if to_the_right else text + blank
+    if to_the_right:
+        return blank + text
+    return text + blank
 
 
 def are_figures(texts: Sequence[str]) -> bool:

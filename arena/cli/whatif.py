@@ -1,7 +1,6 @@
 """What the same decisions would have come to under other rules or with other stakes, and how it is told."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -71,9 +70,20 @@ def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
 
 def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
     """Return the sums over one agent's cohorts, for JSON."""
-    figures = asdict(sum_entries(rows))
-    for name in ("pnl", "pnl_then", "difference"):
-        figures[name] = exact(figures[name])
+    played, changed = sum_entries(rows)
+    figures: dict[str, Any] = {
+        "pnl": exact(played.profit),
+        "filled": played.filled,
+        "refused": len(played.refused),
+        "exact": all(row.exact for row in rows),
+    }
+    if changed is None:
+        return figures | dict.fromkeys(("pnl_then", "difference", "filled_then", "refused_then"))
+
+    figures["pnl_then"] = exact(changed.profit)
+    figures["difference"] = exact(changed.profit - played.profit)
+    figures["filled_then"] = changed.filled
+    figures["refused_then"] = len(changed.refused)
     return figures
 
 

@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,11 @@ from arena.exports.forms.cells import text_cell
 from arena.scores.files.forecastbench import QuestionSet, Submitter, submission
 from arena.scores.files.forecastbench_board import PUBLIC, SUPERS, BenchBoard, GroupScore
 from arena.scores.rules.forecastbench.leaderboard import ForecastBenchScores
-from arena.scores.rules.forecastbench.paper_leaderboard import PaperScores
 
 HALVES = ("dataset", "market")
 PARTS = (*HALVES, "overall")
-PAPER_FIGURES = ("low", "high", "low_clustered", "high_clustered", "p", "better", "better_once")
+PREFIXES = {"index": "", "brier": "", "score": "brier_", "peer": "peer_", "skill": "skill_"}
+"""How the figures by type of question are named in a row: what stands before the type."""
 PRELIMINARY = "preliminary"
 """The mode whose board is of data questions alone."""
 FIGURE = re.compile(r"-?[\d.]+(?:e-?\d+)?")
@@ -37,47 +37,32 @@ def board_rows(board: BenchBoard) -> list[Row]:
     rows: list[Row] = []
     for scores in board.scores:
         team, lab = board.teams[scores.forecaster]
-        row: Row = {"forecaster": scores.forecaster, "organization": team, "model_organization": lab}
-        row["n"] = scores.n.overall
-        for half in HALVES:
-            row[f"n_{half}"] = getattr(scores.n, half)
+        row: Row = {"organization": team, "model_organization": lab}
+        for name, value in asdict(scores).items():
+            if name in PREFIXES:
+                row |= {f"{PREFIXES[name]}{part}": figure for part, figure in value.items()}
+            else:
+                row[name] = value
 
-        if isinstance(scores, PaperScores):
-            _add_parts(row, scores.brier)
-            for name in PAPER_FIGURES:
-                row[name] = getattr(scores, name)
-        else:
-            _add_site_figures(row, scores, board)
+        row |= {"n": scores.n.overall, "n_dataset": scores.n.dataset, "n_market": scores.n.market}
+        if isinstance(scores, ForecastBenchScores):
+            row |= _site_intervals(scores, board)
         rows.append(row)
     return rows
 
 
-def _add_site_figures(row: Row, scores: ForecastBenchScores, board: BenchBoard) -> None:
-    """Add the figures of the site's boards, with the intervals by cluster beside those by question."""
-    _add_parts(row, scores.index)
-    _add_parts(row, scores.score, "brier_")
-    _add_parts(row, scores.peer, "peer_")
-    _add_parts(row, scores.skill, "skill_")
-
+def _site_intervals(scores: ForecastBenchScores, board: BenchBoard) -> Row:
+    """Return the intervals of the site's boards, those by cluster beside those by question."""
     part = ranked_part(board.mode)
     clustered = board.clustered[scores.forecaster]
+    row: Row = {"p_clustered": clustered.p}
     for end in ("low", "high"):
         ends = getattr(scores, end)
         row[end] = getattr(ends, part)
         row[f"{end}_clustered"] = getattr(getattr(clustered, end), part)
-        for half in HALVES:
-            row[f"{half}_{end}"] = getattr(ends, half)
-
-    row["first"] = scores.first
-    row["top"] = scores.top
-    row["p"] = scores.p
-    row["p_clustered"] = clustered.p
-
-
-def _add_parts(row: Row, figures: object, prefix: str = "") -> None:
-    """Add a figure of both types of question, and overall."""
-    for part in PARTS:
-        row[f"{prefix}{part}"] = getattr(figures, part)
+        row[f"dataset_{end}"] = ends.dataset
+        row[f"market_{end}"] = ends.market
+    return row
 
 
 def ranked_part(mode: str) -> str:

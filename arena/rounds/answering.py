@@ -1,13 +1,13 @@
 """A round of ForecastBench put to the config's agents: who is still to be asked, the cost, and the asking."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
-from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
+from arena.calls.estimate import Estimate, Usage, estimate_lineup
 from arena.clock import Clock
 from arena.config import Config
 from arena.config.environment import missing_keys
@@ -113,11 +113,35 @@ def _check_sources(fresh: Sequence[AgentConfig], waiting: Mapping[str, str]) -> 
                 raise ArenaError("apart", message, "set it, or omit the agent: name the others with --agent")
 
 
-def recorded_usage(record: Record, planned: PlannedAnswers) -> Iterator[tuple[StoredCohort, AnswerUsage]]:
-    """Yield what each agent has answered of a set by a method, with the cohort in which it did."""
+@dataclass(frozen=True, slots=True)
+class AgentAnswers:
+    """What an agent has answered in a cohort, and what its calls took."""
+
+    stored: StoredCohort
+    usage: AnswerUsage
+
+    @property
+    def status(self) -> str:
+        """Return how its turn ended, or that it is still to be played."""
+        return self.usage.status or "pending"
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Tell whether its turn is open or failed: it is asked again."""
+        return self.status in UNFINISHED
+
+    @property
+    def cost(self) -> int | None:
+        """Return what its calls cost in millionths; None where that of some is unknown."""
+        return None if self.usage.unknown else self.usage.cost
+
+
+def read_answers(record: Record, planned: PlannedAnswers) -> list[AgentAnswers]:
+    """Return what each agent has answered of a set by a method."""
+    answers: list[AgentAnswers] = []
     for stored in answered_by(record, planned.file, planned.method):
-        for usage in record.read(read_answer_usage, stored.id):
-            yield stored, usage
+        answers += [AgentAnswers(stored, usage) for usage in record.read(read_answer_usage, stored.id)]
+    return answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,22 +154,21 @@ class LeftToAsk:
 
 def total_left(left: Sequence[LeftToAsk]) -> Estimate:
     """Return what all agents together are expected to use for what is left."""
-    return Estimate(
-        agent="",
-        price=None,
-        low=total_usage(part.estimate.low for part in left),
-        expected=total_usage(part.estimate.expected for part in left),
-        high=total_usage(part.estimate.high for part in left),
-    )
+    low = expected = high = Usage()
+    for part in left:
+        low += part.estimate.low
+        expected += part.estimate.expected
+        high += part.estimate.high
+    return Estimate("", None, low, expected, high)
 
 
 async def estimate_answers(planned: PlannedAnswers, record: Record) -> list[LeftToAsk]:
     """Return what each agent that is to be asked is expected to use, from a sample of the questions."""
     config = planned.config
     answered: dict[str, int] = {}
-    for stored, usage in recorded_usage(record, planned):
-        if stored.ended_at is None and usage.status in (None, "failed"):
-            answered[usage.agent] = usage.answered
+    for answers in read_answers(record, planned):
+        if answers.stored.ended_at is None and answers.is_unfinished:
+            answered[answers.usage.agent] = answers.usage.answered
 
     asked = tuple(agent for agent in config.agents if agent in planned.fresh or agent.name in answered)
     view, times = sample_view(config, planned.snapshot)
@@ -204,29 +227,6 @@ async def _watched(
 
 
 @dataclass(frozen=True, slots=True)
-class AgentAnswers:
-    """What an agent has answered in a cohort, and what its calls took."""
-
-    cohort: int
-    usage: AnswerUsage
-
-    @property
-    def status(self) -> str:
-        """Return how its turn ended, or that it is still to be played."""
-        return self.usage.status or "pending"
-
-    @property
-    def is_unfinished(self) -> bool:
-        """Tell whether its turn is open or failed: it is asked again."""
-        return self.status in UNFINISHED
-
-    @property
-    def cost(self) -> int | None:
-        """Return what its calls cost in millionths; None where that of some is unknown."""
-        return None if self.usage.unknown else self.usage.cost
-
-
-@dataclass(frozen=True, slots=True)
 class AnsweredRound:
     """A round as agents have answered it by a method, and what is left to ask.
 
@@ -255,16 +255,13 @@ class AnsweredRound:
     @property
     def used(self) -> Usage:
         """Return what all calls took; the cost is that of those of which it is known."""
-        usages = [answers.usage for answers in self.answers]
-        return total_usage(Usage(used.calls, used.tokens_in, used.tokens_out, used.cost) for used in usages)
+        total = Usage()
+        for answers in self.answers:
+            used = answers.usage
+            total += Usage(used.calls, used.tokens_in, used.tokens_out, used.cost)
+        return total
 
     @property
     def more_at_most(self) -> int:
         """Return in millionths what calls of an unknown cost cost at most."""
         return sum(answers.usage.at_worst for answers in self.answers)
-
-
-def read_answers(record: Record, planned: PlannedAnswers) -> list[AgentAnswers]:
-    """Return what each agent has answered of a set by a method."""
-    usages = recorded_usage(record, planned)
-    return [AgentAnswers(stored.cohort.number, usage) for stored, usage in usages]

@@ -126,59 +126,22 @@ class WhatIfReport:
     rows: tuple[WhatIfEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIfSums:
-    """The totals of several entrants together, as played and then: under the change.
+def sum_entries(rows: Sequence[WhatIfEntry]) -> tuple[WhatIfTotals, WhatIfTotals | None]:
+    """Return the totals of these entrants together, as played and under the change.
 
-    None where one of them stated nothing to bet on. Money is in millionths.
+    The latter are None if one of them stated nothing to bet on.
     """
-
-    pnl: int
-    pnl_then: int | None
-    difference: int | None
-    filled: int
-    filled_then: int | None
-    refused: int
-    refused_then: int | None
-    exact: bool
-
-
-def sum_entries(rows: Sequence[WhatIfEntry]) -> WhatIfSums:
-    """Return the totals of these entrants together."""
-    played = _sum_totals([row.played for row in rows])
-    exact = all(row.exact for row in rows)
     changed = [row.changed for row in rows if row.changed is not None]
-    if len(changed) < len(rows):
-        return WhatIfSums(played.pnl, None, None, played.filled, None, played.refused, None, exact)
-
-    then = _sum_totals(changed)
-    return WhatIfSums(
-        pnl=played.pnl,
-        pnl_then=then.pnl,
-        difference=then.pnl - played.pnl,
-        filled=played.filled,
-        filled_then=then.filled,
-        refused=played.refused,
-        refused_then=then.refused,
-        exact=exact,
-    )
+    played = _together([row.played for row in rows])
+    return played, _together(changed) if len(changed) == len(rows) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """The profit of several seasons, and how many orders were filled and refused."""
-
-    pnl: int
-    filled: int
-    refused: int
-
-
-def _sum_totals(totals: Sequence[WhatIfTotals]) -> _Sums:
+def _together(totals: Sequence[WhatIfTotals]) -> WhatIfTotals:
     """Return the totals of several seasons together."""
-    return _Sums(
-        pnl=sum(total.profit for total in totals),
+    return WhatIfTotals(
+        profit=sum(total.profit for total in totals),
         filled=sum(total.filled for total in totals),
-        refused=sum(len(total.refused) for total in totals),
+        refused=tuple(chain.from_iterable(total.refused for total in totals)),
     )
 
 
@@ -194,12 +157,8 @@ class RefusalCount:
 
 def count_refusals(rows: Sequence[WhatIfEntry]) -> list[RefusalCount]:
     """Return how often each reason refused an order of these entrants, the most frequent first."""
-    played: list[Rejection] = []
-    changed: list[Rejection] = []
-    for row in rows:
-        played += row.played.refused
-        if row.changed is not None:
-            changed += row.changed.refused
+    played = _together([row.played for row in rows]).refused
+    changed = _together([row.changed for row in rows if row.changed is not None]).refused
 
     examples: dict[str, str] = {}
     for refusal in (*played, *changed):

@@ -152,23 +152,23 @@ def file(
         chosen.refuse(*OF_SUBMISSION, because="can't be combined with --check")
         if not files:
             raise ArenaError("no_file", "--check is given no file", "name files of forecasts", status=64)
-        sets = bench.question_sets(chosen, questions or (), combinations)
+        sets = bench.question_sets(chosen, questions, combinations)
         checked, faults = bench.check_files(files, sets, combinations)
-        data = {"files": checked, "faults": [fault.as_data() for fault in faults]}
-        chosen.answer(data, bench.check_page, data, chosen.table)
+        wrong = [fault.as_data() for fault in faults]
+        data = {"files": checked, "faults": wrong}
+        chosen.answer(data, bench.check_page, checked, wrong, chosen.table)
         if faults:
             raise typer.Exit(1)
         return
 
-    reason = "can't be combined with writing a submission"
-    chosen.refuse("--combinations", because=reason, hint="it is for --check")
+    chosen.refuse("--combinations", because="needs --check")
     if organization is None or model is None or folder is None:
         message = "a submission needs --as ORG, --model M and -o DIR"
         raise ArenaError("no_name", message, "or check files with --check FILE", status=64)
     if files and len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
 
-    asked = newest_set(bench.question_sets(chosen, questions or ()), due)
+    asked = newest_set(bench.question_sets(chosen, questions), due)
     if files:
         [(name, text)] = texts_of(files)
     else:
@@ -230,13 +230,13 @@ def board(
 
     fetched = None
     if fetch:
-        hint = "--fetch scores by the sets in the record"
-        chosen.refuse("--questions", "--resolutions", because="can't be combined with --fetch", hint=hint)
+        reason = "can't be combined with --fetch, which scores by the sets in the record"
+        chosen.refuse("--questions", "--resolutions", because=reason)
         fetched = bench.fetch_resolutions(chosen, source, clock)
         with prints_aside():
             print_page(bench.resolutions_page(**fetched))
     recorded = bench.recorded_files(chosen) if agents or not files else []
-    sources = (files or (), questions or (), resolutions or (), combinations)
+    sources = (files, questions, resolutions, combinations)
     forecasters = bench.gathered(chosen, *sources, mode, median, recorded)
     today = None if every_round else clock_of(clock)().now().date()
     made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)

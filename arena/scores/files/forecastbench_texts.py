@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from arena.errors import ArenaError, FileFault
 from arena.scores.files.bench_columns import bench_columns
@@ -9,6 +10,7 @@ from arena.scores.files.csv_columns import cells_of
 from arena.scores.files.forecastbench import (
     ForecastFile,
     QuestionSet,
+    Reading,
     check_answers,
     in_row_order,
     read_forecast_file,
@@ -23,11 +25,16 @@ NamedText = tuple[str, str]
 """The name of a file, and its text."""
 
 
+def _read_all(read: Reading, texts: Iterable[NamedText], combinations: bool = False) -> list[Any]:
+    """Return what files say; raise `ArenaError` for a fault in one."""
+    return [strictly(read, name, text, combinations) for name, text in texts]
+
+
 def read_sets(texts: Iterable[NamedText], combinations: bool = False) -> list[QuestionSet]:
     """Return the question sets of files; raise `ArenaError` for a fault, or for two sets of one round."""
     sets: dict[str, QuestionSet] = {}
-    for name, text in texts:
-        questions: QuestionSet = strictly(read_question_set, name, text, combinations)
+    questions: QuestionSet
+    for questions in _read_all(read_question_set, texts, combinations):
         if questions.due in sets:
             message = f"there are two question sets of {questions.due}"
             raise ArenaError("two_sets", message, "name one of a round")
@@ -80,18 +87,18 @@ def check_submission(
     return checked, in_row_order(faults)
 
 
-def is_joined_table(text: str) -> bool:
-    """Tell whether a text is a CSV that joins forecasts with outcomes, and not JSON."""
-    return not text.lstrip().startswith(("{", "["))
+def read_joined_table(texts: Iterable[NamedText], is_alone: bool) -> Forecasters | None:
+    """Return the forecasters of a CSV that joins forecasts with outcomes; None where there is none.
 
-
-def read_joined_table(texts: Sequence[NamedText], is_alone: bool) -> Forecasters:
-    """Return the forecasters of a CSV that joins forecasts with outcomes; raise unless it is named alone."""
-    name, text = next(named for named in texts if is_joined_table(named[1]))
-    if len(texts) > 1 or not is_alone:
-        hint = "name it alone: it already has outcomes and forecasters"
-        raise ArenaError("bad_file", f"{name} is a CSV that joins forecasts", hint)
-    return read_table(name, text)
+    Raise `ArenaError` if there is one among other files.
+    """
+    for name, text in texts:
+        if not text.lstrip().startswith(("{", "[")):
+            if not is_alone:
+                hint = "name it alone: it already has outcomes and forecasters"
+                raise ArenaError("bad_file", f"{name} is a CSV that joins forecasts", hint)
+            return read_table(name, text)
+    return None
 
 
 def gather_texts(
@@ -105,12 +112,12 @@ def gather_texts(
     median: str | None,
 ) -> Forecasters:
     """Return the forecasts of files, and the recorded ones of their rounds, beside the outcomes."""
-    resolved = [strictly(read_resolution_set, name, text, combinations) for name, text in resolutions]
+    resolved = _read_all(read_resolution_set, resolutions, combinations)
     dues = {resolution_set.due for resolution_set in resolved}
     if sets:
         dues &= {questions.due for questions in sets}
 
-    filed = [strictly(read_forecast_file, name, text, combinations) for name, text in texts]
+    filed = _read_all(read_forecast_file, texts, combinations)
     filed += [answers for answers in recorded if answers.due in dues]
     if not filed:
         message = "nothing to score: no agent has answered a round with stored resolutions"
@@ -138,9 +145,9 @@ def read_submissions(
 ) -> ForecastTable:
     """Return the forecasts of submissions as those of any file are scored; notes say what was left out."""
     columns, notes = bench_columns(
-        [strictly(read_forecast_file, name, text) for name, text in texts],
-        [strictly(read_question_set, name, text) for name, text in questions],
-        [strictly(read_resolution_set, name, text) for name, text in resolutions],
+        _read_all(read_forecast_file, texts),
+        _read_all(read_question_set, questions),
+        _read_all(read_resolution_set, resolutions),
         provisional=provisional,
     )
     table = check_forecasts(cells_of(texts[0][0], columns, REQUIRED_COLUMNS, COLUMNS))
