@@ -10,7 +10,7 @@ from arena.cli.page import Page
 from arena.cli.score import text_of, texts_of
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.errors import ArenaError, FileFault, count_text
-from arena.exports.forecastbench import WrittenSubmission
+from arena.exports.forecastbench_forms import WrittenSubmission
 from arena.record.queries.benchmark import newest_files
 from arena.record.schema.database import NoRecord
 from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, ResolvedRound, resolve_rounds

@@ -114,7 +114,7 @@ def _check_sources(fresh: Sequence[AgentConfig], waiting: Mapping[str, str]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class AgentAnswers:
+class CohortAnswers:
     """What an agent has answered in a cohort, and what its calls took."""
 
     stored: StoredCohort
@@ -136,11 +136,11 @@ class AgentAnswers:
         return None if self.usage.unknown else self.usage.cost
 
 
-def read_answers(record: Record, planned: PlannedAnswers) -> list[AgentAnswers]:
+def read_answers(record: Record, planned: PlannedAnswers) -> list[CohortAnswers]:
     """Return what each agent has answered of a set by a method."""
-    answers: list[AgentAnswers] = []
+    answers: list[CohortAnswers] = []
     for stored in answered_by(record, planned.file, planned.method):
-        answers += [AgentAnswers(stored, usage) for usage in record.read(read_answer_usage, stored.id)]
+        answers += [CohortAnswers(stored, usage) for usage in record.read(read_answer_usage, stored.id)]
     return answers
 
 
@@ -235,7 +235,7 @@ class AnsweredRound:
 
     planned: PlannedAnswers
     left: Sequence[LeftToAsk]
-    answers: Sequence[AgentAnswers]
+    answers: Sequence[CohortAnswers]
     trouble: tuple[str, ...]
 
     @property

@@ -143,7 +143,7 @@ def file(
     """
     from arena.cli import forecastbench_files as bench
     from arena.cli.score import texts_of
-    from arena.exports.forecastbench import write_submission
+    from arena.exports.forecastbench_forms import write_submission
     from arena.rounds.forecasting import answers_csv, newest_answers
     from arena.scores.files.forecastbench import Submitter
     from arena.scores.files.forecastbench_texts import newest_set
@@ -220,7 +220,7 @@ def board(
     """
     from arena.cli import forecastbench_board as boards
     from arena.cli import forecastbench_files as bench
-    from arena.exports.forecastbench import board_lines, csv_text, html_text
+    from arena.exports.forecastbench_forms import board_lines, csv_text, html_text
     from arena.scores.files.forecastbench_board import make_board
 
     if as_csv + as_html + chosen.json > 1:
