@@ -190,6 +190,15 @@ class Estimate:
         """Return the least that a budget has to allow for, and what is expected; of played turns the mean."""
         return self.expected if self.turns else self.low, self.expected
 
+    def times(self, rounds: Fraction | int) -> "Estimate":
+        """Return the estimate of so many rounds, rounded up."""
+        return replace(
+            self,
+            low=self.low.times(rounds),
+            expected=self.expected.times(rounds),
+            high=self.high.times(rounds),
+        )
+
     def as_played(self, recent: "RecentUsage | None") -> "Estimate":
         """Return the estimate by the newest turns, which may have used less than a full round."""
         if recent is None or not recent.turns or self.trouble:

@@ -13,8 +13,8 @@ WIDEST = 100
 """The characters of a line of help, however wide the terminal is."""
 METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
 """What help calls the value of an option that has no word of its own for it."""
-UNLISTED = ("show_completion",)
-"""Options that help need not list: --install-completion does what this one is for."""
+UNLISTED = "show_completion"
+"""An option that help need not list: --install-completion does what it is for."""
 INDENT = 2
 MOST_OF_NAMES = 24
 """The characters of the names of options, beside which their meanings stand."""
@@ -26,34 +26,35 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
     `panels` are the commands below it with what each says of itself first, by the panel that lists them.
     """
     width = min(width, WIDEST)
-    options = [each for each in command.params if each.param_type_name == "option"]
-    options = [option for option in options if not option.hidden and option.name not in UNLISTED]
     arguments = [each for each in command.params if each.param_type_name == "argument"]
-    is_program = context.parent is None
-
+    options = [each for each in command.params if each.param_type_name == "option" and each.name != UNLISTED]
     typed = usage(context.command_path, arguments, bool(options), bool(panels))
     parts = [filled(f"Usage: {typed}", width, 4)]
     parts += described(cleandoc(command.help or ""), width)
     for title, commands in panels.items():
         parts.append(section(title, list(commands.items()), width))
 
-    if arguments and any(argument.help for argument in arguments):
+    if any(argument.help for argument in arguments):
         parts.append(section("Arguments:", [(name_of(each), each.help or "") for each in arguments], width))
-    own = [option for option in options if is_program or option.name not in SHARED]
-    shared = [option for option in options if option not in own]
-    rows = [option_row(option) for option in own]
-    if is_program:
-        known = [option.name for option in options]
-        rows += [shared_row(name) for name in SHARED if name not in known]
-    if rows:
-        parts.append(section("Options:", rows, width))
-    if shared and not is_program:
-        names = ", ".join(option.opts[0] for option in shared)
-        parts.append(filled(f"Also: {names}; see arena --help.", width, INDENT))
+    parts += option_parts(options, context.parent is None, width)
     if command.epilog:
         parts += described(command.epilog, width)
 
     return "\n\n".join(parts)
+
+
+def option_parts(options: Sequence[Any], is_program: bool, width: int) -> Iterator[str]:
+    """Yield the list of options, and the names of those that are in the list of the whole program."""
+    shared = [option for option in options if option.name in SHARED]
+    rows = [option_row(option) for option in options if is_program or option not in shared]
+    if is_program:
+        own = [option.name for option in shared]
+        rows += [shared_row(name) for name in SHARED if name not in own]
+    if rows:
+        yield section("Options:", rows, width)
+    if shared and not is_program:
+        names = ", ".join(option.opts[0] for option in shared)
+        yield filled(f"Also: {names}; see arena --help.", width, INDENT)
 
 
 def usage(path: str, arguments: Sequence[Any], has_options: bool, has_commands: bool) -> str:
@@ -110,22 +111,19 @@ def section(title: str, rows: Sequence[tuple[str, str]], width: int) -> str:
     left = min(broadest, MOST_OF_NAMES) + 2 * INDENT
     lines = [title]
     for name, meaning in rows:
-        start = f"{' ' * INDENT}{name}"
-        if len(start) + INDENT > left:
-            lines.append(filled(f"{start}  {meaning}", width, left))
-        else:
-            lines.append(filled(f"{start.ljust(left)}{meaning}", width, left))
+        start = f"  {name}  ".ljust(left)
+        lines.append(filled(f"{start}{meaning}", width, left))
     return "\n".join(lines)
 
 
 def described(text: str, width: int) -> Iterator[str]:
     """Yield the paragraphs of a description; a sample of output keeps its lines."""
     for paragraph in re.split(r"\n[ ]*\n", text):
-        first, *rest = paragraph.strip("\n").split("\n")
-        if first.startswith(" "):
-            yield textwrap.indent(textwrap.dedent("\n".join([first, *rest])), " " * INDENT)
+        lines = paragraph.strip("\n")
+        if lines.startswith(" "):
+            yield textwrap.indent(textwrap.dedent(lines), " " * INDENT)
         else:
-            yield filled(" ".join([first, *(line.strip() for line in rest)]), width, 0)
+            yield filled(" ".join(map(str.strip, lines.split("\n"))), width, 0)
 
 
 def filled(text: str, width: int, indent: int) -> str:

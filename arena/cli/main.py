@@ -5,11 +5,11 @@ import re
 import select
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -18,7 +18,7 @@ from typer.main import get_command
 from arena.cli.help import help_text
 from arena.cli.options import CONFIG_FILE, DATABASE, Options
 from arena.cli.page import print_error
-from arena.cli.surface import COMMANDS, FAMILIES, FORMER, PANELS, Places
+from arena.cli.surface import COMMANDS, FAMILIES, PANELS, Places, former_commands
 from arena.errors import ArenaError
 
 UsageError: Any = typer.BadParameter.__base__
@@ -45,8 +45,9 @@ class Leaf(TyperCommand):
 def load_command(name: str, place: str) -> Any:
     """Return the command of that name, which is loaded from its place."""
     file, _, function = place.partition(":")
+    module = import_module(f"arena.cli.{file}".replace("/", "."))
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=Leaf)(getattr(import_module(f"arena.cli.{file}".replace("/", ".")), function))
+    alone.command(name, cls=Leaf)(getattr(module, function))
     return get_command(alone)
 
 
@@ -57,24 +58,9 @@ def first_words(place: "str | Places", name: str) -> str:
     file, _, function = place.partition(":")
     text = (Path(__file__).parent / f"{file}.py").read_text("utf-8")
     _, _, after = text.partition(f"\ndef {function}(")
-    return " ".join(re.split(r"\n *\n", after.split('"""')[1])[0].split())
-
-
-class LoadedCommands(Mapping[str, Any]):
-    """Commands and families by name, each loaded when it is asked for."""
-
-    def __init__(self, places: Places) -> None:
-        self.places = places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def __getitem__(self, name: str) -> Any:
-        place = self.places[name]
-        return load_command(name, place) if isinstance(place, str) else Family(name, place)
+    docstring = after.split('"""')[1]
+    first, *_ = re.split(r"\n *\n", docstring)
+    return " ".join(first.split())
 
 
 class Family(TyperGroup):
@@ -82,35 +68,30 @@ class Family(TyperGroup):
 
     def __init__(self, name: str, places: Places, **more: Any) -> None:
         super().__init__(name=name, **{"help": FAMILIES.get(name), "no_args_is_help": True} | more)
-        self.commands = cast(Any, LoadedCommands(places))
+        self.commands: Any = places
         self.panels: Mapping[str, Places] = {"Commands:": places}
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return their names, which are known without loading them."""
-        return list(self.commands)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, which may be in the plural: `show agents`."""
-        name = cmd_name if cmd_name in self.commands else cmd_name.removesuffix("s")
-        return super().get_command(ctx, name)
+        places = self.commands
+        name = cmd_name if cmd_name in places else cmd_name.removesuffix("s")
+        place = places.get(name)
+        if isinstance(place, Mapping):
+            return Family(name, place)
+        return place and load_command(name, place)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, with what each command says of itself first."""
-        panels = {
-            title: {name: first_words(place, name) for name, place in places.items()}
-            for title, places in self.panels.items()
-        }
+        panels: dict[str, dict[str, str]] = {}
+        for title, places in self.panels.items():
+            panels[title] = {name: first_words(place, name) for name, place in places.items()}
         formatter.write(help_text(self, ctx, formatter.width, panels) + "\n")
 
 
-EXIT_STATUSES = {
-    0: "success, or stopped as asked",
-    1: "failed, or a check found a fault",
-    2: "partly done",
-    USAGE: "wrong usage",
-    INTERRUPTED: "Ctrl-C",
-    141: "the output's reader is gone",
-}
+EXIT_STATUSES = (
+    "Exit status: 0 success, or stopped as asked; 1 failed, or a check found a fault; 2 partly done; "
+    "64 wrong usage; 130 Ctrl-C; 141 the output's reader is gone."
+)
 """What a script can go by."""
 
 
@@ -124,7 +105,7 @@ class Program(Family):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that was typed; of one that is no more, both words of its name are told."""
         typed = " ".join(args[:2])
-        if args[0] not in self.commands and typed in FORMER:
+        if args[0] not in self.commands and typed in former_commands():
             ctx.fail(f"No such command {typed!r}.")
         return super().resolve_command(ctx, args)
 
@@ -146,7 +127,9 @@ class Program(Family):
                 print(context.get_help())
             else:
                 message = usage_text(error.format_message())
-                hint = usage_hint(message, context.command_path) if context else ""
+                hint = ""
+                if context:
+                    hint = usage_hint(message, context.command_path)
                 print_error(ArenaError("usage", message, hint), "--json" in words)
         if status == INTERRUPTED:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -157,22 +140,7 @@ class Program(Family):
         try:
             done = super().invoke(ctx)
             sys.stdout.flush()
-        except ArenaError as error:
-            print_error(error, _wants_json(ctx))
-            raise typer.Exit(error.status) from error
-        except LookupError as error:
-            from markets.registry import UntrustedExtension  # only now: another package may have that name
-
-            if not isinstance(error, UntrustedExtension):
-                raise
-            print_error(ArenaError("untrusted", str(error)), _wants_json(ctx))
-            raise typer.Exit(USAGE) from error
-        except (MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "can't start new thread" not in str(error):
-                raise
-            hint = "allow it more memory, or play fewer agents at once; finished work is kept"
-            print_error(ArenaError("no_memory", "out of memory", hint), _wants_json(ctx))
-            raise typer.Exit(1) from error
+            return done
         except BrokenPipeError:
             watched = select.poll()
             watched.register(sys.stdout.fileno(), 0)
@@ -180,12 +148,27 @@ class Program(Family):
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from None
-        return done
+        except (ArenaError, LookupError, MemoryError, RuntimeError) as error:
+            expected = expected_error(error)
+            if expected is None:
+                raise
+            print_error(expected, bool(ctx.obj and ctx.obj.json))
+            raise typer.Exit(expected.status) from error
 
 
-def _wants_json(context: Any) -> bool:
-    """Return whether the command that was asked for answers in JSON."""
-    return bool(context.obj and context.obj.json)
+def expected_error(error: Exception) -> ArenaError | None:
+    """Return an error as it is printed; None for one that nobody expects, which has a traceback."""
+    if isinstance(error, ArenaError):
+        return error
+    if isinstance(error, LookupError):
+        from markets.registry import UntrustedExtension  # only now: another package may have that name
+
+        if isinstance(error, UntrustedExtension):
+            return ArenaError("untrusted", str(error), status=USAGE)
+    elif isinstance(error, MemoryError) or "can't start new thread" in str(error):
+        hint = "allow it more memory, or play fewer agents at once; finished work is kept"
+        return ArenaError("no_memory", "out of memory", hint)
+    return None
 
 
 def usage_text(message: str) -> str:
@@ -207,8 +190,8 @@ def usage_hint(message: str, typed: str) -> str:
     'it is now arena admin backup URL'
     """
     gone = re.match("No such command '(.+?)'", message)
-    if gone and gone[1] in FORMER:
-        return f"it is now arena {FORMER[gone[1]]}"
+    if gone and gone[1] in former_commands():
+        return f"it is now arena {former_commands()[gone[1]]}"
     return f"see {typed} --help"
 
 
@@ -218,7 +201,7 @@ app = typer.Typer(
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit status: " + "; ".join(f"{status} {words}" for status, words in EXIT_STATUSES.items()) + ".",
+    epilog=EXIT_STATUSES,
 )
 
 

@@ -43,6 +43,8 @@ class Options:
     table: TableChoice = field(default_factory=TableChoice)
     trust: bool = False
     """Whether `--trust-extensions` was given."""
+    given: frozenset[str] = frozenset()
+    """What was typed after the command's name: options, and arguments as help names them."""
 
     def choose(self, given: Data) -> None:
         """Note the shared options that were given after a command's name."""
@@ -167,6 +169,17 @@ class Options:
             with self.writing() as record:
                 end_incidents(record.engine, kind, now())
 
+    def refuse(self, *names: str, because: str, hint: str = "") -> None:
+        """Raise a usage error that names the first of these options that was typed, and says why it can't be.
+
+        >>> Options(given=frozenset({"--by"})).refuse("--csv", "--by", because="needs one agent")
+        Traceback (most recent call last):
+        arena.errors.ArenaError: --by needs one agent
+        """
+        for name in names:
+            if name in self.given:
+                raise ArenaError("not_together", f"{name} {because}", hint or f"leave out {name}", status=64)
+
     def answer(self, data: object, page: Callable[..., Page], *given: object) -> None:
         """Print a command's answer: `data` as JSON if that is wanted, else the page made from it.
 
@@ -242,6 +255,7 @@ def command(
             """Note what was chosen, then do what the command does."""
             chosen: Options = context.find_root().obj
             chosen.choose({name: values.pop(name) for name in names})
+            chosen.given = typed_names(context)
             function(chosen, **values)
 
         parameters = _parameters(function, names)
@@ -252,6 +266,18 @@ def command(
         return run
 
     return declare
+
+
+def typed_names(context: typer.Context) -> frozenset[str]:
+    """Return the options that were typed after a command's name, and the arguments as help names them."""
+    names: set[str] = set()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            names.update(parameter.opts, parameter.secondary_opts)
+            if parameter.param_type_name == "argument":
+                names.add(str(parameter.metavar))
+    return frozenset(names)
 
 
 def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parameter]:
@@ -269,18 +295,6 @@ def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parame
         if parameter.annotation is bool and not parameter.default.param_decls:
             parameter.default.param_decls = (f"--{parameter.name.replace('_', '-')}",)
     return parameters
-
-
-def refuse_given(options: Mapping[str, object], reason: str, hint: str = "") -> None:
-    """Raise a usage error that names the first of these options that was given, and says why it can't be.
-
-    >>> refuse_given({"--csv": False, "--by": "price"}, "can't be combined with two agents")
-    Traceback (most recent call last):
-    arena.errors.ArenaError: --by can't be combined with two agents
-    """
-    for name, value in options.items():
-        if value is not None and value is not False and value not in ("", []):
-            raise ArenaError("not_together", f"{name} {reason}", hint or f"leave out {name}", status=64)
 
 
 def clock_of(file: Path | None) -> "Callable[[], Clock]":

@@ -31,7 +31,9 @@ def program() -> str:
     if shutil.which("arena") or not beside.is_file():
         return "arena"
     here = Path.cwd()
-    return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)
+    if beside.is_relative_to(here):
+        return str(beside.relative_to(here))
+    return str(beside)
 
 
 def typed(command: str) -> str:
@@ -136,7 +138,9 @@ def shortened(text: str, most: int) -> str:
     ('Will it rai…', 'Will it rain?')
     """
     flat = one_line(text)
-    return flat if len(flat) <= most else f"{flat[: most - 1].rstrip()}…"
+    if len(flat) <= most:
+        return flat
+    return f"{flat[: most - 1].rstrip()}…"
 
 
 def minute(at: datetime | str) -> str:
@@ -159,7 +163,9 @@ def cents(price: int | None) -> str:
     >>> cents(405_000), cents(1_000), cents(None)
     ('40.5', '0.1', '')
     """
-    return "" if price is None else f"{price / 10_000:.2f}".rstrip("0").rstrip(".")
+    if price is None:
+        return ""
+    return f"{price / 10_000:.2f}".rstrip("0").rstrip(".")
 
 
 def cents_of(dollars: float) -> str:
@@ -173,7 +179,9 @@ def signed_dollars(value: float, places: int = 2) -> str:
     >>> signed_dollars(-1_234.5), signed_dollars(1_234.5, 0), signed_dollars(0)
     ('-$1,234.50', '+$1,234', '$0.00')
     """
-    sign = "-" if value < 0 else "+" if value > 0 else ""
+    sign = ""
+    if value:
+        sign = "-" if value < 0 else "+"
     return f"{sign}${abs(value):,.{places}f}"
 
 
@@ -201,7 +209,7 @@ def ranges(numbers: Sequence[int]) -> str:
             parts[-1].append(number)
         else:
             parts.append([number])
-    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
+    return ", ".join("-".join(map(str, sorted({part[0], part[-1]}))) for part in parts)
 
 
 def left_out_words(left_out: Mapping[str, int]) -> str:
@@ -235,8 +243,10 @@ def progress_lines(timer: Callable[[], float]) -> Callable[[str, int, int | None
         nonlocal last
         if timer() - last >= LINE_EVERY:
             last = timer()
-            of = "" if total is None else f" of {total:,}"
-            print(f"{stage.capitalize()}: {done:,}{of}", file=sys.stderr, flush=True)
+            line = f"{stage.capitalize()}: {done:,}"
+            if total is not None:
+                line += f" of {total:,}"
+            print(line, file=sys.stderr, flush=True)
 
     return say
 
@@ -254,8 +264,8 @@ def stages(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    parts: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-    with Progress(*parts, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total)
         yield lambda stage, done, whole: bar.update(
             task, description=stage.capitalize(), completed=done, total=whole
@@ -268,7 +278,8 @@ def thinking_words(thinking: Mapping[str, str | None]) -> str:
     >>> thinking_words({"ann": "high", "market": None, "bob": "low", "cho": "high"})
     'high (ann, cho); low (bob)'
     """
-    every = dict.fromkeys(words for words in thinking.values() if words)
-    return "; ".join(
-        f"{words} ({', '.join(name for name, each in thinking.items() if each == words)})" for words in every
-    )
+    names: dict[str, list[str]] = {}
+    for name, words in thinking.items():
+        if words:
+            names.setdefault(words, []).append(name)
+    return "; ".join(f"{words} ({', '.join(alike)})" for words, alike in names.items())

@@ -43,9 +43,10 @@ def page_lines(page: Page, width: int | None) -> Iterator[str]:
     shown: set[str] = set()
     for block in page:
         if isinstance(block, Table):
-            table = block.fitted(width, shown)
-            shown.update(table.columns)
-            yield from [*table.lines, ""]
+            lines, columns = block.fitted(width, shown)
+            shown.update(columns)
+            yield from lines
+            yield ""
         elif isinstance(block, Fields):
             yield from _field_lines(block, width)
         elif isinstance(block, Notes):
@@ -92,7 +93,11 @@ def print_error(error: ArenaError, as_json: bool) -> None:
     if as_json:
         print_json({"error": error.as_dict()})
         return
-    width = line_width() if sys.stderr.isatty() or not sys.stdout.isatty() else None
-    hint = wrapped(f"→ {error.hint}", width, " " * GAP) if error.hint else []
-    for line in [*_paragraph_lines(error.message, width), *hint]:
+    width = None
+    if sys.stderr.isatty() or not sys.stdout.isatty():
+        width = line_width()
+    lines = [*_paragraph_lines(error.message, width)]
+    if error.hint:
+        lines += wrapped(f"→ {error.hint}", width, " " * GAP)
+    for line in lines:
         print(line, file=sys.stderr)

@@ -1,71 +1,65 @@
 """What `arena study replay` does: a season over a recording, or the search for leaks in it."""
 
 import sys
-from contextlib import AsyncExitStack, closing
-from dataclasses import asdict, dataclass, replace
-from datetime import date
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import typer
-
 from arena.cli.demo import outcome, season_page
-from arena.cli.options import Options
-from arena.cli.output import interruptible, minute, prints_aside, program, progress, run_async, shortened
+from arena.cli.output import (
+    attributes,
+    interruptible,
+    minute,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+    shortened,
+)
 from arena.cli.page import Page
 from arena.cli.table import TableChoice
 from arena.clock import timer
-from arena.config import Config
 from arena.errors import count_text
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.cohorts import count_facts
 from arena.record.record import Record
-from arena.rounds.evidence import recorded_lookups
-from arena.rounds.leaks import LeakProbe, probe_leaks, probed_replay
-from arena.rounds.open_world import open_dispatch, open_world
+from arena.rounds.leaks import LeakProbe, ProbedReplay, probe_leaks
 from arena.rounds.replay import (
     NOTICE,
     Replay,
+    ReplayRequest,
     check_same_replay,
     count_open_positions,
     market_brier,
     open_recording,
-    play_replay,
+    play_in_world,
 )
 from markets.bundle import Bundle
 
 LONGEST_FACT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayRequest:
-    """Where a season over a recording is kept, and how its turns are played.
-
-    `recorded` is the record from which `search` and `read` answer; None where they answer live.
-    """
-
-    address: str
-    workers: bool = False
-    recorded: str | None = None
-    leave_failed: bool = False
-
-
 def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, Any]:
     """Play the season into its record, and return what it came to."""
     started = timer()
     season.times()  # nothing is made where there is nothing to play
+    tell = partial(print, file=sys.stderr, flush=True)
     with closing(Record.open(request.address)) as record:
         check_same_replay(record, season, request.address)
         before = record.read(count_facts)["turns"]
-        run_async(_play(season, record, request))
+        with progress("Playing the recording") as moved:
+            run_async(play_in_world(season, record, request, moved, tell))
         figures = outcome(record) | market_brier(bundle) | {"open": count_open_positions(record)}
 
+    notice = NOTICE
     later_models = later_models_words(figures["later_models"])
+    if later_models:
+        notice += f"; {later_models}"
     return {
         "stamp": "replay",
-        "notice": f"{NOTICE}; {later_models}" if later_models else NOTICE,
+        "notice": notice,
         "database": request.address,
         "bundle": bundle.content,
         "start": season.plan.first,
@@ -75,27 +69,6 @@ def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, An
         "new_turns": figures["turns"] - before,
         **figures,
     }
-
-
-async def _play(season: Replay, record: Record, request: ReplayRequest) -> None:
-    """Play the season in a world as it is asked for."""
-    tell = partial(print, file=sys.stderr, flush=True)
-    async with AsyncExitStack() as stack:
-        world = await stack.enter_async_context(open_world(season.config, record))
-        world = replace(world, leaves_failed=request.leave_failed)
-        if request.recorded is not None:
-            world = replace(world, recorded=stack.enter_context(recorded_lookups(request.recorded)))
-        if request.workers:
-            dispatch = open_dispatch(replace(season.config, database=request.address), _tell_alone)
-            world = replace(world, dispatch=await stack.enter_async_context(dispatch))
-        with progress("Playing the recording") as moved:
-            await play_replay(season, world, record, moved, tell)
-
-
-def _tell_alone(alone: bool) -> None:
-    """Print whether workers play the turns."""
-    message = "no worker is running: turns are played here until one starts"
-    print(message if alone else "workers are running", file=sys.stderr)
 
 
 def replay_page(data: dict[str, Any], choice: TableChoice) -> Page:
@@ -114,41 +87,25 @@ def replay_page(data: dict[str, Any], choice: TableChoice) -> Page:
     yield f"Next: {program()} board --database {data['database']}"
 
 
-def probe(
-    chosen: Options,
-    folder: Path,
-    bundle: Bundle,
-    base: Config | None,
-    names: list[str],
-    days: tuple[date | None, date | None],
-    count: int,
-) -> None:
-    """Play with other futures, and say what changed before them."""
-    probed = probed_replay(folder, base, names, days)
+def probe(probed: ProbedReplay, bundle: Bundle, count: int) -> LeakProbe:
+    """Play with other futures, and return what changed before them."""
     with (
         TemporaryDirectory(prefix="arena-leaks-") as scratch,
         prints_aside(),
         interruptible("stopped", "run it again; nothing was kept"),
         progress("Playing with other futures") as moved,
     ):
-        task = probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved)
-        found = run_async(task)
+        return run_async(probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved))
 
-    data = {
-        "ok": found.clean,
-        "bundle": bundle.content,
-        "agents": list(probed.agents),
-        "left_out": list(found.left_out),
-        "probes": [
-            {"at": at, "compared": dict(compared), "changed": dict(found.counts[at])}
-            for at, compared in found.compared.items()
-        ],
-        "differences": [asdict(difference) for difference in found.differences],
-        "opened": list(found.opened),
-    }
-    chosen.answer(data, leaks_page, found)
-    if not found.clean:
-        raise typer.Exit(1)
+
+def leaks_data(probed: ProbedReplay, found: LeakProbe, bundle: Bundle) -> dict[str, Any]:
+    """Return what was compared up to each instant, and what changed, for JSON."""
+    probes = [
+        {"at": at, "compared": compared, "changed": found.counts[at]}
+        for at, compared in found.compared.items()
+    ]
+    data = attributes(found, "left_out", "differences", "opened")
+    return data | {"ok": found.clean, "bundle": bundle.content, "agents": probed.agents, "probes": probes}
 
 
 def leaks_page(found: LeakProbe) -> Page:

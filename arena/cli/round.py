@@ -4,14 +4,14 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 import typer
 
 from arena.cli.check_next import joining_text
-from arena.cli.options import Options, instant
+from arena.cli.options import Options, given_instant
 from arena.cli.output import (
     Data,
     attributes,
@@ -26,26 +26,19 @@ from arena.cli.output import (
 from arena.cli.page import Page
 from arena.cli.table import Table, TableColumn
 from arena.clock import now
-from arena.cohorts.freeze import check_keys, plan_of, stamp_of
+from arena.cohorts.freeze import check_keys, plan_of
 from arena.cohorts.replacements import unproven_hint
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text
 from arena.operations.coming_cohort import RecordSoFar
-from arena.operations.incidents import report_decision_time
+from arena.operations.one_round import play_decision_time, time_to_play
 from arena.record.model.cohort import RoundReport
 from arena.record.model.model_version import ModelChange, change_sentence
 from arena.record.queries.cohorts import read_newest_time
 from arena.record.queries.operations import count_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.rounds.open_world import open_world
-from arena.rounds.season import (
-    check_decision_time,
-    next_decision_time,
-    open_cohorts,
-    play_time_when_free,
-)
-from arena.rounds.settlement import next_look
+from arena.rounds.season import open_cohorts
 from arena.scores.agent_summary import changed_since
 from arena.scores.refresh import refresh_leaderboards
 
@@ -71,8 +64,8 @@ class PlayedTime:
 
     at: datetime
     reports: Sequence[RoundReport]
-    changes: Sequence[ModelChange] = ()
-    joining: str = ""
+    changes: Sequence[ModelChange]
+    joining: str
 
 
 def play_one_round(chosen: Options, at: str | None, baselines: bool, leave_failed: bool) -> None:
@@ -83,41 +76,24 @@ def play_one_round(chosen: Options, at: str | None, baselines: bool, leave_faile
     turn failed, was late or malformed, or was stopped by a budget.
     """
     config = chosen.load_to_play(os.environ)
-    wanted = None if at is None else instant(at)
     with prints_aside():
-        played = play(config, wanted, baselines, leave_failed)
+        played = play(config, given_instant(at), baselines, leave_failed)
 
     rounds = [report_data(report) for report in played.reports]
     data = {"at": played.at, "rounds": rounds, "changes": played.changes}
     chosen.answer(data, played_page, played)
     for report in played.reports:
-        statuses = {turn.decision.status for turn in report.turns}
-        if report.failed or report.waiting or statuses & {*UNUSABLE}:
+        is_short = any(turn.decision.status in UNUSABLE for turn in report.turns)
+        if report.failed or report.waiting or is_short:
             raise typer.Exit(2)
 
 
-def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed: bool = False) -> PlayedTime:
+def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed: bool) -> PlayedTime:
     """Play the decision time that is wanted, or the next one."""
-    say = partial(print, file=sys.stderr, flush=True)
-
-    async def play_time(at: datetime) -> list[RoundReport]:
-        async with open_world(config, record, report_wait=say) as opened:
-            world = replace(opened, leaves_failed=leave_failed)
-            try:
-                reports = await play_time_when_free(at, plan, world, record)
-            except Exception as error:
-                await report_decision_time(config, record, at, error, say)
-                raise
-            await report_decision_time(config, record, at, None, say)
-            return reports
 
     def stopped_text() -> str:
         turns = sum(record.read(count_turns).values()) - turns_before
         return f"stopped; {count_text(turns, 'turn')} done, and kept"
-
-    def joining() -> str:
-        so_far = RecordSoFar(record.begun(), record.read(read_newest_time))
-        return joining_text(config, so_far, [stored.cohort for stored in open_cohorts(record)])
 
     hint = "arena run --round continues it; a call in progress may still be charged"
     with closing(Record.open(config.database)) as record, interruptible(stopped_text, hint):
@@ -125,46 +101,44 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
         if not baselines and not record.cohorts():
             check_keys(config, environment(config.folder, os.environ))
 
-        is_live = stamp_of(config) == "live"
         began = now()
         plan = plan_of(config, began, record.begun(), None if baselines else os.environ)
-        corrected_within = timedelta(seconds=config.cohorts.corrected_within)
-        look = next_look(record, record.cohorts(), is_live, corrected_within)
         try:
-            at = wanted or next_decision_time(plan, record, is_live, began, look, leave_failed)
+            at = time_to_play(config, record, plan, wanted, leave_failed, began)
         except ArenaError as error:
-            raise ArenaError(error.code, error.message, joining() or error.hint) from error
-        check_decision_time(at, plan, record, is_live, began, look)
+            if wanted is None:
+                error.hint = joining(config, record) or error.hint
+            raise
 
-        reports = run_async(play_time(at))
+        say = partial(print, file=sys.stderr, flush=True)
+        reports = run_async(play_decision_time(config, record, plan, at, leave_failed, say))
         with progress("Computing the leaderboards") as moved:
             refresh_leaderboards(record, at, moved)
         with reading(record.engine) as connection:
             changes = changed_since(connection, began)
-        return PlayedTime(at, reports, changes, joining())
+        return PlayedTime(at, reports, changes, joining(config, record))
+
+
+def joining(config: Config, record: Record) -> str:
+    """Return with which cohort the config's new agents join; empty if none is new."""
+    so_far = RecordSoFar(record.begun(), record.read(read_newest_time))
+    return joining_text(config, so_far, [stored.cohort for stored in open_cohorts(record)])
 
 
 def report_data(report: RoundReport) -> Data:
     """Return a round as data, with the turns that were played now."""
     turns = []
     for turn in report.turns:
-        decision = turn.decision
-        rejections = [
-            attributes(rejection, "code", "message") | {"market": rejection.market_id}
+        row = attributes(turn.decision, "status", "note", "repaired")
+        row["agent"] = turn.entrant
+        row["stopped_by"] = "budget" if turn.entrant in report.stopped else None
+        row["forecasts"] = len(turn.decision.forecasts)
+        row["fills"] = len(turn.fills)
+        row["rejections"] = [
+            {"code": rejection.code, "message": rejection.message, "market": rejection.market_id}
             for rejection in turn.rejections
         ]
-        turns.append(
-            {
-                "agent": turn.entrant,
-                "status": decision.status,
-                "stopped_by": "budget" if turn.entrant in report.stopped else None,
-                "note": decision.note,
-                "repaired": list(decision.repaired),
-                "forecasts": len(decision.forecasts),
-                "fills": len(turn.fills),
-                "rejections": rejections,
-            }
-        )
+        turns.append(row)
 
     names = ("cohort", "at", "done", "waiting", "trouble", "unproven", "replaced")
     return attributes(report, *names) | {"round": report.number, "turns": turns}

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -26,17 +25,14 @@ from arena.cohorts.freeze import check_keys
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text
 from arena.operations.progress import RunEvent, RunProgress
-from arena.operations.run import Run, run
-from arena.operations.service import service_notices, wait_to_open
+from arena.operations.run import Run, run_as_process
+from arena.operations.service import wait_to_open
 from arena.record.model.reservation import midnight
 from arena.record.queries.operations import RunFigures
 from arena.record.record import Record
 from markets.garbage_collection import gc_seldom
 from markets.millionths import ONE
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-LOUD = ("failed", "missed", "superseded", "untold", "alone", "unanswered", "gave_up")
-"""The kinds of events that are reported even with --quiet: what went wrong."""
 PRICES = ("quotes", "catalogue", "backup", "retention")
 """The jobs that change no figure of the status."""
 
@@ -97,13 +93,6 @@ def play(
     waits = () if once else ("unreachable",)
     say = partial(print, file=sys.stderr, flush=True)
 
-    async def season() -> None:
-        loop = asyncio.get_running_loop()
-        for number in STOP_SIGNALS:
-            loop.add_signal_handler(number, stop_running, running, loop)
-        async with service_notices(os.environ):
-            await run(running)
-
     with (
         closing(wait_to_open(partial(Record.open, config.database), say, *waits)) as record,
         interruptible("stopped at once; finished work is kept", "the next start continues"),
@@ -113,22 +102,8 @@ def play(
         log.watch(running.progress, record)
         if not baselines and not wait_to_open(record.cohorts, say, *waits):
             check_keys(config, environment(config.folder, os.environ))
-        asyncio.run(season())
+        asyncio.run(run_as_process(running, os.environ))
     return running
-
-
-def stop_running(running: Run, loop: asyncio.AbstractEventLoop) -> None:
-    """Stop in good order at the first signal, at once at the second, and like any program at the third."""
-    running.stop.signal()
-    if running.stop.hurry.is_set():
-        for number in STOP_SIGNALS:
-            loop.remove_signal_handler(number)
-        return
-
-    grace = f"calls in progress have {running.config.run.grace:g} seconds"
-    message = f"stopping: {grace}; press Ctrl-C again to stop at once"
-    at = running.progress.now or running.open_clock().now()
-    running.tell(RunEvent(at, "stopping", message))
 
 
 @dataclass
@@ -146,13 +121,12 @@ class LineLog:
     def report(self, event: RunEvent) -> None:
         """Write a line; what others wrote is in it without anything that a terminal would obey."""
         is_shown = self.verbose or self.as_json or not event.routine
-        if event.kind not in LOUD and (self.quiet or not is_shown):
+        if not event.is_trouble and (self.quiet or not is_shown):
             return
 
         line = event_line(event)
         if self.as_json:
-            data = {"at": event.at.isoformat(), "event": event.kind, "message": event.words, **event.data}
-            line = json.dumps(data, ensure_ascii=True)
+            line = json.dumps(event.as_data(), ensure_ascii=True)
         print(line, file=self.stream, flush=True)
 
 

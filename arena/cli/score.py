@@ -9,22 +9,10 @@ from arena.cli.output import plain
 from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, between
 from arena.errors import ArenaError, times_text
-from arena.exports.forecast_columns import forecasts_of_export, is_export_at
-from arena.scores.files.bench_columns import bench_columns
-from arena.scores.files.csv_columns import cells_of, decode
-from arena.scores.files.forecastbench import (
-    read_forecast_file,
-    read_question_set,
-    read_resolution_set,
-    strictly,
-)
-from arena.scores.files.forecasts import (
-    COLUMNS,
-    REQUIRED_COLUMNS,
-    ForecastTable,
-    check_forecasts,
-    read_forecasts,
-)
+from arena.exports.forecast_columns import is_export_at, read_export
+from arena.scores.files.csv_columns import decode
+from arena.scores.files.forecastbench_texts import NamedText, is_submission, read_submissions
+from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
 from arena.scores.verdict import better_text, rank_text
 
@@ -39,59 +27,29 @@ def text_of(file: Path) -> str:
     return decode(str(file), data)
 
 
-def texts_of(files: Sequence[Path]) -> list[tuple[str, str]]:
+def texts_of(files: Sequence[Path]) -> list[NamedText]:
     """Return the names of files and their texts."""
     return [(str(file), text_of(file)) for file in files]
 
 
 def table_of(
     files: Sequence[Path],
-    named: Mapping[str, str],
+    renamed: Mapping[str, str],
     questions: Sequence[Path],
     resolutions: Sequence[Path],
     provisional: bool,
 ) -> ForecastTable:
     """Return the forecasts of a file, of what `arena share export` wrote, or of files of ForecastBench."""
     if len(files) == 1 and is_export_at(files[0]):
-        return _export_table(files[0])
+        return read_export(files[0])
+
     texts = texts_of(files)
-    if questions or resolutions or all(is_bench(text) for _, text in texts):
-        columns, notes = bench_columns(
-            [strictly(read_forecast_file, name, text) for name, text in texts],
-            [strictly(read_question_set, name, text) for name, text in texts_of(questions)],
-            [strictly(read_resolution_set, name, text) for name, text in texts_of(resolutions)],
-            provisional=provisional,
-        )
-        table = check_forecasts(cells_of(texts[0][0], columns, REQUIRED_COLUMNS, COLUMNS))
-        return replace(table, notes=tuple(notes))
+    if questions or resolutions or all(is_submission(text) for _, text in texts):
+        return read_submissions(texts, texts_of(questions), texts_of(resolutions), provisional=provisional)
     if len(texts) > 1:
         hint = "put all forecasts into one file; only ForecastBench's may be several"
         raise ArenaError("many_files", f"{len(texts)} files of forecasts are given", hint, status=64)
-    return read_forecasts(*texts[0], dict(named))
-
-
-def _export_table(file: Path) -> ForecastTable:
-    """Return the stated forecasts of an export, with its baselines outside, as on the leaderboard."""
-    columns, as_of, baselines = forecasts_of_export(file)
-    table = check_forecasts(cells_of(str(file), columns, REQUIRED_COLUMNS, COLUMNS))
-    if as_of is not None:
-        table = replace(table, as_of=as_of.timestamp())
-
-    outside = tuple(name for name in baselines if name in table.forecasters)
-    if not outside or len(table.forecasters) <= len(outside) + 1:
-        return table
-    note = f"outside, as on the leaderboard: {', '.join(outside)}"
-    return replace(table, outside=outside, notes=(*table.notes, note))
-
-
-def is_bench(text: str) -> bool:
-    """Tell whether a text looks like what ForecastBench is sent: one object with a list of forecasts.
-
-    >>> is_bench('{"organization": "us", "forecasts": []}'), is_bench('{"question": "a"}\\n{"question": "b"}')
-    (True, False)
-    """
-    start = text.lstrip()
-    return start.startswith("{") and '"forecasts":' in start and not start.startswith('{"question"')
+    return read_forecasts(*texts[0], renamed)
 
 
 def split_columns(text: str) -> tuple[dict[str, str], str]:
@@ -100,15 +58,15 @@ def split_columns(text: str) -> tuple[dict[str, str], str]:
     >>> split_columns("question=title,brier,peer")
     ({'question': 'title'}, 'brier,peer')
     """
-    ours = {}
+    renamed = {}
     wanted = []
     for part in text.split(","):
-        name, has_title, title = part.partition("=")
-        if has_title:
-            ours[name.strip()] = title.strip()
-        else:
-            wanted.append(name.strip())
-    return ours, ",".join(filter(None, wanted))
+        name, is_renamed, title = part.partition("=")
+        if is_renamed:
+            renamed[name.strip()] = title.strip()
+        elif part.strip():
+            wanted.append(part.strip())
+    return renamed, ",".join(wanted)
 
 
 FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
@@ -150,11 +108,6 @@ FULL = {
 """Means over all questions, beside those over each one's own where these differ."""
 BRIER = (TableColumn("brier", "Brier", ".4f"), span_of("brier", ".4f"))
 ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
-GAP = (
-    TableColumn("gap", "ahead of {against}", "+.4f", value="gap.gap"),
-    TableColumn("gap_interval", "95% interval", value=between("gap.low", "gap.high")),
-    TableColumn("gap_questions", "common", ",d", value="gap.questions", gives_way=6),
-)
 LOG = TableColumn("log", show=".4f", gives_way=5)
 METACULUS = (
     TableColumn("baseline", show="+.2f", gives_way=3),
@@ -196,8 +149,7 @@ UNRANKED = (
     TableColumn("why_not", "why not", narrow="wrap"),
     FULL["brier"],
     TableColumn("brier", "Brier*", ".4f"),
-    TableColumn("forecasts", show=",d", gives_way=1),
-    TableColumn("questions", show=",d", gives_way=1),
+    *COUNTS[1:3],
 )
 BESIDE = ("adjusted", "adjusted_interval", "gap", "gap_interval")
 """What says something of those too who have answered less."""
@@ -206,43 +158,37 @@ SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
 
 def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
-    """Return the columns that some row has something in, or that were asked for."""
+    """Return the columns of scores and counts that some row has something in."""
     shown = [FORECASTER]
     entries = sum(row.rank_low is not None for row in rows)
     if choices.rule == "skill" and entries:
         shown = [RANK, FORECASTER, _better_than(entries)]
-
-    has_missing = any(row.missing for row in rows)
-    for column in _scores_of(rows, choices):
-        if has_missing:
-            shown += _with_all(column, choices.rule)
-        else:
-            shown.append(column)
-
-    known = {f"{mean}_interval": False for row in rows for mean in row.intervals}
-    for row in rows:
-        known |= {f"{mean}_interval": True for mean, span in row.intervals.items() if span}
-    return tuple(column for column in shown if known.get(column.name, True))
-
-
-def _scores_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> list[TableColumn]:
-    """Return the columns of scores and counts."""
-    shown = [*FIRST[choices.rule]]
-    if any(row.skill is not None for row in rows):
-        shown += SKILL
-    if choices.adjusted:
-        shown += ADJUSTED
-    if choices.against is not None:
-        against = plain(choices.against)
-        shown += [replace(column, heading=column.title.format(against=against)) for column in GAP]
-    shown += [*BRIER, LOG]
+    shown += [*FIRST[choices.rule], *SKILL, *ADJUSTED, *_gap_columns(choices.against), *BRIER, LOG]
     if choices.rule != "metaculus":
         shown += METACULUS
-    if any(row.spot_baseline is not None for row in rows):
-        shown += SPOT
-    if choices.parts:
-        shown += PARTS
-    return [*shown, *COUNTS]
+    shown += [*SPOT, *PARTS, *COUNTS]
+
+    columns: list[TableColumn] = []
+    has_missing = any(row.missing for row in rows)
+    for column in shown:
+        if all(column.value_of(row) is None for row in rows):
+            continue
+        if has_missing:
+            columns += _with_all(column, choices.rule)
+        else:
+            columns.append(column)
+    return tuple(columns)
+
+
+def _gap_columns(against: str | None) -> tuple[TableColumn, ...]:
+    """Return the columns that compare everybody with one forecaster, if one is named."""
+    if against is None:
+        return ()
+    return (
+        TableColumn("gap", f"ahead of {plain(against)}", "+.4f", value="gap.gap"),
+        TableColumn("gap_interval", "95% interval", value=between("gap.low", "gap.high")),
+        TableColumn("gap_questions", "common", ",d", value="gap.questions", gives_way=6),
+    )
 
 
 def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
@@ -251,8 +197,9 @@ def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
     if mean not in (*FULL, "log", "relative", "spot_baseline", "spot_peer"):
         return (column,)
     own = replace(column, heading=f"{column.title}*")
-    is_known = column.name in FULL and (mean == "brier" or rule == "metaculus")
-    return (FULL[mean], own) if is_known else (own,)
+    if column.name in FULL and (mean == "brier" or rule == "metaculus"):
+        return (FULL[mean], own)
+    return (own,)
 
 
 def score_page(scores: FileScores, choices: ScoreChoices, choice: TableChoice) -> Page:

@@ -1,6 +1,8 @@
 """The commands of `arena`: their names, in which file each is, and what those that are no more are called."""
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
 Places = Mapping[str, "str | Places"]
 """Commands by name: the file and the function of each, or the commands of a family."""
@@ -95,61 +97,9 @@ Example: arena outside desk --key ann
 }
 """What the help of each family says."""
 
-FORMER = {
-    "agents": "show agents",
-    "agents add": "add MODEL",
-    "agents list": "show agents",
-    "agents show": "show agent NAME",
-    "agents try": "show turn NAME --play",
-    "cohorts": "show cohorts",
-    "cohorts diff": "show cohort N N",
-    "cohorts end": "admin cohort end N",
-    "cohorts list": "show cohorts",
-    "cohorts pause": "admin cohort pause N",
-    "cohorts resume": "admin cohort resume N",
-    "cohorts seal": "show cohort N --head",
-    "cohorts show": "show cohort N",
-    "cohorts start": "admin cohort start",
-    "config": "show config",
-    "db": "admin",
-    "db backup": "admin backup",
-    "db copy": "admin backup URL",
-    "db prune": "admin prune",
-    "db restore": "admin restore FILE",
-    "db upgrade": "admin backup --upgrade",
-    "desk": "outside desk",
-    "duel": "board A B",
-    "export": "share export DIR",
-    "forecastbench": "study forecastbench",
-    "forecastbench board": "study forecastbench board",
-    "forecastbench check": "study forecastbench file --check",
-    "forecastbench fetch": "study forecastbench run",
-    "forecastbench file": "study forecastbench file",
-    "forecastbench resolve": "study forecastbench board --fetch",
-    "forecastbench run": "study forecastbench run",
-    "history": "study bundle DIR VENUE",
-    "import": "admin restore DIR",
-    "leaderboard": "board",
-    "markets": "show markets",
-    "markets check": "check DIR",
-    "markets list": "show markets",
-    "markets record": "study bundle DIR",
-    "markets rejected": "show markets --rejected",
-    "markets settle": "admin settle ID",
-    "markets show": "show market ID",
-    "markets sync": "run --sync",
-    "mcp": "outside mcp",
-    "positions": "show positions",
-    "prompts": "show prompts",
-    "publish": "share site DIR",
-    "replay": "study replay DIR",
-    "report": "share report",
-    "round": "run --round",
-    "schema": "outside desk --schema DOCUMENT",
-    "tournament": "score FILE.yaml",
-    "verify": "admin verify",
-    "watch": "status --incidents",
-    "whatif": "study whatif",
-    "worker": "run --worker",
-}
-"""What commands that are no more are called now."""
+
+@cache
+def former_commands() -> dict[str, str]:
+    """Return what commands that are no more are called now."""
+    lines = Path(__file__).with_name("former_commands.txt").read_text("utf-8").splitlines()
+    return dict(line.split(" = ") for line in lines)

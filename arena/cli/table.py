@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import zip_longest
 from typing import Any, Literal
 
 from arena.cli.output import exact
@@ -51,14 +52,18 @@ class TableColumn:
 
     def value_of(self, row: Any) -> Any:
         """Return what a row has in this column."""
-        return self.value(row) if callable(self.value) else value_in(row, self.value or self.name)
+        if callable(self.value):
+            return self.value(row)
+        return value_in(row, self.value or self.name)
 
     def cell(self, row: Any) -> str:
         """Return the same as text; a dash where nothing is known."""
         value = self.value_of(row)
         if value is None:
             return UNKNOWN
-        return self.show(value) if callable(self.show) else format(value, self.show)
+        if callable(self.show):
+            return self.show(value)
+        return format(value, self.show)
 
 
 def value_in(row: Any, path: str) -> Any:
@@ -80,7 +85,9 @@ def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | N
 
     def write(row: Any) -> str | None:
         least = value_in(row, low)
-        return None if least is None else f"{least:+{places}} to {value_in(row, high):+{places}}"
+        if least is None:
+            return None
+        return f"{least:+{places}} to {value_in(row, high):+{places}}"
 
     return write
 
@@ -94,18 +101,25 @@ class TableChoice:
     width: int | None = None
 
     def of(self, every: Sequence[TableColumn]) -> list[TableColumn]:
-        """Return the columns that are wanted, in their order."""
+        """Return the columns that are wanted, in their order; raise `ArenaError` for one that there isn't."""
         if not self.columns:
             return list(every)
-        known = {name: column for column in every for name in (column.plain_title, column.name) if name}
-        wanted = [name.strip() for name in self.columns.split(",") if name.strip()]
-        for name in wanted:
+
+        known = {column.plain_title: column for column in every if column.plain_title}
+        known |= {column.name: column for column in every}
+        wanted = []
+        for part in self.columns.split(","):
+            name = part.strip()
+            if not name:
+                continue
             if name not in known:
-                near = get_close_matches(name, known, 1)
-                also = f"; did you mean {near[0]}?" if near else ""
-                hint = f"columns: {', '.join(column.name for column in every)}"
-                raise ArenaError("no_column", f"there is no column {name!r}{also}", hint, status=64)
-        return [known[name] for name in wanted]
+                message = f"there is no column {name!r}"
+                for near in get_close_matches(name, known, 1):
+                    message += f"; did you mean {near}?"
+                names = ", ".join(column.name for column in every)
+                raise ArenaError("no_column", message, f"columns: {names}", status=64)
+            wanted.append(known[name])
+        return wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,57 +141,69 @@ class Table:
 
     def data(self) -> list[dict[str, Any]]:
         """Return the rows for JSON, with every column by its name."""
-        return [{column.name: column.value_of(row) for column in self.every} for row in self.rows]
+        rows: list[dict[str, Any]] = [{} for _ in self.rows]
+        for column in self.every:
+            for data, row in zip(rows, self.rows, strict=True):
+                data[column.name] = column.value_of(row)
+        return rows
 
     @property
     def every(self) -> list[TableColumn]:
         """Return all columns; one that is only a heading is named by its place."""
         return [_placed(place, column) for place, column in enumerate(self.columns)]
 
-    def fitted(self, width: int | None, above: Collection[str] = ()) -> "FittedTable":
-        """Return the table in lines of so many characters; without a width all columns, whole.
+    def fitted(self, width: int | None, above: Collection[str] = ()) -> tuple[list[str], list[str]]:
+        """Return the table in lines of so many characters, and the names of the columns that are in them.
 
-        `above` are the names of the columns that the tables above it show, if there are any.
+        Without a width all columns are there, whole. `above` are those that the tables above it show.
         """
         choice = self.choice or TableChoice()
         width = width or choice.width
-        every = self.every
-        shown = choice.of(every)
+        wanted = choice.of(self.every)
         if self.as_above and above:
-            shown = [column for column in shown if column.name in above]
-        texts = {column.name: self._texts(column) for column in shown}
+            wanted = [column for column in wanted if column.name in above]
+        shown = [self._written(column) for column in wanted]
         hidden: list[TableColumn] = []
 
         if width is not None and not choice.wide:
             if not choice.columns:
-                shown = [column for column in shown if any(text not in EMPTY for text in texts[column.name])]
-                narrower = [column for column in shown if column.from_width > width]
-                fitting = [column for column in shown if column not in narrower]
-                hidden = [*narrower, *too_many(fitting, texts, width)]
-            shown = [column for column in shown if column not in hidden]
-            fit_texts(shown, texts, width)
+                some = [column for column in shown if any(text not in EMPTY for text in column.cells)]
+                shown = fitting(some, width)
+                hidden = [column.column for column in some if column not in shown]
+            narrow_columns(shown, width)
 
-        lines = [self.title] if self.title else []
-        lines += drawn([(column.title, texts[column.name]) for column in shown])
+        lines = drawn(shown)
+        if self.title:
+            lines.insert(0, self.title)
         if hidden and self.tells_hidden:
-            names = [column.plain_title or column.name for column in every if column in hidden]
+            names = [column.plain_title or column.name for column in hidden]
             lines += wrapped(hidden_sentence(names, choosing=self.choice is not None), width)
-        return FittedTable(lines, [column.name for column in shown])
+        return lines, [column.column.name for column in shown]
 
-    def _texts(self, column: TableColumn) -> list[str]:
-        """Return the cells of a column as text, that of the total last."""
-        texts = [column.cell(row) for row in self.rows]
+    def _written(self, column: TableColumn) -> "WrittenColumn":
+        """Return a column with its cells as text, that of the total last."""
+        cells = [column.cell(row) for row in self.rows]
         if self.total is not None:
-            texts.append(self.total.get(column.name, ""))
-        return texts
+            cells.append(self.total.get(column.name, ""))
+
+        head = max(map(cells_of, column.title.split("\n")))
+        width = max([head, *map(cells_of, cells)])
+        figures = are_figures(cells)
+        least = width
+        if column.narrow and not figures:
+            least = min(width, max(LEAST[column.narrow], head))
+        return WrittenColumn(column, cells, figures, width, least)
 
 
-@dataclass(frozen=True, slots=True)
-class FittedTable:
-    """The lines of a table, and the names of the columns that are in them."""
+@dataclass(eq=False, slots=True)
+class WrittenColumn:
+    """A column with its cells as text, so many characters wide, which can be narrowed to `least`."""
 
-    lines: list[str]
-    columns: list[str]
+    column: TableColumn
+    cells: list[str]
+    figures: bool
+    width: int
+    least: int
 
 
 def wrapped(text: str, width: int | None, before: str = "") -> list[str]:
@@ -211,50 +237,40 @@ def hidden_sentence(names: Sequence[str], choosing: bool = True) -> str:
     >>> hidden_sentence(["cost", "value", "price"], choosing=False)
     'Columns cost, value and price are hidden; widen the terminal.'
     """
-    every = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    which = f"Column {every} is" if len(names) == 1 else f"Columns {every} are"
-    which = f"{len(names)} columns are" if len(names) > MOST_NAMED else which
-    return f"{which} hidden; widen the terminal{' or use --wide' if choosing else ''}."
+    which = f"Column {names[-1]} is"
+    if len(names) > MOST_NAMED:
+        which = f"{len(names)} columns are"
+    elif len(names) > 1:
+        which = f"Columns {', '.join(names[:-1])} and {names[-1]} are"
+
+    remedy = "widen the terminal"
+    if choosing:
+        remedy += " or use --wide"
+    return f"{which} hidden; {remedy}."
 
 
-def too_many(columns: Sequence[TableColumn], texts: Mapping[str, list[str]], width: int) -> list[TableColumn]:
-    """Return the columns that have to give way, those that matter least first."""
-    shown, gone = list(columns), list[TableColumn]()
-    while sum(least(column, texts) + GAP for column in shown) - GAP > width:
-        column = max(reversed(shown), key=lambda one: one.gives_way, default=None)
-        if column is None or not column.gives_way:
+def fitting(columns: Sequence[WrittenColumn], width: int) -> list[WrittenColumn]:
+    """Return the columns that fit, or could if narrowed; those that matter least give way first."""
+    shown = [column for column in columns if column.column.from_width <= width]
+    while sum(column.least + GAP for column in shown) - GAP > width:
+        last = max(reversed(shown), key=lambda column: column.column.gives_way)
+        if not last.column.gives_way:
             break
-        shown.remove(column)
-        gone.append(column)
-    return [column for column in columns if column in gone]
+        shown.remove(last)
+    return shown
 
 
-def natural(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
-    """Return the characters of a column that is not narrowed."""
-    return max(map(cells_of, [*column.title.split("\n"), *texts[column.name]]))
-
-
-def least(column: TableColumn, texts: Mapping[str, list[str]]) -> int:
-    """Return the fewest characters that a column can be narrowed to."""
-    whole = natural(column, texts)
-    if not column.narrow or are_figures(texts[column.name]):
-        return whole
-    return min(whole, max(LEAST[column.narrow], *map(cells_of, column.title.split("\n"))))
-
-
-def fit_texts(columns: Sequence[TableColumn], texts: dict[str, list[str]], width: int) -> None:
+def narrow_columns(columns: Sequence[WrittenColumn], width: int) -> None:
     """Cut or wrap texts until a line fits, the longest first."""
-    wide = {column.name: natural(column, texts) for column in columns}
-    fewest = {column.name: least(column, texts) for column in columns}
-    while sum(wide.values()) + GAP * (len(wide) - 1) > width:
-        spare = [name for name in wide if wide[name] > fewest[name]]
+    while sum(column.width + GAP for column in columns) - GAP > width:
+        spare = [column for column in columns if column.width > column.least]
         if not spare:
             break
-        wide[max(spare, key=lambda name: wide[name])] -= 1
+        longest = max(spare, key=lambda column: column.width)
+        longest.width -= 1
+
     for column in columns:
-        most = wide[column.name]
-        if most < natural(column, texts):
-            texts[column.name] = [narrowed(text, most, column.narrow) for text in texts[column.name]]
+        column.cells = [narrowed(text, column.width, column.column.narrow) for text in column.cells]
 
 
 def narrowed(text: str, most: int, how: str) -> str:
@@ -273,30 +289,34 @@ def narrowed(text: str, most: int, how: str) -> str:
     return f"{text[: most - 1].rstrip()}…"
 
 
-def drawn(columns: Sequence[tuple[str, list[str]]]) -> list[str]:
+def drawn(columns: Sequence[WrittenColumn]) -> list[str]:
     """Return the lines of a table; figures stand to the right, and headings end just above the rows."""
-    parts = []
-    tallest = max((title.count("\n") for title, _ in columns), default=0)
-    for title, cells in columns:
+    tallest = max((column.column.title.count("\n") for column in columns), default=0)
+    texts = []
+    widths = []
+    for column in columns:
+        title = column.column.title
         head = "\n" * (tallest - title.count("\n")) + title
-        every = [cell.split("\n") for cell in (head, *cells)]
-        wide = max(cells_of(line) for lines in every for line in lines)
-        parts.append((every, wide, are_figures(cells)))
-    found = list[str]()
-    for row in zip(*(every for every, _, _ in parts), strict=True):
-        for number in range(max(map(len, row))):
-            line = [
-                padded(lines[number] if number < len(lines) else "", wide, to_the_right)
-                for lines, (_, wide, to_the_right) in zip(row, parts, strict=True)
-            ]
-            found.append((" " * GAP).join(line).rstrip())
-    return found
+        texts.append([head, *column.cells])
+        every_line = "\n".join([head, *column.cells]).split("\n")
+        widths.append(max(map(cells_of, every_line)))
+
+    lines = []
+    for row in zip(*texts, strict=True):
+        for parts in zip_longest(*(text.split("\n") for text in row), fillvalue=""):
+            line = ""
+            for text, width, column in zip(parts, widths, columns, strict=True):
+                line += padded(text, width, column.figures) + " " * GAP
+            lines.append(line.rstrip())
+    return lines
 
 
 def padded(text: str, width: int, to_the_right: bool) -> str:
     """Return a text with spaces before or after it."""
     blank = " " * (width - cells_of(text))
-    return blank + text if to_the_right else text + blank
+    if to_the_right:
+        return blank + text
+    return text + blank
 
 
 def are_figures(texts: Sequence[str]) -> bool:
@@ -305,8 +325,8 @@ def are_figures(texts: Sequence[str]) -> bool:
     >>> are_figures(["+1,250.00", "–", "-3%"]), are_figures(["2026-01-04"]), are_figures(["0.013–0.27", "9k"])
     (True, False, True)
     """
-    some = [text for text in texts if text not in EMPTY]
-    return bool(some) and all(FIGURE.fullmatch(text) for text in some)
+    known = [text for text in texts if text not in EMPTY]
+    return bool(known) and all(map(FIGURE.fullmatch, known))
 
 
 def cells_of(text: str) -> int:

@@ -1,10 +1,7 @@
 """What the same decisions would have come to under other rules or with other stakes, and how it is told."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,9 +11,7 @@ from arena.cli.table import Table, TableChoice, TableColumn
 from arena.config.field_types import Stake
 from arena.config.sections import RulesBlock
 from arena.errors import ArenaError
-from arena.rounds.what_if import Change, WhatIfEntry, WhatIfReport, WhatIfTotals
-from markets.registry import names
-from portfolio import fills
+from arena.rounds.what_if import Change, Stakes, WhatIfEntry, WhatIfReport, count_refusals, sum_entries
 from portfolio.rules import NAMED
 
 AGENT = TableColumn("agent", narrow="cut middle")
@@ -35,34 +30,28 @@ REFUSALS = (
     TableColumn("refused_then", "then", ",d"),
     TableColumn("example", "for example", narrow="wrap"),
 )
-Stakes = Literal["as-bet", "flat", "quarter-kelly"]
 LEGEND = "P/L, filled and rejected: as played; then: under the changed rules."
 
 
 def read_change(name: str | None, values: Data, stakes: Stakes, stake: float | None) -> Change:
     """Return what the options ask for, checked as the same values in a config are."""
-    if name is not None and name not in NAMED:
-        raise ArenaError("no_rules", f"there are no rules named {name!r}", f"rules: {', '.join(NAMED)}")
-
-    fill = values["fill"]
-    fill_rules = names(Path(fills.__path__[0]))
-    if fill is not None and fill not in fill_rules:
-        hint = f"fill rules: {', '.join(fill_rules)}"
-        raise ArenaError("no_fill_rule", f"there is no fill rule named {fill!r}", hint)
     if stake is not None and stakes != "flat":
         message = f"--stake needs --sizing flat, not {stakes}"
         raise ArenaError("bad_value", message, "add --sizing flat", status=64)
 
     try:
-        block = RulesBlock.model_validate(dict(values))
+        block = RulesBlock.model_validate(values)
         amount: int = TypeAdapter(Stake).validate_python(100 if stake is None else stake)
     except ValidationError as error:
         fault = error.errors()[0]
         option = str((*fault["loc"], "stake")[0]).replace("_", "-")
-        message = f"--{option} {fault['input']:g}: expected {fault['msg']}"
+        value = str(fault["input"]).removesuffix(".0")
+        message = f"--{option} {value}: expected {fault['msg']}"
         raise ArenaError("bad_value", message, status=64) from error
+
     changes = block.model_dump(exclude_none=True, exclude={"start_from", "name"})
-    return Change(NAMED[name] if name else None, changes, stakes, amount)
+    start_from = None if name is None else NAMED[name]
+    return Change(start_from, changes, stakes, amount)
 
 
 def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
@@ -74,71 +63,28 @@ def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
     agents = []
     for name, rows in by_agent.items():
         cohorts = [{"cohort": row.cohort} | _figures([row]) for row in rows]
-        agents.append({"agent": name} | _figures(rows) | {"cohorts": cohorts})
-    return {
-        "cohort": cohort,
-        "changed": report.sentence,
-        "agents": agents,
-        "refusals": _refusals(report),
-    }
-
-
-def _refusals(report: WhatIfReport) -> list[dict[str, Any]]:
-    """Return how often each reason refused an order, as played and under the changed rules."""
-    before = Counter[str]()
-    after = Counter[str]()
-    examples: dict[str, str] = {}
-    for row in report.rows:
-        before.update(refusal.code for refusal in row.played.refused)
-        for refusal in row.played.refused:
-            examples.setdefault(refusal.code, refusal.message)
-    for row in report.rows:
-        refused = row.changed.refused if row.changed is not None else ()
-        after.update(refusal.code for refusal in refused)
-        for refusal in refused:
-            examples.setdefault(refusal.code, refusal.message)
-
-    return [
-        {"code": code, "refused": before[code], "refused_then": after[code], "example": examples[code]}
-        for code, _ in (before + after).most_common()
-    ]
+        agents.append({"agent": name, "cohorts": cohorts} | _figures(rows))
+    refusals = count_refusals(report.rows)
+    return {"cohort": cohort, "changed": report.sentence, "agents": agents, "refusals": refusals}
 
 
 def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
-    """Return the sums over one agent's cohorts."""
-    played = _sums([row.played for row in rows])
-    changed = _sums([row.changed for row in rows if row.changed is not None])
+    """Return the sums over one agent's cohorts, for JSON."""
+    played, changed = sum_entries(rows)
     figures: dict[str, Any] = {
         "pnl": exact(played.profit),
-        "pnl_then": exact(changed.profit),
-        "difference": exact(changed.profit - played.profit),
         "filled": played.filled,
-        "filled_then": changed.filled,
-        "refused": played.refused,
-        "refused_then": changed.refused,
+        "refused": len(played.refused),
         "exact": all(row.exact for row in rows),
     }
-    if any(row.changed is None for row in rows):
-        figures |= dict.fromkeys(("pnl_then", "difference", "filled_then", "refused_then"))
+    if changed is None:
+        return figures | dict.fromkeys(("pnl_then", "difference", "filled_then", "refused_then"))
+
+    figures["pnl_then"] = exact(changed.profit)
+    figures["difference"] = exact(changed.profit - played.profit)
+    figures["filled_then"] = changed.filled
+    figures["refused_then"] = len(changed.refused)
     return figures
-
-
-@dataclass(frozen=True, slots=True)
-class WhatIfSums:
-    """What several replays come to together."""
-
-    profit: int
-    filled: int
-    refused: int
-
-
-def _sums(totals: Sequence[WhatIfTotals]) -> WhatIfSums:
-    """Return what these come to together."""
-    return WhatIfSums(
-        profit=sum(total.profit for total in totals),
-        filled=sum(total.filled for total in totals),
-        refused=sum(len(total.refused) for total in totals),
-    )
 
 
 def whatif_page(data: Data, by_cohort: bool, choice: TableChoice) -> Page:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,8 @@ from arena.exports.forms import form_of
 from arena.exports.forms.cells import bad_file
 from arena.exports.manifest import ExportManifest, is_export, is_zipped_export, open_export
 from arena.exports.table import ExportColumn
+from arena.scores.files.csv_columns import cells_of
+from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, ForecastTable, check_forecasts
 from arena.scores.metaculus_scores import BASELINES
 from markets.millionths import ONE
 
@@ -28,6 +30,20 @@ def is_export_at(place: Path) -> bool:
     if place.is_dir():
         return is_export(place)
     return place.is_file() and is_zipped_export(place)
+
+
+def read_export(place: Path) -> ForecastTable:
+    """Return the stated forecasts of an export, with its baselines outside, as on the leaderboard."""
+    columns, as_of, baselines = forecasts_of_export(place)
+    table = check_forecasts(cells_of(str(place), columns, REQUIRED_COLUMNS, COLUMNS))
+    if as_of is not None:
+        table = replace(table, as_of=as_of.timestamp())
+
+    outside = tuple(name for name in baselines if name in table.forecasters)
+    if not outside or len(table.forecasters) <= len(outside) + 1:
+        return table
+    note = f"outside, as on the leaderboard: {', '.join(outside)}"
+    return replace(table, outside=outside, notes=(*table.notes, note))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from arena.calls.rate_limit import RunningCalls
 from arena.errors import count_text
 
 MOST_ERRORS = 5
+TROUBLES = ("failed", "missed", "superseded", "untold", "alone", "unanswered", "gave_up")
+"""The kinds of events that say what went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,15 @@ class RunEvent:
     words: str
     data: Mapping[str, Any] = field(default_factory=dict)
     routine: bool = False
+
+    @property
+    def is_trouble(self) -> bool:
+        """Tell whether something went wrong, which is of interest to every reader."""
+        return self.kind in TROUBLES
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the event for a line of JSON."""
+        return {"at": self.at.isoformat(), "event": self.kind, "message": self.words, **self.data}
 
 
 OnRunEvent = Callable[[RunEvent], None]

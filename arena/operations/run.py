@@ -4,6 +4,7 @@ What is due is read from the record before each step, so starting, going on and 
 """
 
 import asyncio
+import signal
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,7 @@ from arena.operations.jobs import (
 )
 from arena.operations.leader import LOOK, take_lead, wait_to_lead, work_as_leader
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
+from arena.operations.service import service_notices
 from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
 from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn, unanswered_text
 from arena.record.model.lease import LEASE_LENGTH, holder_name
@@ -62,6 +64,7 @@ from arena.rounds.season import unanswered_error
 from arena.rounds.settlement import LATEST, next_look
 from markets.venue import QuarantinedRecord
 
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 BUSY = timedelta(seconds=5)
 """How long to leave alone what another process has in hand."""
 TROUBLED = timedelta(seconds=10)
@@ -118,6 +121,13 @@ class Run:
         at = self.progress.now or self.open_clock().now()
         self.tell(RunEvent(at, kind, message, data, routine))
 
+    def ask_to_stop(self) -> None:
+        """Stop in good order at the first call, which is reported, and at once at the second."""
+        self.stop.signal()
+        if not self.stop.hurry.is_set():
+            grace = f"calls in progress have {self.config.run.grace:g} seconds"
+            self.report("stopping", f"stopping: {grace}; press Ctrl-C again to stop at once")
+
     def report_trouble(self, error: BaseException, always: bool = False) -> None:
         """Report that the record can't be used: unless `always`, once until it can be written again."""
         message = f"the record: {error_text(error)}"
@@ -154,6 +164,24 @@ class DueTask:
     order: int
     live: bool
     due: Due | None = None
+
+
+async def run_as_process(running: Run, environ: Mapping[str, str]) -> None:
+    """Run the arena until it is over or stopped by a signal."""
+    loop = asyncio.get_running_loop()
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, _stop, running, loop)
+
+    async with service_notices(environ):
+        await run(running)
+
+
+def _stop(running: Run, loop: asyncio.AbstractEventLoop) -> None:
+    """Stop in good order at the first signal, at once at the second, and like any program at the third."""
+    running.ask_to_stop()
+    if running.stop.hurry.is_set():
+        for number in STOP_SIGNALS:
+            loop.remove_signal_handler(number)
 
 
 async def run(running: Run) -> None:

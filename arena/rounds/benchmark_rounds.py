@@ -117,6 +117,31 @@ async def _download(url: str, path: str) -> str | None:
         await client.close()
 
 
+def read_questions(
+    record: Record, source: str | None, due: str | None, at: datetime
+) -> tuple[BenchmarkFile, bool]:
+    """Return the question set of a round, and whether it is new in the record.
+
+    Without `due` it is the newest. It is read from a source that is named, or from where sets are published
+    if the record has none of that day; or none that is still due, where no day is named.
+    """
+    if due is not None and not is_day(due):
+        raise ArenaError("bad_day", f"{due!r} is not a day", "write it like 2026-03-01", status=64)
+
+    days = None if due is None else [due]
+    stored = record.read(newest_files, "questions", days)
+    newest = stored[-1] if stored and source is None else None
+    if newest is not None and newest.due >= (due or f"{at:%Y-%m-%d}"):
+        return newest, False
+
+    try:
+        return fetch_questions(record, FileSource(source or PUBLISHED), due, at)
+    except ArenaError as error:
+        if newest is not None:
+            error.hint += f", or go on with the stored round: --due {newest.due}"
+        raise
+
+
 def fetch_questions(
     record: Record, source: FileSource, due: str | None, at: datetime
 ) -> tuple[BenchmarkFile, bool]:

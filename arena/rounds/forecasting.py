@@ -477,6 +477,25 @@ def read_recorded_answers(
     return list(answers.values())
 
 
+def newest_answers(
+    connection: Connection, question_set: QuestionSet, agent: str, cohort: int | None = None
+) -> RecordedAnswers:
+    """Return the newest answers to a set of an agent, by its name or its board's, or those in a cohort."""
+    names: dict[str, None] = {}
+    own: list[RecordedAnswers] = []
+    for answers in read_recorded_answers(connection, [question_set.due]):
+        if cohort in (None, answers.cohort):
+            names[answers.agent] = None
+            if agent in (answers.agent, answers.filed.model):
+                own.append(answers)
+
+    if not own:
+        message = f"there are no answers of {agent!r} to {question_set.name}"
+        known = ", ".join(names) or "none yet: arena study forecastbench run"
+        raise ArenaError("no_answers", message, f"agents with answers: {known}")
+    return max(own, key=lambda answers: answers.cohort)
+
+
 def _cohort_answers(connection: Connection, stored: StoredCohort) -> Iterator[RecordedAnswers]:
     """Yield the usable answers of a cohort's agents, in line-up order."""
     settings = stored.cohort.venue_settings

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import chain
@@ -36,6 +37,8 @@ from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.cohorts import read_newest_time
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.rounds.evidence import recorded_lookups
+from arena.rounds.open_world import open_dispatch, open_world
 from arena.rounds.round import track_cohort
 from arena.rounds.season import end_cohort_if_over, open_cohorts, play_until_answered
 from arena.rounds.settlement import settle_ended, venue_error
@@ -309,6 +312,49 @@ def check_same_replay(record: Record, replay: Replay, address: str) -> None:
         if cohort != planned or scheduled_start(record.begun()) != replay.plan.first:
             message = f"{address} already holds another season"
             raise ArenaError("not_empty", message, "name another record with --database, or delete this one")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """Where a season over a recording is kept, and how its turns are played.
+
+    `recorded` is the record from which `search` and `read` answer; None where they answer live.
+    """
+
+    address: str
+    workers: bool = False
+    recorded: str | None = None
+    leave_failed: bool = False
+
+
+async def play_in_world(
+    season: Replay,
+    record: Record,
+    request: ReplayRequest,
+    played: Callable[[int, int], None],
+    tell: Callable[[str], None],
+) -> None:
+    """Play a season in a world as it is asked for.
+
+    `played` is called after each decision time with how many are done and how many there are, and `tell` with
+    a line on what is waited for, and on who plays the turns.
+    """
+
+    def tell_alone(alone: bool) -> None:
+        message = "workers are running"
+        if alone:
+            message = "no worker is running: turns are played here until one starts"
+        tell(message)
+
+    async with AsyncExitStack() as stack:
+        world = await stack.enter_async_context(open_world(season.config, record))
+        world = replace(world, leaves_failed=request.leave_failed)
+        if request.recorded is not None:
+            world = replace(world, recorded=stack.enter_context(recorded_lookups(request.recorded)))
+        if request.workers:
+            dispatch = open_dispatch(replace(season.config, database=request.address), tell_alone)
+            world = replace(world, dispatch=await stack.enter_async_context(dispatch))
+        await play_replay(season, world, record, played, tell)
 
 
 def count_open_positions(record: Record) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """What if: a record's decisions under other rules or with other stakes, beside what was played."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -123,6 +124,51 @@ class WhatIfReport:
 
     sentence: str
     rows: tuple[WhatIfEntry, ...]
+
+
+def sum_entries(rows: Sequence[WhatIfEntry]) -> tuple[WhatIfTotals, WhatIfTotals | None]:
+    """Return the totals of these entrants together, as played and under the change.
+
+    The latter are None if one of them stated nothing to bet on.
+    """
+    changed = [row.changed for row in rows if row.changed is not None]
+    played = _together([row.played for row in rows])
+    return played, _together(changed) if len(changed) == len(rows) else None
+
+
+def _together(totals: Sequence[WhatIfTotals]) -> WhatIfTotals:
+    """Return the totals of several seasons together."""
+    return WhatIfTotals(
+        profit=sum(total.profit for total in totals),
+        filled=sum(total.filled for total in totals),
+        refused=tuple(chain.from_iterable(total.refused for total in totals)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalCount:
+    """How often a reason refused an order, as played and under the change, with an example of its words."""
+
+    code: str
+    refused: int
+    refused_then: int
+    example: str
+
+
+def count_refusals(rows: Sequence[WhatIfEntry]) -> list[RefusalCount]:
+    """Return how often each reason refused an order of these entrants, the most frequent first."""
+    played = _together([row.played for row in rows]).refused
+    changed = _together([row.changed for row in rows if row.changed is not None]).refused
+
+    examples: dict[str, str] = {}
+    for refusal in (*played, *changed):
+        examples.setdefault(refusal.code, refusal.message)
+    before = Counter(refusal.code for refusal in played)
+    after = Counter(refusal.code for refusal in changed)
+    return [
+        RefusalCount(code, before[code], after[code], examples[code])
+        for code, _ in (before + after).most_common()
+    ]
 
 
 def what_if(

@@ -11,7 +11,7 @@ from arena.cli import demo, replay
 from arena.config import load
 from arena.config.new_folder import template
 from arena.record.record import Record
-from arena.rounds.replay import arrange_replay, open_recording
+from arena.rounds.replay import ReplayRequest, arrange_replay, open_recording
 from arena.scores.refresh import refresh_cache
 from tests.builders import NOW
 from tests.bundles import a_bundle, ended, page
@@ -61,7 +61,7 @@ def a_replay(folder: Path) -> Path:
     a_bundle(folder / "bundle", pages, [f"v,{market_id},{day},0.4" for market_id in "abcd" for day in DAYS])
     bundle = open_recording(folder / "bundle")
     season = arrange_replay(folder / "bundle", bundle, None, ["market", "constant", "random"], None, None)
-    replay.play(season, bundle, replay.ReplayRequest(str(folder / "record.db")))
+    replay.play(season, bundle, ReplayRequest(str(folder / "record.db")))
     return folder / "record.db"
 
 

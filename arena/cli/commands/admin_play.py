@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from arena.cli.options import BASELINES, Options, argument, command, flag, option, refuse_given
+from arena.cli.options import BASELINES, Options, argument, command, flag, option
 from arena.errors import ArenaError
 
 
@@ -37,11 +37,12 @@ def cohort(
     from arena.cli import cohort_actions
 
     if action == "start":
-        refuse_given({"N": number, "--yes": yes}, "can't be combined with start")
+        chosen.refuse("N", "--yes", because="can't be combined with start")
         cohort_actions.start(chosen, at, baselines)
         return
 
-    refuse_given({"--at": at, "--baselines": baselines}, f"can't be combined with {action}")
+    reason = f"can't be combined with {action}"
+    chosen.refuse("--at", "--baselines", because=reason)
     if number is None:
         hint = f"arena admin cohort {action} N; arena show cohorts lists them"
         raise ArenaError("no_number", f"{action} needs the number N of a cohort", hint, status=64)
@@ -49,7 +50,7 @@ def cohort(
         cohort_actions.end(chosen, number, yes)
         return
 
-    refuse_given({"--yes": yes}, f"can't be combined with {action}")
+    chosen.refuse("--yes", because=reason)
     if action == "pause":
         cohort_actions.pause(chosen, number)
     else:

@@ -3,12 +3,13 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from arena.cli.options import DAY, Options, argument, command, flag, option, refuse_given
+from arena.cli.commands.shared import Names
+from arena.cli.options import DAY, Options, argument, command, flag, option
 from arena.errors import ArenaError
 
-Names = list[str] | None
 TOP = 1_000
 HOURS = 6
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @command()
@@ -44,19 +45,18 @@ def bundle(
     from arena.clock import now
     from markets.past import PastRequest
 
-    last = None if until is None else until.replace(tzinfo=UTC)
+    first = since and since.replace(tzinfo=UTC)
+    last = until and until.replace(tzinfo=UTC)
     if venue is None:
-        past_only = {"--top": top, "--slug": slug, "--event": event, "--tag": tag, "--hours": hours}
-        refuse_given(past_only, "needs a VENUE, whose past it chooses from")
-        first = datetime.min.replace(tzinfo=UTC) if since is None else since.replace(tzinfo=UTC)
-        bundles.write_recorded(chosen, folder, first, last, fresh)
+        of_past = ("--top", "--slug", "--event", "--tag", "--hours")
+        chosen.refuse(*of_past, because="needs a VENUE, whose past it chooses from")
+        bundles.write_recorded(chosen, folder, first or EARLIEST, last, fresh)
         return
 
-    refuse_given({"--fresh": fresh}, "reads the config's venue for the record: it can't go with VENUE")
-    if since is None:
+    chosen.refuse("--fresh", because="reads the config's venue for the record: it can't go with VENUE")
+    if first is None:
         raise ArenaError("no_since", "VENUE needs --since", "name the first day of its past", status=64)
     names = [bundles.names_at_venue(given) for given in (slug, event, tag)]
     at = now()
-    until_then = min(at, last or at)
-    request = PastRequest(since.replace(tzinfo=UTC), until_then, at, hours or HOURS, top or TOP, *names)
+    request = PastRequest(first, min(at, last or at), at, hours or HOURS, top or TOP, *names)
     bundles.write_past(chosen, folder, venue, request)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import typer
 
+from arena.cli.commands.shared import QUESTIONS, RESOLUTIONS, Files, Names
 from arena.cli.options import (
     CLOCK_FILE,
     Options,
@@ -15,16 +16,17 @@ from arena.cli.options import (
     command,
     flag,
     option,
-    refuse_given,
 )
-from arena.cli.output import interruptible, prints_aside, run_async
+from arena.cli.output import interruptible, prints_aside, progress, run_async
 from arena.cli.page import print_page
 from arena.errors import ArenaError
 
 DUE = option("The round due that day, not the newest.", "DATE")
 SOURCE = option("A folder or an address with the files.", "DIR|URL", "--from")
-QUESTIONS = option("A question set; once for each round.", "FILE")
 COMBINATIONS = flag("Also questions about two others, as in 2024.")
+
+OF_SUBMISSION = ("--as", "--model", "--output", "--agent", "--lab", "--cohort", "--n", "--due")
+"""The options with which a submission is written."""
 
 
 @command(table=True, plays=True)
@@ -38,7 +40,7 @@ def run(
     prices: bool = flag("Show freeze values; of markets, the crowd's probability."),
     evidence: bool = flag("Show articles from the config's source."),
     batch: int = option("Questions in one call.", default=1, min=1),
-    agents: list[str] | None = option("Only this agent; repeatable.", "NAME", "--agent"),
+    agents: Names = option("Only this agent; repeatable.", "NAME", "--agent"),
     baselines: bool = flag("Add always 0, 0.5, 1, random, freeze value and naive."),
     dry: bool = flag("Only show what it would cost."),
     yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
@@ -60,8 +62,18 @@ def run(
 
     Next: arena study forecastbench file --as ORG --model AGENT -o DIR
     """
-    from arena.cli import forecastbench_run as rounds
+    from arena.cli import forecastbench_run as shown
+    from arena.config import environment
     from arena.record.record import Record
+    from arena.rounds.answering import (
+        AnsweredRound,
+        ask_agents,
+        estimate_answers,
+        plan_answers,
+        read_answers,
+        total_left,
+    )
+    from arena.rounds.benchmark_rounds import read_questions
     from arena.rounds.forecasting import AskingMethod
 
     config = chosen.load_to_play(os.environ)
@@ -73,29 +85,34 @@ def run(
         closing(Record.open(config.database)) as record,
         interruptible("stopped; what was answered is kept", hint),
     ):
-        kept, is_new = rounds.read_questions(record, due, source, time.now())
-        planned = rounds.plan(config, record, kept, method, agents or (), baselines, time.now())
-        cost = rounds.cost_data(run_async(rounds.estimate(planned, record)))
+        at = time.now()
+        with progress("Reading the question set"):
+            kept, is_new = read_questions(record, source, due, at)
+        keys = environment(config.folder, os.environ)
+        planned = plan_answers(config, record, kept, method, agents or (), baselines, at, keys)
+        with progress("Working out what it costs"):
+            left = run_async(estimate_answers(planned, record))
+
         trouble: tuple[str, ...] = ()
         if not dry:
-            rounds.confirm(cost, planned, yes, chosen.json)
-            trouble = run_async(rounds.play(planned, record, cost["calls"]["low"], time))
+            shown.confirm(left, planned.rows, yes, chosen.json)
+            calls = total_left(left).low.calls or None
+            with progress("Asking", calls) as moved:
+                asking = ask_agents(planned, record, time, lambda done: moved(done, calls))
+                trouble = run_async(asking)
+        answered = AnsweredRound(planned, left, read_answers(record, planned), trouble)
 
-        data = rounds.run_data(planned, record, cost, trouble)
-        data |= {
-            "set": rounds.set_data(kept, is_new),
-            "asked": not dry,
-            "late": rounds.is_late(planned, time),
-        }
-    chosen.answer(data, rounds.run_page, data, chosen.table)
-    if not dry and (rounds.unfinished_agents(data) or rounds.silent_agents(data)):
+    late = f"{time.now():%Y-%m-%d}" > kept.due
+    data = shown.run_data(answered) | {"set": shown.set_data(kept, is_new), "asked": not dry, "late": late}
+    chosen.answer(data, shown.run_page, answered, data, chosen.table)
+    if not dry and (answered.unfinished or answered.silent):
         raise typer.Exit(2)
 
 
 @command(table=True)
 def file(
     chosen: Options,
-    files: list[Path] | None = argument(
+    files: Files = argument(
         "FILE", "A CSV of answers, in place of an agent's; with --check, submissions.", default=None
     ),
     check: bool = flag("Only check files, and list every fault with its remedy."),
@@ -107,7 +124,7 @@ def file(
     lab: str | None = option("Who made the model, if not the team.", "NAME"),
     number: int = option("Which of the team's files for the round.", "", "--n", default=1, min=1, max=3),
     due: str | None = DUE,
-    questions: list[Path] | None = QUESTIONS,
+    questions: Files = QUESTIONS,
     combinations: bool = COMBINATIONS,
 ) -> None:
     """Write answers as a submission, or check submissions.
@@ -126,49 +143,55 @@ def file(
     """
     from arena.cli import forecastbench_files as bench
     from arena.cli.score import texts_of
+    from arena.exports.forecastbench_forms import write_submission
+    from arena.rounds.forecasting import answers_csv, newest_answers
     from arena.scores.files.forecastbench import Submitter
+    from arena.scores.files.forecastbench_texts import newest_set
 
     if check:
-        given: dict[str, object] = {"--as": organization, "--model": model, "--output": folder}
-        given |= {"--agent": agent, "--lab": lab}
-        given |= {"--cohort": cohort, "--n": number > 1, "--due": due}
-        refuse_given(given, "can't be combined with --check")
+        chosen.refuse(*OF_SUBMISSION, because="can't be combined with --check")
         if not files:
             raise ArenaError("no_file", "--check is given no file", "name files of forecasts", status=64)
-        data = bench.check_files(chosen, files, questions or (), combinations)
-        chosen.answer(data, bench.check_page, data, chosen.table)
-        if data["faults"]:
+        sets = bench.question_sets(chosen, questions, combinations)
+        checked, faults = bench.check_files(files, sets, combinations)
+        wrong = [fault.as_data() for fault in faults]
+        data = {"files": checked, "faults": wrong}
+        chosen.answer(data, bench.check_page, checked, wrong, chosen.table)
+        if faults:
             raise typer.Exit(1)
         return
 
-    reason = "can't be combined with writing a submission"
-    refuse_given({"--combinations": combinations}, reason, "it is for --check")
+    chosen.refuse("--combinations", because="needs --check")
     if organization is None or model is None or folder is None:
-        words = "a submission needs --as ORG, --model M and -o DIR"
-        raise ArenaError("no_name", words, "or check files with --check FILE", status=64)
+        message = "a submission needs --as ORG, --model M and -o DIR"
+        raise ArenaError("no_name", message, "or check files with --check FILE", status=64)
     if files and len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
-    by = Submitter(organization, model, lab or organization, number)
-    asked = bench.newest_set(chosen, questions or (), due)
+
+    asked = newest_set(bench.question_sets(chosen, questions), due)
     if files:
-        [answers] = texts_of(files)
+        [(name, text)] = texts_of(files)
     else:
-        answers = bench.answers_of(chosen, asked, agent or model, cohort)
-    data = bench.write_submission(answers, by, asked, folder)
-    chosen.answer(data, bench.submission_page)
+        with chosen.reading() as connection:
+            answers = newest_answers(connection, asked, agent or model, cohort)
+        name = answers.filed.file
+        text = answers_csv(answers)
+    by = Submitter(organization, model, lab or organization, number)
+    written = write_submission(name, text, by, asked, folder)
+    chosen.answer(written, bench.submission_page)
 
 
 @command(table=True)
 def board(
     chosen: Options,
-    files: list[Path] | None = argument("FILE", "Submissions, or a CSV that joins them.", default=None),
+    files: Files = argument("FILE", "Submissions, or a CSV that joins them.", default=None),
     mode: Literal["tournament", "baseline", "preliminary", "paper"] = option(
         "baseline, preliminary, paper.", "MODE", default="tournament"
     ),
     fetch: bool = flag("First store the resolutions of all stored rounds."),
     source: str | None = SOURCE,
-    questions: list[Path] | None = QUESTIONS,
-    resolutions: list[Path] | None = option("A resolution set; once for each round.", "FILE"),
+    questions: Files = QUESTIONS,
+    resolutions: Files = RESOLUTIONS,
     median: str | None = option("The median of individual forecasters, as one.", "NAME"),
     difficulty: Literal["two_way", "market_brier"] | None = option(
         "two_way or market_brier, not the site's.", "HOW"
@@ -197,6 +220,7 @@ def board(
     """
     from arena.cli import forecastbench_board as boards
     from arena.cli import forecastbench_files as bench
+    from arena.exports.forecastbench_forms import board_lines, csv_text, html_text
     from arena.scores.files.forecastbench_board import make_board
 
     if as_csv + as_html + chosen.json > 1:
@@ -206,21 +230,21 @@ def board(
 
     fetched = None
     if fetch:
-        sets = {"--questions": questions, "--resolutions": resolutions}
-        refuse_given(sets, "can't be combined with --fetch", "--fetch scores by the sets in the record")
+        reason = "can't be combined with --fetch, which scores by the sets in the record"
+        chosen.refuse("--questions", "--resolutions", because=reason)
         fetched = bench.fetch_resolutions(chosen, source, clock)
         with prints_aside():
-            print_page(bench.resolutions_page(fetched))
+            print_page(bench.resolutions_page(**fetched))
     recorded = bench.recorded_files(chosen) if agents or not files else []
-    sources = (files or (), questions or (), resolutions or (), combinations)
+    sources = (files, questions, resolutions, combinations)
     forecasters = bench.gathered(chosen, *sources, mode, median, recorded)
     today = None if every_round else clock_of(clock)().now().date()
     made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)
 
     if as_csv or as_html:
-        lines = boards.board_lines(made, with_groups=by is not None)
-        text = boards.csv_text(lines) if as_csv else boards.html_text(lines, f"{mode.capitalize()} board")
+        lines = board_lines(made, with_groups=by is not None)
+        text = csv_text(lines) if as_csv else html_text(lines, f"{mode.capitalize()} board")
         print(text, end="")
         return
     data = boards.board_data(made) | {"fetched": fetched}
-    chosen.answer(data, boards.board_page, made, data, against, chosen.table)
+    chosen.answer(data, boards.board_page, data, against, chosen.table)

@@ -1,10 +1,11 @@
 """Commands that play and watch: `arena run` with its modes, and `arena status`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from arena.cli.options import BASELINES, LEAVE_FAILED, Options, command, flag, option, refuse_given
+from arena.cli.options import BASELINES, LEAVE_FAILED, Options, command, flag, option
 from arena.errors import ArenaError
 
 OF_A_RUN = ("--log", "--quiet", "--verbose", "--clock", "--baselines", "--leave-failed", "--trust-extensions")
@@ -51,31 +52,16 @@ def run(
 
     Next: arena board
     """
-    mode = chosen_mode(
-        {"--once": once, "--list": listing, "--round": one_round, "--worker": worker, "--sync": sync},
-        {
-            "--at": at is not None,
-            "--at-once": at_once is not None,
-            "--no-ends": not ends,
-            "--log": log != "auto",
-            "--quiet": quiet,
-            "--verbose": verbose,
-            "--clock": clock is not None,
-            "--baselines": baselines,
-            "--leave-failed": leave_failed,
-            "--trust-extensions": chosen.trust,
-        },
-    )
-
-    if mode == "--list":
+    check_mode(chosen.given)
+    if listing:
         from arena.cli.schedule import list_work
 
         list_work(chosen, clock)
-    elif mode == "--round":
+    elif one_round:
         from arena.cli.round import play_one_round
 
         play_one_round(chosen, at, baselines, leave_failed)
-    elif mode == "--worker":
+    elif worker:
         try:
             from arena.cli.worker import work
         except ModuleNotFoundError as error:
@@ -83,7 +69,7 @@ def run(
             raise ArenaError("no_driver", f"{error.name} is not installed", hint) from error
 
         work(chosen, at_once)
-    elif mode == "--sync":
+    elif sync:
         from arena.cli.sync import sync_markets
 
         sync_markets(chosen, ends, at)
@@ -93,26 +79,22 @@ def run(
         run_season(chosen, once, clock, LogChoice(log, quiet, verbose), baselines, leave_failed)
 
 
-def chosen_mode(modes: Mapping[str, bool], options: Mapping[str, bool]) -> str:
-    """Return the mode of `arena run` that is typed, or nothing for the usual one.
-
-    Raise `ArenaError` if there are two, or if an option is typed that the mode doesn't have.
-    """
-    typed = [name for name, is_typed in modes.items() if is_typed]
+def check_mode(given: Collection[str]) -> None:
+    """Raise `ArenaError` if two modes of `arena run` are typed, or an option that the mode doesn't have."""
+    typed = [mode for mode in OPTIONS_OF if mode in given]
     if len(typed) > 1:
         raise ArenaError("two_modes", f"{typed[0]} and {typed[1]} can't be combined", "leave out one", 64)
 
     mode = "".join(typed)
-    for name, is_typed in options.items():
-        if not is_typed or name in OPTIONS_OF[mode]:
+    for name in chain.from_iterable(OPTIONS_OF.values()):
+        if name not in given or name in OPTIONS_OF[mode]:
             continue
 
-        modes_with = [other for other, options_of in OPTIONS_OF.items() if name in options_of and other]
         message = f"{name} and {mode} can't be combined"
         if not mode:
-            message = f"{name} needs {' or '.join(modes_with)}"
+            modes = [other for other, options in OPTIONS_OF.items() if name in options]
+            message = f"{name} needs {' or '.join(modes)}"
         raise ArenaError("wrong_option", message, "leave out one, or see arena run --help", 64)
-    return mode
 
 
 @command()
@@ -150,13 +132,13 @@ def status(
         message = "--incidents and --test-webhook can't be combined"
         raise ArenaError("two_questions", message, "leave out one", status=64)
     if not incidents:
-        refuse_given({"--limit": limit}, "needs --incidents")
+        chosen.refuse("--limit", because="needs --incidents")
 
     if test_webhook:
-        refuse_given({"--clock": clock}, "and --test-webhook can't be combined")
+        chosen.refuse("--clock", because="and --test-webhook can't be combined")
         send_test(chosen)
     elif incidents:
-        refuse_given({"--clock": clock}, "and --incidents can't be combined")
+        chosen.refuse("--clock", because="and --incidents can't be combined")
         list_incidents(chosen, limit or 20)
     else:
         show_status(chosen, clock)

@@ -4,15 +4,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from arena.cli.options import Options, argument, command, flag, option, refuse_given
+from arena.cli.commands.shared import ONE_COHORT, QUESTIONS, RESOLUTIONS, Files, Names
+from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
+
+VIEWS = ("--by", "--provisional", "--metaculus")
+"""What a board shows in place of its usual figures, one at a time."""
+OF_FORECASTS = (
+    "--questions", "--resolutions", "--by", "--against", "--rule", "--adjusted", "--outside", "--parts",
+    "--provisional", "--community",
+)  # fmt: skip
+"""How forecasts are scored, which a tournament's rules say for themselves."""
 
 
 @command(table=True)
 def board(
     chosen: Options,
-    agents: list[str] | None = argument("A B", "Compare these two agents only.", default=None),
-    cohort: int | None = option("Only this cohort, by number.", min=1),
+    agents: Names = argument("A B", "Compare these two agents only.", default=None),
+    cohort: int | None = ONE_COHORT,
     by: Literal["category", "horizon", "price", "cohort", "release"] | None = option(
         "Split skill: horizon is the time to close, release that since the model's release."
     ),
@@ -40,16 +49,15 @@ def board(
     from arena.cli.board import read_view
     from arena.cli.duel import pair_of, read_duel
 
-    views = {"--by": by, "--provisional": provisional, "--metaculus": metaculus}
     if agents:
-        refuse_given(views | {"--columns": chosen.table.columns}, "can't be combined with two agents")
+        chosen.refuse(*VIEWS, "--columns", because="can't be combined with two agents")
         one, other = pair_of(agents)
         with chosen.reading() as connection:
             data, sentences = read_duel(connection, one, other, cohort)
         chosen.answer(data, list, sentences)
         return
 
-    if sum(map(bool, views.values())) > 1:
+    if len(chosen.given.intersection(VIEWS)) > 1:
         message = "--by, --provisional and --metaculus can't be combined"
         raise ArenaError("two_views", message, "use one at a time", status=64)
     with chosen.reading() as connection:
@@ -68,8 +76,8 @@ def score(
     files: list[Path] = argument(
         "FILE…", "A CSV or JSONL, an export, ForecastBench's files or a tournament's."
     ),
-    questions: list[Path] | None = option("ForecastBench's question set of a round.", "FILE"),
-    resolutions: list[Path] | None = option("ForecastBench's resolution set of a round.", "FILE"),
+    questions: Files = QUESTIONS,
+    resolutions: Files = RESOLUTIONS,
     mode: Literal["exact", "metaculus"] = option(
         "As documented, or as Metaculus's site has it.", default="exact"
     ),
@@ -79,7 +87,7 @@ def score(
     ),
     against: str | None = option("Compare all with this one.", "NAME"),
     adjusted: bool = flag("Adjust Brier scores for hard questions."),
-    outside: list[str] | None = option("Leave out of comparisons; repeatable.", "NAME"),
+    outside: Names = option("Leave out of comparisons; repeatable.", "NAME"),
     provisional: bool = flag("Score open questions at their latest price."),
     community: bool = flag("Score the median of all as a forecaster."),
     parts: bool = flag("Split Brier scores into reliability and more."),
@@ -101,27 +109,21 @@ def score(
     """
     from arena.cli import prizes
     from arena.cli import score as forecasts
-    from arena.scores.files.scores import ScoreChoices, row_data, score_file
-    from arena.scores.verdict import verdict_data
+    from arena.scores.files.scores import ScoreChoices, score_file, scores_data
 
     cups = [file for file in files if file.suffix in (".yaml", ".yml")]
     if cups:
-        given: dict[str, object] = {
-            "--questions": questions,
-            "--resolutions": resolutions,
-            "--by": by,
-            "--against": against,
-        }
-        given |= {"--rule": rule != "skill", "--adjusted": adjusted, "--outside": outside, "--parts": parts}
-        given |= {"--provisional": provisional, "--community": community, "another file": files[1:]}
         reason = f"can't be combined with a tournament ({cups[0]})"
-        refuse_given(given, reason, "a tournament takes --mode and --sweep")
+        hint = "a tournament takes --mode and --sweep"
+        chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
+        if len(files) > 1:
+            raise ArenaError("not_together", f"another file {reason}", hint, status=64)
         data = prizes.tournament_data(prizes.read_tournament(chosen, cups[0]), mode, sweep)
         chosen.answer(data, prizes.tournament_page, data, chosen.table)
         return
 
     reason = "can't be combined with files of forecasts"
-    refuse_given({"--sweep": sweep}, reason, "name a tournament's YAML file")
+    chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
     table = forecasts.table_of(files, renamed, questions or (), resolutions or (), provisional)
     if by is not None and table.category is None:
@@ -130,7 +132,5 @@ def score(
     choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
     scores = score_file(table, mode, by_category=by is not None, choices=choices)
 
-    data = {"mode": scores.mode, "notes": scores.notes}
-    data |= verdict_data(scores.verdict) | {"rows": [row_data(row) for row in scores.rows]}
     chosen.table = replace(chosen.table, columns=wanted)
-    chosen.answer(data, forecasts.score_page, scores, choices, chosen.table)
+    chosen.answer(scores_data(scores), forecasts.score_page, scores, choices, chosen.table)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
+from arena.cli.commands.shared import ONE_COHORT
 from arena.cli.options import Options, argument, command, flag, option
 from arena.cli.output import interruptible, progress
 from arena.errors import ArenaError
@@ -12,7 +13,7 @@ from arena.errors import ArenaError
 def report(
     chosen: Options,
     output: Path = option("The file to write.", "FILE", "--output", "-o", default=...),
-    cohort: int | None = option("Only this cohort, by number.", min=1),
+    cohort: int | None = ONE_COHORT,
     force: bool = flag("Replace an existing file."),
     method: bool = flag("How it was played and judged, as Markdown."),
 ) -> None:

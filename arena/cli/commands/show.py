@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from arena.cli.options import Options, argument, command, flag, option, refuse_given
+from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
 
 LISTED = 40
@@ -40,7 +40,7 @@ def agent(
     from arena.cli.agents import list_agents, show_agent
 
     if name is None:
-        refuse_given({"--by": by}, "needs the NAME of an agent")
+        chosen.refuse("--by", because="needs the NAME of an agent")
         list_agents(chosen)
     else:
         show_agent(chosen, name, by)
@@ -76,21 +76,20 @@ def cohort(
 
     Next: arena show cohort N next
     """
-    of_head = {"--round": round_number, "--check": check}
     if not head:
-        refuse_given(of_head, "needs --head")
+        chosen.refuse("--round", "--check", because="needs --head")
     if other is None:
-        refuse_given({"--texts": texts}, "needs two cohorts, N and OTHER")
+        chosen.refuse("--texts", because="needs two cohorts, N and OTHER")
     if number is None:
-        refuse_given({"--head": head}, "needs the number N of a cohort")
+        chosen.refuse("--head", because="needs the number N of a cohort")
 
         from arena.cli.cohorts import list_cohorts
 
         list_cohorts(chosen)
     elif head:
-        refuse_given({"OTHER": other}, "can't be combined with --head, which is of one cohort")
+        chosen.refuse("OTHER", because="can't be combined with --head, which is of one cohort")
         if check is not None:
-            refuse_given({"--round": round_number}, "can't be combined with --check")
+            chosen.refuse("--round", because="can't be combined with --check")
 
         from arena.cli.cohort_heads import show_head
 
@@ -141,17 +140,17 @@ def market(
     """
     from arena.cli import markets
 
-    of_list = {"--search": search, "--category": category, "--status": status}
+    of_list = ("--search", "--category", "--status")
     if rejected:
-        refuse_given({"ID": market_id, **of_list, "--at": at}, "can't be combined with --rejected")
+        chosen.refuse("ID", *of_list, "--at", because="can't be combined with --rejected")
         markets.list_rejected(chosen, venue, kind, limit or LISTED)
         return
 
-    refuse_given({"--venue": venue, "--kind": kind}, "needs --rejected")
+    chosen.refuse("--venue", "--kind", because="needs --rejected")
     if market_id is None:
         markets.list_markets(chosen, search, category, status or "open", limit or LISTED, at)
     else:
-        refuse_given(of_list, "can't be combined with ID: it is for the list")
+        chosen.refuse(*of_list, because="can't be combined with ID: it is for the list")
         markets.show_market(chosen, market_id, limit or CHANGES, at)
 
 
@@ -215,10 +214,10 @@ def turn(
     from arena.cli.turns import play_now, show_recorded
 
     if play:
-        refuse_given({"--cohort": cohort}, "can't be combined with --play")
+        chosen.refuse("--cohort", because="can't be combined with --play")
         play_now(chosen, name, at, dry)
     else:
-        refuse_given({"--dry": dry}, "needs --play")
+        chosen.refuse("--dry", because="needs --play")
         show_recorded(chosen, name, cohort, at)
 
 

@@ -17,7 +17,6 @@ from arena.cli.options import (
     command,
     flag,
     option,
-    refuse_given,
 )
 from arena.cli.output import interruptible, prints_aside, program, typed, without_password
 from arena.cli.page import print_page
@@ -298,10 +297,9 @@ def check(
     Next: arena run --round plays the next round, arena demo a whole season.
     """
     if folder is not None:
-        of_config: dict[str, object] = {"--live": live, "--venue": venue, "--model": model}
-        of_config |= {"--wide": chosen.table.wide, "--columns": chosen.table.columns}
-        of_config |= {"--trust-extensions": chosen.trust}
-        refuse_given(of_config, "can't be combined with DIR: a recording is checked without a config")
+        of_config = ("--live", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
+        reason = "can't be combined with DIR: a recording is checked without a config"
+        chosen.refuse(*of_config, because=reason)
 
         from arena.cli.bundles import check_bundle
 

@@ -4,6 +4,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+import typer
+
+from arena.cli.commands.shared import ONE_COHORT
 from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, prints_aside, progress
 from arena.errors import ArenaError
@@ -42,8 +45,9 @@ def replay(
     Next: arena board --database replay-spring.db
     """
     from arena.cli.board_columns import COLUMNS
-    from arena.cli.replay import ReplayRequest, play, probe, replay_page
-    from arena.rounds.replay import arrange_replay, open_recording
+    from arena.cli.replay import leaks_data, leaks_page, play, probe, replay_page
+    from arena.rounds.leaks import probed_replay
+    from arena.rounds.replay import ReplayRequest, arrange_replay, open_recording
     from arena.rounds.settlement import venue_error
     from markets.venue import VenueError
 
@@ -58,7 +62,11 @@ def replay(
         base = chosen.load_to_play() if chosen.config is not None or DEFAULT.exists() else None
         bundle = open_recording(folder)
         if leaks:
-            probe(chosen, folder, bundle, base, names, days, probes)
+            probed = probed_replay(folder, base, names, days)
+            found = probe(probed, bundle, probes)
+            chosen.answer(leaks_data(probed, found, bundle), leaks_page, found)
+            if not found.clean:
+                raise typer.Exit(1)
             return
 
         season = arrange_replay(folder, bundle, base, names, *days)
@@ -79,9 +87,11 @@ def replay(
 @command(table=True)
 def whatif(
     chosen: Options,
-    cohort: int | None = option("Only this cohort, by number.", min=1),
+    cohort: int | None = ONE_COHORT,
     agent: str | None = option("One agent only, cohort by cohort.", "NAME"),
-    rules: str | None = option("Start from these rules, not each cohort's own.", "NAME"),
+    rules: Literal["realistic", "replay", "seed", "reference"] | None = option(
+        "Start from these rules, not each cohort's own."
+    ),
     fill: str | None = option("Use this fill rule, such as mid.", "RULE"),
     fee: Literal["venue", "none"] | None = option("Charge the venue's fee, or none."),
     min_bet: float | None = option("The smallest bet, in dollars."),

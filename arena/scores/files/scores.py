@@ -47,6 +47,7 @@ from arena.scores.verdict import (
     Standing,
     Verdict,
     make_verdict,
+    verdict_data,
 )
 
 Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
@@ -368,6 +369,12 @@ def _verdict(rows: Sequence[ForecasterScores], table: ForecastTable, outside: Co
     state = SeasonState(resolved_events=np.unique(table.event[is_scored(table.outcome)]).size)
     pairs, against_price = _compared_pairs(table, outside)
     return make_verdict(candidates, pairs, against_price, state, lambda time: _own_time(time, table))
+
+
+def scores_data(scores: FileScores) -> dict[str, Any]:
+    """Return everyone's scores, the verdict and what there is to know, for JSON."""
+    data = {"mode": scores.mode, "notes": scores.notes, "rows": [row_data(row) for row in scores.rows]}
+    return data | verdict_data(scores.verdict)
 
 
 def row_data(row: ForecasterScores) -> dict[str, Any]:

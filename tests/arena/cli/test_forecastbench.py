@@ -494,7 +494,7 @@ def test_a_set_is_read_where_it_is_published_only_while_the_record_has_none_that
         """The set that is answered, when it has to be asked of the server so many times."""
         server = Published(replies | {LATEST: [Reply(newest.encode())]})
         with serving(server):
-            monkeypatch.setattr("arena.cli.forecastbench_run.PUBLISHED", f"{server.url}/datasets")
+            monkeypatch.setattr("arena.rounds.benchmark_rounds.PUBLISHED", f"{server.url}/datasets")
             found = answer(*given, *words)
             assert len(server.asked) == asked
         return str(found["question_set"])
@@ -509,7 +509,7 @@ def test_a_set_is_read_where_it_is_published_only_while_the_record_has_none_that
     assert sets(newest="2026-03-15-llm.json", asked=2) == "2026-03-15-llm.json"
     (tmp_path / "clock").write_text("2026-04-01T12:00Z\n")
     with serving(Published({})) as server:
-        monkeypatch.setattr("arena.cli.forecastbench_run.PUBLISHED", f"{server.url}/datasets")
+        monkeypatch.setattr("arena.rounds.benchmark_rounds.PUBLISHED", f"{server.url}/datasets")
         done = run(*given)
     assert (done.exit_code, "go on with the stored round: --due 2026-03-15" in done.stderr) == (1, True)
 
@@ -583,7 +583,7 @@ def test_one_bad_file_keeps_no_other_round_from_being_resolved(tmp_path: Path) -
         (["file", "--check", "a.json", "--lab", "a"], "--lab can't be combined with --check"),
         (["file", "--check", "a.json", "--n", "2"], "--n can't be combined with --check"),
         (["file", "--check", "a.json", "--due", "2026-03-01"], "--due can't be combined with --check"),
-        (["file", "--combinations"], "--combinations can't be combined with writing a submission"),
+        (["file", "--combinations"], "--combinations needs --check"),
         (["file", "a.csv", "b.csv", "--as", "us", "--model", "m", "-o", "x"], "2 files are named"),
         (["board", "--from", "published"], "--from says where --fetch reads"),
         (["board", "--fetch", "--questions", "q.json"], "--questions can't be combined with --fetch"),

@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from arena.cli.main import app
 from arena.cli.output import progress
-from arena.cli.surface import FORMER
+from arena.cli.surface import former_commands
 from tests.program.running import loaded
 
 ROOT = Path(__file__).parents[3]
@@ -38,9 +38,15 @@ def arena(
     return subprocess.run(command, cwd=cwd, env=bare, capture_output=True, text=True, timeout=60)
 
 
+def below(group: TyperGroup, name: str) -> Any:
+    """The command of that name in a group."""
+    return group.get_command(group.context_class(group), name)
+
+
 def commands(group: TyperGroup, path: str = "arena") -> Iterator[tuple[str, Any]]:
     """Every command with its whole name, and every group before those in it."""
-    for name, command in group.commands.items():
+    for name in group.commands:
+        command = below(group, name)
         yield f"{path} {name}", command
         if isinstance(command, TyperGroup):
             yield from commands(command, f"{path} {name}")
@@ -98,13 +104,15 @@ def test_a_list_of_commands_says_what_they_say_themselves() -> None:
     for family, command in [("arena", PROGRAM), *ALL.items()]:
         if isinstance(command, TyperGroup):
             text = " ".join(help_of(family).split())
-            for name, below in command.commands.items():
-                first = " ".join(cleandoc(str(below.help)).split("\n\n")[0].split())
+            for name in command.commands:
+                first = " ".join(cleandoc(str(below(command, name).help)).split("\n\n")[0].split())
                 assert f"{name} {first}" in text
 
 
 TEXTS = ("*.md", "*.py", "*.yaml", "*.html", "*.sh", "*.service", "Makefile")
-OLD = re.compile(rf"(?<!from )(?<![\w.-])arena ({'|'.join(FORMER)})(?=[`”'\" ]|$)(?! *=)", re.MULTILINE)
+OLD = re.compile(
+    rf"(?<!from )(?<![\w.-])arena ({'|'.join(former_commands())})(?=[`”'\" ]|$)(?! *=)", re.MULTILINE
+)
 TYPED = re.compile(r"\barena((?: [a-z]+)+)((?: [^\s`”\"'|)]+)*)")
 
 
@@ -183,7 +191,7 @@ def test_an_expected_error_is_two_lines_without_a_traceback_and_exit_status_1(tm
     ]
 
 
-@pytest.mark.parametrize(("typed", "now"), FORMER.items())
+@pytest.mark.parametrize(("typed", "now"), former_commands().items())
 def test_a_command_of_before_says_what_it_is_called_now(typed: str, now: str, tmp_path: Path) -> None:
     done = arena(*typed.split(), "--json", cwd=tmp_path)
     assert (done.returncode, json.loads(done.stdout)["error"]["mend"]) == (64, f"it is now arena {now}")

@@ -198,9 +198,9 @@ def test_every_command_that_is_named_exists(code: str) -> None:
     status = replace(CALM, looked_at=NOW + DAY, calendar=live_calendar)
     named = {task.code: task.command for task in tasks_for(status, [malformed], around)} | dict(COMMANDS)
     words = named[code].split()
-    command = get_command(app)
+    command: Any = get_command(app)
     while isinstance(command, TyperGroup):
-        command = command.commands[words.pop(0)]
+        command = command.get_command(command.context_class(command), words.pop(0))
     options = [option for parameter in command.params for option in parameter.opts]
     assert [word for word in words if word.startswith("--") and word not in options] == []
 

@@ -92,8 +92,8 @@ def test_a_dash_and_a_doubt_are_explained() -> None:
     [
         (["--agent", "nobody"], "no_agent", "there is no agent 'nobody' here"),
         (["--cohort", "9"], "no_cohort", "there is no cohort 9 here"),
-        (["--rules", "mine"], "no_rules", "there are no rules named 'mine'"),
-        (["--fill", "best"], "no_fill_rule", "there is no fill rule named 'best'"),
+        (["--rules", "mine"], "usage", "Invalid value for '--rules'"),
+        (["--fill", "best"], "bad_value", "--fill best: expected one of book, mid"),
         (["--min-bet", "-3"], "bad_value", "--min-bet -3: expected dollars, above 0"),
         (["--max-bet", "2"], "bad_value", "--max-bet 2: expected a part of the cash"),
         (["--max-bet", "nan"], "bad_value", "--max-bet nan: expected a part of the cash"),
@@ -104,5 +104,5 @@ def test_a_dash_and_a_doubt_are_explained() -> None:
 def test_mistakes_are_told_with_a_code(record: Path, arguments: list[str], code: str, words: str) -> None:
     answer = run(record, *arguments, "--json")
     error = json.loads(answer.stdout)["error"]
-    assert (answer.exit_code, error["code"]) == (64 if code == "bad_value" else 1, code)
+    assert (answer.exit_code, error["code"]) == (64 if code in ("bad_value", "usage") else 1, code)
     assert error["message"].startswith(words)

@@ -1,0 +1,11 @@
+"""What several commands take: kinds of values, and options that mean the same in each of them."""
+
+from pathlib import Path
+
+from arena.cli.options import option
+
+Names = list[str] | None
+Files = list[Path] | None
+ONE_COHORT = option("Only this cohort, by number.", min=1)
+QUESTIONS = option("ForecastBench's question set; once for each round.", "FILE")
+RESOLUTIONS = option("ForecastBench's resolution set; once for each round.", "FILE")

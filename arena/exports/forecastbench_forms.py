@@ -1,0 +1,273 @@
+"""ForecastBench's own forms: a board in the columns of its CSV or as a page, and answers as a submission."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from arena.errors import ArenaError, FileFaults
+from arena.exports.forms.cells import text_cell
+from arena.scores.files.forecastbench import QuestionSet, Submitter, submission
+from arena.scores.files.forecastbench_board import PUBLIC, SUPERS, BenchBoard, GroupScore
+from arena.scores.rules.forecastbench.leaderboard import ForecastBenchScores
+
+HALVES = ("dataset", "market")
+PARTS = (*HALVES, "overall")
+PREFIXES = {"index": "", "brier": "", "score": "brier_", "peer": "peer_", "skill": "skill_"}
+"""How the figures by type of question are named in a row: what stands before the type."""
+PRELIMINARY = "preliminary"
+"""The mode whose board is of data questions alone."""
+FIGURE = re.compile(r"-?[\d.]+(?:e-?\d+)?")
+TEAM = re.compile(r"[\w-][\w -]*")
+"""A team's name, which is part of the name of its files."""
+
+Row = dict[str, Any]
+
+
+# ── a board's figures ────────────────────────────────────────────────────────────────────────────────────
+
+
+def board_rows(board: BenchBoard) -> list[Row]:
+    """Return the figures of each forecaster by name, best first."""
+    rows: list[Row] = []
+    for scores in board.scores:
+        team, lab = board.teams[scores.forecaster]
+        row: Row = {"organization": team, "model_organization": lab}
+        for name, value in asdict(scores).items():
+            if name in PREFIXES:
+                row |= {f"{PREFIXES[name]}{part}": figure for part, figure in value.items()}
+            else:
+                row[name] = value
+
+        row |= {"n": scores.n.overall, "n_dataset": scores.n.dataset, "n_market": scores.n.market}
+        if isinstance(scores, ForecastBenchScores):
+            row |= _site_intervals(scores, board)
+        rows.append(row)
+    return rows
+
+
+def _site_intervals(scores: ForecastBenchScores, board: BenchBoard) -> Row:
+    """Return the intervals of the site's boards, those by cluster beside those by question."""
+    part = ranked_part(board.mode)
+    clustered = board.clustered[scores.forecaster]
+    row: Row = {"p_clustered": clustered.p}
+    for end in ("low", "high"):
+        ends = getattr(scores, end)
+        row[end] = getattr(ends, part)
+        row[f"{end}_clustered"] = getattr(getattr(clustered, end), part)
+        row[f"dataset_{end}"] = ends.dataset
+        row[f"market_{end}"] = ends.market
+    return row
+
+
+def ranked_part(mode: str) -> str:
+    """Return the part of the questions by which the site's board of a mode is ranked."""
+    return "dataset" if mode == PRELIMINARY else "overall"
+
+
+# ── its own columns ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def board_lines(board: BenchBoard, *, with_groups: bool) -> list[list[str]]:
+    """Return the headings and lines of a board, or of its parts, as the benchmark's CSV has them."""
+    if with_groups:
+        head = ["Group", "Model", "N", "Brier", "Low", "High"]
+        return [head, *(_group_line(group) for group in board.groups)]
+
+    rows = board_rows(board)
+    if board.mode == "paper":
+        return _paper_lines(rows)
+
+    part = ranked_part(board.mode)
+    shown = [figure(row[part], 1) for row in rows]
+    cells = []
+    for row, text in zip(rows, shown, strict=True):
+        rank = 1 + shown.index(text)
+        cells.append(_site_cells(row, rank, board.mode))
+    return [list(cells[0]), *(list(line.values()) for line in cells)]
+
+
+def _group_line(group: GroupScore) -> list[str]:
+    """Return a forecaster's figures on one part of the questions."""
+    figures = [figure(value, 4) for value in (group.brier, group.low, group.high)]
+    return [group.group, group.forecaster, str(group.n), *figures]
+
+
+def _site_cells(row: Row, rank: int, mode: str) -> dict[str, str]:
+    """Return a forecaster's line by the headings of the benchmark's own CSV.
+
+    The preliminary board leaves out what is of markets.
+    """
+    cells = {
+        "Rank": str(rank),
+        "Team": row["organization"],
+        "Model Organization": row["model_organization"],
+        "Model": row["forecaster"],
+    }
+    halves = HALVES[:1] if mode == PRELIMINARY else HALVES
+    for half in halves:
+        title = half.capitalize()
+        cells[title] = figure(row[half], 1)
+        cells[f"N {half}"] = str(row[f"n_{half}"])
+        cells[f"{title} 95% CI"] = ends_text(row[f"{half}_low"], row[f"{half}_high"], 1)
+    if mode != PRELIMINARY:
+        cells["Overall"] = figure(row["overall"], 1)
+        cells["N"] = str(row["n"])
+        cells["Overall 95% CI"] = ends_text(row["low"], row["high"], 1)
+
+    for name, title in ((SUPERS, "Supers > Forecaster?"), (PUBLIC, "Forecaster > Public?")):
+        p = row["p"].get(name)
+        cells[title] = verdict(p)
+        cells[f"p-val {title}"] = p_text(p)
+    for name, title in (("first", "Pct times № 1"), ("top", "Pct times top 5%")):
+        share = row[name]
+        cells[title] = figure(share and share * 100, 3)
+
+    part = ranked_part(mode)
+    cells["Peer"] = figure(row[f"peer_{part}"], 3)
+    cells["BSS"] = figure(row[f"skill_{part}"], 3)
+    if mode != PRELIMINARY:
+        for name in PARTS:
+            cells[f"Brier {name.capitalize()}"] = figure(row[f"brier_{name}"], 3)
+    return cells
+
+
+def _paper_lines(rows: Sequence[Row]) -> list[list[str]]:
+    """Return the board of the paper."""
+    first = rows[0]
+    head = ["Model", "Organization"]
+    head += [f"{half.capitalize()} (N={first[f'n_{half}']:,})" for half in HALVES]
+    head += [f"Overall (N={first['n']:,})", "Confidence Interval"]
+    head += ["Pairwise p-value comparing to No. 1", "Pct. more accurate than No. 1"]
+
+    lines = [head]
+    for row in rows:
+        line = [row["forecaster"], row["model_organization"]]
+        line += [f"{row[part]:.3f}" for part in PARTS]
+        p = row["p"]
+        line.append(ends_text(row["low"], row["high"], 3))
+        line.append("" if p is None else p_text(p, 3))
+        line.append(f"{row['better'] or 0:.0%}")
+        lines.append(line)
+    return lines
+
+
+def verdict(p: float | None) -> str:
+    """Return what a p-value means.
+
+    >>> verdict(0.0004), verdict(0.02), verdict(0.5), verdict(None)
+    ('Yes', 'Likely', 'No', '—')
+    """
+    if p is None:
+        return "—"
+    if p < 0.01:
+        return "Yes"
+    return "Likely" if p < 0.1 else "No"
+
+
+def p_text(p: float | None, places: int = 2) -> str:
+    """Return a p-value as boards write it; those of the paper have three places.
+
+    >>> p_text(0.0004), p_text(0.0042), p_text(0.0042, 3), p_text(0.5), p_text(None)
+    ('<0.001', '<0.01', '0.004', '0.50', '—')
+    """
+    if p is None:
+        return "—"
+    if p < 0.001:
+        return "<0.001"
+    if p < 0.01 and places == 2:
+        return "<0.01"
+    return f"{p:.{places}f}"
+
+
+def figure(value: float | None, places: int) -> str:
+    """Return a figure rounded, without zeros at its end."""
+    return "" if value is None else repr(round(float(value), places))
+
+
+def ends_text(low: float | None, high: float | None, places: int) -> str:
+    """Return an interval as boards write it; nothing where there is none."""
+    return "" if low is None else f"[{low:.{places}f}, {high:.{places}f}]"
+
+
+# ── forms ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def csv_text(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines as CSV; names that a spreadsheet takes for formulas are quoted.
+
+    >>> csv_text([["=1+1", "-0.5"]])
+    "'=1+1,-0.5\\n"
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    for line in lines:
+        writer.writerow([cell if FIGURE.fullmatch(cell) else text_cell(cell) for cell in line])
+    return out.getvalue()
+
+
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>body{{font-family:sans-serif;\
+margin:2rem}}table{{border-collapse:collapse}}th,td{{padding:.3rem .6rem;border-bottom:1px solid #ccc;\
+text-align:left}}</style></head>
+<body><h1>{title}</h1>
+<table><thead>{head}</thead><tbody>
+{rows}
+</tbody></table></body></html>
+"""
+
+
+def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
+    """Return lines as a page that needs nothing else."""
+    head = _html_row(lines[0], "th")
+    rows = "\n".join(_html_row(line, "td") for line in lines[1:])
+    return PAGE.format(title=escape(title), head=head, rows=rows)
+
+
+def _html_row(line: Sequence[str], tag: str) -> str:
+    """Return a line as a row of a table."""
+    cells = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line)
+    return f"<tr>{cells}</tr>"
+
+
+# ── submissions ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSubmission:
+    """A submission that was written: its file, how many forecasts it has, and for which set they are."""
+
+    file: Path
+    forecasts: int
+    question_set: str
+    due: str
+
+
+def write_submission(
+    name: str, answers: str, by: Submitter, question_set: QuestionSet, folder: Path
+) -> WrittenSubmission:
+    """Write a CSV of answers in the published form; raise `FileFaults` if something in it is wrong."""
+    if not TEAM.fullmatch(by.organization):
+        message = f"{by.organization!r} can't be part of a file's name"
+        raise ArenaError("bad_name", message, "use letters, digits, spaces, - and _", status=64)
+    document, filed, faults = submission(name, answers, by, question_set)
+    if faults:
+        raise FileFaults(faults)
+
+    target = folder / f"{question_set.due}.{by.organization}.{by.number}.json"
+    text = f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if target.exists() and target.read_bytes() != text:
+            message = f"{target} already exists with other content"
+            raise ArenaError("exists", message, "choose another --n")
+        target.write_bytes(text)
+    except OSError as error:
+        raise ArenaError("unwritable", f"{target}: {error.strerror}", "name a writable folder") from error
+    return WrittenSubmission(target, len(filed.rows), question_set.name, question_set.due)

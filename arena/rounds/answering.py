@@ -1,0 +1,267 @@
+"""A round of ForecastBench put to the config's agents: who is still to be asked, the cost, and the asking."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from arena.calls.estimate import Estimate, Usage, estimate_lineup
+from arena.clock import Clock
+from arena.config import Config
+from arena.config.environment import missing_keys
+from arena.config.model import AgentConfig
+from arena.errors import ArenaError
+from arena.record.model.benchmark import BenchmarkFile
+from arena.record.queries.benchmark import AnswerUsage, count_answered_calls, read_answer_usage
+from arena.record.queries.cohorts import StoredCohort
+from arena.record.record import Record
+from arena.rounds.adapters import kind_inputs
+from arena.rounds.forecasting import (
+    AskingMethod,
+    answered_agents,
+    answered_by,
+    baselines,
+    begin_set,
+    decided_at,
+    line_up,
+    play_set,
+    sample_view,
+    set_snapshot,
+)
+from arena.rounds.open_world import open_world
+from arena.scores.files.forecastbench import QuestionSet, read_question_set, strictly
+from markets.model import Snapshot
+
+UNFINISHED = ("pending", "failed")
+"""Turns that are played when the agents are asked again."""
+LOOK_EVERY = 1.0
+"""Seconds between two looks at how many calls were answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAnswers:
+    """What a set was and is to be asked: cohorts of before, the line-up, and who of it is new.
+
+    `waiting` are the agents without a key, `left_out` those that can't be made, each with the reason.
+    """
+
+    file: BenchmarkFile
+    method: AskingMethod
+    snapshot: Snapshot
+    earlier: tuple[StoredCohort, ...]
+    config: Config
+    fresh: tuple[AgentConfig, ...]
+    waiting: Mapping[str, str]
+    left_out: Mapping[str, str]
+
+    @property
+    def rows(self) -> int:
+        """Return the number of forecasts that an agent is asked for."""
+        return len(self.snapshot.shown)
+
+
+def plan_answers(
+    config: Config,
+    record: Record,
+    file: BenchmarkFile,
+    method: AskingMethod,
+    only: Sequence[str],
+    with_baselines: bool,
+    at: datetime,
+    environ: Mapping[str, str],
+) -> PlannedAnswers:
+    """Return who is to be asked what: nobody whose answers are in."""
+    question_set: QuestionSet = strictly(read_question_set, file.name, file.text)
+    added: list[AgentConfig] = []
+    if with_baselines:
+        added = baselines(record, question_set, [agent.name for agent in config.agents])
+    whole = line_up(config, method, only, added)
+
+    earlier = answered_by(record, file, method)
+    done = answered_agents(record, earlier)
+    waiting = missing_keys(whole.agents, environ)
+    new = [agent for agent in whole.agents if agent.name not in done | waiting.keys()]
+    left_out = _left_out(new, done)
+    fresh = [agent for agent in new if agent.name not in left_out]
+    _check_sources(fresh, waiting)
+
+    snapshot = set_snapshot(question_set, file.version, decided_at(question_set, at), method)
+    return PlannedAnswers(file, method, snapshot, tuple(earlier), whole, tuple(fresh), waiting, left_out)
+
+
+def _left_out(fresh: Sequence[AgentConfig], done: Collection[str]) -> dict[str, str]:
+    """Return the new agents made from one that answered in an earlier cohort, with the reason."""
+    left_out: dict[str, str] = {}
+
+    for agent in fresh:
+        for source in agent.of:
+            if source in done:
+                left_out[agent.name] = f"{source}, which it is made from, answered in an earlier cohort"
+            elif source in left_out:
+                left_out[agent.name] = f"{source}, which it is made from, is left out"
+    return left_out
+
+
+def _check_sources(fresh: Sequence[AgentConfig], waiting: Mapping[str, str]) -> None:
+    """Raise `ArenaError` for an agent that is made from one without a key."""
+    for agent in fresh:
+        for source in agent.of:
+            if source in waiting:
+                message = f"{agent.name} is made from {source}, which waits for {waiting[source]}"
+                raise ArenaError("apart", message, "set it, or omit the agent: name the others with --agent")
+
+
+@dataclass(frozen=True, slots=True)
+class CohortAnswers:
+    """What an agent has answered in a cohort, and what its calls took."""
+
+    stored: StoredCohort
+    usage: AnswerUsage
+
+    @property
+    def status(self) -> str:
+        """Return how its turn ended, or that it is still to be played."""
+        return self.usage.status or "pending"
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Tell whether its turn is open or failed: it is asked again."""
+        return self.status in UNFINISHED
+
+    @property
+    def cost(self) -> int | None:
+        """Return what its calls cost in millionths; None where that of some is unknown."""
+        return None if self.usage.unknown else self.usage.cost
+
+
+def read_answers(record: Record, planned: PlannedAnswers) -> list[CohortAnswers]:
+    """Return what each agent has answered of a set by a method."""
+    answers: list[CohortAnswers] = []
+    for stored in answered_by(record, planned.file, planned.method):
+        answers += [CohortAnswers(stored, usage) for usage in record.read(read_answer_usage, stored.id)]
+    return answers
+
+
+@dataclass(frozen=True, slots=True)
+class LeftToAsk:
+    """What an agent is expected to use for what is left of a set, and which share of the set that is."""
+
+    estimate: Estimate
+    share: float
+
+
+def total_left(left: Sequence[LeftToAsk]) -> Estimate:
+    """Return what all agents together are expected to use for what is left."""
+    low = expected = high = Usage()
+    for part in left:
+        low += part.estimate.low
+        expected += part.estimate.expected
+        high += part.estimate.high
+    return Estimate("", None, low, expected, high)
+
+
+async def estimate_answers(planned: PlannedAnswers, record: Record) -> list[LeftToAsk]:
+    """Return what each agent that is to be asked is expected to use, from a sample of the questions."""
+    config = planned.config
+    answered: dict[str, int] = {}
+    for answers in read_answers(record, planned):
+        if answers.stored.ended_at is None and answers.is_unfinished:
+            answered[answers.usage.agent] = answers.usage.answered
+
+    asked = tuple(agent for agent in config.agents if agent in planned.fresh or agent.name in answered)
+    view, times = sample_view(config, planned.snapshot)
+    sampled = await estimate_lineup(replace(config, agents=asked), kind_inputs(config, config.prompts), view)
+
+    left = []
+    for part in sampled:
+        whole = part.times(times)
+        share = 1.0
+        if whole.low.calls:
+            share = max(0.0, 1 - answered.get(part.agent, 0) / whole.low.calls)
+        left.append(LeftToAsk(whole.times(Fraction(share).limit_denominator(10_000)), share))
+    return left
+
+
+async def ask_agents(
+    planned: PlannedAnswers, record: Record, clock: Clock, moved: Callable[[int], None]
+) -> tuple[str, ...]:
+    """Go on with what was begun, then let the new agents answer; return what was missing, in words.
+
+    `moved` is told now and then how many calls were answered.
+    """
+    if planned.fresh:
+        config = replace(planned.config, agents=planned.fresh)
+        begin_set(config, planned.file, planned.method, planned.snapshot.at, record)
+    ended = {stored.id for stored in planned.earlier if stored.ended_at is not None}
+    cohorts = answered_by(record, planned.file, planned.method)
+    unfinished = [stored for stored in cohorts if stored.id not in ended]
+
+    trouble: list[str] = []
+    async with open_world(planned.config, record, clock) as world, _watched(record, unfinished, moved):
+        for stored in unfinished:
+            trouble += await play_set(stored, planned.file, world, record)
+    return tuple(trouble)
+
+
+@asynccontextmanager
+async def _watched(
+    record: Record, cohorts: Sequence[StoredCohort], moved: Callable[[int], None]
+) -> AsyncIterator[None]:
+    """Tell now and then how many calls were answered, while others work."""
+    ids = [stored.id for stored in cohorts]
+    before = record.read(count_answered_calls, ids)
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            moved(record.read(count_answered_calls, ids) - before)
+
+    task = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRound:
+    """A round as agents have answered it by a method, and what is left to ask.
+
+    `trouble` is what they had to do without, in words.
+    """
+
+    planned: PlannedAnswers
+    left: Sequence[LeftToAsk]
+    answers: Sequence[CohortAnswers]
+    trouble: tuple[str, ...]
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Return the agents whose turn is open or failed: asking again asks them."""
+        return [answers.usage.agent for answers in self.answers if answers.is_unfinished]
+
+    @property
+    def silent(self) -> list[str]:
+        """Return the agents with a model that answered, but left questions out.
+
+        Kinds without a model state what they have: the market, for example, nothing on data questions.
+        """
+        finished = [answers.usage for answers in self.answers if not answers.is_unfinished]
+        return [used.agent for used in finished if used.calls and used.forecasts < self.planned.rows]
+
+    @property
+    def used(self) -> Usage:
+        """Return what all calls took; the cost is that of those of which it is known."""
+        total = Usage()
+        for answers in self.answers:
+            used = answers.usage
+            total += Usage(used.calls, used.tokens_in, used.tokens_out, used.cost)
+        return total
+
+    @property
+    def more_at_most(self) -> int:
+        """Return in millionths what calls of an unknown cost cost at most."""
+        return sum(answers.usage.at_worst for answers in self.answers)
