@@ -24,8 +24,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from arena.cli.addresses import DASHBOARD_PORT as PORT
 from arena.clock import now, timer
+from arena.operations.addresses import DASHBOARD_PORT as PORT
 from tests.provider.replies import GOOD, says
 from tests.provider.server import faulty
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market

@@ -5,11 +5,11 @@ import signal
 import sys
 
 from agents.model import DeskSettings
-from arena.cli.addresses import KEY_VARIABLE, ListenAddress, bracketed
 from arena.cli.page import Page
 from arena.clock import now
 from arena.config import Config
 from arena.errors import ArenaError
+from arena.operations.addresses import KEY_VARIABLE, ListenAddress, bracketed
 from arena.operations.desk import new_key, serve_desk
 from arena.record.record import Record
 

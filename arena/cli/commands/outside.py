@@ -4,10 +4,10 @@ import os
 from contextlib import closing
 from typing import Literal
 
-from arena.cli.addresses import DESK_PORT, HOST, KEY_VARIABLE, OPEN_DESK, listen_address
 from arena.cli.options import Options, command, flag, option
 from arena.cli.output import print_json
 from arena.errors import ArenaError
+from arena.operations.addresses import DESK_PORT, HOST, KEY_VARIABLE, OPEN_DESK, listen_address
 
 
 @command("config", "database", "json")
