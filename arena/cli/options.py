@@ -21,7 +21,6 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from arena.clock import Clock
     from arena.config import Config
-    from arena.record.model.incident import IncidentKind
     from arena.record.record import Record
     from arena.record.schema.database import Connection
 
@@ -146,17 +145,6 @@ class Options:
 
         with closing(Record.open(self.record())) as record:
             yield record
-
-    def end_trouble(self, kind: "IncidentKind") -> None:
-        """Note in the record that a trouble is over; it is opened for writing only if one goes on."""
-        from arena.clock import now
-        from arena.record.write.operations import end_incidents, read_ongoing_incidents
-
-        with self.reading() as connection:
-            ongoing = read_ongoing_incidents(connection, kind, "")
-        if ongoing:
-            with self.writing() as record:
-                end_incidents(record.engine, kind, now())
 
     def answer(self, data: object, page: Callable[..., Page], *given: object) -> None:
         """Print a command's answer: `data` as JSON if that is wanted, else the page made from it.

@@ -97,17 +97,17 @@ def backup(
 
     Next: arena admin restore FILE
     """
-    from arena.cli.backups import back_up, backup_page, bring_up, move, move_page, upgrade_page
+    from arena.cli.backups import back_up, bring_up, move
 
     if upgrade and place is not None:
         message = "--upgrade backs up into the folder of backups, not into a file that is named"
         raise ArenaError("usage", message, "leave one of the two out", status=64)
     if upgrade:
-        chosen.answer(bring_up(chosen), upgrade_page)
+        bring_up(chosen)
     elif place is not None and "://" in place:
-        chosen.answer(move(chosen, place), move_page)
+        move(chosen, place)
     else:
-        chosen.answer(back_up(chosen, Path(place) if place else None), backup_page)
+        back_up(chosen, Path(place) if place else None)
 
 
 @command()
@@ -140,9 +140,9 @@ def restore(
             raise ArenaError("usage", message, "name a new file: --database copy.db", status=64)
         chosen.answer(restore_export(source, chosen.record()), restored_export_page)
     else:
-        from arena.cli.backups import put_back, restored_page
+        from arena.cli.backups import put_back
 
-        chosen.answer(put_back(chosen, source, force), restored_page)
+        put_back(chosen, source, force)
 
 
 @command()
@@ -166,17 +166,6 @@ def prune(
 
     Next: arena admin verify
     """
-    from arena.cli.backups import age, confirm_pruning, pruned_data, pruned_page
-    from arena.clock import now
-    from arena.record.write.listings import plan_pruning, prune_quotes
+    from arena.cli import backups
 
-    at = now()
-    before = at - age(older_than)
-    with chosen.reading() as connection:
-        plan = plan_pruning(connection, before)
-
-    goes = confirm_pruning(chosen, plan, yes or dry_run) and not dry_run
-    if goes:
-        with chosen.writing() as record:
-            plan = record.write(prune_quotes, before, at)
-    chosen.answer(pruned_data(plan, done=goes), pruned_page)
+    backups.prune(chosen, older_than, dry_run, yes)

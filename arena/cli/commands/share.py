@@ -63,6 +63,8 @@ def site(
     """
     from arena.cli.dashboard import refresh_scores
     from arena.cli.reports import site_page
+    from arena.clock import now
+    from arena.operations.incidents import end_trouble
     from arena.operations.page_programs import draw_pages
 
     config = chosen.known()
@@ -78,7 +80,7 @@ def site(
     hint = "arena share site starts again"
     with interruptible("stopped; the site was not changed", hint), progress("Drawing the site") as moved:
         drawn = draw_pages("publish", address, folder, more, moved)
-    chosen.end_trouble("site_unpublished")
+    end_trouble(address, "site_unpublished", now())
     chosen.answer({"site": folder} | drawn, site_page)
 
 
