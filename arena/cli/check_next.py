@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from arena.cli.output import Data, minute, plain, typed
 from arena.clock import now
-from arena.cohorts.diff import changes_in_words, cohort_changes
+from arena.cohorts.diff import changes_in_words, cohort_changes, diff_data
 from arena.cohorts.freeze import check_keys, freeze_cohort, plan_of, stamp_of
 from arena.cohorts.replacements import changed_agents, replacements_from, without_followers
 from arena.cohorts.schedule import PLAY_WINDOW, next_command, next_start
@@ -241,8 +241,6 @@ def changes_since(config: Config, last: Cohort | None, at: datetime) -> dict[str
     """Return what is other in the next cohort than in the one that started last, as data and in words."""
     if last is None:
         return {"differs_from": None, "differences": None, "difference_lines": []}
-
-    from arena.cli.cohort_diff import diff_data
 
     planned, _ = freeze_cohort(config, last.number + 1, at)
     changes = cohort_changes(last, planned, config.extensions("kinds"))

@@ -3,25 +3,21 @@
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
 
 import typer
 
 from arena.cli.check_next import next_step
-from arena.cli.cohort_diff import numbered
 from arena.cli.cohorts import overviews
 from arena.cli.options import Options, given_instant
 from arena.cli.output import attributes, minute, prints_aside, typed
 from arena.clock import now
-from arena.cohorts.freeze import plan_of, stamp_of
-from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort, read_newest_time
+from arena.record.queries.cohorts import StoredCohort, numbered_cohort
 from arena.record.record import Record
 from arena.record.schema.database import OlderRecord, connect
 from arena.record.write.cohorts import pause_cohort, stop_cohort
-from arena.rounds.season import begin_cohort, check_manual_start, manual_start_time
+from arena.rounds.season import start_by_hand
 
 
 def start(chosen: Options, at: str | None, baselines: bool) -> None:
@@ -29,7 +25,9 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
     wanted = given_instant(at)
     with prints_aside():
         config = chosen.load_to_play(os.environ, beside=True)
-        cohort = begin(config, wanted, baselines)
+        with closing(Record.open(config.database)) as record:
+            environ = None if baselines else os.environ
+            cohort = start_by_hand(config, record, wanted, environ, now())
 
     names = [entrant.name for entrant in cohort.entrants]
     data = {"cohort": cohort.number, "agents": names}
@@ -45,19 +43,6 @@ def start_page(cohort: Cohort, following: str) -> Iterator[str]:
         words += " (as scheduled)"
     yield f"{words}: {count_text(cohort.rounds, 'round')}; agents {names}"
     yield f"Next: {following}"
-
-
-def begin(config: Config, wanted: datetime | None, baselines: bool) -> Cohort:
-    """Start a cohort in the record, at the wanted time or as soon as can be."""
-    live = stamp_of(config) == "live"
-    clock = now()
-    with closing(Record.open(config.database)) as record:
-        plan = plan_of(config, clock, record.begun(), None if baselines else os.environ)
-        known = record.cohorts()
-        looked = record.read(read_newest_time)
-        at = wanted or manual_start_time(plan, known, looked, live, clock)
-        check_manual_start(at, known, looked, live, clock)
-        return begin_cohort(at, plan, record)
 
 
 def end(chosen: Options, number: str, yes: bool) -> None:
@@ -112,7 +97,7 @@ def chosen_cohort(
     with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
         connect(address, read_only=True).dispose()
     with closing(Record.open(address)) as record:
-        stored = numbered(record.cohorts(), number)
+        stored = numbered_cohort(record.cohorts(), number)
         if stored.ended_at is not None:
             message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
             raise ArenaError("ended", message, "arena show cohorts shows the others")

@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from arena.cli.options import Options, instant
+from arena.cli.options import Options, given_instant
 from arena.cli.output import (
     attributes,
     cents,
@@ -21,24 +21,19 @@ from arena.cli.output import (
 from arena.cli.page import Block, line_width
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
 from arena.clock import now
-from arena.errors import ArenaError
-from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.markets import (
-    BEGINNING,
     KnownMarket,
     filter_markets,
-    read_known_ids,
+    find_market,
     read_markets,
-    read_newest_instant,
     read_price_changes,
+    read_wanted_instant,
 )
-from arena.record.schema.database import Connection
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from markets.millionths import ONE, decimal
 from markets.model import Level, Market, Quote
 from markets.venue import venue_page
 
-LIST_ALL = "arena show markets --status all"
 WIDEST = 72
 """The characters of a line of bars."""
 BARS = "▁▂▃▄▅▆▇█"
@@ -109,21 +104,13 @@ def list_markets(
 ) -> None:
     """Answer with the markets that the record has seen until a time, with their latest price."""
     with chosen.reading() as connection:
-        when = asked(connection, at)
+        when = read_wanted_instant(connection, given_instant(at), now())
         known = read_markets(connection, when)
     matching = filter_markets(known, search, category, status)
 
     rows = Table(MARKET, matching[:limit], choice=chosen.table)
     data = {"at": when, "known": len(known), "found": len(matching), "markets": rows.data()}
     chosen.answer(data, list_page, rows, len(matching), len(known))
-
-
-def asked(connection: Connection, at: str | None) -> datetime:
-    """Return the instant that was asked for, or the newest: in a made-up world its own."""
-    if at is not None:
-        return instant(at)
-    made_up = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
-    return read_newest_instant(connection, BEGINNING if made_up else now())
 
 
 def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
@@ -142,28 +129,11 @@ def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
 def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
     """Answer with one market as it was last seen until a time, and its newest price changes."""
     with chosen.reading() as connection:
-        when = asked(connection, at)
-        seen = named(connection, name, when)
+        when = read_wanted_instant(connection, given_instant(at), now())
+        seen = find_market(connection, name, when)
         quotes = read_price_changes(connection, seen.listing.market.id, when)
     data = _market_data(seen, quotes, limit)
     chosen.answer(data, market_page, seen, quotes, limit, when, chosen.table)
-
-
-def named(connection: Connection, name: str, at: datetime) -> KnownMarket:
-    """Return the market of that id, or the only one that has it behind its venue's name."""
-    known = read_known_ids(connection, at)
-    matching = [market_id for market_id in known if market_id == name]
-    if not matching:
-        matching = [market_id for market_id in known if market_id.partition(":")[2] == name]
-
-    if len(matching) == 1:
-        return read_markets(connection, at, matching)[0]
-    if matching:
-        message = f"{len(matching)} markets are called {name!r}: {', '.join(matching[:5])}"
-        raise ArenaError("unclear_market", message, "give the id with its venue")
-    near = [market_id for market_id in known if name.casefold() in market_id.casefold()][:5]
-    hint = f"did you mean {', '.join(near)}?" if near else f"{LIST_ALL} --search WORDS finds ids"
-    raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)
 
 
 def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 import typer
 
 from agents.text import hidden_characters, tokens_of
-from arena.cli.cohort_diff import moved_data
 from arena.cli.options import Options, given_instant
 from arena.cli.output import (
     Data,
@@ -28,7 +27,7 @@ from arena.cli.output import (
 from arena.cli.page import Block
 from arena.cli.table import Table, TableColumn
 from arena.clock import now
-from arena.cohorts.diff import setting_in_words
+from arena.cohorts.diff import moved_data, setting_in_words
 from arena.cohorts.freeze import stamp_of
 from arena.config import Config
 from arena.config.environment import environment, missing_keys
