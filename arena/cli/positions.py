@@ -3,14 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 from arena.cli.options import Options
-from arena.cli.output import Data, duration, minute, one_line, signed_dollars, typed
+from arena.cli.output import Data, attributes, duration, minute, one_line, signed_dollars, typed
 from arena.cli.page import Block
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
-from arena.errors import ArenaError
-from arena.record.queries.accounts import read_marked_cohort
-from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-from arena.scores.positions import Position, PositionGroup, by_agent, by_market, merge_positions
-from arena.scores.positions import positions as lots
+from arena.scores.positions import (
+    Position,
+    PositionGroup,
+    by_agent,
+    by_market,
+    merge_positions,
+    read_cohort_positions,
+)
 from markets.venue import venue_page
 
 STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
@@ -73,36 +76,18 @@ COLUMNS = {
 def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: str, only_open: bool) -> None:
     """Answer with a cohort's positions, those of the newest by default, by lot, market or agent."""
     with chosen.reading() as connection:
-        cohorts = read_cohorts(connection)
-        if not cohorts:
-            hint = "arena run --round starts the first cohort"
-            raise ArenaError("no_cohort", "no agent has played yet", hint)
-        (stored,) = cohorts_of_agent(select_cohorts(cohorts, cohort)[-1:], agent)
-        marked = read_marked_cohort(connection, stored.id, agent)
+        held = read_cohort_positions(connection, cohort, agent, only_open)
 
-    at = None
-    kept: list[Position] = []
-    if marked:
-        at = marked.at
-        every = lots(marked, stored.cohort.rules.quote_age)
-        kept = [position for position in every if position.lot.shares or not only_open]
-    lines: Sequence[Position | PositionGroup] = kept
+    lines: Sequence[Position | PositionGroup] = held.positions
     if by == "market":
-        lines = by_market(kept)
+        lines = by_market(held.positions)
     elif by == "agent":
-        lines = by_agent(kept, list(stored.entrant_ids) if agent is None else [agent])
+        lines = by_agent(held.positions, held.agents)
 
-    total = merge_positions("all", kept)
+    total = merge_positions("all", held.positions)
     (total_data,) = Table(SUMS, [total]).data()
-    data = {
-        "cohort": stored.cohort.number,
-        "agent": agent,
-        "at": at,
-        "by": by,
-        "open": only_open,
-        "positions": Table(COLUMNS[by], lines).data(),
-        "total": total_data,
-    }
+    data = attributes(held, "cohort", "at") | {"agent": agent, "by": by, "open": only_open}
+    data |= {"positions": Table(COLUMNS[by], lines).data(), "total": total_data}
     chosen.answer(data, positions_page, data, lines, total, chosen.table)
 
 

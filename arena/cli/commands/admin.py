@@ -1,14 +1,8 @@
 """`arena admin`: care for the record: check it, back it up, restore it, prune it."""
 
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 
-import typer
-
 from arena.cli.options import DEFAULT, Options, argument, command, flag, option
-from arena.cli.output import interruptible, progress
-from arena.cli.page import print_page
 from arena.errors import ArenaError
 
 
@@ -36,40 +30,11 @@ def verify(
 
     Next: arena board
     """
-    from arena.cli.verify import LISTED, ask_referee, open_heads, verify_data, verify_page
-    from arena.clock import now
-    from arena.verify import Difference, find
-    from arena.verify.draws import check_draws
-    from arena.verify.reader import NOTHING_VERIFIED
-    from arena.verify.verified import keep_verified, read_verified
+    from arena.cli.verify import verify as verify_record
+    from arena.operations.verification import VerifyRequest
 
-    note = chosen.config or DEFAULT
-    out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
-
-    def tell(difference: Difference) -> None:
-        """Print a difference as soon as it is found; JSON is printed when all are known."""
-        if not chosen.json:
-            print_page([difference.message], out)
-
-    with (
-        chosen.reading() as connection,
-        nullcontext() if heads is None else open_heads(heads) as published,
-        interruptible("verifying was interrupted", "nothing was changed; start it again"),
-        progress("Verifying") as told,
-    ):
-        before = NOTHING_VERIFIED if everything else read_verified(connection, note)
-        most = None if everything else LISTED
-        address = chosen.record()
-        found = find(connection, most, tell, before, published=published, address=address, progress=told)
-        if not found.count:
-            keep_verified(connection, note, now(), before)
-        drawn = check_draws(connection, found, told) if draws else None
-
-    refereed = ask_referee(address) if by_referee else None
-    data = verify_data(found, before, drawn, refereed)
-    chosen.answer(data, verify_page, found, address, before, drawn, refereed)
-    if found.count or refereed:
-        raise typer.Exit(1)
+    wanted = VerifyRequest(chosen.config or DEFAULT, everything, heads, draws)
+    verify_record(chosen, wanted, by_referee)
 
 
 @command()
@@ -133,12 +98,12 @@ def restore(
     Next: arena admin verify
     """
     if source.is_dir() or source.suffix == ".zip":
-        from arena.cli.exports import restore_export, restored_export_page
+        from arena.cli.exports import restore_export
 
         if force:
             message = "--force moves a record aside for a backup, not for an export"
             raise ArenaError("usage", message, "name a new file: --database copy.db", status=64)
-        chosen.answer(restore_export(source, chosen.record()), restored_export_page)
+        restore_export(chosen, source)
     else:
         from arena.cli.backups import put_back
 

@@ -40,12 +40,14 @@ def desk(
         print_json(schema_of(schema))  # with --json or without: it is nothing else
         return
 
-    from arena.cli.desk import key_page, new_agent_key, serve
+    from arena.cli.desk import key_page, serve
+    from arena.clock import now
+    from arena.operations.desk import new_agent_key
     from arena.record.record import Record
 
     if key is not None:
         with chosen.writing() as record:
-            data = {"agent": key, "key": new_agent_key(record, chosen.known(), key)}
+            data = {"agent": key, "key": new_agent_key(record, chosen.known(), key, now())}
         chosen.answer(data, key_page)
         return
 

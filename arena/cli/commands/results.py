@@ -116,8 +116,7 @@ def score(
         given |= {"--provisional": provisional, "--community": community, "another file": files[1:]}
         reason = f"can't be combined with a tournament ({cups[0]})"
         refuse_given(given, reason, "a tournament takes --mode and --sweep")
-        data = prizes.tournament_data(prizes.read_tournament(chosen, cups[0]), mode, sweep)
-        chosen.answer(data, prizes.tournament_page, data, chosen.table)
+        prizes.show_prizes(chosen, cups[0], mode, sweep)
         return
 
     reason = "can't be combined with files of forecasts"

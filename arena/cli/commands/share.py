@@ -30,7 +30,8 @@ def report(
 
     Next: arena share site
     """
-    from arena.cli.reports import check_output, report_page, write_method, write_report
+    from arena.cli.reports import report_page, write_method, write_report
+    from arena.operations.page_programs import check_output
 
     check_output(output, force)
     if method:
@@ -108,14 +109,8 @@ def export(
 
     Next: arena admin restore season.zip --database copy.db
     """
-    from arena.cli.exports import export_data, export_page
-    from arena.clock import now
-    from arena.cohorts.freeze import code_version
+    from arena.cli.exports import write_export
     from arena.exports import ExportRequest, form_of
-    from arena.exports import export as write_export
-    from arena.record.schema.database import open_read_only
 
     wanted = ExportRequest(form_of(form), tuple(sorted(set(cohort or []))), not no_prompts)
-    with open_read_only(chosen.record()) as engine, progress("Writing the export") as moved:
-        manifest = write_export(engine, place, wanted, now(), code_version(), force=force, progress=moved)
-    chosen.answer(export_data(place, manifest), export_page)
+    write_export(chosen, place, wanted, force)

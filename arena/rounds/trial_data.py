@@ -1,0 +1,125 @@
+"""A turn as programs read it: what was asked, answered and decided; money in dollars."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from agents.model import Call
+from agents.text import hidden_characters, tokens_of
+from arena.cohorts.diff import moved_data
+from arena.record.model.cohort import Turn
+from arena.rounds.trial import Trial, TrialQuestion
+from markets.millionths import decimal
+from markets.model import Listing, MarketId
+
+AMOUNTS = ("amount", "shares", "fraction", "limit", "fee")
+"""What bets, sales and fills have in millionths."""
+ANSWER = ("reply", "thinking", "citations", "finish", "rung", "model", "fingerprint", "host", "tokens_in",
+          "tokens_cached", "tokens_cache_write", "tokens_out", "tokens_reasoning", "status",
+          "latency_ms")  # fmt: skip
+
+
+def trial_data(trial: Trial, recorded: bool) -> dict[str, Any]:
+    """Return a turn, which is in the record or was only tried."""
+    setting = trial.setting
+    entrant = setting.agent.entrant
+    shown = setting.snapshot.shown
+    data = {
+        "agent": entrant.name,
+        "kind": entrant.kind,
+        "model": entrant.settings.get("model"),
+        "dry": trial.turn is None,
+        "cohort": setting.cohort,
+        "round": setting.round.number,
+        "at": setting.snapshot.at.isoformat(),
+        "fresh": setting.fresh,
+        "markets": len(shown),
+        "stories": trial.stories,
+        "cash": _number(trial.mark.cash),
+        "total": _number(trial.mark.total),
+        "changed": moved_data(setting.agent.changed),
+        "missing": trial.missing,
+        "trouble": setting.trouble,
+        "hidden": hidden_in_markets(shown),
+        "questions": [_question_data(question) for question in trial.questions],
+        "worst_usd": _number(trial.worst),
+        "cost_usd": _number(trial.cost),
+        "recorded": recorded,
+        "decision": None,
+    }
+    if trial.turn is not None:
+        data |= _turn_data(trial.turn, trial.listings)
+    return data
+
+
+def hidden_in_markets(shown: Sequence[Listing]) -> dict[MarketId, Mapping[str, int]]:
+    """Return the characters that no reader sees, and how often each is in a market's texts, by market."""
+    hidden: dict[MarketId, Mapping[str, int]] = {}
+    for listing in shown:
+        characters = hidden_characters([listing.market.question, listing.market.rules])
+        if characters:
+            hidden[listing.market.id] = characters
+    return hidden
+
+
+def _question_data(question: TrialQuestion) -> dict[str, Any]:
+    """Return what was asked and every attempt to get an answer."""
+    prompt = question.prompt
+    return {
+        "stage": prompt.stage,
+        "sample": prompt.sample,
+        "seed": prompt.seed,
+        "tokens": tokens_of(prompt.messages),
+        "worst_usd": _number(question.worst),
+        "messages": [asdict(message) for message in prompt.messages],
+        "answers": [_answer_data(call) for call in question.calls],
+    }
+
+
+def _answer_data(call: Call) -> dict[str, Any]:
+    """Return an attempt: the reply and by whom it is, or the error."""
+    answer = {name: getattr(call, name) for name in ANSWER}
+    error = None
+    if call.error is not None:
+        error = {"code": call.error.code, "message": call.error.message}
+    return answer | {"cost_usd": _number(call.cost), "error": error}
+
+
+def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, Any]:
+    """Return what was decided and what came of it."""
+    decision = turn.decision
+    forecasts = []
+    for forecast in decision.forecasts:
+        listing = listings[forecast.market_id]
+        about = {"market": forecast.market_id, "question": listing.market.question}
+        stated = {"stage": forecast.stage, "probability": _number(forecast.millionths)}
+        forecasts.append(about | {"mid": _number(listing.mid)} | stated | {"reason": forecast.reason})
+
+    rejections = []
+    for rejection in turn.rejections:
+        about = {"market": rejection.market_id}
+        rejections.append({"code": rejection.code, "message": rejection.message} | about)
+
+    return {
+        "decision": {
+            "status": decision.status,
+            "note": decision.note,
+            "repaired": list(decision.repaired),
+            "forecasts": forecasts,
+            "bets": [_order_data(bet) for bet in decision.bets],
+            "sales": [_order_data(sale) for sale in decision.sales],
+        },
+        "rejections": rejections,
+        "fills": [_order_data(fill) | {"action": fill.action, "left": fill.left} for fill in turn.fills],
+    }
+
+
+def _order_data(order: Any) -> dict[str, Any]:
+    """Return a bet, a sale or a fill, with those amounts that it has."""
+    amounts = {name: _number(getattr(order, name)) for name in AMOUNTS if hasattr(order, name)}
+    return {"market": order.market_id, "side": order.side, **amounts, "reason": order.reason}
+
+
+def _number(millionths: int | None) -> float | None:
+    """Return the number whose shortest text is that of the millionths."""
+    return None if millionths is None else float(decimal(millionths))
