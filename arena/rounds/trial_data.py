@@ -12,7 +12,7 @@ from arena.rounds.trial import Trial, TrialQuestion
 from markets.millionths import decimal
 from markets.model import Listing, MarketId
 
-AMOUNTS = ("amount", "shares", "fraction", "limit", "fee")
+AMOUNTS = ("shares", "fraction", "amount", "limit", "fee")
 """What bets, sales and fills have in millionths."""
 ANSWER = ("reply", "thinking", "citations", "finish", "rung", "model", "fingerprint", "host", "tokens_in",
           "tokens_cached", "tokens_cache_write", "tokens_out", "tokens_reasoning", "status",
