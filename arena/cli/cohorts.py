@@ -8,7 +8,7 @@ from arena.cli.cohort_diff import by_rounds, versions_data
 from arena.cli.options import Options
 from arena.cli.output import Data, attributes, exact, minute, plain, signed_dollars, typed
 from arena.cli.page import Fields, Page
-from arena.cli.table import Table, TableChoice, TableColumn
+from arena.cli.table import Table, TableChoice, TableColumn, counted
 from arena.clock import now
 from arena.cohorts.diff import setting_text, value_in_words
 from arena.config import Config
@@ -24,30 +24,56 @@ STATUSES = ("played", "partly", "malformed", "declined", "failed", "late", "out"
 
 def _profit(pick: Callable[[Iterable[int]], int]) -> Callable[[CohortOverview], float | None]:
     """Return what picks the profit of one agent of a cohort, in dollars."""
-    return lambda cohort: exact(pick(cohort.profits.values())) if cohort.profits else None
+
+    def picked(overview: CohortOverview) -> float | None:
+        """Return the profit, where there has been a mark."""
+        if not overview.profits:
+            return None
+        return exact(pick(overview.profits.values()))
+
+    return picked
 
 
-COLUMNS = (
+def _instant(event: str) -> TableColumn:
+    """Return the column of when something was done to a cohort."""
+    return TableColumn(f"{event}_at", f"{event} (UTC)", minute, 9, f"stored.{event}_at")
+
+
+def _agents(overview: CohortOverview) -> int:
+    """Return how many agents play in a cohort."""
+    return len(overview.cohort.entrants)
+
+
+def _rounds(overview: CohortOverview) -> str:
+    """Return how many of its rounds are over."""
+    return f"{overview.done} of {overview.cohort.rounds}"
+
+
+def _yes(is_so: bool) -> str:
+    """Return yes, or nothing."""
+    return "yes" if is_so else ""
+
+
+START = (
     TableColumn("cohort", value="cohort.number"),
     TableColumn("starts_at", "start (UTC)", minute, 0, "cohort.starts_at"),
     TableColumn("state"),
-    TableColumn("rounds_over", "over", ",d", 2, "done"),
-    TableColumn("rounds", "rounds", ",d", 2, "cohort.rounds"),
+)
+REST = (
     TableColumn("next_at", "next (UTC)", minute, 1),
-    TableColumn("agents", show=",d", gives_way=4, value=lambda cohort: len(cohort.cohort.entrants)),
+    TableColumn("agents", None, ",d", 4, _agents),
     TableColumn("open_positions", "open", ",d", 3, "open"),
     TableColumn("pnl_low", "P/L from", signed_dollars, 1, _profit(min)),
     TableColumn("pnl_high", "to", signed_dollars, 1, _profit(max)),
     TableColumn("venue", gives_way=7, value="cohort.venue"),
     TableColumn("stamp", gives_way=8, value="cohort.stamp"),
-    TableColumn("by_hand", "by hand", lambda yes: "yes" if yes else "", 6, "cohort.by_hand"),
-    TableColumn("paused_at", "paused (UTC)", minute, 9, "stored.paused_at"),
-    TableColumn("stopped_at", "stopped (UTC)", minute, 9, "stored.stopped_at"),
-    TableColumn("ended_at", "ended (UTC)", minute, 9, "stored.ended_at"),
-    TableColumn("corrected_at", "corrected (UTC)", minute, 9, "stored.corrected_at"),
+    TableColumn("by_hand", "by hand", _yes, 6, "cohort.by_hand"),
+    *map(_instant, ("paused", "stopped", "ended", "corrected")),
 )
-ROUNDS = TableColumn("rounds", value=lambda cohort: f"{cohort.done} of {cohort.cohort.rounds}", gives_way=2)
-LISTED = [ROUNDS if column.name == "rounds" else column for column in COLUMNS if column.name != "rounds_over"]
+ROUNDS_OVER = TableColumn("rounds_over", "over", ",d", 2, "done")
+ROUNDS = TableColumn("rounds", "rounds", ",d", 2, "cohort.rounds")
+COLUMNS = (*START, ROUNDS_OVER, ROUNDS, *REST)
+LISTED = (*START, TableColumn("rounds", value=_rounds, gives_way=2), *REST)
 """The same as people read them."""
 STATES = (
     "playing: decides as its rounds come due; paused: until resumed; stopped: ended by hand; tracked: has no "
@@ -65,8 +91,10 @@ def calibration_text(score: Data) -> str | None:
         return None
     parts = ["–"] * 3
     for band in score["calibration"]:
-        place = (band["says"] >= 0.3) + (band["says"] >= 0.7)
-        parts[place] = f"{100 * band['says']:.0f}→{100 * band['happens']:.0f}"
+        says = band["says"]
+        happens = band["happens"]
+        place = (says >= 0.3) + (says >= 0.7)
+        parts[place] = f"{100 * says:.0f}→{100 * happens:.0f}"
     return "  ".join(f"{part:^5}" for part in parts)
 
 
@@ -88,7 +116,7 @@ SCORES = (
     TableColumn("return_pct", "return %", "+.1f", 2),
     TableColumn("brier_implied", "implied\nBrier*", ".4f"),
     TableColumn("calibration", "calibration,\nsays→happens %", value=calibration_text),
-    TableColumn("resolved", show=",d", gives_way=1),
+    counted("resolved", 1),
     TableColumn("brier_stated", "stated Brier", ".4f", 3),
     TableColumn("brier_market", "market Brier", ".4f", 4),
 )
@@ -201,13 +229,14 @@ def _frozen_fields(report: CohortReport) -> dict[str, str]:
     if frozen["evidence"] != "none":
         evidence |= frozen["guard"]
 
-    return {
-        "bankroll": _settings_line(value_in_words("bankroll", frozen["bankroll"]), {"decide": report.decide}),
-        "rules": _settings_line(rules_name, rules),
-        "markets": _settings_line("", frozen["universe"]),
-        "venue": _settings_line(frozen["venue"], venue),
-        "evidence": _settings_line(frozen["evidence"], evidence),
-    }
+    fields = {}
+    bankroll = value_in_words("bankroll", frozen["bankroll"])
+    fields["bankroll"] = _settings_line(bankroll, {"decide": report.decide})
+    fields["rules"] = _settings_line(rules_name, rules)
+    fields["markets"] = _settings_line("", frozen["universe"])
+    fields["venue"] = _settings_line(frozen["venue"], venue)
+    fields["evidence"] = _settings_line(frozen["evidence"], evidence)
+    return fields
 
 
 def _settings_line(name: str, settings: Data) -> str:
@@ -215,7 +244,8 @@ def _settings_line(name: str, settings: Data) -> str:
     words = [name] if name else []
     for key, value in settings.items():
         if value is not None:
-            words.append(f"{key.replace('_', ' ')} {value_in_words(key, value)}")
+            label = key.replace("_", " ")
+            words.append(f"{label} {value_in_words(key, value)}")
     return plain("; ".join(words))
 
 

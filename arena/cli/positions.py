@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from arena.cli.options import Options
 from arena.cli.output import Data, attributes, duration, minute, one_line, signed_dollars, typed
 from arena.cli.page import Block
-from arena.cli.table import Table, TableChoice, TableColumn, exact_at
+from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
 from arena.scores.positions import (
     Position,
     PositionGroup,
@@ -21,8 +21,10 @@ STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
 
 def _amount(name: str, gives_way: int, sign: str = "", heading: str | None = None) -> TableColumn:
     """Return a column of dollars, of a lot or of a group."""
-    path = f"money.{'total' if name == 'pnl' else name}"
-    return TableColumn(name, heading, f"{sign},.2f", gives_way, exact_at(path))
+    part = name
+    if name == "pnl":
+        part = "total"
+    return TableColumn(name, heading, f"{sign},.2f", gives_way, exact_at(f"money.{part}"))
 
 
 def _shares(name: str, gives_way: int) -> TableColumn:
@@ -63,13 +65,10 @@ LOTS = (
     TableColumn("venue_url", "link", gives_way=10, value=_address),
     *MONEY,
 )
-COUNTS = tuple(TableColumn(name, show=",d", gives_way=2) for name in ("agents", "lots", "held", "stale"))
-SUMS = (*COUNTS, *MONEY)
-COLUMNS = {
-    "lot": LOTS,
-    "market": (TableColumn("market_id", "market", gives_way=9, value="name"), QUESTION, *SUMS),
-    "agent": (TableColumn("agent", value="name", narrow="cut middle"), *SUMS),
-}
+SUMS = (counted("agents", 2), counted("lots", 2), counted("held", 2), counted("stale", 2), *MONEY)
+BY_MARKET = (TableColumn("market_id", "market", gives_way=9, value="name"), QUESTION, *SUMS)
+BY_AGENT = (TableColumn("agent", value="name", narrow="cut middle"), *SUMS)
+COLUMNS: dict[str, Sequence[TableColumn]] = {"lot": LOTS, "market": BY_MARKET, "agent": BY_AGENT}
 """For each kind of line, its columns."""
 
 
@@ -84,10 +83,11 @@ def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: s
     elif by == "agent":
         lines = by_agent(held.positions, held.agents)
 
+    data = attributes(held, "cohort", "at")
+    data |= {"agent": agent, "by": by, "open": only_open}
+    data["positions"] = Table(COLUMNS[by], lines).data()
     total = merge_positions("all", held.positions)
-    (total_data,) = Table(SUMS, [total]).data()
-    data = attributes(held, "cohort", "at") | {"agent": agent, "by": by, "open": only_open}
-    data |= {"positions": Table(COLUMNS[by], lines).data(), "total": total_data}
+    (data["total"],) = Table(SUMS, [total]).data()
     chosen.answer(data, positions_page, data, lines, total, chosen.table)
 
 
@@ -111,10 +111,14 @@ def positions_page(
         yield "No open positions." if data["open"] else "No positions yet."
         return
 
-    columns = [column for column in COLUMNS[data["by"]] if agent is None or column.name != "agent"]
-    sums = MONEY if data["by"] == "lot" else SUMS
-    name = next((column.name for column in columns if column.narrow), "")
-    cells = {name: "all"} | {column.name: column.cell(total) for column in sums}
+    by = data["by"]
+    columns = [column for column in COLUMNS[by] if agent is None or column.name != "agent"]
+    sums = MONEY if by == "lot" else SUMS
+    cells = {column.name: column.cell(total) for column in sums}
+    for column in columns:
+        if column.narrow:
+            cells[column.name] = total.name
+            break
     yield Table(columns, lines, choice=choice, total=cells)
 
     profit = signed_dollars(data["total"]["pnl"] or 0)
