@@ -96,7 +96,6 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     order = ORDER
     if is_early:
         order = EARLY_ORDER
-        rows.sort(key=_profit_order)
     elif is_of_cohort:
         order = COHORT_ORDER
     columns = _columns(choice, is_of_cohort, is_early)
@@ -104,6 +103,9 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     groups: dict[str, list[Data]] = {}
     for row in rows:
         groups.setdefault(_group_of(row, is_early), []).append(row)
+    if is_early:
+        groups.get("ranked", []).sort(key=_profit_order)
+        groups.get("unranked", []).sort(key=_profit_order)
 
     if "ranked" in groups:
         yield Table(columns, groups["ranked"], choice=choice)

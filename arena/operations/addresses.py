@@ -79,8 +79,9 @@ def listen_address(
         message, hint = open_words
         raise ArenaError("open_to_others", message.format(host=host), hint, status=2)
 
+    proxy = None if public is None else published(public)
     free = free_port(port, address, 1 if behind_proxy else PORTS)
-    return ListenAddress(address, free, behind_proxy, None if public is None else published(public))
+    return ListenAddress(address, free, behind_proxy, proxy)
 
 
 def numbers(host: str) -> str:
