@@ -15,8 +15,8 @@ from arena.record.queries.cohorts import numbered_cohort, read_cohorts, read_pro
 from arena.record.schema.database import Connection
 from markets.registry import ExtensionFolder
 
-PLANNED, NEXT = "next", "the next cohort"
-"""How the cohort is called that the config would start, on the command line and in words."""
+PLANNED = "next"
+"""How the cohort is called that the config would start."""
 
 
 def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
@@ -27,16 +27,14 @@ def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
         second, second_texts = side(connection, config, after)
         changes = cohort_changes(first, second, kinds_of(config))
 
-    edits: dict[str, Sequence[str]] = {}
-    for name in changes.edited if texts else ():
-        old = first_texts.get(first.prompts[name], "")
-        edits[name] = text_diff(name, old, second_texts.get(second.prompts[name], ""))
-
     data = {"before": before, "after": after} | diff_data(changes)
+    edits: dict[str, Sequence[str]] = {}
     if texts:
         data["texts"] = edits
-    names = [NEXT if which == PLANNED else f"cohort {which}" for which in (before, after)]
-    chosen.answer(data, diff_page, changes, edits, *names)
+        for name in changes.edited:
+            old = first_texts.get(first.prompts[name], "")
+            edits[name] = text_diff(name, old, second_texts.get(second.prompts[name], ""))
+    chosen.answer(data, diff_page, changes, edits, before, after)
 
 
 def kinds_of(config: Config | None) -> Sequence[ExtensionFolder]:
@@ -73,9 +71,14 @@ def diff_page(
     changes: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, after: str
 ) -> Iterator[str]:
     """Yield the changes, a line each, then how the words of prompts changed."""
-    yield f"From {before} to {after}:"
+    yield f"From {_name(before)} to {_name(after)}:"
     for line in changes_in_words(changes) or ["nothing has changed"]:
         yield f"  {plain(line)}"
     for lines in edits.values():
         yield ""
         yield from map(plain, lines)
+
+
+def _name(which: str) -> str:
+    """Return what a cohort is called in words."""
+    return "the next cohort" if which == PLANNED else f"cohort {which}"

@@ -28,12 +28,10 @@ def pair_of(names: Sequence[str]) -> tuple[str, str]:
     ('sharp', 'hasty')
     """
     different = tuple(dict.fromkeys(names))
-    if len(different) == 1:
-        message = f"{names[0]} has to be compared with another agent"
-        raise ArenaError("one_agent", message, f"arena show agent {names[0]} shows one agent", status=64)
-    if len(different) > 2:
+    if len(different) != 2:
         message = f"two agents can be compared, not {len(different)}"
-        raise ArenaError("many_agents", message, "arena board shows all agents", status=64)
+        hint = f"arena show agent {names[0]} shows one agent, arena board all"
+        raise ArenaError("not_two", message, hint, status=64)
     return different[0], different[1]
 
 

@@ -352,16 +352,21 @@ def diff_data(changes: CohortChanges) -> dict[str, Any]:
     return {
         "same": not changes and not changes.not_compared,
         "config_hash": {"was": was or None, "is": is_now or None},
-        "frozen": {section: moved_data(moved) for section, moved in changes.parts.items()},
+        "frozen": _parts_data(changes.parts),
         "prompts": moved_data(changes.prompts),
         "agents": {
             "added": _agents_data(changes.added),
             "removed": _agents_data(changes.removed),
-            "changed": {name: moved_data(moved) for name, moved in changes.changed.items()},
+            "changed": _parts_data(changes.changed),
             "reordered": changes.reordered,
         },
         "not_compared": changes.not_compared,
     }
+
+
+def _parts_data(parts: Mapping[str, ChangedValues]) -> dict[str, Any]:
+    """Return what has changed in each part of a cohort, for JSON."""
+    return {name: moved_data(moved) for name, moved in parts.items()}
 
 
 def _agents_data(agents: Iterable[Entrant]) -> list[dict[str, str]]:

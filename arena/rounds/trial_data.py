@@ -91,14 +91,16 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
     forecasts = []
     for forecast in decision.forecasts:
         listing = listings[forecast.market_id]
-        about = {"market": forecast.market_id, "question": listing.market.question}
-        stated = {"stage": forecast.stage, "probability": _number(forecast.millionths)}
-        forecasts.append(about | {"mid": _number(listing.mid)} | stated | {"reason": forecast.reason})
-
-    rejections = []
-    for rejection in turn.rejections:
-        about = {"market": rejection.market_id}
-        rejections.append({"code": rejection.code, "message": rejection.message} | about)
+        forecasts.append(
+            {
+                "market": forecast.market_id,
+                "question": listing.market.question,
+                "mid": _number(listing.mid),
+                "stage": forecast.stage,
+                "probability": _number(forecast.millionths),
+                "reason": forecast.reason,
+            }
+        )
 
     return {
         "decision": {
@@ -109,7 +111,10 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
             "bets": [_order_data(bet) for bet in decision.bets],
             "sales": [_order_data(sale) for sale in decision.sales],
         },
-        "rejections": rejections,
+        "rejections": [
+            {"code": rejection.code, "message": rejection.message, "market": rejection.market_id}
+            for rejection in turn.rejections
+        ],
         "fills": [_order_data(fill) | {"action": fill.action, "left": fill.left} for fill in turn.fills],
     }
 

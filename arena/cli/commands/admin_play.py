@@ -45,15 +45,9 @@ def cohort(
     if number is None:
         hint = f"arena admin cohort {action} N; arena show cohorts lists them"
         raise ArenaError("no_number", f"{action} needs the number N of a cohort", hint, status=64)
-    if action == "end":
-        cohort_actions.end(chosen, number, yes)
-        return
-
-    refuse_given({"--yes": yes}, f"can't be combined with {action}")
-    if action == "pause":
-        cohort_actions.pause(chosen, number)
-    else:
-        cohort_actions.resume(chosen, number)
+    if action != "end":
+        refuse_given({"--yes": yes}, f"can't be combined with {action}")
+    cohort_actions.change(chosen, action, number, yes)
 
 
 @command()
