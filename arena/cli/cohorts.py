@@ -8,7 +8,7 @@ from arena.cli.cohort_diff import by_rounds, versions_data
 from arena.cli.options import Options
 from arena.cli.output import Data, attributes, exact, minute, plain, signed_dollars, typed
 from arena.cli.page import Fields, Page
-from arena.cli.table import Table, TableChoice, TableColumn, counted
+from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import now
 from arena.cohorts.diff import setting_text, value_in_words
 from arena.config import Config
@@ -81,23 +81,6 @@ STATES = (
 )
 
 
-def calibration_text(score: Data) -> str | None:
-    """Return what an agent says and how often it happens, in per cent: unlikely, open, likely.
-
-    >>> calibration_text({"calibration": [{"says": 0.2, "happens": 0.172}, {"says": 0.801, "happens": 0.78}]})
-    '20→17    –    80→78'
-    """
-    if not score["calibration"]:
-        return None
-    parts = ["–"] * 3
-    for band in score["calibration"]:
-        says = band["says"]
-        happens = band["happens"]
-        place = (says >= 0.3) + (says >= 0.7)
-        parts[place] = f"{100 * says:.0f}→{100 * happens:.0f}"
-    return "  ".join(f"{part:^5}" for part in parts)
-
-
 def _settings_text(entrant: Data) -> str:
     """Return the settings of an entrant that are set."""
     settings = entrant["settings"]
@@ -109,21 +92,6 @@ ENTRANTS = (
     TableColumn("name", "agent", narrow="wrap"),
     TableColumn("kind"),
     TableColumn("settings", value=_settings_text, narrow="wrap"),
-)
-SCORES = (
-    TableColumn("agent", narrow="cut middle"),
-    TableColumn("pnl", "P/L", signed_dollars),
-    TableColumn("return_pct", "return %", "+.1f", 2),
-    TableColumn("brier_implied", "implied\nBrier*", ".4f"),
-    TableColumn("calibration", "calibration,\nsays→happens %", value=calibration_text),
-    counted("resolved", 1),
-    TableColumn("brier_stated", "stated Brier", ".4f", 3),
-    TableColumn("brier_market", "market Brier", ".4f", 4),
-)
-LEGEND = (
-    "Calibration, 20→17: of what was called 20% likely, 17% happened (forecasts below 30%, from 30 to 70%, "
-    "above). *Implied: the founding text's Brier score of its bets, with the stake alone read as confidence; "
-    "lower is better."
 )
 
 
@@ -152,7 +120,7 @@ def list_page(cohorts: Sequence[CohortOverview], choice: TableChoice) -> Page:
 
 
 def show_cohort(chosen: Options, number: str) -> None:
-    """Answer with one cohort: how its agents stand, how its turns ended, and what it froze."""
+    """Answer with one cohort: how its turns ended, and what it froze."""
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
         stored = numbered_cohort([cohort.stored for cohort in every], number)
@@ -165,16 +133,13 @@ def show_cohort(chosen: Options, number: str) -> None:
         data["audit"]["words"] = report.audit.words
     data["head"] = attributes(report.head, "round", "head")
     data["code_versions"] = versions_data(report.code_versions)
-    chosen.answer(data, cohort_page, overview, report, chosen.table)
+    chosen.answer(data, cohort_page, overview, report)
 
 
-def cohort_page(overview: CohortOverview, report: CohortReport, choice: TableChoice) -> Page:
+def cohort_page(overview: CohortOverview, report: CohortReport) -> Page:
     """Yield how a cohort stands, its rounds, then what it froze."""
     yield f"{_standing(overview)}.\n"
 
-    if report.scores:
-        yield Table(SCORES, report.scores, choice=choice)
-        yield f"{LEGEND}\n"
     yield from _round_blocks(report.played)
     for name, words in report.waiting.items():
         yield f"{name} is {plain(words)}, and joins at the first round after it is set.\n"
@@ -200,8 +165,8 @@ def cohort_page(overview: CohortOverview, report: CohortReport, choice: TableCho
     fields["frozen"] = report.frozen_hash
     fields["head"] = f"{report.head.head} (round {report.head.round})"
     yield Fields(fields)
-    next_one = f"show cohort {overview.cohort.number} next"
-    yield f"Next: {typed(next_one)}"
+    number = overview.cohort.number
+    yield f"Next: {typed(f'board --cohort {number}')}, or {typed(f'show cohort {number} next')}"
 
 
 def _standing(overview: CohortOverview) -> str:

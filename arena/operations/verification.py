@@ -1,15 +1,12 @@
 """Verifying a record by hand: what is new or all of it, against published heads, draws and the referee."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TextIO
 
 from arena.cohorts.freeze import code_version
-from arena.errors import ArenaError
 from arena.exports import ExportRequest, export, form_of
 from arena.exports.referee import referee
 from arena.record.schema.database import open_read_only, reading
@@ -27,12 +24,12 @@ Progress = Callable[[int, int | None], None]
 class VerifyRequest:
     """What is verified: all or what is new since the last time, by the `note` beside the record.
 
-    `heads` is a file of published heads; with `draws` live rounds' markets are drawn again.
+    `heads` are the lines of a file of published heads; with `draws` live rounds' markets are drawn again.
     """
 
     note: Path
     everything: bool = False
-    heads: Path | None = None
+    heads: Sequence[str] | None = None
     draws: bool = False
 
 
@@ -49,37 +46,20 @@ def verify_record(
     address: str, wanted: VerifyRequest, at: datetime, tell: Callable[[Difference], None], progress: Progress
 ) -> VerifyResult:
     """Verify a record, and note how far it is without a difference; `tell` gets each one that is found."""
-    with (
-        open_read_only(address) as engine,
-        reading(engine) as connection,
-        _opened(wanted.heads) as published,
-    ):
+    with open_read_only(address) as engine, reading(engine) as connection:
         before = NOTHING_VERIFIED
         most = None
         if not wanted.everything:
             before = read_verified(connection, wanted.note)
             most = LISTED
 
-        found = find(connection, most, tell, before, published=published, address=address, progress=progress)
+        found = find(
+            connection, most, tell, before, published=wanted.heads, address=address, progress=progress
+        )
         if not found.count:
             keep_verified(connection, wanted.note, at, before)
         drawn = check_draws(connection, found, progress) if wanted.draws else None
     return VerifyResult(found, before, drawn)
-
-
-@contextmanager
-def _opened(heads: Path | None) -> Iterator[TextIO | None]:
-    """Yield a file of published heads, opened, if there is one."""
-    if heads is None:
-        yield None
-        return
-    try:
-        file = heads.open(encoding="utf-8", errors="replace")
-    except OSError as error:
-        message = f"{heads} can't be read: {error.strerror}"
-        raise ArenaError("no_heads", message, "name a file of heads") from error
-    with file:
-        yield file
 
 
 def ask_referee(address: str, at: datetime, progress: Progress) -> list[str]:

@@ -19,7 +19,6 @@ from arena.record.queries.progress import (
 )
 from arena.record.schema.database import Connection
 from arena.rounds.season import CohortOverview
-from arena.scores.profiles.cohort_scores import read_cohort_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +43,12 @@ class ReplacedEntrant:
 
 @dataclass(frozen=True, slots=True)
 class CohortReport:
-    """How the agents of a cohort stand, its rounds, its newest head, and what it froze.
+    """The rounds of a cohort, its newest head, and what it froze.
 
     `waiting` says of agents what they wait for; `audit` counts what their texts had; `depth` is the depth of
     the book to which its orders were filled.
     """
 
-    scores: Sequence[Mapping[str, Any]]
     config_hash: str | None
     frozen_hash: str
     head: CohortHead
@@ -78,7 +76,6 @@ def read_cohort_report(connection: Connection, overview: CohortOverview) -> Coho
         played.append(PlayedRound(begun.number, begun.at, begun.done, statuses))
 
     return CohortReport(
-        scores=read_cohort_scores(connection, cohort.number),
         config_hash=cohort.config_hash or None,
         frozen_hash=frozen_hash,
         head=read_head(connection, overview.stored),

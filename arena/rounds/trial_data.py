@@ -8,6 +8,7 @@ from agents.model import Call
 from agents.text import hidden_characters, tokens_of
 from arena.cohorts.diff import moved_data
 from arena.record.model.cohort import Turn
+from arena.record.schema.statements import attributes_of
 from arena.rounds.trial import Trial, TrialQuestion
 from markets.millionths import decimal
 from markets.model import Listing, MarketId
@@ -24,7 +25,7 @@ def trial_data(trial: Trial, recorded: bool) -> dict[str, Any]:
     setting = trial.setting
     entrant = setting.agent.entrant
     shown = setting.snapshot.shown
-    data = {
+    data: dict[str, Any] = {
         "agent": entrant.name,
         "kind": entrant.kind,
         "model": entrant.settings.get("model"),
@@ -65,10 +66,7 @@ def hidden_in_markets(shown: Sequence[Listing]) -> dict[MarketId, Mapping[str, i
 def _question_data(question: TrialQuestion) -> dict[str, Any]:
     """Return what was asked and every attempt to get an answer."""
     prompt = question.prompt
-    return {
-        "stage": prompt.stage,
-        "sample": prompt.sample,
-        "seed": prompt.seed,
+    return attributes_of(prompt, "stage", "sample", "seed") | {
         "tokens": tokens_of(prompt.messages),
         "worst_usd": _number(question.worst),
         "messages": [asdict(message) for message in prompt.messages],
@@ -78,11 +76,8 @@ def _question_data(question: TrialQuestion) -> dict[str, Any]:
 
 def _answer_data(call: Call) -> dict[str, Any]:
     """Return an attempt: the reply and by whom it is, or the error."""
-    answer = {name: getattr(call, name) for name in ANSWER}
-    error = None
-    if call.error is not None:
-        error = {"code": call.error.code, "message": call.error.message}
-    return answer | {"cost_usd": _number(call.cost), "error": error}
+    error = call.error and attributes_of(call.error, "code", "message")
+    return attributes_of(call, *ANSWER) | {"cost_usd": _number(call.cost), "error": error}
 
 
 def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, Any]:
@@ -92,30 +87,27 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
     for forecast in decision.forecasts:
         listing = listings[forecast.market_id]
         forecasts.append(
-            {
+            attributes_of(forecast, "stage", "reason")
+            | {
                 "market": forecast.market_id,
                 "question": listing.market.question,
                 "mid": _number(listing.mid),
-                "stage": forecast.stage,
                 "probability": _number(forecast.millionths),
-                "reason": forecast.reason,
             }
         )
 
     return {
-        "decision": {
-            "status": decision.status,
-            "note": decision.note,
-            "repaired": list(decision.repaired),
+        "decision": attributes_of(decision, "status", "note", "repaired")
+        | {
             "forecasts": forecasts,
             "bets": [_order_data(bet) for bet in decision.bets],
             "sales": [_order_data(sale) for sale in decision.sales],
         },
         "rejections": [
-            {"code": rejection.code, "message": rejection.message, "market": rejection.market_id}
+            attributes_of(rejection, "code", "message") | {"market": rejection.market_id}
             for rejection in turn.rejections
         ],
-        "fills": [_order_data(fill) | {"action": fill.action, "left": fill.left} for fill in turn.fills],
+        "fills": [_order_data(fill) | attributes_of(fill, "action", "left") for fill in turn.fills],
     }
 
 

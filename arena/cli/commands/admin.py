@@ -30,10 +30,12 @@ def verify(
 
     Next: arena board
     """
+    from arena.cli.score import text_of
     from arena.cli.verify import verify as verify_record
     from arena.operations.verification import VerifyRequest
 
-    wanted = VerifyRequest(chosen.config or DEFAULT, everything, heads, draws)
+    published = None if heads is None else text_of(heads).splitlines()
+    wanted = VerifyRequest(chosen.config or DEFAULT, everything, published, draws)
     verify_record(chosen, wanted, by_referee)
 
 
