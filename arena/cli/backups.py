@@ -14,20 +14,14 @@ from arena.cli.page import Page, print_page
 from arena.clock import now
 from arena.config.field_types import DURATION, seconds
 from arena.errors import ArenaError, count_text
-from arena.operations.backups import (
-    BackupFolder,
-    UpgradeResult,
-    back_up_record,
-    copy_to_database,
-    restore_backup,
-    upgrade_record,
-)
+from arena.operations.backups import BackupFolder, UpgradeResult, back_up_record, upgrade_record
 from arena.record.files.backup import Backup
 from arena.record.files.integrity import RecordContent
-from arena.record.files.restore import RestoreResult
-from arena.record.schema.database import url_of
+from arena.record.files.restore import RestoreResult, move_record, restore
+from arena.record.schema.database import open_read_only, url_of
 from arena.record.schema.database_errors import record_name
 from arena.record.write.listings import PruneResult, plan_pruning, prune_quotes
+from arena.verify.content import verified_content
 
 COUNTED = ("cohort", "round", "turn", "call")
 
@@ -54,8 +48,8 @@ def backup_page(copy: Backup, keep: int) -> Page:
 def move(chosen: Options, target: str) -> None:
     """Copy the whole record to another database, and answer with what it holds there."""
     address = chosen.record()
-    with stages() as told:
-        content = copy_to_database(address, target, told)
+    with open_read_only(address) as engine, stages() as told:
+        content = move_record(engine, target, verified_content, told)
 
     before = record_name(url_of(address))
     after = record_name(url_of(target))
@@ -94,7 +88,7 @@ def put_back(chosen: Options, file: Path, force: bool) -> None:
     """Put a backup in place of the record, and answer with what it holds."""
     address = chosen.record()
     with stages() as told:
-        restored = restore_backup(file, address, force, now(), told)
+        restored = restore(file, address, force, now(), verified_content, told)
 
     name = record_name(url_of(address))
     data = {"restored": name, "from": file, "from_schema": restored.schema, "aside": restored.aside}

@@ -96,6 +96,7 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     order = ORDER
     if is_early:
         order = EARLY_ORDER
+        rows.sort(key=_profit_order)
     elif is_of_cohort:
         order = COHORT_ORDER
     columns = _columns(choice, is_of_cohort, is_early)
@@ -103,9 +104,6 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     groups: dict[str, list[Data]] = {}
     for row in rows:
         groups.setdefault(_group_of(row, is_early), []).append(row)
-    if is_early:
-        groups.get("ranked", []).sort(key=_profit_order)
-        groups.get("unranked", []).sort(key=_profit_order)
 
     if "ranked" in groups:
         yield Table(columns, groups["ranked"], choice=choice)
@@ -121,13 +119,16 @@ def _group_of(row: Data, is_early: bool) -> str:
     """Return in which table an agent stands."""
     if row["is_reference"]:
         return "references"
+    is_unranked = row["why_unranked"]
     if is_early:
-        return "unranked" if row["turns"] and not row["answered"] else "ranked"
-    return "unranked" if row["why_unranked"] else "ranked"
+        is_unranked = row["turns"] and not row["answered"]
+    return "unranked" if is_unranked else "ranked"
 
 
 def _profit_order(row: Data) -> tuple[bool, float, str]:
-    """Return by what agents are sorted while nothing is ranked."""
+    """Return by what agents are sorted while nothing is ranked; references stay in their order."""
+    if row["is_reference"]:
+        return False, 0.0, ""
     profit = row["pnl"] or 0.0
     return row["pnl"] is None, -profit, row["agent"]
 

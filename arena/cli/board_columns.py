@@ -59,28 +59,16 @@ def _further(name: str, show: str, gives_way: int, heading: str | None = None) -
     return TableColumn(name, heading, show, gives_way, from_width=140)
 
 
-def _tools(row: Data) -> str | None:
-    """Return whether an agent has tools."""
-    return "tools" if row["tools"] else None
-
-
 FURTHER = (
     _further("skill", "+.4f", 7),
     TableColumn("skill_interval", "of skill", "", 7, between("skill_low", "skill_high"), from_width=140),
-    TableColumn("tools", value=_tools, gives_way=3, from_width=140),
     TableColumn("evidence", show=times_text, gives_way=7, from_width=140),
     _further("brier_market", ".4f", 3, "price's\nBrier"),
-    _further("brier_anchored", ".4f", 5, "anchored"),
     _further("return_pct", "+.2f", 4, "return %"),
-    _further("skill_per_dollar", "+.4f", 6, "skill per $"),
-    _further("cost_per_forecast", ".6f", 6, "$ per forecast"),
     _further("coverage", ".0%", 3),
     _further("events", ",d", 3),
     _further("resolved", ",d", 4),
-    _further("answered", ",d", 6),
-    _further("shown", ",d", 6),
     _further("bets", ",d", 5),
-    _further("win_rate", ".0%", 6, "win rate"),
 )
 COLUMNS = (*SHORT, CALIBRATION, IMPLIED, *FURTHER)
 RANKS = (RANK, BETTER_THAN)

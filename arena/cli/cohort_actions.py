@@ -39,12 +39,11 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
     names = [entrant.name for entrant in cohort.entrants]
     data = {"cohort": cohort.number, "agents": names}
     data |= attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")
-    chosen.answer(data, start_page, cohort, next_step(config))
+    chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config))
 
 
-def start_page(cohort: Cohort, following: str) -> Iterator[str]:
+def start_page(cohort: Cohort, names: str, following: str) -> Iterator[str]:
     """Yield when a cohort starts, who plays in it, and what comes next."""
-    names = ", ".join(entrant.name for entrant in cohort.entrants)
     words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC"
     if not cohort.by_hand:
         words += " (as scheduled)"

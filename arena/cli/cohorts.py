@@ -1,6 +1,5 @@
 """Cohorts: when each started, how it stands, and what it froze."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 
@@ -39,21 +38,6 @@ def _instant(event: str) -> TableColumn:
     return TableColumn(f"{event}_at", f"{event} (UTC)", minute, 9, f"stored.{event}_at")
 
 
-def _agents(overview: CohortOverview) -> int:
-    """Return how many agents play in a cohort."""
-    return len(overview.cohort.entrants)
-
-
-def _rounds(overview: CohortOverview) -> str:
-    """Return how many of its rounds are over."""
-    return f"{overview.done} of {overview.cohort.rounds}"
-
-
-def _yes(is_so: bool) -> str:
-    """Return yes, or nothing."""
-    return "yes" if is_so else ""
-
-
 START = (
     TableColumn("cohort", value="cohort.number"),
     TableColumn("starts_at", "start (UTC)", minute, 0, "cohort.starts_at"),
@@ -61,19 +45,20 @@ START = (
 )
 REST = (
     TableColumn("next_at", "next (UTC)", minute, 1),
-    TableColumn("agents", None, ",d", 4, _agents),
+    TableColumn("agents", None, ",d", 4, lambda overview: len(overview.cohort.entrants)),
     TableColumn("open_positions", "open", ",d", 3, "open"),
     TableColumn("pnl_low", "P/L from", signed_dollars, 1, _profit(min)),
     TableColumn("pnl_high", "to", signed_dollars, 1, _profit(max)),
     TableColumn("venue", gives_way=7, value="cohort.venue"),
     TableColumn("stamp", gives_way=8, value="cohort.stamp"),
-    TableColumn("by_hand", "by hand", _yes, 6, "cohort.by_hand"),
+    TableColumn("by_hand", "by hand", lambda by_hand: "yes" * by_hand, 6, "cohort.by_hand"),
     *map(_instant, ("paused", "stopped", "ended", "corrected")),
 )
 ROUNDS_OVER = TableColumn("rounds_over", "over", ",d", 2, "done")
 ROUNDS = TableColumn("rounds", "rounds", ",d", 2, "cohort.rounds")
 COLUMNS = (*START, ROUNDS_OVER, ROUNDS, *REST)
-LISTED = (*START, TableColumn("rounds", value=_rounds, gives_way=2), *REST)
+DONE = TableColumn("rounds", value=lambda cohort: f"{cohort.done} of {cohort.cohort.rounds}", gives_way=2)
+LISTED = (*START, DONE, *REST)
 """The same as people read them."""
 STATES = (
     "playing: decides as its rounds come due; paused: until resumed; stopped: ended by hand; tracked: has no "
@@ -220,10 +205,8 @@ def _round_blocks(rounds: Sequence[PlayedRound]) -> Page:
         yield "No round has started yet.\n"
         return
 
-    totals = Counter[str]()
-    for begun in rounds:
-        totals.update(begun.turns)
-    occurred = [status for status in STATUSES if totals[status]]
+    ended = set[str]().union(*(begun.turns for begun in rounds))
+    occurred = [status for status in STATUSES if status in ended]
     rows = []
     for begun in rounds:
         over = "" if begun.over else "under way"

@@ -15,8 +15,7 @@ from arena.scores.refresh import is_stale, refresh_cache
 
 def serve(address: str, where: ListenAddress, config: Path | None = None) -> None:
     """Serve the dashboard on a record, whose config may be known, until it is stopped."""
-    say = partial(print, flush=True)
-    serve_dashboard(address, where, config, say, partial(refresh_scores, address))
+    serve_dashboard(address, where, config, partial(print, flush=True), partial(refresh_scores, address))
 
 
 def refresh_scores(address: str) -> None:

@@ -21,22 +21,17 @@ from arena.scores.verdict import (
 )
 
 
-def pair_of(names: Sequence[str]) -> tuple[str, str]:
-    """Return the two agents that are named; raise a usage error if there is another number of them.
-
-    >>> pair_of(["sharp", "hasty"])
-    ('sharp', 'hasty')
-    """
-    different = tuple(dict.fromkeys(names))
-    if len(different) != 2:
-        message = f"two agents can be compared, not {len(different)}"
+def read_duel(
+    connection: Connection, names: Sequence[str], cohort: int | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return a comparison of two agents for JSON, and in sentences; raise an error unless two are named."""
+    count = len(set(names))
+    if count != 2:
+        message = f"two agents can be compared, not {count}"
         hint = f"arena show agent {names[0]} shows one agent, arena board all"
         raise ArenaError("not_two", message, hint, status=64)
-    return different[0], different[1]
 
-
-def read_duel(connection: Connection, a: str, b: str, cohort: int | None) -> tuple[dict[str, Any], list[str]]:
-    """Return a comparison of two agents for JSON, and in sentences."""
+    a, b = dict.fromkeys(names)
     duel = compute_duel(connection, a, b, cohort)
     spending = read_spending(connection, duel, cohort)
     verdict = read_leaderboard(connection).verdict or Verdict()

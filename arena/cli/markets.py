@@ -1,5 +1,6 @@
 """What a venue offers, as the record has seen it, and what was rejected of it: `arena show market`."""
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import zip_longest
@@ -211,7 +212,7 @@ def _price_blocks(quote: Quote | None, at: datetime) -> Iterator[Block]:
     if quote.volume is not None:
         traded = f"${quote.volume // ONE:,} traded"
     age = (at - quote.at).total_seconds()
-    seen = duration(max(0, int(age)))
+    seen = duration(max(0, age))
     yield f"{', '.join(prices) or 'no price'}; {traded}; seen {seen} ago\n"
 
     rows = []
@@ -251,14 +252,12 @@ def price_points(quotes: Sequence[Quote], until: datetime, count: int) -> list[i
     if not quotes:
         return []
 
-    start = quotes[0].at
-    points: list[int | None] = []
-    place = 0
+    times = [quote.at for quote in quotes]
+    start = times[0]
+    points = []
     for step in range(count):
         at = start + (until - start) * step / max(1, count - 1)
-        while place + 1 < len(quotes) and quotes[place + 1].at <= at:
-            place += 1
-        points.append(quotes[place].mid)
+        points.append(quotes[bisect(times, at) - 1].mid)
     return points
 
 

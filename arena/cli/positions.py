@@ -16,6 +16,7 @@ from arena.scores.positions import (
 )
 from markets.venue import venue_page
 
+Lines = Sequence[Position | PositionGroup]
 STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
 
 
@@ -77,7 +78,7 @@ def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: s
     with chosen.reading() as connection:
         held = read_cohort_positions(connection, cohort, agent, only_open)
 
-    lines: Sequence[Position | PositionGroup] = held.positions
+    lines: Lines = held.positions
     if by == "market":
         lines = by_market(held.positions)
     elif by == "agent":
@@ -93,7 +94,7 @@ def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: s
 
 def positions_page(
     data: Data,
-    lines: Sequence[Position | PositionGroup],
+    lines: Lines,
     total: PositionGroup,
     choice: TableChoice,
 ) -> Iterator[Block]:

@@ -8,15 +8,9 @@ from arena.cli.output import plain_lines
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.config.prompt_summaries import PromptSummary, prompt_for_reader, prompt_summaries
 
-
-def _asks_for(prompt: PromptSummary) -> str:
-    """Return what a prompt asks for."""
-    return "forecasts and bets" if prompt.bets else "forecasts"
-
-
 COLUMNS = (
     TableColumn("name", "prompt"),
-    TableColumn("answer", "asks for", gives_way=1, value=_asks_for),
+    TableColumn("answer", "asks for", lambda bets: "forecasts and bets" if bets else "forecasts", 1, "bets"),
     TableColumn("shows", show=", ".join, narrow="wrap"),
     TableColumn("about", narrow="wrap"),
 )

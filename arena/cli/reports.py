@@ -8,14 +8,15 @@ from arena.cli.output import progress
 from arena.cli.page import Page
 from arena.errors import count_text
 from arena.exports.method import method_data, method_text, read_method
-from arena.operations.page_programs import draw_report, write_text
+from arena.operations.page_programs import draw_report, writing
 
 
 def write_method(chosen: Options, output: Path, cohort: int | None) -> dict[str, Any]:
     """Write how a season was played and judged, and return what is in it."""
     with chosen.reading() as connection:
         method = read_method(connection, cohort)
-    write_text(output, method_text(method))
+    with writing(output):
+        output.write_text(method_text(method), "utf-8")
     return method_data(method)
 
 

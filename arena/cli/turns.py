@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import typer
@@ -45,11 +44,6 @@ def _reason(text: str) -> str:
     return shortened(text, 80)
 
 
-def _order(order: Bet | Sale) -> str:
-    """Return whether an order is a bet or a sale."""
-    return "bet" if isinstance(order, Bet) else "sale"
-
-
 def _size(order: Bet | Sale) -> str:
     """Return the dollars of a bet, or how much of a position is to be sold."""
     if isinstance(order, Bet):
@@ -59,13 +53,11 @@ def _size(order: Bet | Sale) -> str:
     return "all" if order.fraction is None else f"{decimal(order.fraction):.0%}"
 
 
-QUESTION = TableColumn("question", "market", lambda text: shortened(text, 60), narrow="wrap")
 REASON = TableColumn("reason", show=_reason, narrow="wrap")
 SIDE = TableColumn("side")
-PRICE = TableColumn("mid", "price ¢", cents)
-FORECAST = (TableColumn("probability", "YES ¢", cents, value="millionths"), REASON)
+PROBABILITY = TableColumn("probability", "YES ¢", cents, value="millionths")
 ORDERS = (
-    TableColumn("order", value=_order),
+    TableColumn("order", value=lambda order: type(order).__name__.lower()),
     SIDE,
     TableColumn("size", value=_size),
     TableColumn("limit", "limit ¢", cents),
@@ -224,12 +216,12 @@ def _decision_blocks(turn: Turn, trial: Trial) -> Page:
     def question_of(row: Any) -> str:
         """Return the question of the market that something is about."""
         listing = listings.get(row.market_id)
-        return row.market_id if listing is None else listing.market.question
+        return row.market_id if listing is None else shortened(listing.market.question, 60)
 
-    question = replace(QUESTION, value=question_of)
+    question = TableColumn("question", "market", value=question_of, narrow="wrap")
     if decision.forecasts:
-        price = replace(PRICE, value=lambda forecast: listings[forecast.market_id].mid)
-        columns = (question, TableColumn("stage"), price, *FORECAST)
+        price = TableColumn("mid", "price ¢", cents, value=lambda row: listings[row.market_id].mid)
+        columns = (question, TableColumn("stage"), price, PROBABILITY, REASON)
         yield Table(columns, decision.forecasts, "Forecasts")
     if orders:
         yield Table((question, *ORDERS), orders, "Orders")

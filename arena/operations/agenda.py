@@ -1,5 +1,6 @@
 """The jobs of `arena run` with their times, and the next times at which cohorts start or decide."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,10 +9,10 @@ from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import JOB_NAMES, Job, job_due_at, next_job_time
 from arena.config import Config
 from arena.operations.due import DueSituation, upcoming_work
+from arena.record.dry_run import open_or_empty
 from arena.record.model.cohort import JobState
 from arena.record.queries.progress import read_progress
 from arena.record.record import Record
-from arena.record.schema.database import NoRecord, connect
 from arena.record.write.operations import read_jobs
 
 DECISIONS = 5
@@ -43,28 +44,22 @@ class Agenda:
     """What is done and what is to come, as of an instant."""
 
     now: datetime
-    jobs: tuple[JobTimes, ...]
-    decisions: tuple[DecisionTime, ...]
+    jobs: Sequence[JobTimes]
+    decisions: Sequence[DecisionTime]
 
 
 def read_agenda(config: Config, at: datetime) -> Agenda:
     """Return the agenda of a config and its record. Nothing is written, and a record need not be there."""
-    try:
-        with closing(Record(connect(config.database, read_only=True))) as record:
-            began = record.begun()
-            states = record.read(read_jobs)
-            progress = record.read(read_progress, record.line_ups)
-    except NoRecord:
-        began = ()
-        states = {}
-        progress = []
+    with open_or_empty(config.database) as engine, closing(Record(engine)) as record:
+        plan = plan_of(config, at, record.begun())
+        states = record.read(read_jobs)
+        progress = record.read(read_progress, record.line_ups)
 
-    plan = plan_of(config, at, began)
     is_live = stamp_of(config) == "live"
     situation = DueSituation(plan, progress, states, is_live, config.cohorts.catch_up, at)
     jobs = [_job_times(name, config, states.get(name), at) for name in JOB_NAMES]
     decisions = [DecisionTime(due_at, what) for due_at, what in upcoming_work(situation, DECISIONS)]
-    return Agenda(at, tuple(jobs), tuple(decisions))
+    return Agenda(at, jobs, decisions)
 
 
 def _job_times(name: str, config: Config, state: JobState | None, at: datetime) -> JobTimes:

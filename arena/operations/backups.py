@@ -7,8 +7,6 @@ from pathlib import Path
 from arena.operations.incidents import end_trouble
 from arena.record.files.backup import Backup, backup, backup_to
 from arena.record.files.copy import ProgressCallback
-from arena.record.files.integrity import RecordContent
-from arena.record.files.restore import RestoreResult, move_record, restore
 from arena.record.schema.database import (
     connect,
     newest_schema_version,
@@ -60,12 +58,6 @@ def back_up_record(
     return copy
 
 
-def copy_to_database(address: str, target: str, progress: ProgressCallback) -> RecordContent:
-    """Copy a whole record to another database, verify it there, and return what it holds."""
-    with open_read_only(address) as engine:
-        return move_record(engine, target, verified_content, progress)
-
-
 def upgrade_record(
     address: str, folder: BackupFolder, at: datetime, progress: ProgressCallback
 ) -> UpgradeResult:
@@ -96,10 +88,3 @@ def _upgrade_queue(address: str) -> bool:
     except ModuleNotFoundError:
         return False
     return upgrade_queue(address)
-
-
-def restore_backup(
-    file: Path, address: str, force: bool, at: datetime, progress: ProgressCallback
-) -> RestoreResult:
-    """Put a backup in place of a record, which is moved aside if `force` says so."""
-    return restore(file, address, force, at, verified_content, progress)

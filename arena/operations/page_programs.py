@@ -17,6 +17,7 @@ from typing import Any
 
 from arena.errors import ArenaError
 
+Progress = Callable[[int, int | None], None]
 LIST = "arena-site.json"
 """The file in a site's folder that lists all files that the arena wrote there."""
 PAGES = "arena.pages"
@@ -68,7 +69,7 @@ def published_version(site: Path) -> str | None:
 
 
 def draw_pages(
-    name: str, address: str, target: Path, options: list[str], on_progress: Callable[[int, int | None], None]
+    name: str, address: str, target: Path, options: list[str], on_progress: Progress
 ) -> dict[str, Any]:
     """Run a program that draws a record to a target; return the last thing that it prints.
 
@@ -103,9 +104,7 @@ def draw_pages(
     return report
 
 
-def draw_report(
-    address: str, output: Path, cohort: int | None, on_progress: Callable[[int, int | None], None]
-) -> dict[str, Any]:
+def draw_report(address: str, output: Path, cohort: int | None, on_progress: Progress) -> dict[str, Any]:
     """Draw a season to one file, which is there whole or not at all, and return what is on it."""
     options = [] if cohort is None else ["--cohort", str(cohort)]
     with writing(output), TemporaryDirectory(dir=output.parent, prefix=".report-") as folder:
@@ -113,12 +112,6 @@ def draw_report(
         report = draw_pages("report", address, drawn, options, on_progress)
         drawn.replace(output)
     return report
-
-
-def write_text(output: Path, text: str) -> None:
-    """Write a text to a file."""
-    with writing(output):
-        output.write_text(text, "utf-8")
 
 
 def check_output(output: Path, force: bool) -> None:

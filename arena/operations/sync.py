@@ -38,7 +38,7 @@ async def read_venue(
     with closing(Record.open(config.database)) as record:
         when = clock
         if source.stamp != "live":
-            when = _time_to_read(config, record, source, clock, at)
+            when = _time_to_read(config, record, source, clock, at, within)
         wanted = filter_for([config.markets.universe], when)
 
         quarantined: list[QuarantinedRecord] = []
@@ -55,11 +55,15 @@ async def read_venue(
 
 
 def _time_to_read(
-    config: Config, record: Record, source: VenueSource, clock: datetime, wanted: datetime | None
+    config: Config,
+    record: Record,
+    source: VenueSource,
+    clock: datetime,
+    wanted: datetime | None,
+    within: timedelta,
 ) -> datetime:
     """Return when a venue that isn't live is read; raise where a round would see its own future."""
     begun = record.begun()
-    within = timedelta(seconds=config.cohorts.corrected_within)
     season_at = season_time(plan_of(config, clock, begun), record, clock, within)
     stands = f"stands at {season_at:{MINUTE_FORMAT}}"
     if wanted is not None and begun and wanted > season_at:

@@ -10,6 +10,7 @@ from arena.cohorts.freeze import code_version
 from arena.exports import ExportRequest, export, form_of
 from arena.exports.referee import referee
 from arena.record.schema.database import open_read_only, reading
+from arena.scores.refresh import Progress
 from arena.verify import Difference, Differences, find
 from arena.verify.draws import check_draws
 from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
@@ -17,7 +18,6 @@ from arena.verify.verified import keep_verified, read_verified
 
 LISTED = 1_000
 """So many differences are listed unless all are wanted."""
-Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)

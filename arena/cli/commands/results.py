@@ -38,14 +38,13 @@ def board(
     Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
     from arena.cli.board import read_view
-    from arena.cli.duel import pair_of, read_duel
+    from arena.cli.duel import read_duel
 
     views = {"--by": by, "--provisional": provisional, "--metaculus": metaculus}
     if agents:
         refuse_given(views | {"--columns": chosen.table.columns}, "can't be combined with two agents")
-        one, other = pair_of(agents)
         with chosen.reading() as connection:
-            data, sentences = read_duel(connection, one, other, cohort)
+            data, sentences = read_duel(connection, agents, cohort)
         chosen.answer(data, list, sentences)
         return
 

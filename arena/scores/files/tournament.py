@@ -1,6 +1,6 @@
 """A tournament from a file: its form and prizes, its forecasts, every question scored, the board."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -318,7 +318,7 @@ class TournamentResult:
     hidden_weight: float | None
     asked: int
     rows: tuple[TournamentPlace, ...]
-    notes: tuple[str, ...]
+    notes: Sequence[str]
 
 
 def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
@@ -338,7 +338,7 @@ def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
 
     asked = len(set(entries.question.tolist()))
     return TournamentResult(
-        rules.form, board.mode, rules.pool, rules.hidden_weight, asked, tuple(board.places), tuple(notes)
+        rules.form, board.mode, rules.pool, rules.hidden_weight, asked, board.places, notes
     )
 
 
