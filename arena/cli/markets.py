@@ -173,19 +173,15 @@ def market_page(
 ) -> Iterator[Block]:
     """Yield a market's question, rules, price, history and end, as the venue wrote them, as plain text."""
     market = seen.listing.market
-    opens_at = minute(market.opens_at)
-    closes_at = minute(market.closes_at)
     yield plain(market.question)
     yield f"{market.id}, {plain(market.category)}, event {plain(market.event_id)}"
-    yield f"open {opens_at} to {closes_at} UTC: {seen.status}"
+    yield f"open {minute(market.opens_at)} to {minute(market.closes_at)} UTC: {seen.status}"
     page = market_page_at_venue(market)
     if page:
         name, address = page
         yield f"at {name}: {address}"
-    fee_rate = decimal(market.fee_rate)
-    yield f"steps of {cents(market.tick)}¢, fee rate {fee_rate:.2%}\n"
-    rules = plain_lines(market.rules)
-    yield f"{rules.strip()}\n"
+    yield f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n"
+    yield f"{plain_lines(market.rules).strip()}\n"
 
     yield from _price_blocks(seen.listing.quote, at)
     if len(quotes) > 1:
@@ -238,8 +234,7 @@ def _history_blocks(
     if mids:
         width = line_width() or WIDEST
         yield sparkline(price_points(quotes, at, min(WIDEST, width)))
-        since = minute(quotes[0].at)
-        yield f"{since} until now, from {cents(min(mids))} to {cents(max(mids))}¢\n"
+        yield f"{minute(quotes[0].at)} until now, from {cents(min(mids))} to {cents(max(mids))}¢\n"
 
     newest = quotes[-limit:]
     yield Table(SHOWN_PRICES, newest[::-1], choice=choice)
