@@ -31,7 +31,10 @@ def write_export(chosen: Options, place: Path, wanted: ExportRequest, force: boo
 def export_page(place: Path, manifest: ExportManifest, rows: int, size: int) -> Page:
     """Yield how much was written, and what can be done with it."""
     explained = "Next: data.md in it explains every column; "
-    yield f"{place}: {len(manifest.files) - 1} tables, {count_text(rows, 'row')}, {size:,} bytes as {manifest.form}"
+    yield (
+        f"{place}: {len(manifest.files) - 1} tables, {count_text(rows, 'row')}, {size:,} bytes "
+        f"as {manifest.form}"
+    )
     if manifest.whole and manifest.prompts:
         yield f"State hash {manifest.state_hash}"
         yield f"{explained}{program()} admin restore {place} --database copy.db"
