@@ -16,9 +16,9 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from arena.cli.init import ENV_EXAMPLE
 from arena.cli.main import app
 from arena.cli.options import Options
+from arena.config.new_folder import ENV_EXAMPLE
 from arena.config.sections import RunSection
 from arena.operations.addresses import DASHBOARD_PORT as PORT
 
