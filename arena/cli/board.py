@@ -156,6 +156,7 @@ def _columns(choice: TableChoice, is_of_cohort: bool, is_early: bool) -> Sequenc
 
 def _board_rows(data: Data) -> list[dict[str, Any]]:
     """Return the rows of a board, each with the texts and scores that are shown beside it."""
+    metaculus = {row["agent"]: row for row in data["metaculus"]}
     calibration = {row["agent"]: row["text"] for row in data["calibration"]}
     entries = sum(row["rank_low"] is not None for row in data["leaderboard"])
 
@@ -170,8 +171,10 @@ def _board_rows(data: Data) -> list[dict[str, Any]]:
         if not row["ranked"]:
             why = row["why_not"] or "too little is known"
 
+        agent = row["agent"]
         beside = {"better_text": better, "why_unranked": why}
-        rows.append(row | beside | {"calibration_text": calibration.get(row["agent"])})
+        beside["calibration_text"] = calibration.get(agent)
+        rows.append(row | beside | {"metaculus": metaculus.get(agent)})
     return rows
 
 

@@ -34,6 +34,34 @@ def small_dollars(usd: float) -> str:
     return f"${usd:,.2f}"
 
 
+BAR_END = 10
+CELLS_A_POINT = 200
+"""Cells of a bar on each side of 0, and how many of them a Brier point would take."""
+
+
+def interval_bar(row: Data) -> str | None:
+    """Return the interval as a bar, from −0.05 to 0.05; what lies beyond is an arrow.
+
+    >>> interval_bar({"skill": 0.02, "skill_low": -0.01, "skill_high": 0.07})
+    '········├─┼───●─────▶'
+    """
+    if row["skill_low"] is None:
+        return None
+    low = round(row["skill_low"] * CELLS_A_POINT)
+    high = round(row["skill_high"] * CELLS_A_POINT)
+    signs = dict.fromkeys(range(low, high + 1), "─")
+    signs[0] = "┼" if 0 in signs else "│"
+    signs[low] = "├"
+    signs[high] = "┤"
+    if low < -BAR_END:
+        signs[-BAR_END] = "◀"
+    if high > BAR_END:
+        signs[BAR_END] = "▶"
+
+    signs[round(row["skill"] * CELLS_A_POINT)] = "●"
+    return "".join(signs.get(place, "·") for place in range(-BAR_END, BAR_END + 1))
+
+
 AGENT = TableColumn("agent", show=plain, narrow="cut middle")
 SKILL = TableColumn("skill", show="+.4f")
 RANK = TableColumn("rank", "ranks", value=lambda row: rank_text(row["rank_low"], row["rank_high"]))
@@ -54,21 +82,42 @@ CALIBRATION = TableColumn("calibration", value="calibration_text", gives_way=2, 
 IMPLIED = TableColumn("brier_implied", "implied*", ".4f", 2, from_width=100)
 
 
-def _further(name: str, show: str, gives_way: int, heading: str | None = None) -> TableColumn:
+def _further(
+    name: str, show: str, gives_way: int, heading: str | None = None, value: str = ""
+) -> TableColumn:
     """Return a column of figures that only wide terminals show."""
-    return TableColumn(name, heading, show, gives_way, from_width=140)
+    return TableColumn(name, heading, show, gives_way, value, from_width=140)
 
 
+def _tools(row: Data) -> str | None:
+    """Return whether an agent has tools."""
+    return "tools" if row["tools"] else None
+
+
+OF_SKILL = between("skill_low", "skill_high")
 FURTHER = (
     _further("skill", "+.4f", 7),
-    TableColumn("skill_interval", "of skill", "", 7, between("skill_low", "skill_high"), from_width=140),
+    TableColumn("skill_interval", "of skill", gives_way=7, value=OF_SKILL, from_width=140),
+    TableColumn("interval_bar", "-0.05 … 0.05", gives_way=7, value=interval_bar, from_width=140),
+    TableColumn("tools", value=_tools, gives_way=3, from_width=140),
     TableColumn("evidence", show=times_text, gives_way=7, from_width=140),
     _further("brier_market", ".4f", 3, "price's\nBrier"),
+    _further("brier_anchored", ".4f", 5, "anchored"),
     _further("return_pct", "+.2f", 4, "return %"),
+    _further("skill_per_dollar", "+.4f", 6, "skill per $"),
+    _further("cost_per_forecast", ".6f", 6, "$ per forecast"),
     _further("coverage", ".0%", 3),
     _further("events", ",d", 3),
     _further("resolved", ",d", 4),
+    _further("answered", ",d", 6),
+    _further("shown", ",d", 6),
     _further("bets", ",d", 5),
+    _further("win_rate", ".0%", 6, "win rate"),
+    _further("peer", "+.2f", 8, value="metaculus.peer"),
+    _further("baseline", "+.2f", 8, value="metaculus.baseline"),
+    _further("spot_peer", "+.2f", 8, "spot peer", "metaculus.spot_peer"),
+    _further("relative", "+.3f", 8, value="metaculus.relative"),
+    _further("coverage_in_time", ".0%", 8, "coverage in time", "metaculus.coverage"),
 )
 COLUMNS = (*SHORT, CALIBRATION, IMPLIED, *FURTHER)
 RANKS = (RANK, BETTER_THAN)
