@@ -26,10 +26,12 @@ def read_duel(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return a comparison of two agents for JSON, and in sentences; raise an error unless two are named."""
     count = len(set(names))
-    if count != 2:
+    if count == 1:
+        message = f"{names[0]} has to be compared with another agent"
+        raise ArenaError("one_agent", message, f"arena show agent {names[0]} shows one agent", status=64)
+    if count > 2:
         message = f"two agents can be compared, not {count}"
-        hint = f"arena show agent {names[0]} shows one agent, arena board all"
-        raise ArenaError("not_two", message, hint, status=64)
+        raise ArenaError("many_agents", message, "arena board shows all agents", status=64)
 
     a, b = dict.fromkeys(names)
     duel = compute_duel(connection, a, b, cohort)

@@ -211,9 +211,9 @@ def test_a_hidden_period_of_a_cohort_may_count_in_part(season: Path) -> None:
     ("words", "code"),
     [
         (("board", "--metaculus", "--provisional"), "two_views"),
-        (("board", "sharp"), "not_two"),
-        (("board", "sharp", "sharp"), "not_two"),
-        (("board", "sharp", "hasty", "blind"), "not_two"),
+        (("board", "sharp"), "one_agent"),
+        (("board", "sharp", "sharp"), "one_agent"),
+        (("board", "sharp", "hasty", "blind"), "many_agents"),
         (("board", "sharp", "hasty", "--by", "price"), "not_together"),
         (("board", "sharp", "hasty", "--metaculus"), "not_together"),
         (("board", "sharp", "hasty", "--provisional"), "not_together"),
