@@ -51,7 +51,7 @@ REST = (
     TableColumn("pnl_high", "to", signed_dollars, 1, _profit(max)),
     TableColumn("venue", gives_way=7, value="cohort.venue"),
     TableColumn("stamp", gives_way=8, value="cohort.stamp"),
-    TableColumn("by_hand", "by hand", lambda by_hand: "yes" * by_hand, 6, "cohort.by_hand"),
+    TableColumn("by_hand", "by hand", lambda by_hand: "yes" if by_hand else "", 6, "cohort.by_hand"),
     *map(_instant, ("paused", "stopped", "ended", "corrected")),
 )
 ROUNDS_OVER = TableColumn("rounds_over", "over", ",d", 2, "done")

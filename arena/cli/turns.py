@@ -57,7 +57,7 @@ REASON = TableColumn("reason", show=_reason, narrow="wrap")
 SIDE = TableColumn("side")
 PROBABILITY = TableColumn("probability", "YES ¢", cents, value="millionths")
 ORDERS = (
-    TableColumn("order", value=lambda order: type(order).__name__.lower()),
+    TableColumn("order", value=lambda order: "bet" if isinstance(order, Bet) else "sale"),
     SIDE,
     TableColumn("size", value=_size),
     TableColumn("limit", "limit ¢", cents),
