@@ -16,11 +16,11 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from arena.cli.addresses import DASHBOARD_PORT as PORT
 from arena.cli.main import app
 from arena.cli.options import Options
 from arena.config.new_folder import ENV_EXAMPLE
 from arena.config.sections import RunSection
+from arena.operations.addresses import DASHBOARD_PORT as PORT
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = get_command(app)

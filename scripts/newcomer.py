@@ -26,8 +26,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from arena.cli.addresses import DASHBOARD_PORT as PORT
 from arena.clock import now, timer
+from arena.operations.addresses import DASHBOARD_PORT as PORT
 from tests.provider.local_model import local_model
 from tests.provider.replies import GOOD, says
 from tests.provider.server import faulty

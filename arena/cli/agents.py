@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from agents.model import model_settings
 from agents.model_table.cost import price_for
-from arena.cli.cohort_diff import PLANNED, by_rounds, kinds_of, moved_data, versions_data
+from arena.cli.cohort_diff import PLANNED, by_rounds, kinds_of, versions_data
 from arena.cli.options import Options
 from arena.cli.output import (
     Data,
@@ -27,7 +27,14 @@ from arena.cli.output import (
 from arena.cli.page import Block, Fields
 from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
-from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setting_text, setup_differences
+from arena.cohorts.diff import (
+    AgentSetup,
+    agent_setup,
+    moved_data,
+    setting_in_words,
+    setting_text,
+    setup_differences,
+)
 from arena.cohorts.freeze import freeze_cohort
 from arena.config import AgentConfig, Config
 from arena.errors import ArenaError

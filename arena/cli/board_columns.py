@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from arena.cli.output import Data, plain, signed_dollars
-from arena.cli.table import TableColumn, between
+from arena.cli.table import TableColumn, between, counted
 from arena.errors import times_text
 from arena.scores.leaderboard import percent_of_price
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
@@ -29,7 +29,9 @@ def small_dollars(usd: float) -> str:
     >>> small_dollars(1.1016), small_dollars(0.0042), small_dollars(0)
     ('$1.10', '$0.0042', '$0.00')
     """
-    return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:,.2f}"
+    if 0 < usd < 0.01:
+        return f"${usd:.4f}"
+    return f"${usd:,.2f}"
 
 
 BAR_END = 10
@@ -78,32 +80,44 @@ SHORT = (RANK, AGENT, CLOSER, INTERVAL, BETTER_THAN, BRIER, PNL, COST)
 """The short board, which fits 80 characters."""
 CALIBRATION = TableColumn("calibration", value="calibration_text", gives_way=2, from_width=100)
 IMPLIED = TableColumn("brier_implied", "implied*", ".4f", 2, from_width=100)
-FURTHER = tuple(
-    replace(column, from_width=140)
-    for column in (
-        replace(SKILL, gives_way=7),
-        TableColumn("skill_interval", "of skill", value=between("skill_low", "skill_high"), gives_way=7),
-        TableColumn("interval_bar", "-0.05 … 0.05", value=interval_bar, gives_way=7),
-        TableColumn("tools", value=lambda row: "tools" if row["tools"] else None, gives_way=3),
-        TableColumn("evidence", show=times_text, gives_way=7),
-        TableColumn("brier_market", "price's\nBrier", ".4f", 3),
-        TableColumn("brier_anchored", "anchored", ".4f", 5),
-        TableColumn("return_pct", "return %", "+.2f", 4),
-        TableColumn("skill_per_dollar", "skill per $", "+.4f", 6),
-        TableColumn("cost_per_forecast", "$ per forecast", ".6f", 6),
-        TableColumn("coverage", "coverage", ".0%", 3),
-        TableColumn("events", show=",d", gives_way=3),
-        TableColumn("resolved", show=",d", gives_way=4),
-        TableColumn("answered", show=",d", gives_way=6),
-        TableColumn("shown", show=",d", gives_way=6),
-        TableColumn("bets", show=",d", gives_way=5),
-        TableColumn("win_rate", "win rate", ".0%", 6),
-        TableColumn("peer", show="+.2f", gives_way=8, value="metaculus.peer"),
-        TableColumn("baseline", show="+.2f", gives_way=8, value="metaculus.baseline"),
-        TableColumn("spot_peer", "spot peer", "+.2f", 8, "metaculus.spot_peer"),
-        TableColumn("relative", show="+.3f", gives_way=8, value="metaculus.relative"),
-        TableColumn("coverage_in_time", "coverage in time", ".0%", 8, "metaculus.coverage"),
-    )
+
+
+def _further(
+    name: str, show: str, gives_way: int, heading: str | None = None, value: str = ""
+) -> TableColumn:
+    """Return a column of figures that only wide terminals show."""
+    return TableColumn(name, heading, show, gives_way, value, from_width=140)
+
+
+def _tools(row: Data) -> str | None:
+    """Return whether an agent has tools."""
+    return "tools" if row["tools"] else None
+
+
+OF_SKILL = between("skill_low", "skill_high")
+FURTHER = (
+    _further("skill", "+.4f", 7),
+    TableColumn("skill_interval", "of skill", gives_way=7, value=OF_SKILL, from_width=140),
+    TableColumn("interval_bar", "-0.05 … 0.05", gives_way=7, value=interval_bar, from_width=140),
+    TableColumn("tools", value=_tools, gives_way=3, from_width=140),
+    TableColumn("evidence", show=times_text, gives_way=7, from_width=140),
+    _further("brier_market", ".4f", 3, "price's\nBrier"),
+    _further("brier_anchored", ".4f", 5, "anchored"),
+    _further("return_pct", "+.2f", 4, "return %"),
+    _further("skill_per_dollar", "+.4f", 6, "skill per $"),
+    _further("cost_per_forecast", ".6f", 6, "$ per forecast"),
+    _further("coverage", ".0%", 3),
+    _further("events", ",d", 3),
+    _further("resolved", ",d", 4),
+    _further("answered", ",d", 6),
+    _further("shown", ",d", 6),
+    _further("bets", ",d", 5),
+    _further("win_rate", ".0%", 6, "win rate"),
+    _further("peer", "+.2f", 8, value="metaculus.peer"),
+    _further("baseline", "+.2f", 8, value="metaculus.baseline"),
+    _further("spot_peer", "+.2f", 8, "spot peer", "metaculus.spot_peer"),
+    _further("relative", "+.3f", 8, value="metaculus.relative"),
+    _further("coverage_in_time", ".0%", 8, "coverage in time", "metaculus.coverage"),
 )
 COLUMNS = (*SHORT, CALIBRATION, IMPLIED, *FURTHER)
 RANKS = (RANK, BETTER_THAN)
@@ -118,9 +132,9 @@ EARLY_COLUMNS = (
     TableColumn("invested", "open positions", lambda usd: f"${usd:,.0f}"),
     TableColumn("distance", "distance\nfrom price", ".3f"),
     replace(COST, gives_way=0),
-    TableColumn("answered", "forecasts", show=",d", gives_way=1),
-    TableColumn("resolved", show=",d", gives_way=1),
-    TableColumn("events", show=",d", gives_way=1),
+    counted("answered", 1, "forecasts"),
+    counted("resolved", 1),
+    counted("events", 1),
 )
 """The board until enough events have resolved for a comparison."""
 WHY_NOT = TableColumn("why_not", "why not", value="why_unranked", narrow="wrap")
@@ -151,8 +165,8 @@ SLICES = (
     AGENT,
     SKILL,
     TableColumn("interval", "95% interval", value=between("low", "high")),
-    TableColumn("markets", show=",d", gives_way=2),
-    TableColumn("events", show=",d"),
+    counted("markets", 2),
+    counted("events"),
     TableColumn("effective", "effective events", ".1f", 3),
     TableColumn("reason", "note", lambda text: text or "", 1, narrow="wrap"),
 )
@@ -186,6 +200,6 @@ PROVISIONAL = (
     SKILL,
     TableColumn("brier_stated", "stated", ".4f"),
     TableColumn("brier_market", "market", ".4f"),
-    TableColumn("forecasts", show=",d"),
-    TableColumn("open", "still open", ",d"),
+    counted("forecasts"),
+    counted("open", heading="still open"),
 )

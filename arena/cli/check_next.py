@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.cli.output import Data, minute, plain, typed
 from arena.clock import now
-from arena.cohorts.diff import changes_in_words
+from arena.cohorts.diff import changes_in_words, diff_data
 from arena.config import Config
 from arena.errors import count_text
 from arena.operations.coming_cohort import (
@@ -84,8 +84,6 @@ def changes_data(config: Config, last: Cohort | None, at: datetime) -> dict[str,
     """Return what is other in the next cohort than in the one that started last, as data and in words."""
     if last is None:
         return {"differs_from": None, "differences": None, "difference_lines": []}
-
-    from arena.cli.cohort_diff import diff_data
 
     changes = changes_since(config, last, at)
     return {

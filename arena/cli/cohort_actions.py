@@ -2,26 +2,29 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from contextlib import closing, suppress
 
 import typer
 
 from arena.cli.check_next import next_step
-from arena.cli.cohort_diff import numbered
 from arena.cli.cohorts import overviews
 from arena.cli.options import Options, given_instant
 from arena.cli.output import attributes, minute, prints_aside, typed
 from arena.clock import now
-from arena.cohorts.freeze import plan_of, stamp_of
-from arena.config import Config
 from arena.errors import ArenaError, count_text
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort, read_newest_time
+from arena.record.queries.cohorts import StoredCohort, numbered_cohort
 from arena.record.record import Record
 from arena.record.schema.database import OlderRecord, connect
 from arena.record.write.cohorts import pause_cohort, stop_cohort
-from arena.rounds.season import begin_cohort, check_manual_start, manual_start_time
+from arena.rounds.season import start_by_hand
+
+CHANGES = {
+    "end": ("stopped", "makes no more decisions", "show cohorts"),
+    "pause": ("paused", "is paused", "admin cohort resume {}"),
+    "resume": ("resumed", "decides again", "show cohorts"),
+}
+"""What each action does to a cohort: its key in JSON, in words, and what comes next."""
 
 
 def start(chosen: Options, at: str | None, baselines: bool) -> None:
@@ -29,17 +32,18 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
     wanted = given_instant(at)
     with prints_aside():
         config = chosen.load_to_play(os.environ, beside=True)
-        cohort = begin(config, wanted, baselines)
+        with closing(Record.open(config.database)) as record:
+            environ = None if baselines else os.environ
+            cohort = start_by_hand(config, record, wanted, environ, now())
 
     names = [entrant.name for entrant in cohort.entrants]
     data = {"cohort": cohort.number, "agents": names}
     data |= attributes(cohort, "starts_at", "by_hand", "rounds", "config_hash")
-    chosen.answer(data, start_page, cohort, next_step(config))
+    chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config))
 
 
-def start_page(cohort: Cohort, following: str) -> Iterator[str]:
+def start_page(cohort: Cohort, names: str, following: str) -> Iterator[str]:
     """Yield when a cohort starts, who plays in it, and what comes next."""
-    names = ", ".join(entrant.name for entrant in cohort.entrants)
     words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC"
     if not cohort.by_hand:
         words += " (as scheduled)"
@@ -47,83 +51,63 @@ def start_page(cohort: Cohort, following: str) -> Iterator[str]:
     yield f"Next: {following}"
 
 
-def begin(config: Config, wanted: datetime | None, baselines: bool) -> Cohort:
-    """Start a cohort in the record, at the wanted time or as soon as can be."""
-    live = stamp_of(config) == "live"
-    clock = now()
-    with closing(Record.open(config.database)) as record:
-        plan = plan_of(config, clock, record.begun(), None if baselines else os.environ)
-        known = record.cohorts()
-        looked = record.read(read_newest_time)
-        at = wanted or manual_start_time(plan, known, looked, live, clock)
-        check_manual_start(at, known, looked, live, clock)
-        return begin_cohort(at, plan, record)
+def change(chosen: Options, action: str, number: str, yes: bool) -> None:
+    """End, pause or resume a cohort, and answer with what was done, or that it was so already.
+
+    To end one is for good: it is asked whether that is meant, unless `yes` says so.
+    """
+    with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
+        connect(chosen.record(), read_only=True).dispose()
+    with chosen.writing() as record:
+        stored = numbered_cohort(record.cohorts(), number)
+        _check_open(stored, number, action)
+        if action == "end":
+            is_new = stored.stopped_at is None
+            if is_new:
+                _confirm_end(chosen, number, yes)
+                record.write_unfenced(stop_cohort, stored.id, now())
+        elif action == "pause":
+            is_new = stored.paused_at is None
+            if is_new:
+                _check_deciding(chosen, number, stored)
+                record.write_unfenced(pause_cohort, stored.id, now())
+        else:
+            is_new = stored.paused_at is not None
+            if is_new:
+                record.write_unfenced(pause_cohort, stored.id, None)
+
+    done, words, following = CHANGES[action]
+    end = "." if is_new else " already; nothing was changed."
+    lines = [f"Cohort {number} {words}{end}", f"Next: {typed(following.format(number))}"]
+    chosen.answer({"cohort": int(number), done: True, "changed": is_new}, iter, lines)
 
 
-def end(chosen: Options, number: str, yes: bool) -> None:
-    """End a cohort for good, once it was asked whether that is meant, unless `yes` says so."""
-    with chosen_cohort(chosen.record(), number, stopped_too=True) as (record, stored):
-        is_new = stored.stopped_at is None
-        if is_new and not yes:
-            if chosen.json:
-                raise ArenaError("not_asked", "--json can't ask for confirmation", "add --yes")
-            question = f"Cohort {number} will make no more decisions, ever. End it?"
-            if not typer.confirm(question, err=True):
-                raise ArenaError("not_done", "nothing was changed", "")
-        if is_new:
-            record.write_unfenced(stop_cohort, stored.id, now())
-    _answer(chosen, number, "stopped", is_new, "makes no more decisions", "show cohorts")
+def _check_open(stored: StoredCohort, number: str, action: str) -> None:
+    """Raise `ArenaError` where a cohort has ended, or was ended by hand and is not to be ended again."""
+    if stored.ended_at is not None:
+        message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
+        raise ArenaError("ended", message, "arena show cohorts shows the others")
+    if stored.stopped_at is not None and action != "end":
+        message = f"cohort {number} was ended by hand and makes no more decisions"
+        raise ArenaError("stopped", message, "arena admin cohort start starts another")
 
 
-def pause(chosen: Options, number: str) -> None:
-    """Pause a cohort; raise `ArenaError` where it makes no more decisions anyway."""
-    with chosen_cohort(chosen.record(), number) as (record, stored):
-        is_new = stored.paused_at is None
-        if is_new:
-            _check_deciding(chosen, number, stored)
-            record.write_unfenced(pause_cohort, stored.id, now())
-    _answer(chosen, number, "paused", is_new, "is paused", f"admin cohort resume {number}")
+def _confirm_end(chosen: Options, number: str, yes: bool) -> None:
+    """Ask whether a cohort is to be ended for good; raise `ArenaError` if it isn't, or can't be asked."""
+    if yes:
+        return
+    if chosen.json:
+        raise ArenaError("not_asked", "--json can't ask for confirmation", "add --yes")
+    question = f"Cohort {number} will make no more decisions, ever. End it?"
+    if not typer.confirm(question, err=True):
+        raise ArenaError("not_done", "nothing was changed", "")
 
 
 def _check_deciding(chosen: Options, number: str, stored: StoredCohort) -> None:
     """Raise `ArenaError` where a cohort has no rounds left, or newer ones decide in its place."""
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
-    states = [cohort.state for cohort in every if cohort.stored.id == stored.id]
-    if states == ["tracked"]:
-        message = f"cohort {number} makes no more decisions: no rounds are left, or newer ones decide"
-        raise ArenaError("tracked", message, "its positions are settled and valued either way")
-
-
-def resume(chosen: Options, number: str) -> None:
-    """Let a paused cohort decide again."""
-    with chosen_cohort(chosen.record(), number) as (record, stored):
-        is_new = stored.paused_at is not None
-        if is_new:
-            record.write_unfenced(pause_cohort, stored.id, None)
-    _answer(chosen, number, "resumed", is_new, "decides again", "show cohorts")
-
-
-@contextmanager
-def chosen_cohort(
-    address: str, number: str, stopped_too: bool = False
-) -> Iterator[tuple[Record, StoredCohort]]:
-    """Yield a cohort that has not ended, in a record that is there."""
-    with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
-        connect(address, read_only=True).dispose()
-    with closing(Record.open(address)) as record:
-        stored = numbered(record.cohorts(), number)
-        if stored.ended_at is not None:
-            message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
-            raise ArenaError("ended", message, "arena show cohorts shows the others")
-        if stored.stopped_at is not None and not stopped_too:
-            message = f"cohort {number} was ended by hand and makes no more decisions"
-            raise ArenaError("stopped", message, "arena admin cohort start starts another")
-        yield record, stored
-
-
-def _answer(chosen: Options, number: str, done: str, is_new: bool, words: str, following: str) -> None:
-    """Answer with what was done to a cohort, or that it was so already."""
-    end = "." if is_new else " already; nothing was changed."
-    lines = [f"Cohort {number} {words}{end}", f"Next: {typed(following)}"]
-    chosen.answer({"cohort": int(number), done: True, "changed": is_new}, iter, lines)
+    for overview in every:
+        if overview.stored.id == stored.id and overview.state == "tracked":
+            message = f"cohort {number} makes no more decisions: no rounds are left, or newer ones decide"
+            raise ArenaError("tracked", message, "its positions are settled and valued either way")

@@ -4,29 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from arena.cli.options import Options
-from arena.cli.output import Data, attributes, plain, prints_aside
+from arena.cli.output import Data, plain, prints_aside
 from arena.clock import now
-from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, text_diff
+from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, diff_data, text_diff
 from arena.cohorts.freeze import freeze_cohort
 from arena.config import Config
 from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort
-from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_prompts, select_cohorts
+from arena.record.queries.cohorts import numbered_cohort, read_cohorts, read_prompts
 from arena.record.schema.database import Connection
 from markets.registry import ExtensionFolder
 
-PLANNED, NEXT = "next", "the next cohort"
-"""How the cohort is called that the config would start, on the command line and in words."""
-
-
-def numbered(every: Sequence[StoredCohort], number: str) -> StoredCohort:
-    """Return the cohort of that number; raise `ArenaError` where there is none."""
-    if not number.isdecimal():
-        known = ", ".join(str(stored.cohort.number) for stored in every) or "none yet"
-        message = f"there is no cohort {number}; cohorts: {known}"
-        raise ArenaError("bad_cohort", message, "arena show cohorts shows them")
-    (stored,) = select_cohorts(every, int(number))
-    return stored
+PLANNED = "next"
+"""How the cohort is called that the config would start."""
 
 
 def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
@@ -37,16 +27,14 @@ def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
         second, second_texts = side(connection, config, after)
         changes = cohort_changes(first, second, kinds_of(config))
 
-    edits: dict[str, Sequence[str]] = {}
-    for name in changes.edited if texts else ():
-        old = first_texts.get(first.prompts[name], "")
-        edits[name] = text_diff(name, old, second_texts.get(second.prompts[name], ""))
-
     data = {"before": before, "after": after} | diff_data(changes)
+    edits: dict[str, Sequence[str]] = {}
     if texts:
         data["texts"] = edits
-    names = [NEXT if which == PLANNED else f"cohort {which}" for which in (before, after)]
-    chosen.answer(data, diff_page, changes, edits, *names)
+        for name in changes.edited:
+            old = first_texts.get(first.prompts[name], "")
+            edits[name] = text_diff(name, old, second_texts.get(second.prompts[name], ""))
+    chosen.answer(data, diff_page, changes, edits, before, after)
 
 
 def kinds_of(config: Config | None) -> Sequence[ExtensionFolder]:
@@ -57,29 +45,11 @@ def kinds_of(config: Config | None) -> Sequence[ExtensionFolder]:
 def side(connection: Connection, config: Config | None, which: str) -> tuple[Cohort, Mapping[str, str]]:
     """Return a cohort of the record, or that which the config would start now, and its prompts by hash."""
     if which != PLANNED:
-        stored = numbered(read_cohorts(connection), which)
+        stored = numbered_cohort(read_cohorts(connection), which)
         return stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values()))
     if config is None:
         raise ArenaError("no_config", "the next cohort needs a config", "give one with --config PATH")
     return freeze_cohort(config, 1, now())
-
-
-def diff_data(changes: CohortChanges) -> dict[str, Any]:
-    """Return the changes for JSON."""
-    was, is_now = changes.config
-    return {
-        "same": not changes and not changes.not_compared,
-        "config_hash": {"was": was or None, "is": is_now or None},
-        "frozen": {section: moved_data(moved) for section, moved in changes.parts.items()},
-        "prompts": moved_data(changes.prompts),
-        "agents": {
-            "added": [attributes(agent, "name", "kind") for agent in changes.added],
-            "removed": [attributes(agent, "name", "kind") for agent in changes.removed],
-            "changed": {name: moved_data(moved) for name, moved in changes.changed.items()},
-            "reordered": changes.reordered,
-        },
-        "not_compared": changes.not_compared,
-    }
 
 
 def versions_data(versions: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
@@ -97,18 +67,18 @@ def by_rounds(versions: Sequence[Data]) -> str:
     return f"version {', then '.join(parts)}"
 
 
-def moved_data(moved: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return changed values for JSON, by key."""
-    return {key: {"was": before, "is": after} for key, (before, after) in moved.items()}
-
-
 def diff_page(
     changes: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, after: str
 ) -> Iterator[str]:
     """Yield the changes, a line each, then how the words of prompts changed."""
-    yield f"From {before} to {after}:"
+    yield f"From {_name(before)} to {_name(after)}:"
     for line in changes_in_words(changes) or ["nothing has changed"]:
         yield f"  {plain(line)}"
     for lines in edits.values():
         yield ""
         yield from map(plain, lines)
+
+
+def _name(which: str) -> str:
+    """Return what a cohort is called in words."""
+    return "the next cohort" if which == PLANNED else f"cohort {which}"

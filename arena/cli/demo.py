@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena.cli.board import leaderboard_page, read_leaderboard
+from arena.cli.board import leaderboard_page
 from arena.cli.output import Data, interruptible, progress, run_async
 from arena.cli.page import Page
 from arena.cli.table import TableChoice
@@ -21,6 +21,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
+from arena.scores.board_data import board_data
 from arena.scores.refresh import refresh_leaderboards
 
 RECORD = Path(".demo/demo.db")
@@ -78,7 +79,7 @@ def outcome(record: Record) -> dict[str, Any]:
         return {
             "state_hash": state_hash(connection),
             **count_facts(connection),
-            **read_leaderboard(connection),
+            **board_data(connection),
         }
 
 

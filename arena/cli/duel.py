@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from math import inf
 from typing import Any
 
 from arena.cli.output import plain
@@ -10,36 +9,31 @@ from arena.errors import ArenaError
 from arena.record.schema.database import Connection
 from arena.scores.comparisons import compute_duel
 from arena.scores.leaderboard import read_leaderboard
-from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.spending import read_spending, spending_sentences
 from arena.scores.verdict import (
     EVEN_SENTENCE,
     Verdict,
     duel_basis,
+    duel_data,
     duel_sentences,
     duel_verdict,
     gap_sentence,
 )
 
 
-def pair_of(names: Sequence[str]) -> tuple[str, str]:
-    """Return the two agents that are named; raise a usage error if there is another number of them.
-
-    >>> pair_of(["sharp", "hasty"])
-    ('sharp', 'hasty')
-    """
-    different = tuple(dict.fromkeys(names))
-    if len(different) == 1:
+def read_duel(
+    connection: Connection, names: Sequence[str], cohort: int | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return a comparison of two agents for JSON, and in sentences; raise an error unless two are named."""
+    count = len(set(names))
+    if count == 1:
         message = f"{names[0]} has to be compared with another agent"
         raise ArenaError("one_agent", message, f"arena show agent {names[0]} shows one agent", status=64)
-    if len(different) > 2:
-        message = f"two agents can be compared, not {len(different)}"
+    if count > 2:
+        message = f"two agents can be compared, not {count}"
         raise ArenaError("many_agents", message, "arena board shows all agents", status=64)
-    return different[0], different[1]
 
-
-def read_duel(connection: Connection, a: str, b: str, cohort: int | None) -> tuple[dict[str, Any], list[str]]:
-    """Return a comparison of two agents for JSON, and in sentences."""
+    a, b = dict.fromkeys(names)
     duel = compute_duel(connection, a, b, cohort)
     spending = read_spending(connection, duel, cohort)
     verdict = read_leaderboard(connection).verdict or Verdict()
@@ -48,27 +42,9 @@ def read_duel(connection: Connection, a: str, b: str, cohort: int | None) -> tup
     if cohort is not None:
         # Figures are those of the cohort; who is better is told over all cohorts alone.
         if duel.gap is not None:
-            sentences = [duel_basis(duel), EVEN_SENTENCE if duel.same else gap_sentence(duel)]
+            compared = EVEN_SENTENCE if duel.same else gap_sentence(duel)
+            sentences = [duel_basis(duel), compared]
         sentences.append(f"Over all cohorts: {duel_verdict(a, b, verdict)}")
 
     data = duel_data(duel, verdict) | {"cohort": cohort, "spending": asdict(spending)}
     return data, [plain(sentence) for sentence in (*sentences, *spending_sentences(spending))]
-
-
-def duel_data(duel: Duel, verdict: Verdict) -> dict[str, Any]:
-    """Return a duel as programs read it: the figures of this look, and what is told of the pair.
-
-    `weeks_more` is null where it is too early to say, and where it is likely never told.
-    """
-    data = asdict(duel)
-    del data["p"]
-    data["pair"] = None
-    data["sentence"] = duel_verdict(duel.a, duel.b, verdict)
-
-    pair = verdict.pair(duel.a, duel.b)
-    if pair is not None:
-        never = pair.since is None and pair.weeks_more == inf
-        data["pair"] = asdict(pair) | {"told": pair.since is not None, "never": never}
-        if never:
-            data["pair"]["weeks_more"] = None
-    return data

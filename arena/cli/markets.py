@@ -1,11 +1,12 @@
 """What a venue offers, as the record has seen it, and what was rejected of it: `arena show market`."""
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from arena.cli.options import Options, instant
+from arena.cli.options import Options, given_instant
 from arena.cli.output import (
     attributes,
     cents,
@@ -19,29 +20,26 @@ from arena.cli.output import (
     typed,
 )
 from arena.cli.page import Block, line_width
-from arena.cli.table import Table, TableChoice, TableColumn, exact_at
+from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
 from arena.clock import now
-from arena.errors import ArenaError
-from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.markets import (
-    BEGINNING,
     KnownMarket,
     filter_markets,
-    read_known_ids,
+    find_market,
     read_markets,
-    read_newest_instant,
     read_price_changes,
+    read_wanted_instant,
 )
-from arena.record.schema.database import Connection
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from markets.millionths import ONE, decimal
-from markets.model import Level, Market, Quote
+from markets.model import Level, Market, Quote, Resolution
 from markets.venue import venue_page
 
-LIST_ALL = "arena show markets --status all"
 WIDEST = 72
 """The characters of a line of bars."""
 BARS = "▁▂▃▄▅▆▇█"
+QUOTED = ("mid", "bid", "ask", "last")
+"""The prices of a quote."""
 
 
 def market_page_at_venue(market: Market) -> tuple[str, str] | None:
@@ -55,47 +53,55 @@ def _address(seen: KnownMarket) -> str | None:
     return page and page[1]
 
 
+def _price(name: str, gives_way: int = 0, heading: str = "", of: str = "listing.quote.") -> TableColumn:
+    """Return a column of prices of a market's quote."""
+    return TableColumn(name, heading or f"{name} ¢", cents_of, gives_way, exact_at(f"{of}{name}"))
+
+
+def _amount(name: str) -> TableColumn:
+    """Return a column of millionths, which only JSON has."""
+    return TableColumn(name, value=exact_at(name))
+
+
+def _paid(end: Resolution) -> str:
+    """Return what a YES share came to."""
+    if end.payout is None:
+        return "was refunded"
+    return f"paid ${exact(end.payout):g}"
+
+
 MARKET = (
     TableColumn("id", "market", value="listing.market.id", narrow="cut middle"),
     TableColumn("question", show=one_line, value="listing.market.question", narrow="cut"),
     TableColumn("event", gives_way=9, value="listing.market.event_id", narrow="cut middle"),
     TableColumn("category", show=one_line, gives_way=3, value="listing.market.category", narrow="cut"),
-    TableColumn("mid", "price ¢", cents_of, 0, exact_at("listing.quote.mid")),
-    TableColumn("bid", "bid ¢", cents_of, 7, exact_at("listing.quote.bid")),
-    TableColumn("ask", "ask ¢", cents_of, 7, exact_at("listing.quote.ask")),
-    TableColumn("last", "last ¢", cents_of, 8, exact_at("listing.quote.last")),
+    _price("mid", heading="price ¢"),
+    _price("bid", 7),
+    _price("ask", 7),
+    _price("last", 8),
     TableColumn("volume", "volume $", ",.0f", 2, exact_at("listing.quote.volume")),
     TableColumn("seen_at", "seen (UTC)", minute, 6, "listing.quote.at"),
     TableColumn("closes_at", "closes", "%Y-%m-%d", 1, "listing.market.closes_at"),
     TableColumn("status", gives_way=4),
     TableColumn("venue_url", "link", gives_way=10, value=_address),
 )
-PRICES = (
+SHOWN_PRICES = (
     TableColumn("at", "price since (UTC)", "%Y-%m-%d %H:%M:%S"),
-    TableColumn("mid", "mid ¢", cents_of, value=exact_at("mid")),
-    TableColumn("bid", "bid ¢", cents_of, value=exact_at("bid")),
-    TableColumn("ask", "ask ¢", cents_of, value=exact_at("ask")),
-    TableColumn("last", "last ¢", cents_of, value=exact_at("last")),
-    TableColumn("volume", value=exact_at("volume")),
+    *(_price(name, of="") for name in QUOTED),
 )
-LEVELS = (TableColumn("price", value=exact_at("price")), TableColumn("shares", value=exact_at("shares")))
+PRICES = (*SHOWN_PRICES, _amount("volume"))
+LEVELS = (_amount("price"), _amount("shares"))
 BOOK = ("shares", "bid ¢", "ask ¢", "shares")
 BOOK_ROWS = 10
-ENDS = (
-    TableColumn("version"),
-    TableColumn("known_at", "known from (UTC)", minute),
-    TableColumn("source", show=plain),
-    TableColumn("refund", value=lambda end: end.payout is None),
-    TableColumn("payout", value=exact_at("payout")),
-)
-PAID = TableColumn(
-    "paid",
-    "a YES share",
-    value=lambda end: "was refunded" if end.payout is None else f"paid ${exact(end.payout):g}",
-)
+VERSION = TableColumn("version")
+KNOWN_AT = TableColumn("known_at", "known from (UTC)", minute)
+SOURCE = TableColumn("source", show=plain)
+REFUND = TableColumn("refund", value=lambda end: end.payout is None)
+ENDS = (VERSION, KNOWN_AT, SOURCE, REFUND, _amount("payout"))
+SHOWN_ENDS = (VERSION, KNOWN_AT, TableColumn("paid", "a YES share", value=_paid), SOURCE)
 REJECTED = (
     TableColumn("last_seen_at", "last (UTC)", minute, 3),
-    TableColumn("times", show=",d", gives_way=2),
+    counted("times", 2),
     TableColumn("venue", gives_way=4),
     TableColumn("kind", gives_way=1),
     TableColumn("record", show=one_line, narrow="cut middle"),
@@ -109,21 +115,13 @@ def list_markets(
 ) -> None:
     """Answer with the markets that the record has seen until a time, with their latest price."""
     with chosen.reading() as connection:
-        when = asked(connection, at)
+        when = read_wanted_instant(connection, given_instant(at), now())
         known = read_markets(connection, when)
     matching = filter_markets(known, search, category, status)
 
     rows = Table(MARKET, matching[:limit], choice=chosen.table)
     data = {"at": when, "known": len(known), "found": len(matching), "markets": rows.data()}
     chosen.answer(data, list_page, rows, len(matching), len(known))
-
-
-def asked(connection: Connection, at: str | None) -> datetime:
-    """Return the instant that was asked for, or the newest: in a made-up world its own."""
-    if at is not None:
-        return instant(at)
-    made_up = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
-    return read_newest_instant(connection, BEGINNING if made_up else now())
 
 
 def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
@@ -142,44 +140,32 @@ def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
 def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
     """Answer with one market as it was last seen until a time, and its newest price changes."""
     with chosen.reading() as connection:
-        when = asked(connection, at)
-        seen = named(connection, name, when)
+        when = read_wanted_instant(connection, given_instant(at), now())
+        seen = find_market(connection, name, when)
         quotes = read_price_changes(connection, seen.listing.market.id, when)
     data = _market_data(seen, quotes, limit)
     chosen.answer(data, market_page, seen, quotes, limit, when, chosen.table)
 
 
-def named(connection: Connection, name: str, at: datetime) -> KnownMarket:
-    """Return the market of that id, or the only one that has it behind its venue's name."""
-    known = read_known_ids(connection, at)
-    matching = [market_id for market_id in known if market_id == name]
-    if not matching:
-        matching = [market_id for market_id in known if market_id.partition(":")[2] == name]
-
-    if len(matching) == 1:
-        return read_markets(connection, at, matching)[0]
-    if matching:
-        message = f"{len(matching)} markets are called {name!r}: {', '.join(matching[:5])}"
-        raise ArenaError("unclear_market", message, "give the id with its venue")
-    near = [market_id for market_id in known if name.casefold() in market_id.casefold()][:5]
-    hint = f"did you mean {', '.join(near)}?" if near else f"{LIST_ALL} --search WORDS finds ids"
-    raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)
-
-
 def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict[str, Any]:
     """Return all that is known of a market, for JSON."""
     market = seen.listing.market
-    quote = seen.listing.quote
+    bids: Sequence[Level] = ()
+    asks: Sequence[Level] = ()
+    if seen.listing.quote:
+        bids = seen.listing.quote.bids
+        asks = seen.listing.quote.asks
+
     (data,) = Table(MARKET, [seen]).data()
-    return data | {
-        **attributes(market, "rules", "opens_at"),
-        **{name: exact(getattr(market, name)) for name in ("tick", "fee_rate", "min_shares")},
-        "bids": Table(LEVELS, quote.bids if quote else ()).data(),
-        "asks": Table(LEVELS, quote.asks if quote else ()).data(),
-        "changes": len(quotes),
-        "history": Table(PRICES, quotes[-limit:]).data(),
-        "resolutions": Table(ENDS, seen.ends).data(),
-    }
+    data |= attributes(market, "rules", "opens_at")
+    for name in ("tick", "fee_rate", "min_shares"):
+        data[name] = exact(getattr(market, name))
+    data["bids"] = Table(LEVELS, bids).data()
+    data["asks"] = Table(LEVELS, asks).data()
+    data["changes"] = len(quotes)
+    data["history"] = Table(PRICES, quotes[-limit:]).data()
+    data["resolutions"] = Table(ENDS, seen.ends).data()
+    return data
 
 
 def market_page(
@@ -189,10 +175,11 @@ def market_page(
     market = seen.listing.market
     yield plain(market.question)
     yield f"{market.id}, {plain(market.category)}, event {plain(market.event_id)}"
-    yield f"open {market.opens_at:%Y-%m-%d %H:%M} to {market.closes_at:%Y-%m-%d %H:%M} UTC: {seen.status}"
+    yield f"open {minute(market.opens_at)} to {minute(market.closes_at)} UTC: {seen.status}"
     page = market_page_at_venue(market)
     if page:
-        yield f"at {page[0]}: {page[1]}"
+        name, address = page
+        yield f"at {name}: {address}"
     yield f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n"
     yield f"{plain_lines(market.rules).strip()}\n"
 
@@ -200,7 +187,7 @@ def market_page(
     if len(quotes) > 1:
         yield from _history_blocks(quotes, limit, at, choice)
     if seen.ends:
-        yield Table((*ENDS[:2], PAID, ENDS[2]), seen.ends)
+        yield Table(SHOWN_ENDS, seen.ends)
     else:
         yield "No resolution is known."
     yield f"Next: {typed('run --sync')}"
@@ -212,20 +199,31 @@ def _price_blocks(quote: Quote | None, at: datetime) -> Iterator[Block]:
         yield "No quotes yet.\n"
         return
 
-    parts = {"mid": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
-    prices = ", ".join(f"{name} {cents(price)}¢" for name, price in parts.items() if price is not None)
-    age = duration(max(0, int((at - quote.at).total_seconds())))
-    traded = "unknown volume" if quote.volume is None else f"${quote.volume // ONE:,} traded"
-    yield f"{prices or 'no price'}; {traded}; seen {age} ago\n"
+    prices = []
+    for name in QUOTED:
+        price = getattr(quote, name)
+        if price is not None:
+            prices.append(f"{name} {cents(price)}¢")
+    traded = "unknown volume"
+    if quote.volume is not None:
+        traded = f"${quote.volume // ONE:,} traded"
+    age = (at - quote.at).total_seconds()
+    seen = duration(max(0, age))
+    yield f"{', '.join(prices) or 'no price'}; {traded}; seen {seen} ago\n"
 
-    if quote.bids or quote.asks:
-        levels = zip_longest(quote.bids[:BOOK_ROWS], quote.asks[:BOOK_ROWS])
-        yield Table(BOOK, [(*_level(bid)[::-1], *_level(ask)) for bid, ask in levels])
+    rows = []
+    for bid, ask in zip_longest(quote.bids[:BOOK_ROWS], quote.asks[:BOOK_ROWS]):
+        bid_price, bid_shares = _level(bid)
+        rows.append((bid_shares, bid_price, *_level(ask)))
+    if rows:
+        yield Table(BOOK, rows)
 
 
 def _level(level: Level | None) -> tuple[str, str]:
     """Return the price and the shares of a level of a book; blanks where there is none."""
-    return ("", "") if level is None else (cents(level.price), f"{exact(level.shares):,.0f}")
+    if level is None:
+        return "", ""
+    return cents(level.price), f"{exact(level.shares):,.0f}"
 
 
 def _history_blocks(
@@ -234,11 +232,12 @@ def _history_blocks(
     """Yield a line of bars, the span of prices, and the newest changes."""
     mids = [quote.mid for quote in quotes if quote.mid is not None]
     if mids:
-        yield sparkline(price_points(quotes, at, min(WIDEST, line_width() or WIDEST)))
-        since = f"{minute(quotes[0].at)} until now"
-        yield f"{since}, from {cents(min(mids))} to {cents(max(mids))}¢\n"
+        width = line_width() or WIDEST
+        yield sparkline(price_points(quotes, at, min(WIDEST, width)))
+        yield f"{minute(quotes[0].at)} until now, from {cents(min(mids))} to {cents(max(mids))}¢\n"
 
-    yield Table(PRICES[:-1], quotes[: -limit - 1 : -1], choice=choice)
+    newest = quotes[-limit:]
+    yield Table(SHOWN_PRICES, newest[::-1], choice=choice)
     if len(quotes) > limit:
         yield f"The last {limit:,} of {len(quotes):,} changes; --limit shows more.\n"
 
@@ -248,14 +247,12 @@ def price_points(quotes: Sequence[Quote], until: datetime, count: int) -> list[i
     if not quotes:
         return []
 
-    start = quotes[0].at
-    points: list[int | None] = []
-    place = 0
+    times = [quote.at for quote in quotes]
+    start = times[0]
+    points = []
     for step in range(count):
         at = start + (until - start) * step / max(1, count - 1)
-        while place + 1 < len(quotes) and quotes[place + 1].at <= at:
-            place += 1
-        points.append(quotes[place].mid)
+        points.append(quotes[bisect(times, at) - 1].mid)
     return points
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from arena.config import Config
     from arena.config.code import TrustedCode
     from arena.config.document import Document
-    from arena.record.model.incident import IncidentKind
     from arena.record.record import Record
     from arena.record.schema.database import Connection
 
@@ -157,17 +156,6 @@ class Options:
 
         with closing(Record.open(self.record())) as record:
             yield record
-
-    def end_trouble(self, kind: "IncidentKind") -> None:
-        """Note in the record that a trouble is over; it is opened for writing only if one goes on."""
-        from arena.clock import now
-        from arena.record.write.operations import end_incidents, read_ongoing_incidents
-
-        with self.reading() as connection:
-            ongoing = read_ongoing_incidents(connection, kind, "")
-        if ongoing:
-            with self.writing() as record:
-                end_incidents(record.engine, kind, now())
 
     def refuse(self, *names: str, because: str, hint: str = "") -> None:
         """Raise a usage error that names the first of these options that was typed, and says why it can't be.

@@ -3,23 +3,29 @@
 from collections.abc import Iterator, Sequence
 
 from arena.cli.options import Options
-from arena.cli.output import Data, duration, minute, one_line, signed_dollars, typed
+from arena.cli.output import Data, attributes, duration, minute, one_line, signed_dollars, typed
 from arena.cli.page import Block
-from arena.cli.table import Table, TableChoice, TableColumn, exact_at
-from arena.errors import ArenaError
-from arena.record.queries.accounts import read_marked_cohort
-from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts, select_cohorts
-from arena.scores.positions import Position, PositionGroup, by_agent, by_market, merge_positions
-from arena.scores.positions import positions as lots
+from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
+from arena.scores.positions import (
+    Position,
+    PositionGroup,
+    by_agent,
+    by_market,
+    merge_positions,
+    read_cohort_positions,
+)
 from markets.venue import venue_page
 
+Lines = Sequence[Position | PositionGroup]
 STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
 
 
 def _amount(name: str, gives_way: int, sign: str = "", heading: str | None = None) -> TableColumn:
     """Return a column of dollars, of a lot or of a group."""
-    path = f"money.{'total' if name == 'pnl' else name}"
-    return TableColumn(name, heading, f"{sign},.2f", gives_way, exact_at(path))
+    part = name
+    if name == "pnl":
+        part = "total"
+    return TableColumn(name, heading, f"{sign},.2f", gives_way, exact_at(f"money.{part}"))
 
 
 def _shares(name: str, gives_way: int) -> TableColumn:
@@ -60,55 +66,35 @@ LOTS = (
     TableColumn("venue_url", "link", gives_way=10, value=_address),
     *MONEY,
 )
-COUNTS = tuple(TableColumn(name, show=",d", gives_way=2) for name in ("agents", "lots", "held", "stale"))
-SUMS = (*COUNTS, *MONEY)
-COLUMNS = {
-    "lot": LOTS,
-    "market": (TableColumn("market_id", "market", gives_way=9, value="name"), QUESTION, *SUMS),
-    "agent": (TableColumn("agent", value="name", narrow="cut middle"), *SUMS),
-}
+SUMS = (counted("agents", 2), counted("lots", 2), counted("held", 2), counted("stale", 2), *MONEY)
+BY_MARKET = (TableColumn("market_id", "market", gives_way=9, value="name"), QUESTION, *SUMS)
+BY_AGENT = (TableColumn("agent", value="name", narrow="cut middle"), *SUMS)
+COLUMNS: dict[str, Sequence[TableColumn]] = {"lot": LOTS, "market": BY_MARKET, "agent": BY_AGENT}
 """For each kind of line, its columns."""
 
 
 def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: str, only_open: bool) -> None:
     """Answer with a cohort's positions, those of the newest by default, by lot, market or agent."""
     with chosen.reading() as connection:
-        cohorts = read_cohorts(connection)
-        if not cohorts:
-            hint = "arena run --round starts the first cohort"
-            raise ArenaError("no_cohort", "no agent has played yet", hint)
-        (stored,) = cohorts_of_agent(select_cohorts(cohorts, cohort)[-1:], agent)
-        marked = read_marked_cohort(connection, stored.id, agent)
+        held = read_cohort_positions(connection, cohort, agent, only_open)
 
-    at = None
-    kept: list[Position] = []
-    if marked:
-        at = marked.at
-        every = lots(marked, stored.cohort.rules.quote_age)
-        kept = [position for position in every if position.lot.shares or not only_open]
-    lines: Sequence[Position | PositionGroup] = kept
+    lines: Lines = held.positions
     if by == "market":
-        lines = by_market(kept)
+        lines = by_market(held.positions)
     elif by == "agent":
-        lines = by_agent(kept, list(stored.entrant_ids) if agent is None else [agent])
+        lines = by_agent(held.positions, held.agents)
 
-    total = merge_positions("all", kept)
-    (total_data,) = Table(SUMS, [total]).data()
-    data = {
-        "cohort": stored.cohort.number,
-        "agent": agent,
-        "at": at,
-        "by": by,
-        "open": only_open,
-        "positions": Table(COLUMNS[by], lines).data(),
-        "total": total_data,
-    }
+    data = attributes(held, "cohort", "at")
+    data |= {"agent": agent, "by": by, "open": only_open}
+    data["positions"] = Table(COLUMNS[by], lines).data()
+    total = merge_positions("all", held.positions)
+    (data["total"],) = Table(SUMS, [total]).data()
     chosen.answer(data, positions_page, data, lines, total, chosen.table)
 
 
 def positions_page(
     data: Data,
-    lines: Sequence[Position | PositionGroup],
+    lines: Lines,
     total: PositionGroup,
     choice: TableChoice,
 ) -> Iterator[Block]:
@@ -126,10 +112,14 @@ def positions_page(
         yield "No open positions." if data["open"] else "No positions yet."
         return
 
-    columns = [column for column in COLUMNS[data["by"]] if agent is None or column.name != "agent"]
-    sums = MONEY if data["by"] == "lot" else SUMS
-    name = next((column.name for column in columns if column.narrow), "")
-    cells = {name: "all"} | {column.name: column.cell(total) for column in sums}
+    by = data["by"]
+    columns = [column for column in COLUMNS[by] if agent is None or column.name != "agent"]
+    sums = MONEY if by == "lot" else SUMS
+    cells = {column.name: column.cell(total) for column in sums}
+    for column in columns:
+        if column.narrow:
+            cells[column.name] = total.name
+            break
     yield Table(columns, lines, choice=choice, total=cells)
 
     profit = signed_dollars(data["total"]["pnl"] or 0)

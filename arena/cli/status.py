@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from arena.cli.options import Options
+from arena.cli.options import Options, clock_of
 from arena.cli.output import left_out_words, minute, plain, typed
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table
-from arena.clock import PretendedClock, SystemClock, now
+from arena.clock import now
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text, far_text, length_text
 from arena.operations.status import (
@@ -42,7 +42,7 @@ def show_status(chosen: Options, clock: Path | None) -> None:
     """Show what is to be done, and how the arena stands."""
     config = chosen.known()
     address = chosen.record() if config is None else config.database
-    at = (PretendedClock.read(clock) if clock else SystemClock()).now()
+    at = clock_of(clock)().now()
     with open_read_only(address) as engine, reading(engine) as connection:
         if config is not None and chosen.config is None and chosen.database is not None:
             config = config_of_record(connection, config)

@@ -80,6 +80,11 @@ def exact_at(path: str) -> Callable[[Any], float | None]:
     return lambda row: exact(value_in(row, path))
 
 
+def counted(name: str, gives_way: int = 0, heading: str | None = None) -> TableColumn:
+    """Return a column of whole numbers."""
+    return TableColumn(name, heading, ",d", gives_way)
+
+
 def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | None]:
     """Return what writes an interval of a row, where it has one."""
 

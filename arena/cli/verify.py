@@ -1,87 +1,83 @@
 """What `arena admin verify` found: whether the record agrees with itself."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, TextIO
+import sys
+from collections.abc import Sequence
 
-from arena.cli.output import progress
-from arena.cli.page import Page
+import typer
+
+from arena.cli.options import Options
+from arena.cli.output import attributes, interruptible, progress
+from arena.cli.page import Page, print_page
 from arena.clock import now
-from arena.cohorts.freeze import code_version
-from arena.errors import ArenaError, count_text
-from arena.exports import ExportRequest, export, form_of
-from arena.exports.referee import referee
-from arena.record.schema.database import open_read_only
-from arena.verify import Differences
+from arena.errors import count_text
+from arena.operations.verification import VerifyRequest, VerifyResult, ask_referee, verify_record
+from arena.verify import Difference, Differences
 from arena.verify.reader import VerifiedHead
 
-LISTED = 1_000
-"""So many differences are listed unless all are wanted."""
 
+def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
+    """Verify the record, and answer with what differs; exit with status 1 if anything does."""
+    out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
 
-def open_heads(file: Path) -> TextIO:
-    """Return a file of published heads, opened."""
-    try:
-        return file.open(encoding="utf-8", errors="replace")
-    except OSError as error:
-        message = f"{file} can't be read: {error.strerror}"
-        raise ArenaError("no_heads", message, "name a file of heads") from error
+    def tell(difference: Difference) -> None:
+        """Print a difference as soon as it is found; JSON is printed when all are known."""
+        if not chosen.json:
+            print_page([difference.message], out)
 
+    address = chosen.record()
+    hint = "nothing was changed; start it again"
+    with interruptible("verifying was interrupted", hint), progress("Verifying") as told:
+        result = verify_record(address, wanted, now(), tell, told)
+    refereed = None
+    if by_referee:
+        with progress("Exporting for the referee") as told:
+            refereed = ask_referee(address, now(), told)
 
-def ask_referee(address: str) -> list[str]:
-    """Return what the referee finds in an export of the record."""
-    wanted = ExportRequest(form_of("json"), prompts=False)
-    with (
-        TemporaryDirectory() as folder,
-        open_read_only(address) as engine,
-        progress("Exporting for the referee") as told,
-    ):
-        place = Path(folder, "export")
-        export(engine, place, wanted, now(), code_version(), progress=told)
-        return referee(place)
-
-
-def verify_data(
-    found: Differences, before: VerifiedHead, drawn: int | None, refereed: list[str] | None
-) -> dict[str, Any]:
-    """Return what was verified and what differs, for JSON."""
-    return {
+    before = result.before
+    found = result.found
+    data = {
         "from_head": before.number,
         "older_rows": before.rows if before.number else 0,
         "older_read_at": before.whole_at,
         "ok": not found.count,
-        "count": found.count,
         "differences": [difference.as_dict() for difference in found.listed],
-        "left_out": dict(sorted(found.left_out.items())),
-        "unproved": dict(sorted(found.unproved.items())),
-        "draws": drawn,
+        "draws": result.drawn,
         "referee": refereed,
-    }
+    } | attributes(found, "count", "left_out", "unproved")
+    chosen.answer(data, verify_page, address, result, refereed)
+    if found.count or refereed:
+        raise typer.Exit(1)
 
 
-def verify_page(
-    found: Differences, address: str, before: VerifiedHead, drawn: int | None, refereed: list[str] | None
-) -> Page:
+def verify_page(address: str, result: VerifyResult, refereed: Sequence[str] | None) -> Page:
     """Yield how many differences there are, what was not read, and what draws and the referee came to."""
+    found = result.found
+    before = result.before
     if before.number:
         yield f"Verified what is new since head {before.number:,}. {_older_rows_text(before)}"
     unproved = [f"{what} ({count:,})" for what, count in sorted(found.unproved.items()) if count]
     if unproved:
         yield f"Not proved: {'; '.join(unproved)}."
+    yield from _further_lines(result.drawn, refereed)
+
+    if found.count:
+        yield from _differences_page(found)
+    elif before.number:
+        yield f"What is new in {address} agrees with itself and with what came before."
+    else:
+        yield f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right."
+
+
+def _further_lines(drawn: int | None, refereed: Sequence[str] | None) -> Page:
+    """Yield what draws and the referee came to, where they were asked for."""
     if drawn:
         yield f"Draws: the same markets were drawn again in {count_text(drawn, 'live round')}."
     elif drawn is not None:
         yield "Draws: no live round could be drawn again."
     if refereed is not None:
-        yield from (f"Referee: {difference}" for difference in refereed)
+        for difference in refereed:
+            yield f"Referee: {difference}"
         yield f"Referee: {count_text(len(refereed), 'difference')} in an export, by code of its own."
-
-    if not found.count and before.number:
-        yield f"What is new in {address} agrees with itself and with what came before."
-    elif not found.count:
-        yield f"{address} agrees with itself: every hash, balance, fill, settlement and mark is right."
-    else:
-        yield from _differences_page(found)
 
 
 def _differences_page(found: Differences) -> Page:
@@ -95,6 +91,10 @@ def _differences_page(found: Differences) -> Page:
 
 def _older_rows_text(before: VerifiedHead) -> str:
     """Say how many older rows were not read, and when they last were."""
-    rows = "The older rows" if before.rows is None else f"The {count_text(before.rows, 'older row')}"
-    last = "" if before.whole_at is None else f"; all were last read on {before.whole_at[:10]}"
+    rows = "The older rows"
+    if before.rows is not None:
+        rows = f"The {count_text(before.rows, 'older row')}"
+    last = ""
+    if before.whole_at is not None:
+        last = f"; all were last read on {before.whole_at[:10]}"
     return f"{rows} were not read again{last}: `arena admin verify --all` reads them."

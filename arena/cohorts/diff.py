@@ -1,6 +1,6 @@
 """What changed from one cohort to another: rules, markets, evidence, prompts, and how agents are set up."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any
@@ -344,3 +344,36 @@ def text_diff(name: str, before: str, after: str) -> list[str]:
     old_lines = before.splitlines()
     new_lines = after.splitlines()
     return list(unified_diff(old_lines, new_lines, f"{name} (before)", f"{name} (after)", lineterm=""))
+
+
+def diff_data(changes: CohortChanges) -> dict[str, Any]:
+    """Return the changes for JSON."""
+    was, is_now = changes.config
+    return {
+        "same": not changes and not changes.not_compared,
+        "config_hash": {"was": was or None, "is": is_now or None},
+        "frozen": _parts_data(changes.parts),
+        "prompts": moved_data(changes.prompts),
+        "agents": {
+            "added": _agents_data(changes.added),
+            "removed": _agents_data(changes.removed),
+            "changed": _parts_data(changes.changed),
+            "reordered": changes.reordered,
+        },
+        "not_compared": changes.not_compared,
+    }
+
+
+def _parts_data(parts: Mapping[str, ChangedValues]) -> dict[str, Any]:
+    """Return what has changed in each part of a cohort, for JSON."""
+    return {name: moved_data(moved) for name, moved in parts.items()}
+
+
+def _agents_data(agents: Iterable[Entrant]) -> list[dict[str, str]]:
+    """Return who joined or left, for JSON."""
+    return [{"name": agent.name, "kind": agent.kind} for agent in agents]
+
+
+def moved_data(moved: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return changed values for JSON, by key."""
+    return {key: {"was": before, "is": after} for key, (before, after) in moved.items()}

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -102,6 +102,22 @@ class Method:
     min_coverage: float
     benchmark: tuple[BenchmarkMethod, ...]
     resolutions: tuple[BenchmarkFile, ...]
+
+
+def method_data(method: Method) -> dict[str, Any]:
+    """Return what is in a method, for JSON."""
+    agents = {agent.agent for agent in method.agents}
+    for benchmark in method.benchmark:
+        agents |= {agent.agent for agent in benchmark.agents}
+    return {
+        "agents": len(agents),
+        "cohorts": len(method.cohorts) + len(method.benchmark),
+        "state_hash": method.state_hash,
+        "code_versions": list(method.code_versions),
+        "markets": asdict(method.markets),
+        "method": [asdict(agent) for agent in method.agents],
+        "benchmark": [asdict(benchmark) for benchmark in method.benchmark],
+    }
 
 
 TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)

@@ -14,6 +14,7 @@ processes on two machines.
 import asyncio
 import json
 import logging
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,8 +24,10 @@ from typing import Any
 from agents.answers.decision_document import MOST_BYTES, UnreadableDecision, read_decision, read_sent_decision
 from agents.answers.decisions import sound_decision
 from agents.episode import result_document
-from agents.model import Decision, View
+from agents.model import Decision, DeskSettings, View
+from arena.config import Config
 from arena.errors import ArenaError
+from arena.operations.addresses import ListenAddress
 from arena.operations.desk_queries import (
     DeskTurn,
     read_agent_of_key,
@@ -90,6 +93,25 @@ def new_key(record: Record, agent: str, now: datetime) -> str:
     key = f"arena_{token_urlsafe(32)}"
     record.write(put_desk_key, agent, sha256(key), now)
     return key
+
+
+def new_agent_key(record: Record, config: Config | None, agent: str, now: datetime) -> str:
+    """Return a new key of an agent from outside; raise `ArenaError` where there is no such agent."""
+    known = outside_agents(config, record)
+    if agent not in known:
+        names = ", ".join(known) or "none yet: add one to the config"
+        message = f"there is no agent {agent!r} of kind outside"
+        raise ArenaError("no_agent", message, f"outside agents: {names}")
+    return new_key(record, agent, now)
+
+
+def outside_agents(config: Config | None, record: Record) -> list[str]:
+    """Return the agents of kind `outside` that the config has, or that play already."""
+    planned = config.agents if config else ()
+    names = {agent.name for agent in planned if isinstance(agent.settings, DeskSettings)}
+    for stored in record.cohorts():
+        names |= {entrant.name for entrant in stored.cohort.entrants if entrant.kind == "outside"}
+    return sorted(names)
 
 
 @dataclass
@@ -410,3 +432,19 @@ async def serve_desk(
     async with serve_http(server, host, port) as open_port:
         on_open(open_port)
         await stop.wait()
+
+
+def run_desk(
+    record: Record, where: ListenAddress, now: Callable[[], datetime], on_open: Callable[[int], None]
+) -> None:
+    """Serve the desk until the process is told to end."""
+
+    async def serve_until_stopped() -> None:
+        """Serve until a signal comes."""
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop.set)
+        await serve_desk(record, where.address, where.port, now, stop, on_open, where.behind_proxy)
+
+    asyncio.run(serve_until_stopped())

@@ -9,7 +9,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from datetime import datetime, timedelta
 
 from arena.clock import now as this_instant
@@ -44,13 +44,14 @@ from arena.record.model.status import CatalogueRead
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
 from arena.record.schema.cohort import EntrantRow
-from arena.record.schema.database import Connection
+from arena.record.schema.database import Connection, open_read_only, reading
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.typed import col, columns_of, func, joined, select
 from arena.record.schema.world import ResolutionRow, SyncRow
 from arena.record.write.operations import (
     add_incidents,
     end_incidents,
+    read_ongoing_incidents,
     read_recent_incidents,
     read_round_ends,
 )
@@ -234,6 +235,15 @@ def note_backup(record: Record, at: datetime, fault: BaseException | None) -> No
         end_incidents(record.engine, "verify_failed", at)
     elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
         add_incidents(record.engine, [backup_not_kept(at, fault)], unless="backup@")
+
+
+def end_trouble(address: str, kind: IncidentKind, at: datetime) -> None:
+    """Note in a record that a trouble is over; it is opened for writing only if one goes on."""
+    with open_read_only(address) as engine, reading(engine) as connection:
+        ongoing = read_ongoing_incidents(connection, kind, "")
+    if ongoing:
+        with closing(Record.open(address)) as record:
+            end_incidents(record.engine, kind, at)
 
 
 def note_site(record: Record, at: datetime, fault: BaseException | None) -> None:

@@ -7,15 +7,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from arena.errors import ArenaError
 
+Progress = Callable[[int, int | None], None]
 LIST = "arena-site.json"
 """The file in a site's folder that lists all files that the arena wrote there."""
 PAGES = "arena.pages"
@@ -67,7 +69,7 @@ def published_version(site: Path) -> str | None:
 
 
 def draw_pages(
-    name: str, address: str, target: Path, options: list[str], on_progress: Callable[[int, int | None], None]
+    name: str, address: str, target: Path, options: list[str], on_progress: Progress
 ) -> dict[str, Any]:
     """Run a program that draws a record to a target; return the last thing that it prints.
 
@@ -100,3 +102,32 @@ def draw_pages(
         reason = error_lines[-1] if error_lines else f"it ended with status {program.returncode}"
         raise ArenaError(name, f"the pages could not be drawn: {reason}", "report this message as a bug")
     return report
+
+
+def draw_report(address: str, output: Path, cohort: int | None, on_progress: Progress) -> dict[str, Any]:
+    """Draw a season to one file, which is there whole or not at all, and return what is on it."""
+    options = [] if cohort is None else ["--cohort", str(cohort)]
+    with writing(output), TemporaryDirectory(dir=output.parent, prefix=".report-") as folder:
+        drawn = Path(folder) / "report.html"
+        report = draw_pages("report", address, drawn, options, on_progress)
+        drawn.replace(output)
+    return report
+
+
+def check_output(output: Path, force: bool) -> None:
+    """Raise `ArenaError` unless a file can be written at this place."""
+    if os.path.lexists(output) and not (force and output.is_file()):
+        hint = "name another, or add --force" if output.is_file() else "name a file"
+        raise ArenaError("exists", f"{output} already exists", hint)
+    if not output.parent.is_dir():
+        raise ArenaError("no_folder", f"there is no folder {output.parent}", "create it, or use another")
+
+
+@contextmanager
+def writing(output: Path) -> Iterator[None]:
+    """Turn the error of a file that can't be written into one that names it."""
+    try:
+        yield
+    except OSError as error:
+        message = f"{error.filename or output}: {error.strerror}"
+        raise ArenaError("cannot_write", message, "check permissions and free space") from error

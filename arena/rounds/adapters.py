@@ -21,7 +21,9 @@ from agents.programs import run_program
 from agents.providers import DEMO
 from arena.clock import timer
 from arena.config import Config, environment
-from markets.registry import load
+from arena.errors import ArenaError
+from markets.history import Open
+from markets.registry import UnknownExtension, load
 from markets.venue import Report, Truth, Venue, ignore_report
 
 DEMO_URL = "ARENA_DEMO_PROVIDER"
@@ -69,6 +71,27 @@ def open_venue(config: Config, name: str = "", report: Report = ignore_report, t
         settings |= unfrozen_settings(config.venue_settings, config.folder)
 
     return connect(module, module.Settings.model_validate(settings), report, timed)
+
+
+def open_past(config: Config | None, name: str, report: Report) -> Open:
+    """Return what opens a venue's past, with the settings of the config where it names this venue.
+
+    Raises `ArenaError` if there is no such venue, or if it tells nothing of its past.
+    """
+    try:
+        module = load("markets.venues", name, config.extensions("venues") if config else ())
+    except UnknownExtension as error:
+        hint = "polymarket, kalshi and manifold have one"
+        raise ArenaError("no_venue", f"there is no venue {name!r}", hint) from error
+    if "answers" not in signature(module.venue).parameters:
+        hint = "polymarket, kalshi and manifold do"
+        raise ArenaError("no_history", f"{name} has no readable history", hint)
+
+    values: dict[str, Any] = {}
+    if config and config.markets.venue == name:
+        values = unfrozen_settings(config.venue_settings, config.folder)
+    settings = module.Settings.model_validate(values)
+    return lambda answers: module.venue(settings, report, answers=answers)
 
 
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:

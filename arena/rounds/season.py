@@ -15,7 +15,9 @@ from arena.cohorts.cohort import (
     newest_numbers,
     next_round_number,
 )
+from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import MOST_TRIES, PLAY_WINDOW, Plan, pause_after
+from arena.config import Config
 from arena.errors import ArenaError
 from arena.record.model.calendar import WEEK
 from arena.record.model.cohort import Cohort, RoundReport, UnansweredTurn, unanswered_text
@@ -568,6 +570,23 @@ def count_open_positions(connection: Connection) -> Counter[int]:
         .having(func.sum(EntryRow.shares) > 0)
     )
     return Counter(row.cohort_id for row in connection.execute(query))
+
+
+def start_by_hand(
+    config: Config, record: Record, wanted: datetime | None, environ: Mapping[str, str] | None, now: datetime
+) -> Cohort:
+    """Start a cohort of the config, at the wanted time or as soon as can be.
+
+    With `environ` a model's key has to be in it. Raises `ArenaError` if none can start at that time.
+    """
+    live = stamp_of(config) == "live"
+    plan = plan_of(config, now, record.begun(), environ)
+    cohorts = record.cohorts()
+    newest = record.read(read_newest_time)
+
+    at = wanted or manual_start_time(plan, cohorts, newest, live, now)
+    check_manual_start(at, cohorts, newest, live, now)
+    return begin_cohort(at, plan, record)
 
 
 def manual_start_time(

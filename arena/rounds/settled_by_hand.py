@@ -4,23 +4,39 @@ A decision is a version of the market's end, like any that a venue tells: sealed
 next settlement, and corrected by the next version. The venue's own later word is such a version.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from arena.cohorts.schedule import TICK
 from arena.errors import ArenaError
 from arena.record.model.benchmark import FORECASTBENCH
+from arena.record.model.cohort import REHEARSAL
 from arena.record.queries.cohorts import read_cohorts, read_resolutions
-from arena.record.queries.markets import BEGINNING, read_listings_as_of
+from arena.record.queries.markets import (
+    BEGINNING,
+    find_market,
+    read_listings_as_of,
+    read_newest_instant,
+    read_wanted_instant,
+)
 from arena.record.schema.cohort import SnapshotItemRow, SnapshotRow
 from arena.record.schema.database import Connection
 from arena.record.schema.statements import batches
 from arena.record.schema.typed import IDS, col, func, joined, select
 from arena.record.schema.world import SightingRow, SyncRow
+from arena.record.write.operations import read_jobs
 from arena.record.write.resolutions import insert_resolutions
 from arena.record.write.sync import markets_gone_since
 from arena.rounds.settlement import LATEST, pay_ended_cohorts
+from markets.millionths import ONE, millionths
 from markets.model import DECIDED, WITHDRAWN, MarketId, Resolution
+
+LONGEST_REASON = 500
+PAYOUTS: dict[str, int | None] = {"50-50": ONE // 2, "refund": None}
+"""Payouts that have a name."""
+_SHARE = re.compile(r"[01](\.[0-9]{1,6})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +47,44 @@ class HandSettlement:
     payout: int | None
     because: str
     withdrawn: bool = False
+
+
+def settle_named_market(
+    connection: Connection, name: str, payout: int | None, reason: str, withdrawn: bool, now: datetime
+) -> Resolution:
+    """Find a market by its name, and write the decision in the same transaction."""
+    at = read_wanted_instant(connection, None, now)
+    if REHEARSAL in read_jobs(connection):  # its time is not this machine's
+        at = read_newest_instant(connection, BEGINNING) + TICK
+    market = find_market(connection, name, at).listing.market.id
+    return settle_by_hand(connection, HandSettlement(market, payout, reason, withdrawn), at)
+
+
+def check_reason(text: str) -> str:
+    """Return a reason on one line; an empty one, or one that can't be shown, is an error."""
+    reason = " ".join(text.split())
+    if not reason:
+        raise ArenaError("no_reason", "the reason is empty", "say why: --because REASON", status=64)
+    if len(reason) > LONGEST_REASON or not reason.isprintable():
+        words = f"the reason has to be printable, and at most {LONGEST_REASON} characters long"
+        raise ArenaError("bad_reason", words, "shorten it", status=64)
+    return reason
+
+
+def read_payout(text: str) -> int | None:
+    """Return what a YES share pays, in millionths; None for a refund.
+
+    >>> read_payout("0.25"), read_payout("50-50"), read_payout("refund")
+    (250000, 500000, None)
+    """
+    name = text.strip().casefold()
+    if name in PAYOUTS:
+        return PAYOUTS[name]
+    share = millionths(name) if _SHARE.fullmatch(name) else -1
+    if not 0 <= share <= ONE:
+        message = f"{text!r} is not what a YES share can pay"
+        raise ArenaError("bad_payout", message, "give 0 to 1, such as 0.5; 50-50; or refund", status=64)
+    return share
 
 
 def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetime) -> Resolution:

@@ -1,6 +1,6 @@
 """One agent's turn: as it is in the record, or tried on a snapshot, of which nothing is written."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
@@ -36,7 +36,7 @@ from arena.rounds.season import MINUTE_FORMAT
 from arena.rounds.settlement import VenueUnavailable, venue_error
 from arena.rounds.turns import claimed_turns, play_turn
 from arena.rounds.world import Player, World
-from markets.model import Snapshot
+from markets.model import Listing, MarketId, Snapshot
 from markets.venue import VenueError
 from portfolio.ledger import fold, open_account
 from portfolio.marks import mark_all
@@ -225,6 +225,41 @@ class Trial:
     missing: tuple[str, ...]
     questions: tuple[TrialQuestion, ...]
     turn: Turn | None
+
+    @property
+    def listings(self) -> Mapping[MarketId, Listing]:
+        """Return the markets of the snapshot by their ids."""
+        return {listing.market.id: listing for listing in self.setting.snapshot}
+
+    @property
+    def stories(self) -> int:
+        """Return how many stories the markets shown belong to."""
+        return len({listing.market.whole_story for listing in self.setting.snapshot.shown})
+
+    @property
+    def calls(self) -> int:
+        """Return how many attempts were made to get answers."""
+        return sum(len(question.calls) for question in self.questions)
+
+    @property
+    def worst(self) -> int | None:
+        """Return what the questions can cost at most; None where that is not known of all."""
+        return _total(question.worst for question in self.questions)
+
+    @property
+    def cost(self) -> int | None:
+        """Return what the calls have cost; None where that is not known of all."""
+        return _total(call.cost for question in self.questions for call in question.calls)
+
+
+def _total(amounts: Iterable[int | None]) -> int | None:
+    """Return what these come to together; None where one of them is unknown, which is not 0."""
+    total = 0
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total
 
 
 async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.record.model.columns import Floats, ForecastColumns, Ints, take_rows
-from arena.record.queries.forecasts import read_ends
+from arena.record.queries.accounts import read_accounts
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.forecasts import read_ends, read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.mean_interval import mean_intervals
@@ -21,7 +23,7 @@ from arena.scores.rules.metaculus.table import COMMUNITY
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
-    from arena.scores.files.tournament import TournamentForecasts
+    from arena.scores.files.tournament import PlayedTournament, TournamentForecasts, TournamentSettings
 
 BASELINES = frozenset({"constant", "crowd", "favourite", "market", "random"})
 """Kinds of agents that have no view of their own."""
@@ -170,3 +172,28 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
 def read_known(connection: Connection, rows: ForecastColumns) -> Floats:
     """Since when the end of each market of the rows could be known."""
     return read_ends(connection, rows.markets).known
+
+
+def read_cohort_tournament(
+    connection: Connection, settings: "TournamentSettings", number: int
+) -> "PlayedTournament":
+    """Return a tournament of a cohort's agents; by the form peer those without a model win nothing.
+
+    Raises `ArenaError` where there is no such cohort.
+    """
+    from arena.scores.files.tournament import PlayedTournament
+
+    select_cohorts(read_cohorts(connection), number)
+    rows = read_forecast_columns(connection, number)
+    kinds = {account.agent: account.kind for account in read_accounts(connection, number)}
+    entries = tournament_entries(rows, read_known(connection, rows), settings.hidden or 0)
+
+    agents = {entries.forecaster[place] for place in set(entries.who.tolist())}
+    baselines = sorted(name for name in agents if kinds.get(name) in BASELINES)
+    changes: dict[str, Any] = {}
+    if settings.form == "peer" and len(agents) > len(baselines) + 1:
+        changes["exclude"] = (*settings.exclude, *baselines)
+        changes["outside"] = (*settings.outside, *baselines)
+    if settings.hidden is not None and settings.hidden_weight is None:
+        changes["hidden_weight"] = 1.0
+    return PlayedTournament(settings.model_copy(update=changes), entries)

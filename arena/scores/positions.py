@@ -13,7 +13,13 @@ from agents.model import USABLE_STATUSES
 from arena.errors import ArenaError
 from arena.record.model.trades import EventTie, MarketEnd, Trade
 from arena.record.queries.accounts import MarkedCohort, read_marked_cohort, read_newest_pages, read_payouts
-from arena.record.queries.cohorts import StoredCohort, item_of
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    cohorts_of_agent,
+    item_of,
+    read_cohorts,
+    select_cohorts,
+)
 from arena.record.schema.cohort import EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.ledger import MarkRow
@@ -74,6 +80,39 @@ def positions(marked: MarkedCohort, max_age: timedelta) -> list[Position]:
         for name in marked.ledgers
         for position in sorted(_agent_positions(name, marked, max_age), key=_position_order)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class CohortPositions:
+    """The positions of a cohort's agents by its newest mark; `at` is None where it has no mark yet."""
+
+    cohort: int
+    agents: tuple[str, ...]
+    at: datetime | None
+    positions: tuple[Position, ...] = ()
+
+
+def read_cohort_positions(
+    connection: Connection, cohort: int | None, agent: str | None, only_open: bool = False
+) -> CohortPositions:
+    """Return the positions of a cohort, by default the newest, or of one of its agents.
+
+    Raises `ArenaError` where there is no such cohort, or where the agent does not play in it.
+    """
+    cohorts = read_cohorts(connection)
+    if not cohorts:
+        hint = "arena run --round starts the first cohort"
+        raise ArenaError("no_cohort", "no agent has played yet", hint)
+
+    (stored,) = cohorts_of_agent(select_cohorts(cohorts, cohort)[-1:], agent)
+    agents = tuple(stored.entrant_ids) if agent is None else (agent,)
+    marked = read_marked_cohort(connection, stored.id, agent)
+    if marked is None:
+        return CohortPositions(stored.cohort.number, agents, None)
+
+    every = positions(marked, stored.cohort.rules.quote_age)
+    kept = tuple(position for position in every if position.lot.shares or not only_open)
+    return CohortPositions(stored.cohort.number, agents, marked.at, kept)
 
 
 def _agent_positions(agent: str, marked: MarkedCohort, max_age: timedelta) -> Iterator[Position]:

@@ -5,7 +5,7 @@ they form no such sentence of their own.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from math import inf
 from typing import Any, Literal
@@ -589,3 +589,22 @@ def _as_sentence(text: str) -> str:
 def _lower_first(text: str) -> str:
     """Return a sentence as it stands after a colon."""
     return f"{text[:1].lower()}{text[1:]}"
+
+
+def duel_data(duel: Duel, verdict: Verdict) -> dict[str, Any]:
+    """Return a duel as programs read it: the figures of this look, and what is told of the pair.
+
+    `weeks_more` is null where it is too early to say, and where it is likely never told.
+    """
+    data: dict[str, Any] = asdict(duel)
+    del data["p"]
+    data["pair"] = None
+    data["sentence"] = duel_verdict(duel.a, duel.b, verdict)
+
+    pair = verdict.pair(duel.a, duel.b)
+    if pair is not None:
+        never = pair.since is None and pair.weeks_more == inf
+        data["pair"] = asdict(pair) | {"told": pair.since is not None, "never": never}
+        if never:
+            data["pair"]["weeks_more"] = None
+    return data

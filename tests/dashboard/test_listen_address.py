@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.addresses import (
+from arena.errors import ArenaError
+from arena.operations.addresses import (
     OPEN_DASHBOARD,
     ListenAddress,
     PublicAddress,
@@ -14,8 +15,7 @@ from arena.cli.addresses import (
     listen_address,
     published,
 )
-from arena.cli.dashboard import listening
-from arena.errors import ArenaError
+from arena.operations.dashboard_server import listening
 from arena.operations.page_programs import NOWHERE, page_environment
 from tests.dashboard.serving import a_free_port, knock, serving
 from tests.program.running import arena

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.addresses import HOST, free_port
-from arena.cli.dashboard import FLAGS, end_with
+from arena.operations.addresses import HOST, free_port
+from arena.operations.dashboard_server import FLAGS, end_with
 from tests.dashboard.serving import Served, a_free_port, knock, serving
 
 
@@ -52,12 +52,12 @@ def test_it_sends_nothing_home_and_shows_no_traces() -> None:
     assert "--client.showErrorDetails=type" in FLAGS
 
 
-def test_a_port_that_is_taken_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_is_taken_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
     with socket.socket() as taken:
         taken.bind((HOST, a_free_port()))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"Port {port} is taken; using {free_port(port)}.\n" == capsys.readouterr().err
+        assert [f"Port {port} is taken; using {free_port(port)}."] == caplog.messages
 
 
 def test_who_is_told_to_end_ends_the_server_though_the_interrupt_be_lost() -> None:

@@ -251,7 +251,7 @@ def _arena() -> int:
 
     vars(import_module("arena.calls.recorded_ask"))["RETRY_WAITS"] = RETRY_WAITS
     if SHARED in os.environ:
-        for module in ("arena.operations.page_programs", "arena.cli.dashboard"):
+        for module in ("arena.operations.page_programs", "arena.operations.dashboard_server"):
             vars(import_module(module))["page_command"] = page_command
     return _status_of(main)
 

@@ -1,14 +1,8 @@
 """`arena admin`: care for the record: check it, back it up, restore it, prune it."""
 
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 
-import typer
-
 from arena.cli.options import DEFAULT, Options, argument, command, flag, option
-from arena.cli.output import interruptible, progress
-from arena.cli.page import print_page
 from arena.errors import ArenaError
 
 
@@ -36,40 +30,13 @@ def verify(
 
     Next: arena board
     """
-    from arena.cli.verify import LISTED, ask_referee, open_heads, verify_data, verify_page
-    from arena.clock import now
-    from arena.verify import Difference, find
-    from arena.verify.draws import check_draws
-    from arena.verify.reader import NOTHING_VERIFIED
-    from arena.verify.verified import keep_verified, read_verified
+    from arena.cli.score import text_of
+    from arena.cli.verify import verify as verify_record
+    from arena.operations.verification import VerifyRequest
 
-    note = chosen.config or DEFAULT
-    out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
-
-    def tell(difference: Difference) -> None:
-        """Print a difference as soon as it is found; JSON is printed when all are known."""
-        if not chosen.json:
-            print_page([difference.message], out)
-
-    with (
-        chosen.reading() as connection,
-        nullcontext() if heads is None else open_heads(heads) as published,
-        interruptible("verifying was interrupted", "nothing was changed; start it again"),
-        progress("Verifying") as told,
-    ):
-        before = NOTHING_VERIFIED if everything else read_verified(connection, note)
-        most = None if everything else LISTED
-        address = chosen.record()
-        found = find(connection, most, tell, before, published=published, address=address, progress=told)
-        if not found.count:
-            keep_verified(connection, note, now(), before)
-        drawn = check_draws(connection, found, told) if draws else None
-
-    refereed = ask_referee(address) if by_referee else None
-    data = verify_data(found, before, drawn, refereed)
-    chosen.answer(data, verify_page, found, address, before, drawn, refereed)
-    if found.count or refereed:
-        raise typer.Exit(1)
+    published = None if heads is None else text_of(heads).splitlines()
+    wanted = VerifyRequest(chosen.config or DEFAULT, everything, published, draws)
+    verify_record(chosen, wanted, by_referee)
 
 
 @command()
@@ -97,17 +64,17 @@ def backup(
 
     Next: arena admin restore FILE
     """
-    from arena.cli.backups import back_up, backup_page, bring_up, move, move_page, upgrade_page
+    from arena.cli.backups import back_up, bring_up, move
 
     if upgrade and place is not None:
         message = "--upgrade backs up into the folder of backups, not into a file that is named"
         raise ArenaError("usage", message, "leave one of the two out", status=64)
     if upgrade:
-        chosen.answer(bring_up(chosen), upgrade_page)
+        bring_up(chosen)
     elif place is not None and "://" in place:
-        chosen.answer(move(chosen, place), move_page)
+        move(chosen, place)
     else:
-        chosen.answer(back_up(chosen, Path(place) if place else None), backup_page)
+        back_up(chosen, Path(place) if place else None)
 
 
 @command()
@@ -133,16 +100,16 @@ def restore(
     Next: arena admin verify
     """
     if source.is_dir() or source.suffix == ".zip":
-        from arena.cli.exports import restore_export, restored_export_page
+        from arena.cli.exports import restore_export
 
         if force:
             message = "--force moves a record aside for a backup, not for an export"
             raise ArenaError("usage", message, "name a new file: --database copy.db", status=64)
-        chosen.answer(restore_export(source, chosen.record()), restored_export_page)
+        restore_export(chosen, source)
     else:
-        from arena.cli.backups import put_back, restored_page
+        from arena.cli.backups import put_back
 
-        chosen.answer(put_back(chosen, source, force), restored_page)
+        put_back(chosen, source, force)
 
 
 @command()
@@ -166,17 +133,6 @@ def prune(
 
     Next: arena admin verify
     """
-    from arena.cli.backups import age, confirm_pruning, pruned_data, pruned_page
-    from arena.clock import now
-    from arena.record.write.listings import plan_pruning, prune_quotes
+    from arena.cli import backups
 
-    at = now()
-    before = at - age(older_than)
-    with chosen.reading() as connection:
-        plan = plan_pruning(connection, before)
-
-    goes = confirm_pruning(chosen, plan, yes or dry_run) and not dry_run
-    if goes:
-        with chosen.writing() as record:
-            plan = record.write(prune_quotes, before, at)
-    chosen.answer(pruned_data(plan, done=goes), pruned_page)
+    backups.prune(chosen, older_than, dry_run, yes)

@@ -46,15 +46,9 @@ def cohort(
     if number is None:
         hint = f"arena admin cohort {action} N; arena show cohorts lists them"
         raise ArenaError("no_number", f"{action} needs the number N of a cohort", hint, status=64)
-    if action == "end":
-        cohort_actions.end(chosen, number, yes)
-        return
-
-    chosen.refuse("--yes", because=reason)
-    if action == "pause":
-        cohort_actions.pause(chosen, number)
-    else:
-        cohort_actions.resume(chosen, number)
+    if action != "end":
+        chosen.refuse("--yes", because=reason)
+    cohort_actions.change(chosen, action, number, yes)
 
 
 @command()

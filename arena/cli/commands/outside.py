@@ -4,10 +4,10 @@ import os
 from contextlib import closing
 from typing import Literal
 
-from arena.cli.addresses import DESK_PORT, HOST, KEY_VARIABLE, OPEN_DESK, listen_address
 from arena.cli.options import Options, command, flag, option
 from arena.cli.output import print_json
 from arena.errors import ArenaError
+from arena.operations.addresses import DESK_PORT, HOST, KEY_VARIABLE, OPEN_DESK, listen_address
 
 
 @command("config", "database", "json")
@@ -40,12 +40,14 @@ def desk(
         print_json(schema_of(schema))  # with --json or without: it is nothing else
         return
 
-    from arena.cli.desk import key_page, new_agent_key, serve
+    from arena.cli.desk import key_page, serve
+    from arena.clock import now
+    from arena.operations.desk import new_agent_key
     from arena.record.record import Record
 
     if key is not None:
         with chosen.writing() as record:
-            data = {"agent": key, "key": new_agent_key(record, chosen.known(), key)}
+            data = {"agent": key, "key": new_agent_key(record, chosen.known(), key, now())}
         chosen.answer(data, key_page)
         return
 

@@ -47,13 +47,12 @@ def board(
     Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
     from arena.cli.board import read_view
-    from arena.cli.duel import pair_of, read_duel
+    from arena.cli.duel import read_duel
 
     if agents:
         chosen.refuse(*VIEWS, "--columns", because="can't be combined with two agents")
-        one, other = pair_of(agents)
         with chosen.reading() as connection:
-            data, sentences = read_duel(connection, one, other, cohort)
+            data, sentences = read_duel(connection, agents, cohort)
         chosen.answer(data, list, sentences)
         return
 
@@ -118,8 +117,7 @@ def score(
         chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
         if len(files) > 1:
             raise ArenaError("not_together", f"another file {reason}", hint, status=64)
-        data = prizes.tournament_data(prizes.read_tournament(chosen, cups[0]), mode, sweep)
-        chosen.answer(data, prizes.tournament_page, data, chosen.table)
+        prizes.show_prizes(chosen, cups[0], mode, sweep)
         return
 
     reason = "can't be combined with files of forecasts"

@@ -31,7 +31,8 @@ def report(
 
     Next: arena share site
     """
-    from arena.cli.reports import check_output, report_page, write_method, write_report
+    from arena.cli.reports import report_page, write_method, write_report
+    from arena.operations.page_programs import check_output
 
     check_output(output, force)
     if method:
@@ -64,6 +65,8 @@ def site(
     """
     from arena.cli.dashboard import refresh_scores
     from arena.cli.reports import site_page
+    from arena.clock import now
+    from arena.operations.incidents import end_trouble
     from arena.operations.page_programs import draw_pages
 
     config = chosen.known()
@@ -79,7 +82,7 @@ def site(
     hint = "arena share site starts again"
     with interruptible("stopped; the site was not changed", hint), progress("Drawing the site") as moved:
         drawn = draw_pages("publish", address, folder, more, moved)
-    chosen.end_trouble("site_unpublished")
+    end_trouble(address, "site_unpublished", now())
     chosen.answer({"site": folder} | drawn, site_page)
 
 
@@ -107,14 +110,8 @@ def export(
 
     Next: arena admin restore season.zip --database copy.db
     """
-    from arena.cli.exports import export_data, export_page
-    from arena.clock import now
-    from arena.cohorts.freeze import code_version
+    from arena.cli.exports import write_export
     from arena.exports import ExportRequest, form_of
-    from arena.exports import export as write_export
-    from arena.record.schema.database import open_read_only
 
     wanted = ExportRequest(form_of(form), tuple(sorted(set(cohort or []))), not no_prompts)
-    with open_read_only(chosen.record()) as engine, progress("Writing the export") as moved:
-        manifest = write_export(engine, place, wanted, now(), code_version(), force=force, progress=moved)
-    chosen.answer(export_data(place, manifest), export_page)
+    write_export(chosen, place, wanted, force)

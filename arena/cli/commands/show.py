@@ -68,13 +68,14 @@ def cohort(
 
     Example: arena show cohort 1
 
-        agent                 P/L  return %   Brier*  says→happens %       resolved
-        oracle        +$13,498.21    +135.0   0.3017  17→20  50→52  82→84       671
-        kelly          +$8,893.65     +88.9   0.2891  18→19  50→53  81→83       671
+        Cohort 1, ended: started 2026-01-04 00:00 UTC, 5 of 5 rounds over.
         …
             1  2026-01-04 00:00      10
+        …
+        bankroll  $10,000.00; decide 28d
+        …
 
-    Next: arena show cohort N next
+    Next: arena board --cohort N shows how its agents stand.
     """
     if not head:
         chosen.refuse("--round", "--check", because="needs --head")

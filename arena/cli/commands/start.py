@@ -74,8 +74,8 @@ def demo(
         print_page(["", f"Next: {program()} dashboard --database {without_password(address)}"])
         return
 
-    from arena.cli.addresses import ListenAddress, free_port
     from arena.cli.dashboard import serve
+    from arena.operations.addresses import ListenAddress, free_port
 
     serve(address, ListenAddress(port=free_port(port)))
 

@@ -523,6 +523,16 @@ def select_cohorts(cohorts: Sequence[StoredCohort], number: int | None) -> list[
     return selected
 
 
+def numbered_cohort(cohorts: Sequence[StoredCohort], number: str) -> StoredCohort:
+    """Return the cohort of a number as somebody typed it; raise `ArenaError` where there is none."""
+    if not number.isdecimal():
+        known = ", ".join(str(stored.cohort.number) for stored in cohorts) or "none yet"
+        message = f"there is no cohort {number}; cohorts: {known}"
+        raise ArenaError("bad_cohort", message, "arena show cohorts shows them")
+    (stored,) = select_cohorts(cohorts, int(number))
+    return stored
+
+
 def cohorts_of_agent(cohorts: Sequence[StoredCohort], agent: str | None) -> list[StoredCohort]:
     """Return the cohorts that an agent plays in, or all without one. Raise `ArenaError` if there is none."""
     if agent is None:

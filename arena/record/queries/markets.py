@@ -13,7 +13,8 @@ from typing import Literal
 from sqlalchemy import Connection, bindparam, func
 from sqlalchemy.orm import aliased
 
-from arena.record.queries.cohorts import IS_TRADING, NEWEST_OF_EACH, read_resolutions
+from arena.errors import ArenaError
+from arena.record.queries.cohorts import IS_TRADING, NEWEST_OF_EACH, read_cohorts, read_resolutions
 from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import attributes_of, batches
@@ -261,3 +262,31 @@ def filter_markets(
             volumes[market.id] = (quote.volume if quote else 0) or 0
             matching.append(known)
     return sorted(matching, key=lambda known: (-volumes[known.listing.market.id], known.listing.market.id))
+
+
+def read_wanted_instant(connection: Connection, at: datetime | None, now: datetime) -> datetime:
+    """Return the instant that was asked for, or the newest: in a made-up world its own."""
+    if at is not None:
+        return at
+    made_up = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
+    return read_newest_instant(connection, BEGINNING if made_up else now)
+
+
+def find_market(connection: Connection, name: str, at: datetime) -> KnownMarket:
+    """Return the market of that id, or the only one that has it behind its venue's name."""
+    known = read_known_ids(connection, at)
+    matching = [market_id for market_id in known if market_id == name]
+    if not matching:
+        matching = [market_id for market_id in known if market_id.partition(":")[2] == name]
+
+    if len(matching) == 1:
+        return read_markets(connection, at, matching)[0]
+    if matching:
+        message = f"{len(matching)} markets are called {name!r}: {', '.join(matching[:5])}"
+        raise ArenaError("unclear_market", message, "give the id with its venue")
+
+    near = [market_id for market_id in known if name.casefold() in market_id.casefold()][:5]
+    hint = "arena show markets --status all --search WORDS finds ids"
+    if near:
+        hint = f"did you mean {', '.join(near)}?"
+    raise ArenaError("unknown_market", f"the record has no market {name!r}", hint)

@@ -1,5 +1,6 @@
 """A tournament from a file: its form and prizes, its forecasts, every question scored, the board."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from arena.config.document import Document, read
 from arena.config.errors import ConfigErrors
 from arena.config.validation import validate
-from arena.errors import ArenaError
+from arena.errors import ArenaError, count_text
 from arena.scores.files.csv_columns import (
     Cells,
     Floats,
@@ -40,7 +41,7 @@ from arena.scores.rules.metaculus.forecasts import (
     totals,
 )
 from arena.scores.rules.metaculus.question_types import binary
-from arena.scores.rules.metaculus.tournament import TournamentBoard
+from arena.scores.rules.metaculus.tournament import TournamentBoard, TournamentPlace
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 
 PEER_KEYS = ("minimum_prize", "exclude", "outside", "weights")
@@ -305,3 +306,53 @@ def _peer_by_period(
     coverage = sum(part.coverage * share for part, share in found)
     compared = np.any([~np.isnan(part.score) for part, _ in found], axis=0)
     return replace(found[0][0], score=np.where(compared, score, np.nan), coverage=np.asarray(coverage))
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentResult:
+    """Everyone's place and prize, the rules by which they came about, and notes on what was not scored."""
+
+    form: str
+    mode: Mode
+    pool: float
+    hidden_weight: float | None
+    asked: int
+    rows: tuple[TournamentPlace, ...]
+    notes: Sequence[str]
+
+
+def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
+    """Return what a tournament came to."""
+    rules = played.rules
+    entries = played.entries
+    board = score_tournament(rules, entries, mode)
+
+    notes = []
+    if entries.left_out:
+        count = count_text(entries.left_out, "question")
+        notes.append(f"not scored: {count} without an outcome of 0 or 1")
+    if not board.places:
+        notes.append("nothing resolved: no question has an outcome of 0 or 1, so nobody wins anything")
+    elif not any(place.share for place in board.places):
+        notes.append("no forecaster has a take above 0, so nobody wins anything")
+
+    asked = len(set(entries.question.tolist()))
+    return TournamentResult(
+        rules.form, board.mode, rules.pool, rules.hidden_weight, asked, board.places, notes
+    )
+
+
+def prizes_by_weight(
+    played: PlayedTournament, weights: Iterable[str], mode: Mode
+) -> dict[str, dict[str, float]]:
+    """Return everyone's prize by the weight of the hidden period; raise `ArenaError` where there is none."""
+    if played.entries.hidden_until is None:
+        hint = "add a column hidden_until to its CSV or, with cohort, the key hidden"
+        raise ArenaError("no_hidden", "--sweep needs a hidden period", hint, status=64)
+
+    prizes: dict[str, dict[str, float]] = {}
+    for weight in weights:
+        rules = played.rules.model_copy(update={"hidden_weight": float(weight)})
+        for place in score_tournament(rules, played.entries, mode).places:
+            prizes.setdefault(place.forecaster, {})[weight] = place.prize
+    return prizes

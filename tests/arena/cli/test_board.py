@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from arena.cli.board import leaderboard_page
-from arena.cli.duel import duel_data
 from arena.cli.page import print_page
 from arena.cli.table import TableChoice
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, leaderboard_data
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel_evidence import PairEvidence
-from arena.scores.verdict import Candidate, SeasonState, Verdict, make_verdict
+from arena.scores.verdict import Candidate, SeasonState, Verdict, duel_data, make_verdict
 
 UNKNOWN: dict[str, Any] = dict.fromkeys(f.name for f in fields(LeaderboardRow) if f.default is MISSING)
 COUNTS = dict.fromkeys(

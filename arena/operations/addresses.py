@@ -1,14 +1,16 @@
 """Where the dashboard and the desk listen: on this machine alone, unless a proxy stands before them."""
 
 import errno
+import logging
 import socket
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from arena.errors import ArenaError
+
+logger = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
 DASHBOARD_PORT = 8501
@@ -77,8 +79,9 @@ def listen_address(
         message, hint = open_words
         raise ArenaError("open_to_others", message.format(host=host), hint, status=2)
 
+    proxy = None if public is None else published(public)
     free = free_port(port, address, 1 if behind_proxy else PORTS)
-    return ListenAddress(address, free, behind_proxy, None if public is None else published(public))
+    return ListenAddress(address, free, behind_proxy, proxy)
 
 
 def numbers(host: str) -> str:
@@ -113,7 +116,7 @@ def free_port(first: int, address: str = HOST, tries: int = PORTS) -> int:
                 raise ArenaError("no_host", message, PROXY_HINT, status=2) from error
             continue
         if port != first:
-            print(f"Port {first} is taken; using {port}.", file=sys.stderr)
+            logger.warning("Port %d is taken; using %d.", first, port)
         return port
     which = f"no port from {first} on is" if tries > 1 else f"port {first} is not"
     raise ArenaError("no_port", f"{which} free", "name another with --port")

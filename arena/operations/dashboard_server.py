@@ -1,0 +1,138 @@
+"""Serves the dashboard on a record, and computes scores anew while it is open and they become stale."""
+
+import logging
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from arena.errors import ArenaError
+from arena.operations.addresses import HOST, ListenAddress, answers
+from arena.operations.page_programs import page_command, page_environment
+
+logger = logging.getLogger(__name__)
+
+FIRST = 10.0
+EVERY = 30.0
+"""Seconds until it is looked whether anything is stale, for the first page goes first, and then again."""
+PATIENCE = 10
+"""Seconds that the server has to end."""
+
+FLAGS = (
+    "--server.headless=true",
+    "--server.fileWatcherType=none",
+    "--browser.gatherUsageStats=false",
+    "--client.toolbarMode=viewer",
+    "--client.disableDataExport=true",
+    "--client.showErrorDetails=type",
+    "--client.showErrorLinks=false",
+    "--logger.level=warning",
+    "--logger.hideWelcomeMessage=true",
+    "--runner.postScriptGC=false",
+    "--runner.magicEnabled=false",
+)
+"""How Streamlit is run: without telemetry, without its greeting, for which it asks a stranger for the
+address of this machine, without its own CSV export, which would not quote what a spreadsheet takes for a
+formula, without a search for garbage after each page, which takes longer than most pages, and without showing
+what stands alone in the file that it runs, as docstrings do."""
+
+
+def serve_dashboard(
+    address: str,
+    where: ListenAddress,
+    config: Path | None,
+    say: Callable[[str], None],
+    refresh: Callable[[], None],
+) -> None:
+    """Run the dashboard on a record, whose config may be known, until it is stopped.
+
+    `say` is told when it is open and when it has stopped; `refresh` computes the scores that are stale.
+    """
+    command = [*page_command("dashboard"), *listening(where), *FLAGS]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end, it ends its server too
+    server = subprocess.Popen(command, env=page_environment(address, config), stdout=subprocess.DEVNULL)
+    told = end_with(server)
+    try:
+        while server.poll() is None and not answers(where):
+            time.sleep(0.02)
+        if server.poll() is None:
+            say(f"\nDashboard: {where.url}{_proxy_text(where)}  (Ctrl-C ends it)")
+        status = _wait_for(server, refresh)
+    except KeyboardInterrupt:
+        status = 0
+    if told:
+        server.terminate()
+        try:
+            server.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        say("Dashboard stopped.")
+    elif status:
+        raise ArenaError("dashboard", f"the dashboard exited with status {status}", "its error is above")
+
+
+def _proxy_text(where: ListenAddress) -> str:
+    """Say for which proxy the dashboard is, if it is for one."""
+    if not where.behind_proxy:
+        return ""
+    return f", for the proxy at {where.public.origin}" if where.public else ", for a proxy"
+
+
+def _wait_for(server: subprocess.Popen[bytes], refresh: Callable[[], None]) -> int:
+    """Return the exit status of a server once it has ended; meanwhile its scores are kept fresh.
+
+    Where that can't be done it is said once, and the pages go on showing what was worked out last.
+    """
+    able = True
+    pause = FIRST
+    while True:
+        try:
+            return server.wait(timeout=pause)
+        except subprocess.TimeoutExpired:
+            pause = EVERY
+        try:
+            if able:
+                refresh()
+        except ArenaError as error:
+            able = error.code in ("no_record", "locked")  # it may be made, or let go of, at any time
+            if not able:
+                words = "scores are not recomputed here, only shown as last cached"
+                logger.warning("%s: %s; %s", words, error.message, error.hint)
+
+
+def end_with(server: subprocess.Popen[bytes]) -> list[int]:
+    """End the server when this process is told to end, and return the signals that have come.
+
+    Not by the exception alone: raised while Python clears away in the midst of something, it is lost.
+    """
+    told = list[int]()
+
+    def end(number: int, _: object) -> None:
+        """Note a signal, and end the server."""
+        told.append(number)
+        server.terminate()
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    return told
+
+
+def listening(where: ListenAddress) -> list[str]:
+    """Return the options that say where Streamlit listens, and for whom: a page from elsewhere is refused."""
+    options = {"server.address": [where.address], "server.port": [str(where.port)]}
+    if where.behind_proxy:
+        options["server.enableWebsocketCompression"] = ["true"]
+
+    own = dict.fromkeys([where.address, HOST, "localhost"])
+    if where.public is not None:
+        options["server.allowedHosts"] = [where.public.host, *own]
+        options["server.corsAllowedOrigins"] = [where.public.origin]
+        options["server.baseUrlPath"] = [where.public.path]
+        options["browser.serverAddress"] = [where.public.host]
+        options["browser.serverPort"] = [str(where.public.port)]
+    elif not where.behind_proxy:
+        options["server.allowedHosts"] = list(own)
+    return [f"--{name}={value}" for name, values in options.items() for value in values]

@@ -1,0 +1,52 @@
+"""A turn of an agent tried now, on what the record holds or on a look at the venue; nothing is saved."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from arena.cohorts.freeze import stamp_of
+from arena.config import Config
+from arena.config.environment import environment, missing_keys
+from arena.errors import ArenaError
+from arena.record.dry_run import DryRunRecord, Engine
+from arena.record.schema.database import reading
+from arena.rounds.open_world import open_world
+from arena.rounds.trial import Trial, fresh_setting, newcomer_setting, play_trial, recorded_setting
+
+
+async def dry_run(
+    engine: Engine,
+    config: Config,
+    name: str,
+    at: datetime | None,
+    dry: bool,
+    environ: Mapping[str, str],
+    now: datetime,
+) -> Trial:
+    """Try an agent on what the record holds, or on a look at the venue; when `dry`, no model is asked.
+
+    Raises `ArenaError` where a model's key is missing.
+    """
+    with reading(engine) as connection:
+        setting = recorded_setting(connection, config, name, at)
+    when = setting.round.at if setting else _time_to_look(config, at, now)
+    agent = setting.agent if setting else newcomer_setting(config, name, when)
+
+    missing = missing_keys(config.agents, environment(config.folder, environ)).get(name)
+    if missing and not dry:
+        hint = "set it, or write it into .env; --dry needs no key"
+        raise ArenaError("no_key", f"{missing} is not set, and {name} needs it", hint)
+
+    record = DryRunRecord(engine, owned={name: agent.account}, texts=agent.texts)
+    async with open_world(config, record) as world:
+        if setting is None:
+            setting = await fresh_setting(agent, when, world, record)
+        return await play_trial(setting, world, record, dry)
+
+
+def _time_to_look(config: Config, at: datetime | None, now: datetime) -> datetime:
+    """Return when a venue is looked at where no round was played: a live one now, others at their start."""
+    if stamp_of(config) != "live":
+        return at or config.first_start(now)
+    if at is not None:
+        raise ArenaError("live_venue", f"{config.markets.venue} is live and has no past", "leave --at out")
+    return now

@@ -1,0 +1,68 @@
+"""The leaderboard as programs read it: the verdict and its rows, with what is to be known of the agents."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
+from typing import Any
+
+from arena.record.model.cohort import Cohort
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.schema.database import Connection
+from arena.scores.leaderboard import (
+    PROVISIONAL_NOTICE,
+    compute_provisional,
+    leaderboard_data,
+    read_leaderboard,
+)
+from arena.scores.profiles.detailed_profile import read_sure_forecasts
+from arena.scores.slices import read_slices
+
+Data = dict[str, Any]
+
+
+def board_data(connection: Connection, cohort: int | None = None) -> Data:
+    """Return the leaderboard of a record, or of one of its cohorts."""
+    data = leaderboard_data(read_leaderboard(connection, cohort))
+    if cohort is not None:
+        verdict = read_leaderboard(connection).verdict
+        data["over_all_cohorts"] = verdict.sentence if verdict else None
+
+    cohorts = [stored.cohort for stored in select_cohorts(read_cohorts(connection), cohort)]
+    later_models: dict[str, date | None] = {}
+    stamps = set[str]()
+    for played in cohorts:
+        later_models |= played.later_models
+        stamps.add(played.stamp)
+
+    calibration = []
+    for name, forecasts in read_sure_forecasts(connection, cohort).items():
+        calibration.append({"agent": name} | asdict(forecasts) | {"text": forecasts.text})
+
+    data["simulated"] = stamps == {"simulated"}
+    data["thinking"] = _thinking(cohorts)
+    data["later_models"] = later_models
+    data["calibration"] = calibration
+    return data
+
+
+def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
+    """Return how much each model was last asked to think; the demo's think not at all."""
+    asked: dict[str, str] = {}
+    for cohort in cohorts:
+        for entrant in cohort.entrants:
+            model = str(entrant.settings.get("model") or "demo/")
+            if not model.startswith("demo/"):
+                asked[entrant.name] = str(entrant.settings.get("reasoning") or "provider's default")
+    return [{"agent": name, "reasoning": effort} for name, effort in asked.items()]
+
+
+def slices_data(connection: Connection, by: str, cohort: int | None) -> Data:
+    """Return the skill of every agent on each part of the markets."""
+    parts = [{"slice": part.slice} | asdict(part.gain) for part in read_slices(connection, by, cohort)]
+    return {"by": by, "slices": parts}
+
+
+def provisional_data(connection: Connection, cohort: int | None) -> Data:
+    """Return the scores of open markets at their latest price."""
+    rows = [asdict(row) | {"skill": row.skill} for row in compute_provisional(connection, cohort)]
+    return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}
