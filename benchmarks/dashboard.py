@@ -27,7 +27,7 @@ import streamlit as st
 from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 from streamlit.testing.v1 import AppTest
 
-from arena.operations.addresses import ListenAddress, answers
+from arena.operations.listen_addresses import ListenAddress, answers
 from arena.operations.dashboard_server import FLAGS as STREAMLIT
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading

@@ -20,7 +20,7 @@ from arena.cli.main import app
 from arena.cli.options import Options
 from arena.config.new_folder import ENV_EXAMPLE
 from arena.config.sections import RunSection
-from arena.operations.addresses import DASHBOARD_PORT as PORT
+from arena.operations.listen_addresses import DASHBOARD_PORT as PORT
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = get_command(app)

@@ -27,7 +27,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from arena.clock import now, timer
-from arena.operations.addresses import DASHBOARD_PORT as PORT
+from arena.operations.listen_addresses import DASHBOARD_PORT as PORT
 from tests.provider.local_model import local_model
 from tests.provider.replies import GOOD, says
 from tests.provider.server import faulty

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from agents.answers.decision_document import MOST_BYTES
-from arena.operations.addresses import DESK_PORT as PORT
+from arena.operations.listen_addresses import DESK_PORT as PORT
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("Dockerfile", "compose.yaml", ".env.example", ".gitignore", ".dockerignore", "config.yaml")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from arena.cli.output import progress
 from arena.clock import now
-from arena.operations.addresses import ListenAddress
 from arena.operations.dashboard_server import serve_dashboard
+from arena.operations.listen_addresses import ListenAddress
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.refresh import is_stale, refresh_cache

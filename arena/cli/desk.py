@@ -5,8 +5,8 @@ import sys
 from arena.cli.page import Page
 from arena.clock import now
 from arena.config import Config
-from arena.operations.addresses import KEY_VARIABLE, ListenAddress, bracketed
 from arena.operations.desk import outside_agents, run_desk
+from arena.operations.listen_addresses import KEY_VARIABLE, ListenAddress, bracketed
 from arena.record.record import Record
 
 NOBODY = "No agent plays from outside: add one of kind `outside` to the config."

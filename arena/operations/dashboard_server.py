@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.operations.addresses import HOST, ListenAddress, answers
+from arena.operations.listen_addresses import HOST, ListenAddress, answers
 from arena.operations.page_programs import page_command, page_environment
 
 logger = logging.getLogger(__name__)

@@ -27,7 +27,6 @@ from agents.episode import result_document
 from agents.model import Decision, DeskSettings, View
 from arena.config import Config
 from arena.errors import ArenaError
-from arena.operations.addresses import ListenAddress
 from arena.operations.desk_queries import (
     DeskTurn,
     read_agent_of_key,
@@ -36,6 +35,7 @@ from arena.operations.desk_queries import (
     read_last_turns,
 )
 from arena.operations.http import JSON, HttpRequest, HttpResponse, HttpServer, serve_http
+from arena.operations.listen_addresses import ListenAddress
 from arena.operations.openapi import OPENAPI_PATH, openapi_text
 from arena.record.model.cohort import Turn
 from arena.record.model.incident import wrong_keys

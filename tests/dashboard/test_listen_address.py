@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError
-from arena.operations.addresses import (
+from arena.operations.dashboard_server import listening
+from arena.operations.listen_addresses import (
     OPEN_DASHBOARD,
     ListenAddress,
     PublicAddress,
@@ -15,7 +16,6 @@ from arena.operations.addresses import (
     listen_address,
     published,
 )
-from arena.operations.dashboard_server import listening
 from arena.operations.page_programs import NOWHERE, page_environment
 from tests.dashboard.serving import a_free_port, knock, serving
 from tests.program.running import arena

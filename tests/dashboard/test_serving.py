@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.operations.addresses import HOST, free_port
 from arena.operations.dashboard_server import FLAGS, end_with
+from arena.operations.listen_addresses import HOST, free_port
 from tests.dashboard.serving import Served, a_free_port, knock, serving
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from arena.cli.options import DEFAULT, Options, command, flag, option
-from arena.operations.addresses import DASHBOARD_PORT, HOST, OPEN_DASHBOARD, listen_address
+from arena.operations.listen_addresses import DASHBOARD_PORT, HOST, OPEN_DASHBOARD, listen_address
 
 
 @command("config", "database")

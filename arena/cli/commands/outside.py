@@ -7,7 +7,7 @@ from typing import Literal
 from arena.cli.options import Options, command, flag, option
 from arena.cli.output import print_json
 from arena.errors import ArenaError
-from arena.operations.addresses import DESK_PORT, HOST, KEY_VARIABLE, OPEN_DESK, listen_address
+from arena.operations.listen_addresses import DESK_PORT, HOST, KEY_VARIABLE, OPEN_DESK, listen_address
 
 
 @command("config", "database", "json")

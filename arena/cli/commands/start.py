@@ -75,7 +75,7 @@ def demo(
         return
 
     from arena.cli.dashboard import serve
-    from arena.operations.addresses import ListenAddress, free_port
+    from arena.operations.listen_addresses import ListenAddress, free_port
 
     serve(address, ListenAddress(port=free_port(port)))
 
