@@ -64,16 +64,14 @@ def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
     return _duels(season, [(a, b)], seed, True)[0]
 
 
-def duels(
-    season: SeasonForecasts, agents: Sequence[str] | None = None, seed: int = 0, *, spans: bool = False
-) -> list[Duel]:
-    """Every pair of the agents, all of them unless named.
+def duels(season: SeasonForecasts, *, spans: bool = False) -> list[Duel]:
+    """Return every pair of the agents.
 
     With `spans` each has the interval of its gap too, which takes longer.
     """
-    pairs = list(combinations(season.agents if agents is None else agents, 2))
+    pairs = list(combinations(season.agents, 2))
     parts = wild_bootstrap.blocks(pairs, len(season.events))
-    return [one for part in parts for one in _duels(season, part, seed, spans)]
+    return [one for part in parts for one in _duels(season, part, 0, spans)]
 
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:

@@ -94,12 +94,12 @@ class SignedSums:
     plain: UnsignedSums
 
 
-def signs(events: Sequence[str], seed: int, draws: int = DRAWS) -> Floats:
+def signs(events: Sequence[str], seed: int) -> Floats:
     """The coins: one row of +1 and −1 an event, by its name."""
-    size = -(-draws // 8)
+    size = -(-DRAWS // 8)
     drawn = b"".join(hashlib.shake_128(f"{seed}/{event}".encode()).digest(size) for event in events)
     bits = np.unpackbits(np.frombuffer(drawn, dtype=np.uint8).reshape(len(events), size), axis=1)
-    return bits[:, :draws].astype(np.float64) * 2 - 1
+    return bits[:, :DRAWS].astype(np.float64) * 2 - 1
 
 
 def signed_columns(events: Sequence[str], columns: Floats, seed: int) -> Floats:
