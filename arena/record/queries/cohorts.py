@@ -135,7 +135,7 @@ REPLACEMENTS = (
         ReplacementRow.settings,
         ReplacementRow.prompts,
     )
-    .select_from(joined(EntrantRow, ReplacementRow))
+    .from_joined(EntrantRow, ReplacementRow)
     .order_by(ReplacementRow.round)
 )
 
@@ -195,7 +195,7 @@ def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) 
     query = (
         select(EntrantRow.name, TurnRow.status)
         .distinct()
-        .select_from(joined(RoundRow, TurnRow, EntrantRow))
+        .from_joined(RoundRow, TurnRow, EntrantRow)
         .where(RoundRow.cohort_id == cohort_id)
     )
     statuses: dict[str, set[str]] = defaultdict(set)
@@ -403,7 +403,7 @@ def read_final_forecasts(
     """Return the final forecasts of those of these agents whose turns are in."""
     query = (
         select(EntrantRow.name, *FORECAST_COLUMNS)
-        .select_from(joined(TurnRow, EntrantRow, ForecastRow))
+        .from_joined(TurnRow, EntrantRow, ForecastRow)
         .where(TurnRow.round_id == round_id, col(EntrantRow.name).in_(agents), ForecastRow.stage == "final")
         .order_by(EntrantRow.position, ForecastRow.market_id)
     )
@@ -442,7 +442,7 @@ def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
     """Return whether a cohort's holdings were already valued at an instant."""
     query = (
         select(MarkRow.at)
-        .select_from(joined(MarkRow, SnapshotRow))
+        .from_joined(MarkRow, SnapshotRow)
         .where(SnapshotRow.cohort_id == cohort_id, SnapshotRow.at == at, MarkRow.at == at)
     )
     return connection.scalar(query.limit(1)) is not None

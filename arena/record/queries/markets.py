@@ -17,7 +17,7 @@ from arena.record.queries.cohorts import IS_TRADING, NEWEST_OF_EACH, read_resolu
 from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import attributes_of, batches
-from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of, joined, select
+from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, last_sightings, quote_of
 from arena.record.write.sync import markets_gone_since
@@ -152,7 +152,7 @@ def _last_items_query(dialect: str) -> AnySelect:
     newest = last.correlate(MarketRow.__table__).scalar_subquery()
 
     query = select(QuoteRow.market_id, SnapshotItemRow.quoted_at, *columns_of(QuoteRow, QUOTE_FIELDS))
-    query = query.select_from(joined(MarketRow, SnapshotItemRow, QuoteRow))
+    query = query.from_joined(MarketRow, SnapshotItemRow, QuoteRow)
     query = query.where(SnapshotItemRow.quoted_at == newest, is_in_markets(dialect))
     return query.order_by(SnapshotItemRow.quote_id)
 

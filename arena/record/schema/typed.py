@@ -60,6 +60,10 @@ class TypedSelect(Select[*Ts]):
 
     inherit_cache = True
 
+    def from_joined(self, row: type[TableRow], *others: type[TableRow]) -> Self:
+        """Select from tables, each joined to those before it by its foreign key."""
+        return self.select_from(joined(row, *others))
+
     if TYPE_CHECKING:
 
         def order_by(self, *columns: Any) -> Self: ...

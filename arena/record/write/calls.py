@@ -12,7 +12,7 @@ from arena.record.schema.codec import call_fact
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.statements import attributes_of, insert_rows, run_statement
 from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import col, columns_of, joined, select
+from arena.record.schema.typed import col, columns_of, select
 from arena.record.schema.work import ClaimRow
 from arena.record.write.heads import add_head
 from arena.record.write.operations import add_incident
@@ -53,7 +53,7 @@ PLACE = (
         EntrantRow.position,
         RoundRow.done,
     )
-    .select_from(joined(RoundRow, CohortRow, EntrantRow))
+    .from_joined(RoundRow, CohortRow, EntrantRow)
     .where(RoundRow.id == bindparam("round_id"), EntrantRow.id == bindparam("entrant_id"))
     .with_for_update(read=True, of=RoundRow.__table__)
 )

@@ -86,7 +86,7 @@ def read_gathered(connection: Connection, cohort: int, at: datetime) -> Gathered
     """Return what was gathered for the round of a cohort at an instant, if anything was."""
     query = (
         select(GatheringRow.round_id, GatheringRow.found, GatheringRow.dropped)
-        .select_from(joined(GatheringRow, RoundRow, CohortRow))
+        .from_joined(GatheringRow, RoundRow, CohortRow)
         .where(CohortRow.number == cohort, RoundRow.at == at)
     )
     row = connection.execute(query).one_or_none()
