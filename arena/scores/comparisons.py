@@ -50,7 +50,6 @@ from arena.scores.rules.comparisons.indirect_duel import indirect_duel
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from arena.scores.rules.comparisons.twins import TwinNoise, twin_noise
 from arena.scores.verdict import MIN_COVERAGE
-from markets.garbage_collection import gc_paused
 
 EARLY_STAMP = "model released after the decision"
 MARKET = "market"
@@ -337,7 +336,6 @@ def compare_two(rows: ForecastColumns, one: str, other: str) -> Duel:
     return duel if duel.rows else indirect_duel(season, one, other)
 
 
-@gc_paused()
 def compute_duel(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
     """The same from a record, or from one cohort of it."""
     for name in (one, other):

@@ -13,7 +13,6 @@ from functools import partial
 
 from pydantic import Field
 
-from markets.garbage_collection import gc_paused
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
 from markets.registry import PYTHON_ONLY
@@ -90,8 +89,7 @@ class Polymarket:
         offered = partial(self._offered, at=at, figures=wanted.figures)
         wanted = self._reader.resumed_filter(wanted, at)
         lists = await asking.open_lists(self._gamma, self._sorter, wanted)
-        with gc_paused():
-            return await self._reader.read(lists, offered, wanted, at, self._pages)
+        return await self._reader.read(lists, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """Return markets with their prices and books while they trade, in the order asked for."""
