@@ -33,6 +33,7 @@ from arena.record.schema.database import (
     upgrade_connection,
 )
 from arena.record.schema.database_errors import record_name
+from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import col, select
@@ -140,7 +141,7 @@ class _ParentIds:
         self.wanted.create(connection)
 
         self.query = parent.ids.join(self.wanted, and_(*map(operator.eq, parent.named, columns)))
-        if connection.dialect.name == "sqlite":  # it has to know that these rows are few, and begin with them
+        if not is_postgresql(connection):  # it has to know that these rows are few, and begin with them
             few = func.likelihood(columns[0].is_not(None), literal_column("0.0001"))
             self.query = self.query.where(few)
         self.known = dict[Row, int]()

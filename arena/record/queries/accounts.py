@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func
 from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
-from arena.record.queries.cohorts import COHORT_ID, IS_TRADING, PLACE, read_snapshot
+from arena.record.queries.cohorts import COHORT_ID, PLACE, of_cohorts, read_snapshot
 from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.queries.settlements import LAST_MARK, read_owed
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
@@ -376,7 +376,7 @@ ACCOUNT_EQUITY = (
 
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """Return all accounts or those of a cohort, the oldest cohort first, in line-up order."""
-    wanted = ACCOUNT_EQUITY.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
+    wanted = ACCOUNT_EQUITY.where(of_cohorts(cohort))
     owed = read_owed(connection)
 
     accounts = []

@@ -13,7 +13,7 @@ from typing import Literal
 from sqlalchemy import Connection, bindparam, func
 from sqlalchemy.orm import aliased
 
-from arena.record.queries.cohorts import IS_TRADING, NEWEST_OF_EACH, read_resolutions
+from arena.record.queries.cohorts import IS_TRADING, NEWEST_TIME, read_resolutions
 from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import attributes_of, batches
@@ -233,9 +233,8 @@ def read_markets(
 
 def read_newest_instant(connection: Connection, now: datetime) -> datetime:
     """Return the newest instant of a record: now, unless a made-up world has been played further."""
-    newest_snapshot = select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow)
     times = [now]
-    for query in (newest_snapshot, select(func.max(SyncRow.at))):
+    for query in (NEWEST_TIME, select(func.max(SyncRow.at))):
         at = connection.scalar(query)
         if at is not None:
             times.append(at)

@@ -143,6 +143,11 @@ def count(column: Value) -> ColumnElement[int]:
     return func.count(cast("Any", column))
 
 
+def count_rows(row: type[TableRow]) -> AnySelect:
+    """Return the query for how many rows a table has."""
+    return select(func.count()).select_from(row)
+
+
 def total(column: Any) -> ColumnElement[int]:
     """Return the sum of a column, 0 where there is nothing; as a whole number, on PostgreSQL too."""
     return sqlalchemy.cast(func.coalesce(func.sum(column), 0), BigInt)

@@ -47,6 +47,7 @@ from arena.record.schema.cohort import (
     SnapshotRow,
     ToolResultRow,
 )
+from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import attributes_of, insert_rows, run_statement
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
@@ -170,7 +171,7 @@ def add_head(
     if not facts:
         return
 
-    if connection.dialect.name == "postgresql":
+    if is_postgresql(connection):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({CHAIN_LOCK})")
     last = run_statement(connection, LAST, {})
     number, previous = last[0] if last else (0, "")

@@ -10,6 +10,7 @@ from agents.toolbox import ToolResult, ToolSource
 from arena.record.schema.cohort import CohortRow, RoundRow, ToolResultRow
 from arena.record.schema.statements import insert_one
 from arena.record.schema.typed import col, select
+from arena.record.write.cohorts import lock_round
 from markets.hashes import canonical, digest, plain_value
 
 NOTES = "notes"
@@ -40,7 +41,7 @@ def add_tool_result(
 
     `place` is cohort and round. Once that is over nothing is told any more: nobody would verify it.
     """
-    over = connection.scalar(select(RoundRow.done).where(RoundRow.id == round_id).with_for_update())
+    over = lock_round(connection, round_id)
     key = request_key(*request)
     known = read_tool_text(connection, round_id, key)
     if known is not None:
