@@ -32,10 +32,7 @@ def load_first_page() -> None:
 
 
 def know_components() -> None:
-    """Tell Streamlit of our one component, whose files it then serves.
-
-    By itself it reads what each installed package says of itself, a quarter of a second of the start.
-    """
+    """Tell Streamlit of our one component, whose files it then serves, in place of those of packages."""
     ours = ComponentManifest("dashboard", "1", [ComponentConfig("html", "assets")])
     manifest_scanner.scan_component_manifests = lambda *_: [(ours, Path(__file__).parent)]
 
