@@ -60,22 +60,16 @@ class Forecast:
         if millionths is None:
             millionths = _as_millionths(probability)
 
-        # A replayed year makes millions: these take half the time of object.__setattr__.
-        _set_market_id(self, market_id)
-        _set_millionths(self, millionths)
-        _set_stage(self, stage)
-        _set_reason(self, reason)
+        # The class is frozen, so its own fields are set past its own __setattr__.
+        object.__setattr__(self, "market_id", market_id)
+        object.__setattr__(self, "millionths", millionths)
+        object.__setattr__(self, "stage", stage)
+        object.__setattr__(self, "reason", reason)
 
     @property
     def probability(self) -> float:
         """Return the probability as a number from 0 to 1."""
         return self.millionths / ONE
-
-
-_set_market_id = vars(Forecast)["market_id"].__set__
-_set_millionths = vars(Forecast)["millionths"].__set__
-_set_stage = vars(Forecast)["stage"].__set__
-_set_reason = vars(Forecast)["reason"].__set__
 
 
 def _as_millionths(probability: object) -> int:

@@ -32,7 +32,6 @@ _ROLE_TOKEN = re.compile(
 )
 """The beginning of what tokenizers of local servers may take for the mark of a role, though it is text."""
 _UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
-_IN_ASCII = {code: "\ufffd" for code in range(128) if _UNPRINTABLE.match(chr(code))}
 
 
 def as_text(value: object) -> str:
@@ -46,8 +45,6 @@ def printable(text: str) -> str:
     >>> printable("a\x00b")
     'a\ufffdb'
     """
-    if text.isascii():
-        return text.translate(_IN_ASCII)  # the same, several times faster
     return _UNPRINTABLE.sub("\ufffd", text)
 
 

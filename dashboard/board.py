@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
@@ -322,7 +322,6 @@ def stamps(lines: Iterable[CohortLine]) -> list[str]:
     return [text for mark, text in texts.items() if mark in marks]
 
 
-Reading = Literal["stated", "anchored", "implied"]
 READINGS: dict[str, str] = {"stated": "Stated", "anchored": "Anchored", "implied": "Implied"}
 MEANT = {
     "stated": "Stated: the probabilities that the agents gave, for every market shown.",

@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.web.cli import main as streamlit
 
-from markets.garbage_collection import gc_paused, gc_seldom
+from markets.garbage_collection import gc_seldom
 
 WEB = Path(__file__).parent / "web.py"
 """The file that has the web application."""
@@ -25,18 +25,14 @@ def load_first_page() -> None:
     """Load what the first page would have to load, as soon as Streamlit can take it."""
     while not runtime.exists():
         time.sleep(SOON)
-    with gc_paused():
-        import_module("dashboard.app")
-        from dashboard.pages import FIRST, pages
+    import_module("dashboard.app")
+    from dashboard.pages import FIRST, pages
 
-        pages()[FIRST].view()
+    pages()[FIRST].view()
 
 
 def know_components() -> None:
-    """Tell Streamlit of our one component, whose files it then serves.
-
-    By itself it reads what each installed package says of itself, a quarter of a second of the start.
-    """
+    """Tell Streamlit of our one component, whose files it then serves, in place of those of packages."""
     ours = ComponentManifest("dashboard", "1", [ComponentConfig("html", "assets")])
     manifest_scanner.scan_component_manifests = lambda *_: [(ours, Path(__file__).parent)]
 

@@ -1,4 +1,4 @@
-"""Python's garbage collector, and when it had better wait."""
+"""When Python's garbage collector looks for cycles."""
 
 import gc
 from collections.abc import Iterator
@@ -9,31 +9,10 @@ SELDOM_THRESHOLD = 50_000
 
 
 @contextmanager
-def gc_paused() -> Iterator[None]:
-    """The collector waits while thousands of records are made that stay.
-
-    It looks through all that is there, again and again, for things that hold each other; records hold no one.
-
-    >>> with gc_paused():
-    ...     gc.isenabled()
-    False
-    >>> gc.isenabled()
-    True
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:  # where two overlap, the first to end lets it go on: slower, but never off for good
-            gc.enable()
-
-
-@contextmanager
 def gc_frozen() -> Iterator[None]:
-    """What is made within, and all that was there before, stays: it is not looked through any more.
+    """Keep what is made within, and all that was there before, out of every later search for cycles.
 
-    A big library makes hundreds of thousands of objects, and each full search takes as long as some calls.
+    A big library makes hundreds of thousands of objects, all of which stay.
 
     >>> before = gc.get_freeze_count()
     >>> with gc_frozen():
@@ -41,20 +20,23 @@ def gc_frozen() -> Iterator[None]:
     >>> gc.get_freeze_count() > before + 1_000
     True
     """
-    with gc_paused():
+    gc.disable()
+    try:
         yield
+    finally:
+        gc.enable()
     freeze_gc()
 
 
 def freeze_gc() -> None:
-    """All that is there now stays, as after `gc_frozen`."""
+    """Keep all that is there now out of every later search for cycles."""
     gc.collect()
     gc.freeze()
 
 
 @contextmanager
 def gc_seldom() -> Iterator[None]:
-    """Within, cycles are looked for seldom: a season would spend a tenth of its time on it."""
+    """Look for cycles seldom within: a sixth off the CPU of a replayed year (`benchmarks/replay.py`)."""
     before = gc.get_threshold()
     gc.set_threshold(SELDOM_THRESHOLD, *before[1:])
     try:

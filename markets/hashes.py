@@ -51,7 +51,10 @@ def digest(value: Any) -> str:
 
 
 def plain_digest(value: Mapping[Any, Any]) -> str:
-    """`digest` of an object of texts and of numbers of 64 bits, several times as fast."""
+    """Return the `digest` of an object of texts and of numbers of 64 bits.
+
+    It takes a tenth off the CPU of a catalogue's first sync (`benchmarks/sync.py`) and of an import.
+    """
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

@@ -12,7 +12,6 @@ from typing import Protocol
 from markets.model import NEVER, Market, MarketId, Quote, Resolution
 
 WEEK = timedelta(weeks=1)
-HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)

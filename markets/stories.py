@@ -94,7 +94,7 @@ def subject(question: str, closes_at: datetime) -> str:
 
 @lru_cache(maxsize=65_536)
 def dated_subject(title: str, ends_at: datetime) -> str:
-    """The subject of a title that names a date; empty without one, which to see first is much quicker.
+    """Return the subject of a title that names a date; empty without one, such as of a title with a @name.
 
     >>> dated_subject("Fed decision in June 2026?", NEVER), dated_subject("Next pope?", NEVER)
     ('fed decision @2026-06', '')

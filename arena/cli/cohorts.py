@@ -15,7 +15,7 @@ from arena.config.sections import CohortsSection
 from arena.errors import count_text
 from arena.record.queries.cohorts import numbered_cohort
 from arena.record.schema.database import Connection
-from arena.rounds.cohort_report import CohortReport, RoundReport, read_cohort_report
+from arena.rounds.cohort_report import CohortReport, RoundStatuses, read_cohort_report
 from arena.rounds.season import CohortOverview, cohort_overviews
 
 STATUSES = ("played", "partly", "malformed", "declined", "failed", "late", "out", "waiting")
@@ -199,7 +199,7 @@ def _settings_line(name: str, settings: Data) -> str:
     return plain("; ".join(words))
 
 
-def _round_blocks(rounds: Sequence[RoundReport]) -> Page:
+def _round_blocks(rounds: Sequence[RoundStatuses]) -> Page:
     """Yield the rounds that have begun, with how many turns of each ended how."""
     if not rounds:
         yield "No round has started yet.\n"

@@ -95,7 +95,9 @@ def extension_folders(
 def command_text(words: Any) -> str:
     """Return a command line as one text; empty for what is no command line."""
     is_command = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
-    return json.dumps(list(words), ensure_ascii=False) if is_command and words else ""
+    if not (is_command and words):
+        return ""
+    return json.dumps(list(words), ensure_ascii=False)
 
 
 def read_code(folder: Path, config: Any) -> FolderCode:

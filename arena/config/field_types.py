@@ -95,7 +95,9 @@ class Start:
         """
         today = datetime.combine(at.astimezone(UTC).date(), self.time, UTC)
         start = today + timedelta(days=(self.day - today.weekday()) % 7)
-        return start if start >= at else start + timedelta(days=7)
+        if start < at:
+            start += timedelta(days=7)
+        return start
 
     def __str__(self) -> str:
         return f"{DAYS[self.day]} {self.time:%H:%M}"
@@ -245,7 +247,9 @@ class Endpoint:
     def __str__(self) -> str:
         if not self:
             return "off"
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = self.host
+        if ":" in host:
+            host = f"[{host}]"
         return f"{host}:{self.port}"
 
 

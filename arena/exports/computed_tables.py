@@ -4,14 +4,15 @@ The code of the arena's own commands computes them, so the figures are the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from datetime import datetime
 from operator import attrgetter
 from typing import Any, get_type_hints
 
 from sqlalchemy import Connection
 
 from arena.exports.fact_tables import IN_TURN, PLACE_ORDER, in_cohorts
-from arena.exports.table import ExportColumn, ExportTable, Kind, Row
+from arena.exports.table import ExportColumn, ExportTable, Kind, Row, summary_of
 from arena.record.model.cohort import BENCHMARK
 from arena.record.model.columns import (
     NO_SCORE,
@@ -25,7 +26,7 @@ from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
 from arena.record.schema.fields import CHANCE, COUNT, DOLLARS, FLAG, MARKET_ID, PRICE, SECONDS, SHARES
 from arena.record.schema.turn import FillRow
-from arena.record.schema.typed import joined, select
+from arena.record.schema.typed import select
 from arena.scores.leaderboard import LEADERBOARD, LeaderboardRow, read_scores, skill_order
 from arena.scores.positions import positions
 from arena.scores.rules import brier
@@ -33,10 +34,16 @@ from arena.scores.rules._columns import none_for_nan
 from markets.millionths import ONE
 
 OUTCOMES = {1: "YES", 0: "NO", NO_SCORE: "unscored", OPEN: "open"}
+COHORT = "the cohort's number"
+AGENT = "the agent's name in the line-up"
 DOLLAR = "dollars"
 ONES = "from 0 to 1"
 PERCENT = "percent"
 UNKNOWN = "unknown"
+
+KINDS: dict[Any, Kind] = {str: "text", int: "whole", float: "number", datetime: "time"}
+KINDS |= {kind | None: name for kind, name in KINDS.items()}
+"""What a column holds, by the type of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +54,44 @@ class ComputedTable:
     rows: Callable[[Connection, Sequence[StoredCohort]], Iterator[Row]]
 
 
-POSITION_COLUMNS = (
-    ExportColumn("cohort", "whole", "the cohort's number"),
-    ExportColumn("agent", "text", "the agent's name in the line-up"),
-    ExportColumn("market_id", "text", MARKET_ID),
-    ExportColumn("side", "text", "YES or NO"),
-    ExportColumn("at", "time", "the cohort's newest mark; later entries are left out"),
-    ExportColumn("bought", "whole", "shares bought", SHARES),
-    ExportColumn("sold", "whole", "shares sold", SHARES),
-    ExportColumn("settled", "whole", "shares paid or refunded at resolution", SHARES),
-    ExportColumn("shares", "whole", "shares still held", SHARES),
-    ExportColumn("paid", "whole", "their total cost, fees included", DOLLARS),
-    ExportColumn("received", "whole", "proceeds of sales and settlement", DOLLARS),
-    ExportColumn("cost", "whole", "cost of the shares still held", DOLLARS),
-    ExportColumn("value", "whole", "their value at mid", DOLLARS),
-    ExportColumn("realised", "whole", "realised profit (+) or loss (−)", DOLLARS),
-    ExportColumn("price", "whole", "the price they are valued at", PRICE, "none is held or known"),
-    ExportColumn("age", "whole", "how old that price was", SECONDS, "none is held or known"),
-    ExportColumn("stale", "text", "why the price is unreliable: no_price, last_trade, old, or nothing"),
-)
+def column(meaning: str, unit: str = "", empty: str = "") -> Any:
+    """Return a field of a computed row, whose value is None where it is `empty`."""
+    about = {"meaning": meaning, "unit": unit, "empty": empty}
+    if empty:
+        return field(default=None, metadata=about)
+    return field(metadata=about)
 
 
-def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+def columns_of(line: type[Any]) -> tuple[ExportColumn, ...]:
+    """Return the columns of a computed row, as its fields say."""
+    types = get_type_hints(line)
+    return tuple(ExportColumn(each.name, KINDS[types[each.name]], **each.metadata) for each in fields(line))
+
+
+@dataclass(slots=True, kw_only=True)
+class PositionLine:
+    """Every lot an agent ever held, at its cohort's newest mark: what `arena show positions` shows."""
+
+    cohort: int = column(COHORT)
+    agent: str = column(AGENT)
+    market_id: str = column(MARKET_ID)
+    side: str = column("YES or NO")
+    at: datetime = column("the cohort's newest mark; later entries are left out")
+    bought: int = column("shares bought", SHARES)
+    sold: int = column("shares sold", SHARES)
+    settled: int = column("shares paid or refunded at resolution", SHARES)
+    shares: int = column("shares still held", SHARES)
+    paid: int = column("their total cost, fees included", DOLLARS)
+    received: int = column("proceeds of sales and settlement", DOLLARS)
+    cost: int = column("cost of the shares still held", DOLLARS)
+    value: int = column("their value at mid", DOLLARS)
+    realised: int = column("realised profit (+) or loss (−)", DOLLARS)
+    price: int | None = column("the price they are valued at", PRICE, "none is held or known")
+    age: int | None = column("how old that price was", SECONDS, "none is held or known")
+    stale: str = column("why the price is unreliable: no_price, last_trade, old, or nothing")
+
+
+def position_lines(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[PositionLine]:
     """Yield every lot of every agent at its cohort's newest mark, as `arena show positions` shows them."""
     for stored in cohorts:
         cohort = stored.cohort
@@ -79,79 +102,113 @@ def position_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> It
         for held in positions(marked, cohort.rules.quote_age):
             lot = held.lot
             money = lot.money
-            key = (cohort.number, held.agent, held.market_id, held.side, marked.at)
-            shares = (lot.bought, lot.sold, lot.settled, lot.shares)
-            sums = (money.paid, money.received, money.cost, money.value, money.realised)
-            yield (*key, *shares, *sums, held.price, held.age, held.stale)
+            yield PositionLine(
+                cohort=cohort.number,
+                agent=held.agent,
+                market_id=held.market_id,
+                side=held.side,
+                at=marked.at,
+                bought=lot.bought,
+                sold=lot.sold,
+                settled=lot.settled,
+                shares=lot.shares,
+                paid=money.paid,
+                received=money.received,
+                cost=money.cost,
+                value=money.value,
+                realised=money.realised,
+                price=held.price,
+                age=held.age,
+                stale=held.stale,
+            )
 
 
-SCORE_COLUMNS = (
-    ExportColumn("cohort", "whole", "the cohort's number"),
-    ExportColumn("round", "whole", "the round's number in its cohort, from 1"),
-    ExportColumn("agent", "text", "the agent's name in the line-up"),
-    ExportColumn("market_id", "text", MARKET_ID),
-    ExportColumn("event_id", "text", "the market's event", "", "of a bet: as of the stated forecast"),
-    ExportColumn("reading", "text", "stated, implied or anchored, as docs/scoring.md says"),
-    ExportColumn("fill", "whole", "the bet behind it, as in `fills`", "", "stated forecasts have none"),
-    ExportColumn("side", "text", "the bet's side: YES or NO", "", "of no bet"),
-    ExportColumn("said", "whole", "whether it was stated, not skipped", FLAG, "of a bet"),
-    ExportColumn("forecast", "number", "the probability of YES", ONES),
-    ExportColumn(
-        "mid", "whole", "the market's forecast in the snapshot, 0.5 without a price", CHANCE, "of a bet"
-    ),
-    ExportColumn("price", "number", "the average price paid, as one of YES", "dollars a share", "of no bet"),
-    ExportColumn("outcome", "text", "YES, NO, open, or unscored (a fraction or a refund)"),
-    ExportColumn("brier", "number", "(forecast − outcome)²: lower is better", ONES, "not YES or NO"),
-    ExportColumn(
-        "brier_market", "number", "the same of the market's forecast", ONES, "not YES or NO, or of a bet"
-    ),
-)
+@dataclass(slots=True, kw_only=True)
+class ScoreLine:
+    """Every forecast with its score: stated ones, and the two readings of each bet."""
+
+    cohort: int = column(COHORT)
+    round: int = column("the round's number in its cohort, from 1")
+    agent: str = column(AGENT)
+    market_id: str = column(MARKET_ID)
+    event_id: str | None = column("the market's event", "", "of a bet: as of the stated forecast")
+    reading: str = column("stated, implied or anchored, as docs/scoring.md says")
+    fill: int | None = column("the bet behind it, as in `fills`", "", "stated forecasts have none")
+    side: str | None = column("the bet's side: YES or NO", "", "of no bet")
+    said: int | None = column("whether it was stated, not skipped", FLAG, "of a bet")
+    forecast: float = column("the probability of YES", ONES)
+    mid: int | None = column("the market's forecast in the snapshot, 0.5 without a price", CHANCE, "of a bet")
+    price: float | None = column("the average price paid, as one of YES", "dollars a share", "of no bet")
+    outcome: str = column("YES, NO, open, or unscored (a fraction or a refund)")
+    brier: float | None = column("(forecast − outcome)²: lower is better", ONES, "not YES or NO")
+    brier_market: float | None = column(
+        "the same of the market's forecast", ONES, "not YES or NO, or of a bet"
+    )
 
 
-def score_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+def score_lines(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[ScoreLine]:
     """Yield every forecast in each of its readings with its score, one cohort at a time."""
-    fills = select(FillRow.position).select_from(joined(FillRow, *IN_TURN.rows))
+    fills = select(FillRow.position).from_joined(FillRow, *IN_TURN.rows)
     bought = fills.where(FillRow.action == "buy").order_by(*PLACE_ORDER, FillRow.position)
 
     for stored in cohorts:
         number = stored.cohort.number
-        yield from _stated_rows(read_forecast_columns(connection, number))
+        yield from _stated_lines(read_forecast_columns(connection, number))
 
         bets = read_bet_columns(connection, number)
         positions_bought = list(connection.scalars(bought.where(in_cohorts([number]))))
-        yield from _bet_rows("implied", bets, bets.implied, positions_bought)
-        yield from _bet_rows("anchored", bets, bets.anchored, positions_bought)
+        yield from _bet_lines("implied", bets, bets.implied, positions_bought)
+        yield from _bet_lines("anchored", bets, bets.anchored, positions_bought)
 
 
-def _stated_rows(rows: ForecastColumns) -> Iterator[Row]:
+def _stated_lines(rows: ForecastColumns) -> Iterator[ScoreLine]:
     """Yield stated forecasts."""
     scores = brier.each(rows.forecast / ONE, rows.outcome)
     price_scores = brier.each(rows.mid / ONE, rows.outcome)
     forecasts = (rows.event, rows.stated, rows.forecast, rows.mid)
-    columns = zip(_keys(rows), *forecasts, scores, price_scores, strict=True)
+    columns = zip(_places(rows), *forecasts, scores, price_scores, strict=True)
 
-    for key, event, stated, chance, mid, *errors in columns:
-        *place, outcome = key
-        belief = ("stated", None, None, int(stated), int(chance) / ONE, int(mid), None)
-        yield (*place, rows.events[event], *belief, outcome, *map(none_for_nan, errors))
+    for place, event, stated, chance, mid, score, price_score in columns:
+        yield ScoreLine(
+            **place,
+            event_id=rows.events[event],
+            reading="stated",
+            said=int(stated),
+            forecast=int(chance) / ONE,
+            mid=int(mid),
+            brier=none_for_nan(score),
+            brier_market=none_for_nan(price_score),
+        )
 
 
-def _bet_rows(reading: str, rows: BetColumns, forecast: Floats, fills: Iterable[int]) -> Iterator[Row]:
+def _bet_lines(reading: str, rows: BetColumns, forecast: Floats, fills: Iterable[int]) -> Iterator[ScoreLine]:
     """Yield a reading of bets."""
     scores = brier.each(forecast, rows.outcome)
-    columns = zip(_keys(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
+    columns = zip(_places(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
 
-    for key, fill, yes, chance, price, score in columns:
-        *place, outcome = key
-        belief = (reading, fill, "YES" if yes else "NO", None, float(chance), None, float(price))
-        yield (*place, None, *belief, outcome, none_for_nan(score), None)
+    for place, fill, yes, chance, price, score in columns:
+        yield ScoreLine(
+            **place,
+            reading=reading,
+            fill=fill,
+            side="YES" if yes else "NO",
+            forecast=float(chance),
+            price=float(price),
+            brier=none_for_nan(score),
+        )
 
 
-def _keys(rows: ForecastColumns | BetColumns) -> Iterator[tuple[Any, ...]]:
-    """Yield cohort, round, agent, market and outcome of each row."""
+def _places(rows: ForecastColumns | BetColumns) -> Iterator[dict[str, Any]]:
+    """Yield cohort, round, agent, market and outcome of each row, by name."""
     columns = zip(rows.cohort, rows.round, rows.agent, rows.market, rows.outcome, strict=True)
     for cohort, number, agent, market, outcome in columns:
-        yield int(cohort), int(number), rows.agents[agent], rows.markets[market], OUTCOMES[int(outcome)]
+        yield {
+            "cohort": int(cohort),
+            "round": int(number),
+            "agent": rows.agents[agent],
+            "market_id": rows.markets[market],
+            "outcome": OUTCOMES[int(outcome)],
+        }
 
 
 LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
@@ -186,19 +243,13 @@ LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
 }
 
 
-CERTAIN: dict[Any, Kind] = {str: "text", int: "whole"}
-"""Columns of other types hold numbers, which may be unknown."""
-
-
 def _leaderboard_columns() -> Iterator[ExportColumn]:
-    """Yield the columns of the leaderboard."""
+    """Yield the columns of the leaderboard; those of numbers that are not counts may be unknown."""
     types = get_type_hints(LeaderboardRow)
-    yield ExportColumn("cohort", "whole", "the cohort's number", "", "all cohorts of the export together")
+    yield ExportColumn("cohort", "whole", COHORT, "", "all cohorts of the export together")
     for name, (meaning, unit) in LEADERBOARD_MEANINGS.items():
-        if types[name] in CERTAIN:
-            yield ExportColumn(name, CERTAIN[types[name]], meaning, unit)
-        else:
-            yield ExportColumn(name, "number", meaning, unit, UNKNOWN)
+        kind = KINDS[types[name]]
+        yield ExportColumn(name, kind, meaning, unit, UNKNOWN if kind == "number" else "")
 
 
 def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
@@ -216,32 +267,32 @@ def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) ->
             yield cohort, *figures(row)
 
 
-COMPUTED: tuple[ComputedTable, ...] = (
-    ComputedTable(
-        ExportTable(
-            "positions",
-            "Every lot an agent ever held, at its cohort's newest mark: what `arena show positions` shows.",
-            POSITION_COLUMNS,
-            ("cohort", "agent", "market_id", "side"),
-        ),
-        position_rows,
+def _computed_table(
+    name: str,
+    line: type[Any],
+    key: tuple[str, ...],
+    lines: Callable[[Connection, Sequence[StoredCohort]], Iterator[Any]],
+) -> ComputedTable:
+    """Return a table whose columns are the fields of its lines, and whose meaning is their docstring."""
+    columns = columns_of(line)
+    values = attrgetter(*[column.name for column in columns])
+
+    def rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
+        return map(values, lines(connection, cohorts))
+
+    return ComputedTable(ExportTable(name, summary_of(line), columns, key), rows)
+
+
+LEADERBOARD_SHEET = ExportTable(
+    "leaderboard",
+    "Each agent's figures over all cohorts, and in each: what `arena board` shows.",
+    tuple(_leaderboard_columns()),
+    ("cohort", "agent"),
+)
+COMPUTED = (
+    _computed_table("positions", PositionLine, ("cohort", "agent", "market_id", "side"), position_lines),
+    _computed_table(
+        "scores", ScoreLine, ("cohort", "round", "agent", "market_id", "reading", "fill"), score_lines
     ),
-    ComputedTable(
-        ExportTable(
-            "scores",
-            "Every forecast with its score: stated ones, and the two readings of each bet.",
-            SCORE_COLUMNS,
-            ("cohort", "round", "agent", "market_id", "reading", "fill"),
-        ),
-        score_rows,
-    ),
-    ComputedTable(
-        ExportTable(
-            "leaderboard",
-            "Each agent's figures over all cohorts, and in each: what `arena board` shows.",
-            tuple(_leaderboard_columns()),
-            ("cohort", "agent"),
-        ),
-        leaderboard_rows,
-    ),
+    ComputedTable(LEADERBOARD_SHEET, leaderboard_rows),
 )

@@ -3,14 +3,22 @@
 Rows are named without ids: by the numbers of cohort and round, agents' names, markets' ids.
 """
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, FromClause, exists, or_
 
-from arena.exports.table import ExportField, ExportTable, FactTable, OfCohorts, ParentKey, field, fields_of
+from arena.exports.table import (
+    ExportField,
+    ExportTable,
+    FactTable,
+    OfCohorts,
+    ParentKey,
+    field,
+    fields_of,
+    summary_of,
+)
 from arena.record.schema.chain import HeadRow
 from arena.record.schema.cohort import (
     CohortRow,
@@ -60,7 +68,7 @@ def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
 
 def in_snapshots(column: T, listed: T | None) -> OfCohorts:
     """Select rows with a value that the snapshots of some cohorts list."""
-    listed_ids = select(column_of(listed)).select_from(joined(SnapshotItemRow, SnapshotRow, CohortRow))
+    listed_ids = select(column_of(listed)).from_joined(SnapshotItemRow, SnapshotRow, CohortRow)
     return lambda numbers: col(column).in_(listed_ids.where(in_cohorts(numbers)))
 
 
@@ -91,7 +99,7 @@ IN_TURN = TableScope(IN_PLACE.fields, PLACE_ORDER, (TurnRow, *IN_PLACE.rows))
 def _parent(column: str, *path: type[TableRow], **names: Any) -> ParentKey:
     """Return how a row is found by the columns that name it, such as `cohort=CohortRow.number`."""
     named = tuple(map(column_of, names.values()))
-    ids = select(path[0].__table__.c.id, *named).select_from(joined(*path))
+    ids = select(path[0].__table__.c.id, *named).from_joined(*path)
     return ParentKey(column, tuple(names), named, ids)
 
 
@@ -143,7 +151,7 @@ def fact_table(
     if not order:
         order = [sources[column] for column in key]
     if not meaning:
-        meaning = " ".join(inspect.cleandoc(row.__doc__ or "").partition("\n\n")[0].split())
+        meaning = summary_of(row)
     if of_cohorts is None and scope.fields:
         of_cohorts = in_cohorts
 
@@ -168,216 +176,251 @@ WHICH_QUOTE = (
 )
 LISTED = joined(SnapshotItemRow, SnapshotRow, CohortRow, MarketVersionRow).outerjoin(QuoteRow)
 GATHERED = joined(EvidenceRow, GatheringRow, *IN_ROUND.rows)
-SHOWN = select(EvidenceRow.article).select_from(GATHERED)
+
+
+def prompts_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
+    """Select the prompts that cohorts froze, or that an agent of theirs took later."""
+    froze = exists().where(in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash))
+    taken = select(column_of(ReplacementRow.id)).from_joined(ReplacementRow, *IN_ACCOUNT.rows)
+    taken = taken.where(in_cohorts(numbers), col(ReplacementRow.prompts).contains(PromptRow.hash))
+    return or_(froze, exists(taken))
+
+
+def quotes_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
+    """Select the quotes that the snapshots of cohorts list, and those that were read a second time."""
+    is_listed = in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id)(numbers)
+    second = select(column_of(SecondQuoteRow.quote_id)).from_joined(SecondQuoteRow, *IN_TURN.rows)
+    return or_(is_listed, col(QuoteRow.id).in_(second.where(in_cohorts(numbers))))
+
+
+def articles_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
+    """Select the articles that were shown in cohorts."""
+    shown = select(EvidenceRow.article).select_from(GATHERED)
+    return col(ArticleRow.hash).in_(shown.where(in_cohorts(numbers)))
+
+
+PROMPTS = fact_table("prompts", PromptRow, WORLD, ["hash"], of_cohorts=prompts_of_cohorts, has_prompts=True)
+COHORTS = fact_table(
+    "cohorts",
+    CohortRow,
+    WORLD,
+    ["cohort"],
+    (
+        COHORT_NUMBER,
+        *fields_of(CohortRow, "starts_at", "ended_at", "paused_at", "stopped_at", "frozen", "hash"),
+    ),
+    of_cohorts=in_cohorts,
+    batch_size=50,
+)
+ENTRANTS = fact_table(
+    "entrants",
+    EntrantRow,
+    IN_COHORT,
+    ["agent"],
+    fields_of(EntrantRow, "position", "name", "kind", "settings", name="agent"),
+    order=[EntrantRow.position],
+)
+REPLACEMENTS = fact_table("replacements", ReplacementRow, IN_ACCOUNT, ["round"], is_new=True)
+MARKETS = fact_table(
+    "markets",
+    MarketRow,
+    WORLD,
+    ["market_id"],
+    fields_of(MarketRow, id="market_id"),
+    of_cohorts=in_snapshots(MarketRow.id, SnapshotItemRow.market_id),
+)
+MARKET_PAGES = fact_table(
+    "market_pages",
+    MarketVersionRow,
+    WORLD,
+    ["market_id", "page"],
+    fields_of(MarketVersionRow, version="page"),
+    of_cohorts=in_snapshots(MarketVersionRow.market_id, SnapshotItemRow.market_id),
+)
+QUOTES = fact_table(
+    "quotes",
+    QuoteRow,
+    WORLD,
+    ["market_id", "at", "hash"],
+    order=[QuoteRow.market_id, QuoteRow.at, QuoteRow.id],
+    of_cohorts=quotes_of_cohorts,
+    batch_size=500,
+)
+RESOLUTIONS = fact_table(
+    "resolutions",
+    ResolutionRow,
+    WORLD,
+    ["market_id", "version"],
+    of_cohorts=in_snapshots(ResolutionRow.market_id, SnapshotItemRow.market_id),
+)
+SNAPSHOTS = fact_table("snapshots", SnapshotRow, IN_COHORT, ["at"])
+SNAPSHOT_ITEMS = fact_table(
+    "snapshot_items",
+    SnapshotItemRow,
+    IN_COHORT,
+    ["at", "position"],
+    (
+        field(SnapshotRow.at, "the time of the snapshot"),
+        *fields_of(SnapshotItemRow, "position", "market_id"),
+        field(MarketVersionRow.version, "which of its pages, as in `market_pages`", "page"),
+        *WHICH_QUOTE,
+        *fields_of(SnapshotItemRow, "quoted_at", "shown"),
+    ),
+    path=LISTED,
+)
+ROUNDS = fact_table(
+    "rounds",
+    RoundRow,
+    IN_COHORT,
+    ["round"],
+    fields_of(RoundRow, number="round"),
+)
+ARTICLES = fact_table(
+    "articles",
+    ArticleRow,
+    WORLD,
+    ["article"],
+    fields_of(ArticleRow, hash="article"),
+    of_cohorts=articles_of_cohorts,
+    batch_size=200,
+)
+GATHERINGS = fact_table("gatherings", GatheringRow, IN_ROUND, [])
+EVIDENCE = fact_table("evidence", EvidenceRow, IN_ROUND, ["position"], path=GATHERED)
+TOOL_RESULTS = fact_table(
+    "tool_results",
+    ToolResultRow,
+    IN_ROUND,
+    ["key"],
+    order=[ToolResultRow.id],
+    batch_size=200,
+    is_new=True,
+)
+CALLS = fact_table(
+    "calls",
+    CallRow,
+    IN_PLACE,
+    ATTEMPT,
+    [field for field in fields_of(CallRow) if field.column.name not in TEXTS],
+    order=[CallRow.id],
+    rest_in="call_texts",
+)
+CALL_TEXTS = fact_table(
+    "call_texts",
+    CallRow,
+    IN_PLACE,
+    ATTEMPT,
+    fields_of(CallRow, *ATTEMPT, *TEXTS),
+    meaning="What was asked and answered, word for word: for each row of `calls` one, in the same order.",
+    order=[CallRow.id],
+    batch_size=50,
+    has_prompts=True,
+)
+TURNS = fact_table("turns", TurnRow, IN_PLACE, [])
+ATTEMPTS = fact_table(
+    "attempts", AttemptRow, IN_PLACE, ["attempt"], fields_of(AttemptRow, number="attempt"), is_new=True
+)
+FORECASTS = fact_table("forecasts", ForecastRow, IN_TURN, ["market_id", "stage"])
+REJECTIONS = fact_table("rejections", RejectionRow, IN_TURN, ["position"])
+SECOND_QUOTES = fact_table(
+    "second_quotes",
+    SecondQuoteRow,
+    IN_TURN,
+    ["market_id"],
+    (field(SecondQuoteRow.market_id), *WHICH_QUOTE, *fields_of(SecondQuoteRow, "quoted_at", "taken_at")),
+    path=joined(SecondQuoteRow, *IN_TURN.rows).outerjoin(QuoteRow),
+    is_new=True,
+)
+FILLS = fact_table("fills", FillRow, IN_TURN, ["fill"], fields_of(FillRow, position="fill"))
+FILL_LEVELS = fact_table(
+    "fill_levels",
+    FillLevelRow,
+    IN_TURN,
+    ["fill", "level"],
+    (
+        field(FillRow.position, "the fill's place in its turn", "fill"),
+        *fields_of(FillLevelRow, position="level"),
+    ),
+    path=joined(FillLevelRow, FillRow, *IN_TURN.rows),
+)
+ENTRIES = fact_table("entries", EntryRow, IN_ACCOUNT, ["entry"], fields_of(EntryRow, number="entry"))
+MARKS = fact_table("marks", MarkRow, IN_ACCOUNT, ["at"])
+SYNCS = fact_table(
+    "syncs",
+    SyncRow,
+    WORLD,
+    ["venue", "sync"],
+    fields_of(
+        SyncRow,
+        "venue",
+        "number",
+        "stamp",
+        "at",
+        "markets",
+        "left_out",
+        "rejected",
+        "seen",
+        "hash",
+        number="sync",
+    ),
+)
+SIGHTINGS = fact_table(
+    "sightings",
+    SightingRow,
+    WORLD,
+    ["venue", "sync", "market_id"],
+    (
+        field(SyncRow.venue),
+        field(SyncRow.number, "the number of the sync", "sync"),
+        *fields_of(SightingRow),
+    ),
+    path=joined(SightingRow, SyncRow),
+)
+SET_ASIDES = fact_table(
+    "set_asides",
+    QuarantineRow,
+    WORLD,
+    ["venue", "record", "kind", "code"],
+    order=[QuarantineRow.id],
+)
+PRUNES = fact_table("prunes", PruneRow, WORLD, ["prune"], fields_of(PruneRow, number="prune"))
+BENCHMARK_FILES = fact_table(
+    "benchmark_files", BenchmarkFileRow, WORLD, ["kind", "name", "version"], is_new=True
+)
+HEADS = fact_table("heads", HeadRow, WORLD, ["head"], fields_of(HeadRow, number="head"), is_new=True)
 
 FACTS = (
-    fact_table(
-        "prompts",
-        PromptRow,
-        WORLD,
-        ["hash"],
-        of_cohorts=lambda numbers: or_(
-            exists().where(in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash)),
-            exists(
-                select(column_of(ReplacementRow.id))
-                .select_from(joined(ReplacementRow, *IN_ACCOUNT.rows))
-                .where(in_cohorts(numbers), col(ReplacementRow.prompts).contains(PromptRow.hash))
-            ),
-        ),
-        has_prompts=True,
-    ),
-    fact_table(
-        "cohorts",
-        CohortRow,
-        WORLD,
-        ["cohort"],
-        (
-            COHORT_NUMBER,
-            *fields_of(CohortRow, "starts_at", "ended_at", "paused_at", "stopped_at", "frozen", "hash"),
-        ),
-        of_cohorts=in_cohorts,
-        batch_size=50,
-    ),
-    fact_table(
-        "entrants",
-        EntrantRow,
-        IN_COHORT,
-        ["agent"],
-        fields_of(EntrantRow, "position", "name", "kind", "settings", name="agent"),
-        order=[EntrantRow.position],
-    ),
-    fact_table("replacements", ReplacementRow, IN_ACCOUNT, ["round"], is_new=True),
-    fact_table(
-        "markets",
-        MarketRow,
-        WORLD,
-        ["market_id"],
-        fields_of(MarketRow, id="market_id"),
-        of_cohorts=in_snapshots(MarketRow.id, SnapshotItemRow.market_id),
-    ),
-    fact_table(
-        "market_pages",
-        MarketVersionRow,
-        WORLD,
-        ["market_id", "page"],
-        fields_of(MarketVersionRow, version="page"),
-        of_cohorts=in_snapshots(MarketVersionRow.market_id, SnapshotItemRow.market_id),
-    ),
-    fact_table(
-        "quotes",
-        QuoteRow,
-        WORLD,
-        ["market_id", "at", "hash"],
-        order=[QuoteRow.market_id, QuoteRow.at, QuoteRow.id],
-        of_cohorts=lambda numbers: or_(
-            in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id)(numbers),
-            col(QuoteRow.id).in_(
-                select(column_of(SecondQuoteRow.quote_id))
-                .select_from(joined(SecondQuoteRow, *IN_TURN.rows))
-                .where(in_cohorts(numbers))
-            ),
-        ),
-        batch_size=500,
-    ),
-    fact_table(
-        "resolutions",
-        ResolutionRow,
-        WORLD,
-        ["market_id", "version"],
-        of_cohorts=in_snapshots(ResolutionRow.market_id, SnapshotItemRow.market_id),
-    ),
-    fact_table("snapshots", SnapshotRow, IN_COHORT, ["at"]),
-    fact_table(
-        "snapshot_items",
-        SnapshotItemRow,
-        IN_COHORT,
-        ["at", "position"],
-        (
-            field(SnapshotRow.at, "the time of the snapshot"),
-            *fields_of(SnapshotItemRow, "position", "market_id"),
-            field(MarketVersionRow.version, "which of its pages, as in `market_pages`", "page"),
-            *WHICH_QUOTE,
-            *fields_of(SnapshotItemRow, "quoted_at", "shown"),
-        ),
-        path=LISTED,
-    ),
-    fact_table(
-        "rounds",
-        RoundRow,
-        IN_COHORT,
-        ["round"],
-        fields_of(RoundRow, number="round"),
-    ),
-    fact_table(
-        "articles",
-        ArticleRow,
-        WORLD,
-        ["article"],
-        fields_of(ArticleRow, hash="article"),
-        of_cohorts=lambda numbers: col(ArticleRow.hash).in_(SHOWN.where(in_cohorts(numbers))),
-        batch_size=200,
-    ),
-    fact_table("gatherings", GatheringRow, IN_ROUND, []),
-    fact_table("evidence", EvidenceRow, IN_ROUND, ["position"], path=GATHERED),
-    fact_table(
-        "tool_results",
-        ToolResultRow,
-        IN_ROUND,
-        ["key"],
-        order=[ToolResultRow.id],
-        batch_size=200,
-        is_new=True,
-    ),
-    fact_table(
-        "calls",
-        CallRow,
-        IN_PLACE,
-        ATTEMPT,
-        [field for field in fields_of(CallRow) if field.column.name not in TEXTS],
-        order=[CallRow.id],
-        rest_in="call_texts",
-    ),
-    fact_table(
-        "call_texts",
-        CallRow,
-        IN_PLACE,
-        ATTEMPT,
-        fields_of(CallRow, *ATTEMPT, *TEXTS),
-        meaning="What was asked and answered, word for word: for each row of `calls` one, in the same order.",
-        order=[CallRow.id],
-        batch_size=50,
-        has_prompts=True,
-    ),
-    fact_table("turns", TurnRow, IN_PLACE, []),
-    fact_table(
-        "attempts", AttemptRow, IN_PLACE, ["attempt"], fields_of(AttemptRow, number="attempt"), is_new=True
-    ),
-    fact_table("forecasts", ForecastRow, IN_TURN, ["market_id", "stage"]),
-    fact_table("rejections", RejectionRow, IN_TURN, ["position"]),
-    fact_table(
-        "second_quotes",
-        SecondQuoteRow,
-        IN_TURN,
-        ["market_id"],
-        (field(SecondQuoteRow.market_id), *WHICH_QUOTE, *fields_of(SecondQuoteRow, "quoted_at", "taken_at")),
-        path=joined(SecondQuoteRow, *IN_TURN.rows).outerjoin(QuoteRow),
-        is_new=True,
-    ),
-    fact_table("fills", FillRow, IN_TURN, ["fill"], fields_of(FillRow, position="fill")),
-    fact_table(
-        "fill_levels",
-        FillLevelRow,
-        IN_TURN,
-        ["fill", "level"],
-        (
-            field(FillRow.position, "the fill's place in its turn", "fill"),
-            *fields_of(FillLevelRow, position="level"),
-        ),
-        path=joined(FillLevelRow, FillRow, *IN_TURN.rows),
-    ),
-    fact_table("entries", EntryRow, IN_ACCOUNT, ["entry"], fields_of(EntryRow, number="entry")),
-    fact_table("marks", MarkRow, IN_ACCOUNT, ["at"]),
-    fact_table(
-        "syncs",
-        SyncRow,
-        WORLD,
-        ["venue", "sync"],
-        fields_of(
-            SyncRow,
-            "venue",
-            "number",
-            "stamp",
-            "at",
-            "markets",
-            "left_out",
-            "rejected",
-            "seen",
-            "hash",
-            number="sync",
-        ),
-    ),
-    fact_table(
-        "sightings",
-        SightingRow,
-        WORLD,
-        ["venue", "sync", "market_id"],
-        (
-            field(SyncRow.venue),
-            field(SyncRow.number, "the number of the sync", "sync"),
-            *fields_of(SightingRow),
-        ),
-        path=joined(SightingRow, SyncRow),
-    ),
-    fact_table(
-        "set_asides",
-        QuarantineRow,
-        WORLD,
-        ["venue", "record", "kind", "code"],
-        order=[QuarantineRow.id],
-    ),
-    fact_table("prunes", PruneRow, WORLD, ["prune"], fields_of(PruneRow, number="prune")),
-    fact_table("benchmark_files", BenchmarkFileRow, WORLD, ["kind", "name", "version"], is_new=True),
-    fact_table("heads", HeadRow, WORLD, ["head"], fields_of(HeadRow, number="head"), is_new=True),
+    PROMPTS,
+    COHORTS,
+    ENTRANTS,
+    REPLACEMENTS,
+    MARKETS,
+    MARKET_PAGES,
+    QUOTES,
+    RESOLUTIONS,
+    SNAPSHOTS,
+    SNAPSHOT_ITEMS,
+    ROUNDS,
+    ARTICLES,
+    GATHERINGS,
+    EVIDENCE,
+    TOOL_RESULTS,
+    CALLS,
+    CALL_TEXTS,
+    TURNS,
+    ATTEMPTS,
+    FORECASTS,
+    REJECTIONS,
+    SECOND_QUOTES,
+    FILLS,
+    FILL_LEVELS,
+    ENTRIES,
+    MARKS,
+    SYNCS,
+    SIGHTINGS,
+    SET_ASIDES,
+    PRUNES,
+    BENCHMARK_FILES,
+    HEADS,
 )
 """In the order in which they can be put back: what a row refers to comes before it."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from arena.exports.computed_tables import SCORE_COLUMNS
+from arena.exports.computed_tables import ScoreLine, columns_of
 from arena.exports.fact_tables import FACT
 from arena.exports.forms import form_of
 from arena.exports.forms.cells import bad_file
@@ -113,7 +113,7 @@ def _read_tables(folder: Path, manifest: ExportManifest) -> _ForecastTables:
         first_known = resolutions.get(market, row)["known_at"]
         resolutions[market] = {**row, "known_at": first_known}
 
-    stated = [row for row in read("scores", SCORE_COLUMNS) if row["reading"] == "stated"]
+    stated = [row for row in read("scores", columns_of(ScoreLine)) if row["reading"] == "stated"]
     return _ForecastTables(
         stated=stated,
         times=[instants[row["cohort"], row["round"]] for row in stated],

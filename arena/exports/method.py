@@ -192,20 +192,22 @@ def _market_counts(rows: ForecastColumns) -> MarketCounts:
 def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[AgentMethod]:
     """Yield how each agent of some cohorts was asked, in the order of the line-ups."""
     chosen = col(CohortRow.number).in_([cohort.number for cohort in cohorts])
+    agent_name = EntrantRow.name
     statuses = defaultdict[str, dict[str, int]](dict)
-    turns = select(EntrantRow.name, TurnRow.status, count(TurnRow.id)).select_from(TURNS).where(chosen)
-    for name, status, number in connection.execute(turns.group_by(EntrantRow.name, TurnRow.status)):
+    turns = select(agent_name, TurnRow.status, count(TurnRow.id)).select_from(TURNS).where(chosen)
+    turns = turns.group_by(agent_name, TurnRow.status)
+    for name, status, number in connection.execute(turns):
         statuses[name][status] = int(str(number))
 
     tokens = (total(CallRow.tokens_in), total(CallRow.tokens_out))
     costs = (total(CallRow.cost), count(CallRow.cost))
-    calls = select(EntrantRow.name, count(CallRow.id), *tokens, *costs).select_from(CALLS).where(chosen)
+    calls = select(agent_name, count(CallRow.id), *tokens, *costs).select_from(CALLS).where(chosen)
     sums = {}
-    for name, *figures in connection.execute(calls.group_by(EntrantRow.name)):
+    for name, *figures in connection.execute(calls.group_by(agent_name)):
         sums[name] = [int(figure or 0) for figure in figures]
 
     reported = defaultdict[str, set[str]](set)
-    models = select(EntrantRow.name, CallRow.model).distinct().select_from(CALLS).where(chosen)
+    models = select(agent_name, CallRow.model).distinct().select_from(CALLS).where(chosen)
     for name, model in connection.execute(models):
         reported[name].add(model)
 
@@ -216,18 +218,18 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
 
     for name, own in stays.items():
         cohort, entrant = own[-1]
+        settings = entrant.settings
         all_settings = dict.fromkeys(_settings_text(each.settings) for _, each in own)
         texts = {**cohort.prompts, **entrant.prompts}
-        named = [value for value in entrant.settings.values() if isinstance(value, str)]
         made, tokens_in, tokens_out, cost, priced = sums.get(name, [0] * 5)
         yield AgentMethod(
             agent=name,
             kind=entrant.kind,
-            model=entrant.settings.get("model"),
-            released=entrant.settings.get("released"),
+            model=settings.get("model"),
+            released=settings.get("released"),
             reported=tuple(sorted(reported[name] - {""})),
             settings=tuple(all_settings),
-            prompts={prompt: text for prompt, text in texts.items() if prompt in named},
+            prompts={prompt: text for prompt, text in texts.items() if prompt in settings.values()},
             statuses=statuses[name],
             calls=made,
             tokens_in=tokens_in,
@@ -284,9 +286,12 @@ def _data(method: Method) -> Iterator[str]:
     for cohort in method.cohorts:
         start = f"{cohort.starts_at:%Y-%m-%d %H:%M} UTC"
         bankroll = f"${cohort.bankroll / ONE:,.0f}"
-        config = f"`{cohort.config_hash[:12]}`" if cohort.config_hash else None
+        agents = len(cohort.entrants)
+        config = None
+        if cohort.config_hash:
+            config = f"`{cohort.config_hash[:12]}`"
         what = (cohort.number, cohort.venue, cohort.stamp)
-        rows.append((*what, start, cohort.rounds, bankroll, len(cohort.entrants), config))
+        rows.append((*what, start, cohort.rounds, bankroll, agents, config))
 
     head = ("cohort", "venue", "markets are", "first decision", "rounds", "bankroll", "agents", "config")
     yield from _table(head, rows)
@@ -315,11 +320,13 @@ def _cutoffs(method: Method) -> Iterator[str]:
             yield "No articles were shown."
             continue
 
-        suspects = f", suspects {rule.suspects}" if rule.suspects else ""
+        suspects = ""
+        if rule.suspects:
+            suspects = f", suspects {rule.suspects}"
+        restricted = ", ".join(rule.restricted) or "none"
         yield (
             f"Articles from {source}: at most {rule.per_market} a market, {rule.characters:,} characters "
-            f"each, odds {rule.odds}{suspects}; restricted beside the known ones: "
-            f"{', '.join(rule.restricted) or 'none'}."
+            f"each, odds {rule.odds}{suspects}; restricted beside the known ones: {restricted}."
         )
 
     if method.audit is not None:
@@ -346,7 +353,10 @@ def _identity(agent: AgentMethod) -> tuple[str | None, ...]:
 
 def _models(method: Method) -> Iterator[str]:
     """Yield the agents with their settings."""
-    rows = [(*_identity(agent), "; then ".join(agent.settings)) for agent in method.agents]
+    rows = []
+    for agent in method.agents:
+        settings = "; then ".join(agent.settings)
+        rows.append((*_identity(agent), settings))
     yield from _table((*IDENTITY, "settings"), rows)
 
 
@@ -363,7 +373,9 @@ def _prompts(method: Method) -> Iterator[str]:
         yield "No model was asked."
         return
 
-    rows = [(name, f"`{text}`", ", ".join(users)) for (name, text), users in sorted(agents.items())]
+    rows = []
+    for (name, text), users in sorted(agents.items()):
+        rows.append((name, f"`{text}`", ", ".join(users)))
     yield from _table(("prompt", "SHA-256 of its text", "agents"), rows)
     yield ""
     yield "`arena show prompts` shows the texts; every question and answer is in the record, word for word."
@@ -380,7 +392,9 @@ def _costs(agent: AgentMethod) -> tuple[str | None, ...]:
 
 def _answers(method: Method) -> Iterator[str]:
     """Yield how turns ended, and what the calls came to."""
-    every = {status for agent in method.agents for status in agent.statuses}
+    every = set[str]()
+    for agent in method.agents:
+        every |= agent.statuses.keys()
     usable = [status for status in USABLE_STATUSES if status in every]
     order = [*usable, *sorted(every.difference(usable))]
 
@@ -408,7 +422,8 @@ def _rules(method: Method) -> Iterator[str]:
         }
         rows = []
         for prefix, rules in values.items():
-            rows += [(f"{prefix}{key}", value_in_words(key, value)) for key, value in rules.items()]
+            for key, value in rules.items():
+                rows.append((f"{prefix}{key}", value_in_words(key, value)))
         cohorts[tuple(rows)].append(str(cohort.number))
 
     for pairs, numbers in cohorts.items():
@@ -493,8 +508,8 @@ def _rounds_of_benchmark(method: Method) -> Iterator[str]:
         rows = []
         for agent in benchmark.agents:
             prompts = ", ".join(f"{name} `{text}`" for name, text in agent.prompts.items())
-            forecasts = f"{benchmark.forecasts.get(agent.agent, 0):,}"
-            rows.append((*_identity(agent), prompts, forecasts, *_costs(agent)))
+            forecasts = benchmark.forecasts.get(agent.agent, 0)
+            rows.append((*_identity(agent), prompts, f"{forecasts:,}", *_costs(agent)))
         yield from _table(head, rows)
         yield ""
 
@@ -514,7 +529,9 @@ def _called(benchmark: BenchmarkMethod) -> str:
     if first is None or last is None:
         return ""
 
-    late = ", after it was due: no submission" if f"{last:%Y-%m-%d}" > benchmark.due else ""
+    late = ""
+    if f"{last:%Y-%m-%d}" > benchmark.due:
+        late = ", after it was due: no submission"
     return f" Models were called from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC{late}."
 
 

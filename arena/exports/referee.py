@@ -50,7 +50,9 @@ class Referee:
     def __init__(self, folder: Path):
         self.folder = folder
         self.differences: list[str] = []
-        self.frozen = {number: parsed(row.frozen) for (number,), row in self.by("cohorts", "cohort").items()}
+        self.frozen: dict[int, Row] = {}
+        for (number,), row in self.by("cohorts", "cohort").items():
+            self.frozen[number] = parsed(row.frozen)
         self.entrants = self.by("entrants", *AGENT)
         self.rounds = self.by("rounds", "cohort", "round")
         self.turns = self.by("turns", *TURN)
@@ -70,8 +72,10 @@ class Referee:
         """Return the rows of a table by some of their fields, in order."""
         groups = defaultdict(list)
         lines = (self.folder / f"{name}.jsonl").read_text("utf-8").split("\n")
-        for row in map(parsed, lines[:-1]):
-            groups[tuple(getattr(row, key) for key in keys)].append(row)
+        for line in lines[:-1]:
+            row = parsed(line)
+            group = tuple(getattr(row, key) for key in keys)
+            groups[group].append(row)
         return groups
 
     def by(self, name: str, *keys: str) -> dict[Key, Row]:
@@ -92,7 +96,8 @@ class Referee:
         """Note the fields of a row that are otherwise than they should be."""
         for name, right in expected.items():
             value = getattr(row, name)
-            near = type(value) is type(right) is float and isclose(value, right, abs_tol=1e-9)
+            are_floats = type(value) is type(right) is float
+            near = are_floats and isclose(value, right, abs_tol=1e-9)
             if value != right and not near:
                 self.differences.append(f"{what}: {name} is {value!r} and should be {right!r}")
 
@@ -110,7 +115,8 @@ class Referee:
     def check_fills(self) -> None:
         """Check each fill and its levels: shares × price and a fee of rate · shares · p · (1 − p)."""
         for key, fill in self.fills.items():
-            for level in self.levels[key]:
+            levels = self.levels[key]
+            for level in levels:
                 worth = level.shares * level.price
                 # What is paid is rounded up, which is -(-a // b), and what is received is rounded down.
                 fee = -(-fill.fee_rate * worth * (ONE - level.price) // ONE**3)
@@ -119,10 +125,12 @@ class Referee:
                     # The last millionths of an order may buy nothing more.
                     amount += min(max(level.amount - amount, 0), 3)
                 else:
-                    fee = min(fee, worth // ONE)
-                    amount = worth // ONE - fee
+                    received = worth // ONE
+                    fee = min(fee, received)
+                    amount = received - fee
                 self.compare_row(f"level of fill {key}", level, {"fee": fee, "amount": amount})
-            sums = {name: total(self.levels[key], name) for name in ("shares", "amount", "fee")}
+
+            sums = {name: total(levels, name) for name in ("shares", "amount", "fee")}
             self.compare_row(f"fill {key}", fill, sums)
 
     def check_ledgers(self) -> None:
@@ -136,21 +144,25 @@ class Referee:
                 lot = entry.market_id, entry.side
                 if entry.kind in ("buy", "sell"):
                     posted[self.place_of(entry), entry.kind, *lot] += 1
-                cash, shares, cost = self.moved(entry, *lots[lot], paid)
+                held, spent = lots[lot]
+                cash, shares, cost = self.moved(entry, held, spent, paid)
                 balance += cash
-                lots[lot] = lots[lot][0] + shares, lots[lot][1] + cost
+                held += shares
+                lots[lot] = held, spent + cost
                 right = {
                     "entry": number,
                     "cash": cash,
                     "shares": shares,
                     "cost": cost,
                     "balance": balance,
-                    "held": lots[lot][0],
+                    "held": held,
                     "realised": 0 if entry.kind == "deposit" else cash + cost,
                 }
                 self.compare_row(f"entry {(*whose, number)}", entry, right)
 
-        due = Counter((key, fill.action, fill.market_id, fill.side) for key, fill in self.fills.items())
+        due = Counter[Key]()
+        for place, fill in self.fills.items():
+            due[place, fill.action, fill.market_id, fill.side] += 1
         for key in due | posted:
             if due[key] != posted[key]:
                 self.differences.append(f"fill {key} is not posted as it is due")
@@ -178,10 +190,11 @@ class Referee:
             return -cash, -closed, -released
 
         # The payout is that of a YES share; without one it is a refund, which pays the cost back.
-        payout = self.ends[lot[0], int(entry.ref.split(":")[1])].payout
+        version = int(entry.ref.split(":")[1])
+        payout = self.ends[entry.market_id, version].payout
         if payout is None:
             received = cost
-        elif lot[1] == "YES":
+        elif entry.side == "YES":
             received = shares * payout // ONE
         else:
             received = shares * (ONE - payout) // ONE
@@ -191,28 +204,34 @@ class Referee:
     def valued(self, cohort: int, at: str, lot: Key, rows: Sequence[Row]) -> Row:
         """Return a lot at a snapshot: at the mid, else the last trade, else its cost; to sell, at the bid."""
         shares = total(rows, "shares")
-        item = next((item for item in self.listed[cohort, at] if item.market_id == lot[0]), None)
-        quote = self.quotes.get((lot[0], item.quote_hash)) if item else None
+        market, side = lot
+        item = next((item for item in self.listed[cohort, at] if item.market_id == market), None)
+        quote = None
+        if item is not None:
+            quote = self.quotes.get((market, item.quote_hash))
+
         price = None
         bid = None
         if quote is not None:
             price = quote.last if quote.mid is None else quote.mid
             bid = quote.bid
-            if lot[1] == "NO":
+            if side == "NO":
                 price = mirrored(price)
                 bid = mirrored(quote.ask)
 
-        value = Row(value=total(rows, "cost"), liquidation=shares * (bid or 0) // ONE, price=None, age=None)
+        value = Row(value=total(rows, "cost"), price=None, age=None)
+        value.liquidation = shares * (bid or 0) // ONE
         value.stale = "no_price" if shares else ""
         if not shares or price is None or quote is None or item is None:
             return value
 
-        taken_at = datetime.fromisoformat(self.snapshots[cohort, at].taken_at)
-        past = taken_at - datetime.fromisoformat(item.quoted_at)
+        quoted_at = datetime.fromisoformat(item.quoted_at)
+        past = datetime.fromisoformat(self.snapshots[cohort, at].taken_at) - quoted_at
+        most = self.frozen[cohort].rules.max_quote_age * SECOND
         value.value = shares * price // ONE
         value.price = price
         value.age = max(past // SECOND, 0)
-        value.stale = "old" if past > self.frozen[cohort].rules.max_quote_age * SECOND else ""
+        value.stale = "old" if past > most else ""
         if quote.mid is None:
             value.stale = "last_trade"
         return value
@@ -228,12 +247,22 @@ class Referee:
                 held = defaultdict(list)
                 for entry in until[1:]:  # after the bankroll
                     held[entry.market_id, entry.side].append(entry)
-                now = {lot: self.valued(mark.cohort, mark.at, lot, rows) for lot, rows in held.items()}
-                right = {name: total(until, name) for name in ("cash", "cost", "realised")}
-                right |= {name: total(now.values(), name) for name in ("value", "liquidation")}
-                right["age"] = max((lot.age or 0 for lot in now.values()), default=0)
-                right["stale"] = sum(lot.stale != "" for lot in now.values())
+
+                now = {}
+                for lot, rows in held.items():
+                    now[lot] = self.valued(mark.cohort, mark.at, lot, rows)
+                values = now.values()
+                right = {
+                    "cash": total(until, "cash"),
+                    "cost": total(until, "cost"),
+                    "realised": total(until, "realised"),
+                    "value": total(values, "value"),
+                    "liquidation": total(values, "liquidation"),
+                    "age": max((lot.age or 0 for lot in values), default=0),
+                    "stale": sum(lot.stale != "" for lot in values),
+                }
                 self.compare_row(f"mark {(*whose, mark.at)}", mark, right)
+
             for lot, rows in held.items():
                 positions[*whose, *lot] = life_of(rows, now[lot])
         self.compare("position", self.by("positions", *AGENT, "market_id", "side"), positions)
@@ -248,8 +277,10 @@ def mirrored(price: int | None) -> int | None:
 
 def life_of(rows: Sequence[Row], value: Row) -> Values:
     """Return a lot with all that it ever moved, and what it is worth."""
-    life: Values = {name: total(rows, name) for name in ("shares", "cost", "realised")}
-    life |= {name: getattr(value, name) for name in ("value", "price", "age", "stale")}
+    life: Values = {name: getattr(value, name) for name in ("value", "price", "age", "stale")}
+    life["shares"] = total(rows, "shares")
+    life["cost"] = total(rows, "cost")
+    life["realised"] = total(rows, "realised")
     life["bought"] = total(rows, "shares", "buy")
     life["sold"] = -total(rows, "shares", "sell")
     life["settled"] = -total(rows, "shares", *ENDINGS)
@@ -269,8 +300,9 @@ class Beliefs:
         self.export = export
         self.early: set[Key] = set()
         self.rows: dict[Key, Row] = {}
-        replaced = sorted(export.by("replacements", *AGENT, "round").items())
-        self.played_by = export.entrants | {key[:2]: row for key, row in replaced}
+        self.played_by = dict(export.entrants)
+        for key, row in sorted(export.by("replacements", *AGENT, "round").items()):
+            self.played_by[key[:2]] = row
         self.forecasts = export.by("forecasts", *TURN, "market_id", "stage")
         self.second = export.by("second_quotes", *TURN, "market_id")
         for place, turn in export.turns.items():
@@ -295,9 +327,13 @@ class Beliefs:
             own = None
             if turn.status in ("played", "partly"):
                 own = self.forecasts.get((*place, market, "final"))
-            belief = ONE // 2 if settings.get("prices") == "hidden" else mid
+
             if own is not None:
                 belief = own.probability
+            elif settings.get("prices") == "hidden":
+                belief = ONE // 2
+            else:
+                belief = mid
             event = export.pages[market, item.page].event_id
             row = self.scored(market, belief / ONE, mid, said=int(own is not None), event_id=event)
             self.rows.setdefault((*place, market, "stated", None), row)
@@ -306,8 +342,11 @@ class Beliefs:
 
     def mid_of(self, place: Key, item: Row) -> int:
         """Return the price that a belief is held against: that of when it was in, where it was read."""
-        for seen in (self.second.get((*place, item.market_id)), item):
-            quote = None if seen is None else self.export.quotes.get((item.market_id, seen.quote_hash))
+        market = item.market_id
+        for seen in (self.second.get((*place, market)), item):
+            if seen is None:
+                continue
+            quote = self.export.quotes.get((market, seen.quote_hash))
             if quote is not None and quote.mid is not None:
                 return int(quote.mid)
         return ONE // 2
@@ -315,8 +354,10 @@ class Beliefs:
     def add_bet(self, key: Key, fill: Row) -> None:
         """Add what the size of a bet says: its part of the most that could be bet, read in two ways."""
         levels = self.export.levels[key]
-        confidence = min(fill.wanted / (fill.base * self.export.frozen[fill.cohort].rules.max_bet / ONE), 1.0)
-        paid = sum(level.price * level.shares for level in levels) / total(levels, "shares") / ONE
+        most = fill.base * self.export.frozen[fill.cohort].rules.max_bet / ONE
+        confidence = min(fill.wanted / most, 1.0)
+        worth = sum(level.price * level.shares for level in levels)
+        paid = worth / total(levels, "shares") / ONE
         if fill.side == "YES":
             price = paid
             beliefs = {"implied": confidence, "anchored": price + confidence * (1 - price)}
@@ -333,22 +374,27 @@ class Beliefs:
         row = Row(**more, market_id=market_id, forecast=forecast, mid=mid, outcome="open")
         row.brier = None
         row.brier_market = None
-        if end is not None:
-            row.outcome = {ONE: "YES", 0: "NO"}.get(end.payout, "unscored")
-        if end is not None and row.outcome != "unscored":
-            row.brier = (forecast - end.payout / ONE) ** 2
+        if end is None:
+            return row
+
+        row.outcome = {ONE: "YES", 0: "NO"}.get(end.payout, "unscored")
+        if row.outcome != "unscored":
+            outcome = end.payout / ONE
+            row.brier = (forecast - outcome) ** 2
             if mid is not None:
-                row.brier_market = (mid / ONE - end.payout / ONE) ** 2
+                row.brier_market = (mid / ONE - outcome) ** 2
         return row
 
     def leaderboard(self) -> dict[Key, Values]:
         """Return the leaderboard of all cohorts, and of each; where nobody plays the price, with its line."""
         board = {}
         numbers = list(self.export.frozen)
-        for cohort, cohorts in [(None, numbers), *((number, [number]) for number in numbers)]:
-            kinds = {
-                name: row.kind for (number, name), row in self.export.entrants.items() if number in cohorts
-            }
+        for cohort in (None, *numbers):
+            cohorts = numbers if cohort is None else [cohort]
+            kinds = {}
+            for (number, name), row in self.export.entrants.items():
+                if number in cohorts:
+                    kinds[name] = row.kind
             for name in kinds:
                 board[cohort, name] = self.line(name, cohorts)
             if kinds and "market" not in kinds.values():
@@ -361,10 +407,11 @@ class Beliefs:
         beliefs = defaultdict[str, list[Row]](list)
         counted: list[Row] = []
         for key, row in self.rows.items():
-            if key[0] not in cohorts or key[2] != agent:
+            cohort, _, name, _, reading, _ = key
+            if cohort not in cohorts or name != agent:
                 continue
-            beliefs[key[4]].append(row)
-            if key[4] == "stated" and key[:3] not in self.early:
+            beliefs[reading].append(row)
+            if reading == "stated" and key[:3] not in self.early:
                 counted.append(row)
         stated = beliefs["stated"]
         bets = beliefs["implied"]
@@ -372,13 +419,18 @@ class Beliefs:
         done = [row for row in counted if row.brier is not None]
 
         played = [(cohort, agent) for cohort in cohorts if (cohort, agent) in export.entrants]
-        kind = export.entrants[played[-1]].kind if played else "market"
+        kind = "market"
+        if played:
+            kind = export.entrants[played[-1]].kind
         statuses = [turn.status for key, turn in export.turns.items() if key[::2] in played]
         sold = [key for key, fill in export.fills.items() if fill.action == "sell" and key[:3:2] in played]
-        coverage = total(done, "said") / len(done) if done else None
+        coverage = None
+        ranked = False
+        if done:
+            coverage = total(done, "said") / len(done)
+            ranked = kind == "market" or coverage >= 0.8
         own = mean(by_market(done, "brier"))
         price = mean(by_market(done, "brier_market"))
-        ranked = (kind == "market" and coverage is not None) or (coverage or 0) >= 0.8
         cost, cost_per_forecast = self.costs(played, total(stated, "said"))
         return self.money(played) | {
             "kind": kind,
@@ -420,7 +472,10 @@ class Beliefs:
         marks = self.export.marks
         marked = [whose for whose in played if marks[whose]]
         given = sum(self.export.frozen[cohort].bankroll for cohort, _ in marked)
-        profit = sum(marks[whose][-1].cash + marks[whose][-1].value for whose in marked) - given
+        profit = -given
+        for whose in marked:
+            newest = marks[whose][-1]
+            profit += newest.cash + newest.value
         return {
             "pnl": profit / ONE if marked else None,
             "return_pct": 100 * profit / given if given else None,

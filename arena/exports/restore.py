@@ -5,14 +5,13 @@ Rows go back into the same tables, with the same checks and the same triggers.
 
 import operator
 import os
-import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from sqlalchemy import Column, Connection, MetaData, Table, and_, delete, event, func, inspect, literal_column
+from sqlalchemy import Column, Connection, MetaData, Table, and_, delete, func, inspect, literal_column
 from sqlalchemy.exc import DBAPIError
 
 from agents.secrets import HIDDEN
@@ -34,6 +33,7 @@ from arena.record.schema.database import (
     upgrade_connection,
 )
 from arena.record.schema.database_errors import record_name
+from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.statements import insert_lines
 from arena.record.schema.tables import METADATA
 from arena.record.schema.typed import col, select
@@ -141,7 +141,7 @@ class _ParentIds:
         self.wanted.create(connection)
 
         self.query = parent.ids.join(self.wanted, and_(*map(operator.eq, parent.named, columns)))
-        if connection.dialect.name == "sqlite":  # it has to know that these rows are few, and begin with them
+        if not is_postgresql(connection):  # it has to know that these rows are few, and begin with them
             few = func.likelihood(columns[0].is_not(None), literal_column("0.0001"))
             self.query = self.query.where(few)
         self.known = dict[Row, int]()
@@ -247,7 +247,7 @@ def restore(place: Path, database: str, progress: Progress = lambda _done, _of: 
             return _restore_into(place, spare, database, progress)
 
         made = folder / file.name
-        manifest = _restore_into(place, spare, str(made), progress, is_ours=True)
+        manifest = _restore_into(place, spare, str(made), progress)
         if file.exists() and file.stat().st_size:
             raise _not_empty(str(file), "was meanwhile created by another process")
 
@@ -269,26 +269,16 @@ def _check_free(file: Path, database: str) -> None:
         raise _not_empty(str(file), "holds something other than a record") from error
 
 
-def _restore_into(
-    place: Path, spare: Path, database: str, progress: Progress, is_ours: bool = False
-) -> ExportManifest:
-    """Put an export into a database. A file that `is_ours`, which nobody sees yet, is written faster."""
+def _restore_into(place: Path, spare: Path, database: str, progress: Progress) -> ExportManifest:
+    """Put an export into a database."""
     with open_export(place, spare, whole=True) as (folder, manifest):
         engine = connect(database)
-        if is_ours:
-            event.listen(engine, "connect", _write_once)
         try:
             with engine.begin() as connection:
                 _fill(connection, record_name(engine.url), folder, manifest, progress)
         finally:
             engine.dispose()
     return manifest
-
-
-def _write_once(driver: sqlite3.Connection, _: object) -> None:
-    """Write each page once, into the file itself, not into a log first."""
-    driver.execute("PRAGMA journal_mode = MEMORY")
-    driver.execute("PRAGMA synchronous = OFF")
 
 
 def _fill(

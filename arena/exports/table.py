@@ -1,5 +1,6 @@
 """The tables of an export, for people and programs: every column says what it means."""
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -85,6 +86,12 @@ def fields_of(row: type[TableRow], *names: str, **renamed: str) -> tuple[ExportF
         if not is_id or kind_of(column) != "whole":
             fields.append(field(column, name=renamed.get(column.name, column.name)))
     return tuple(fields)
+
+
+def summary_of(described: object) -> str:
+    """Return the first paragraph of a docstring, on one line."""
+    paragraph, _, _ = (inspect.getdoc(described) or "").partition("\n\n")
+    return " ".join(paragraph.split())
 
 
 def kind_of(source: Stored[Any]) -> Kind:

@@ -48,7 +48,6 @@ from arena.record.schema.statements import attributes_of
 from arena.record.write.heads import read_published_heads
 from arena.record.write.operations import read_jobs, read_recent_incidents
 from arena.record.write.reservations import read_pauses
-from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
 if TYPE_CHECKING:
@@ -441,7 +440,6 @@ def read_status_by_config(
     return read_status(connection, now, expected_of(config, now, begun, me), pretended)
 
 
-@gc_paused()
 def read_status(
     connection: "Connection", now: datetime, expected: Expected, pretended: bool = False
 ) -> Status:

@@ -21,7 +21,7 @@ from arena.record.model.reservation import (
     midnight,
 )
 from arena.record.queries.cohorts import read_calls, read_prompts
-from arena.record.record import P, Record, T
+from arena.record.record import P, Record, T, Work
 from arena.record.schema.database import NoRecord, connect, open_read_only, upgrade
 from arena.record.write.calls import add_call
 from arena.record.write.cohorts import add_snapshot
@@ -82,14 +82,14 @@ class DryRunRecord(Record):
         replace(renew_reservations, lambda *_: None)  # nobody else waits for them
         replace(lose_reservations, lambda *_: None)
 
-    def read(self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def read(self, query: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return what a query answers here, else in the record."""
         if query not in self.stand_ins:
             return super().read(query, *args, **kwargs)
         answer: T = self.stand_ins[query](*args, **kwargs)
         return answer
 
-    def write(self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def write(self, change: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Remember a change for as long as the dry run takes."""
         answer: T = self.stand_ins[change](*args, **kwargs)
         return answer

@@ -81,7 +81,7 @@ from arena.record.schema.turn import (
     SecondQuoteRow,
     TurnRow,
 )
-from arena.record.schema.typed import AnySelect, Condition, col, columns_of, joined, select
+from arena.record.schema.typed import AnySelect, Condition, col, columns_of, select
 from arena.record.schema.world import ArticleRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.calls import prompt_hash
 from markets.hashes import ADDED_TO_PAGES, canonical, digest
@@ -113,12 +113,12 @@ class Scope:
 
     def of_rounds(self, columns: Iterable[Any], *rows: type[TableRow]) -> AnySelect:
         """Return the query for rows that belong to rounds."""
-        query = select(*ROUND_KEY, *columns).select_from(joined(*rows, RoundRow, CohortRow))
+        query = select(*ROUND_KEY, *columns).from_joined(*rows, RoundRow, CohortRow)
         return query.where(*self.rounds)
 
     def of_entrants(self, row: type[TurnRow | CallRow], *columns: Any) -> AnySelect:
         """Return the query for rows that belong to entrants in rounds."""
-        query = select(*TURN_KEY, *columns).select_from(joined(row, EntrantRow, RoundRow, CohortRow))
+        query = select(*TURN_KEY, *columns).from_joined(row, EntrantRow, RoundRow, CohortRow)
         return query.where(*self.rounds)
 
     def of_turns(self, row: type[ForecastRow | RejectionRow | SecondQuoteRow | FillRow]) -> AnySelect:
@@ -159,7 +159,7 @@ def fact_lines(connection: Connection) -> Facts:
     """Return what was seen, decided, filled, learnt and marked, by kind, in the order of natural keys."""
     key = (CohortRow.number, MarkRow.at, EntrantRow.position)
     figures = (MarkRow.cash, MarkRow.value, MarkRow.liquidation, MarkRow.cost, MarkRow.stale)
-    marks = select(*key, *figures).select_from(joined(MarkRow, EntrantRow, CohortRow)).order_by(*key)
+    marks = select(*key, *figures).from_joined(MarkRow, EntrantRow, CohortRow).order_by(*key)
 
     facts = _facts(connection, WHOLE)
     facts["resolution"] = iter(_resolutions(connection))
@@ -270,11 +270,11 @@ def _queries(scope: Scope) -> dict[str, AnySelect]:
 
     entry_key = (CohortRow.number, EntrantRow.position, EntryRow.number)
     entries = select(*entry_key, *hashed_columns(EntryRow, "number")).where(*scope.entries)
-    entries = entries.select_from(joined(EntryRow, EntrantRow, CohortRow))
+    entries = entries.from_joined(EntryRow, EntrantRow, CohortRow)
 
     is_its_round = (RoundRow.cohort_id == CohortRow.id) & (RoundRow.number == ReplacementRow.round)
     replacements = select(*TURN_KEY, EntrantRow.name, *hashed_columns(ReplacementRow, "round"))
-    replacements = replacements.select_from(joined(ReplacementRow, EntrantRow, CohortRow))
+    replacements = replacements.from_joined(ReplacementRow, EntrantRow, CohortRow)
     replacements = replacements.join(RoundRow, is_its_round).where(*scope.rounds)
 
     second_quotes = scope.of_turns(SecondQuoteRow)
@@ -331,7 +331,7 @@ def _snapshots(connection: Connection, scope: Scope, values: Values | None) -> I
 @cache
 def _snapshot_queries(scope: Scope) -> tuple[AnySelect, AnySelect]:
     """Return the queries for the pages of the markets in snapshots, and for the places of these."""
-    versions = select(SnapshotItemRow.version_id).select_from(joined(SnapshotItemRow, SnapshotRow))
+    versions = select(SnapshotItemRow.version_id).from_joined(SnapshotItemRow, SnapshotRow)
     page = hashed_columns(MarketVersionRow, "market_id", "version", "at")
     pages = select(MarketVersionRow.id, *columns_of(MarketVersionRow, ADDED_TO_PAGES), *page)
     pages = pages.where(col(MarketVersionRow.id).in_(versions.where(*scope.snapshots)))

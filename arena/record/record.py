@@ -28,6 +28,8 @@ from portfolio.model import Entry, Holdings
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Work = Callable[Concatenate[Connection, P], T]
+"""A query or a change: a function that takes a connection, and whatever else it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +72,19 @@ class Record:
         """Return this record with a fence: writes raise `LeaseLost` once the lease has another token."""
         return replace(self, fence=Fence(name, token))
 
-    def read(self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def read(self, query: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result of a query. All that it reads is of one instant."""
         with reading(self.engine) as connection:
             return query(connection, *args, **kwargs)
 
-    def write(self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def write(self, change: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Change the record in one transaction, if the fence allows it, and return the result."""
         with self.engine.begin() as connection:
             if self.fence is not None:
                 check_fence(connection, self.fence)
             return change(connection, *args, **kwargs)
 
-    def write_unfenced(
-        self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def write_unfenced(self, change: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Change the record in one transaction, even if another process has taken over the lease.
 
         It is for what must be kept in any case: paid calls, heartbeats, an operator's orders.
@@ -97,9 +97,7 @@ class Record:
         if self.engine.dialect.name == "sqlite" and self.engine.url.database:
             self.room.hold(Path(self.engine.url.database), answers)
 
-    def write_answer(
-        self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def write_answer(self, change: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Store a paid answer, and return once it is on the disk. On a full disk, use the reserved space."""
         options: dict[str, Any] = {DURABLE_OPTION: True}
         while True:

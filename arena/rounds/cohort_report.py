@@ -22,7 +22,7 @@ from arena.rounds.season import CohortOverview
 
 
 @dataclass(frozen=True, slots=True)
-class RoundReport:
+class RoundStatuses:
     """A round that has begun, and how many of its turns ended how."""
 
     round: int
@@ -54,7 +54,7 @@ class CohortReport:
     head: CohortHead
     waiting: Mapping[str, str]
     code_versions: Mapping[int, Sequence[str]]
-    played: Sequence[RoundReport]
+    played: Sequence[RoundStatuses]
     decide: str
     frozen: Mapping[str, Any]
     audit: AuditCounts | None
@@ -73,7 +73,7 @@ def read_cohort_report(connection: Connection, overview: CohortOverview) -> Coho
     played = []
     for begun in overview.rounds:
         statuses = dict(sorted(ended.get(begun.number, {}).items()))
-        played.append(RoundReport(begun.number, begun.at, begun.done, statuses))
+        played.append(RoundStatuses(begun.number, begun.at, begun.done, statuses))
 
     return CohortReport(
         config_hash=cohort.config_hash or None,

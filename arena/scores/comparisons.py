@@ -50,7 +50,6 @@ from arena.scores.rules.comparisons.indirect_duel import indirect_duel
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from arena.scores.rules.comparisons.twins import TwinNoise, twin_noise
 from arena.scores.verdict import MIN_COVERAGE
-from markets.garbage_collection import gc_paused
 
 EARLY_STAMP = "model released after the decision"
 MARKET = "market"
@@ -215,7 +214,6 @@ def agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> 
 def compare_agents(
     rows: ForecastColumns,
     families: Collection[Collection[str]] = (),
-    seed: int = 0,
     sources: Mapping[str, str] | None = None,
     former: Mapping[str, Collection[str]] | None = None,
     as_of: float = np.inf,
@@ -229,7 +227,7 @@ def compare_agents(
     unranked = {name for name, one in coverage.items() if not is_covered(one, min_coverage)}
     ranked = [name for name in rows.agents if name not in unranked]
     season = season_forecasts(_without_agents(rows, unranked))
-    board = surest_first(gains_of(season, seed))
+    board = surest_first(gains_of(season))
 
     # the first of a group in the order of line-ups is its head, as it is among the entries of duels
     copies = find_copies(season, ranked, families, sources)
@@ -327,18 +325,17 @@ def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
     return gains_of(season_forecasts(rows), seed)
 
 
-def compare_two(rows: ForecastColumns, one: str, other: str, seed: int = 0) -> Duel:
+def compare_two(rows: ForecastColumns, one: str, other: str) -> Duel:
     """Two agents on the rows that both have; by way of the market where they have none in common."""
     season = season_forecasts(rows)
     for name in (one, other):
         if name not in season.agents:
             hint = f"arena show agent {name} shows how its turns went"
             raise ArenaError("no_answer", f"{name} has no forecasts to compare yet", hint)
-    duel = direct_duel(season, one, other, seed)
-    return duel if duel.rows else indirect_duel(season, one, other, seed)
+    duel = direct_duel(season, one, other)
+    return duel if duel.rows else indirect_duel(season, one, other)
 
 
-@gc_paused()
 def compute_duel(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
     """The same from a record, or from one cohort of it."""
     for name in (one, other):

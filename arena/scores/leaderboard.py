@@ -60,7 +60,6 @@ from arena.scores.verdict import (
     make_verdict,
     verdict_data,
 )
-from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
 REPLAY_STAMP = "replay: not evidence of skill"
@@ -522,7 +521,6 @@ def read_leaderboard(connection: Connection, cohort: int | None = None) -> Leade
     return compute_leaderboard(connection, cohort, COMPARISONS.read_current(connection, cohort))
 
 
-@gc_paused()
 def compute_leaderboard(
     connection: Connection, cohort: int | None = None, comparisons: Comparisons | None = None
 ) -> Leaderboard:
@@ -589,7 +587,6 @@ def _expected_score(stated: Any, price: Floats, market: Any) -> float | None:
     return none_for_nan(mean(price * (1 - forecast) ** 2 + (1 - price) * forecast**2, market))
 
 
-@gc_paused()
 def compute_provisional(connection: Connection, cohort: int | None = None) -> list[ProvisionalScores]:
     """Return each agent's scores if the latest prices are right, best first."""
     select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort

@@ -17,7 +17,6 @@ from arena.scores.cache import CacheKind
 from arena.scores.comparisons import gains
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.reliability.calibration_slices import HORIZON_DAYS, HORIZONS, PRICE_BANDS
-from markets.garbage_collection import gc_paused
 from markets.millionths import ONE
 
 DAY = 86_400
@@ -91,7 +90,6 @@ def read_slices(connection: Connection, by: str, cohort: int | None = None) -> S
     return compute_slices(connection, by, cohort) if cached is None else cached
 
 
-@gc_paused()
 def compute_slices(connection: Connection, by: str, cohort: int | None = None) -> list[Slice]:
     """The same as of now."""
     select_cohorts(read_cohorts(connection), cohort)

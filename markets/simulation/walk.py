@@ -221,7 +221,7 @@ def pulls(family: Family, all_scores: Scores) -> Scores:
 
 
 def _pull(score: float) -> float:
-    """The probability behind log-odds less a half: close enough, and far quicker than exact."""
+    """Return about the probability behind log-odds, less a half: worlds that were played depend on it."""
     y = min(max(score / 2, -3.0), 3.0)
     return y * (27 + y * y) / (54 + 18 * y * y)
 

@@ -13,7 +13,6 @@ from typing import TypeVar
 
 from pydantic import Field
 
-from markets.garbage_collection import gc_paused
 from markets.model import NEVER, Listing, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
 from markets.registry import PYTHON_ONLY
@@ -82,16 +81,15 @@ class Kalshi:
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Return every market that can be traded on, with its best prices but without its book."""
         offered = partial(self._of_event, at=at, figures=wanted.figures)
-        with gc_paused():
-            if not self._series_at <= at < self._series_at + SERIES_KEPT:
-                series = await asking.all_series(self._http, self._sorter)
-                for raw in series:
-                    self._keep_series(raw)
-                self._series_at = at if series else NEVER
+        if not self._series_at <= at < self._series_at + SERIES_KEPT:
+            series = await asking.all_series(self._http, self._sorter)
+            for raw in series:
+                self._keep_series(raw)
+            self._series_at = at if series else NEVER
 
-            tags = {name: series.tags for name, series in self._series.items()}
-            lists = await asking.open_lists(self._http, self._sorter, tags, wanted)
-            return await self._reader.read(lists, offered, wanted, at, self._pages)
+        tags = {name: series.tags for name, series in self._series.items()}
+        lists = await asking.open_lists(self._http, self._sorter, tags, wanted)
+        return await self._reader.read(lists, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """Return markets with their books, in the order asked for."""

@@ -12,7 +12,6 @@ from functools import partial
 
 from pydantic import Field
 
-from markets.garbage_collection import gc_paused
 from markets.model import Listing, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
 from markets.venue import (
@@ -69,8 +68,7 @@ class Manifold:
         """Return the open ones among the newest markets, with their prices."""
         offered = partial(self._offered, at=at, figures=wanted.figures)
         lists = self._newest_markets.lists(self._sorter, wanted)
-        with gc_paused():
-            catalogue = await self._reader.read(lists, offered, wanted, at, asking.most_pages(self._newest))
+        catalogue = await self._reader.read(lists, offered, wanted, at, asking.most_pages(self._newest))
 
         if self._newest_markets.more:
             return replace(catalogue, limit=self._newest)

@@ -13,7 +13,6 @@ from functools import partial
 
 from pydantic import Field
 
-from markets.garbage_collection import gc_paused
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Resolution
 from markets.past import PastMarket, PastRequest, PastSelection
 from markets.registry import PYTHON_ONLY
@@ -36,7 +35,6 @@ from markets.venues.wire.polymarket_prices import (
     NO_WORD,
     VOLUMES,
     confirm_resolution,
-    offer,
     past_market,
     past_quote,
     quote,
@@ -90,8 +88,7 @@ class Polymarket:
         offered = partial(self._offered, at=at, figures=wanted.figures)
         wanted = self._reader.resumed_filter(wanted, at)
         lists = await asking.open_lists(self._gamma, self._sorter, wanted)
-        with gc_paused():
-            return await self._reader.read(lists, offered, wanted, at, self._pages)
+        return await self._reader.read(lists, offered, wanted, at, self._pages)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """Return markets with their prices and books while they trade, in the order asked for."""
@@ -261,8 +258,7 @@ class Polymarket:
 
     def _offered(self, raw: object, at: datetime, figures: bool) -> Iterable[Listing | str]:
         """Yield a market with the prices on its page, or why it is not on offer."""
-        whole = offer(raw)
-        page = whole or self._page(raw)
+        page = self._page(raw)
         if page is None:
             return
 
@@ -278,7 +274,7 @@ class Polymarket:
         if market is None:
             return
 
-        price = self._page_quote(raw, whole or raw, at)
+        price = self._page_quote(raw, at)
         mid = None
         if price is not None:
             mid = price.mid
@@ -330,16 +326,16 @@ class Polymarket:
                 self._sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), name)
         return by_name
 
-    def _page_quote(self, raw: object, prices: object, at: datetime) -> Quote | None:
+    def _page_quote(self, raw: object, at: datetime) -> Quote | None:
         """Return the prices on a market's page. A volume that makes no sense is reported."""
-        price = self._sorter.made(raw, quote, prices, at)
+        price = self._sorter.made(raw, quote, raw, at)
         if price is not None and price.volume is None:
             self._sorter.made(raw, check_volume, raw, wire.figure, *VOLUMES)
         return price
 
     def _priced(self, raw: object, at: datetime, book: object) -> Quote | None:
         """Return the prices on a market's page, and of its book if that was read."""
-        page = self._page_quote(raw, raw, at)
+        page = self._page_quote(raw, at)
         if page is None or book is None:
             return page
 

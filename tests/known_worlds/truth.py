@@ -112,7 +112,7 @@ def at_the_limit(events: int, seasons: int) -> Share:
         rng = chances("limit", events, number)
         count = sizes("skewed", events, 5, rng).astype(np.float64)
         sums = EventSums(count * (rng.exponential(1.0, events) - 1), count)
-        refused += int(p_values(signed_sums(names, [sums], number, shifts=False))[0] <= LEVEL)
+        refused += int(p_values(signed_sums(names, [sums], number))[0] <= LEVEL)
     what = f"a mean of 0 is refused: {events} events, skewed, of exponential values"
     return Share(what, refused / seasons, 0, 0.1, {})
 

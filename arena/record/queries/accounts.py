@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func
 from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
-from arena.record.queries.cohorts import COHORT_ID, IS_TRADING, PLACE, read_snapshot
+from arena.record.queries.cohorts import COHORT_ID, PLACE, of_cohorts, read_snapshot
 from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.queries.settlements import LAST_MARK, read_owed
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
@@ -93,7 +93,7 @@ RETRIED = (
 """How many turns of each entrant were tried again after they had failed."""
 SALES = (
     select(TurnRow.entrant_id, func.count())
-    .select_from(joined(TurnRow, FillRow))
+    .from_joined(TurnRow, FillRow)
     .where(FillRow.action == "sell")
     .group_by(TurnRow.entrant_id)
 )
@@ -161,7 +161,7 @@ def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
         for number, agent in connection.execute(FILLED_AT_UNKNOWN_VOLUME, {"ids": capped}):
             depths[number, agent] = DEPTH_UNKNOWN
 
-    line_ups = select(CohortRow.number, EntrantRow.name).select_from(joined(EntrantRow, CohortRow))
+    line_ups = select(CohortRow.number, EntrantRow.name).from_joined(EntrantRow, CohortRow)
     for number, agent in connection.execute(line_ups.where(col(CohortRow.number).in_(unlimited))):
         depths[number, agent] = UNLIMITED
     return depths
@@ -179,7 +179,7 @@ def read_ledgers(connection: Connection, cohort_id: int, agent: str | None = Non
     """Return every entrant's ledger, in line-up order, or that of one."""
     query = (
         select(EntrantRow.name, *ENTRY_COLUMNS)
-        .select_from(joined(EntrantRow, EntryRow))
+        .from_joined(EntrantRow, EntryRow)
         .where(*_entrants_of(cohort_id, agent))
         .order_by(EntrantRow.position, EntryRow.number)
     )
@@ -307,7 +307,7 @@ def read_marked_cohort(
 ) -> MarkedCohort | None:
     """Return a cohort at its newest mark, with all ledgers or one; None before the first mark."""
     wanted = _entrants_of(cohort_id, agent)
-    newest = select(func.max(MarkRow.at)).select_from(joined(MarkRow, EntrantRow)).where(*wanted)
+    newest = select(func.max(MarkRow.at)).from_joined(MarkRow, EntrantRow).where(*wanted)
     at = connection.scalar(newest)
     stored = None if at is None else read_snapshot(connection, cohort_id, at)
     if at is None or stored is None:
@@ -317,7 +317,7 @@ def read_marked_cohort(
     for name, entries in read_ledgers(connection, cohort_id, agent).items():
         ledgers[name] = [entry for entry in entries if entry.at <= at]
 
-    traded = select(EntryRow.market_id).select_from(joined(EntryRow, EntrantRow)).where(*wanted)
+    traded = select(EntryRow.market_id).from_joined(EntryRow, EntrantRow).where(*wanted)
     pages = (
         select(MarketVersionRow.market_id, MarketVersionRow.question)
         .where(col(MarketVersionRow.market_id).in_(traded))
@@ -376,7 +376,7 @@ ACCOUNT_EQUITY = (
 
 def read_account_equity(connection: Connection, cohort: int | None = None) -> list[AccountEquity]:
     """Return all accounts or those of a cohort, the oldest cohort first, in line-up order."""
-    wanted = ACCOUNT_EQUITY.where(IS_TRADING if cohort is None else CohortRow.number == cohort)
+    wanted = ACCOUNT_EQUITY.where(of_cohorts(cohort))
     owed = read_owed(connection)
 
     accounts = []

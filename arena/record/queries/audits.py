@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from agents.guard import AUDIT
 from arena.errors import count_text
 from arena.record.schema.cohort import CohortRow, GatheringRow, RoundRow, ToolResultRow
-from arena.record.schema.typed import col, joined, select
+from arena.record.schema.typed import col, select
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCo
 
 def _audits(connection: Connection, cohorts: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield the audits of what was gathered for the agents of some cohorts, and of what tools told them."""
-    gathered = select(GatheringRow.dropped).select_from(joined(GatheringRow, RoundRow, CohortRow))
-    told = select(ToolResultRow.withheld).select_from(joined(ToolResultRow, RoundRow, CohortRow))
+    gathered = select(GatheringRow.dropped).from_joined(GatheringRow, RoundRow, CohortRow)
+    told = select(ToolResultRow.withheld).from_joined(ToolResultRow, RoundRow, CohortRow)
     for query in (gathered, told):
         for text in connection.scalars(query.where(col(CohortRow.number).in_(cohorts))):
             audit = json.loads(text).get(AUDIT)

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func
 from arena.record.model.benchmark import BenchmarkFile
 from arena.record.schema.cohort import EntrantRow
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
-from arena.record.schema.typed import IDS, clause, col, joined, read_nouns, select, select_noun, total
+from arena.record.schema.typed import IDS, clause, col, read_nouns, select, select_noun, total
 from arena.record.schema.work import ReservationRow
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.benchmark import FILES
@@ -100,7 +100,7 @@ def read_answer_usage(connection: Connection, cohort_id: int) -> list[AnswerUsag
 
 ANSWERED_CALLS = (
     select(func.count())
-    .select_from(joined(CallRow, EntrantRow))
+    .from_joined(CallRow, EntrantRow)
     .where(col(EntrantRow.cohort_id).in_(IDS), col(CallRow.error_code).is_(None))
 )
 

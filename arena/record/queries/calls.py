@@ -12,6 +12,7 @@ from agents.model import DECIDED_STATUSES
 from arena.record.queries.cohorts import ROUND_COLUMNS, StoredRound
 from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.database_errors import sqlite_path
+from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import CallRow, TurnRow
 from arena.record.schema.typed import clause, col, count, read_grouped_nouns, select, total
@@ -75,7 +76,7 @@ def read_recent_usage(connection: Connection, agent: str, model: str) -> RecentU
 
 def record_size(connection: Connection) -> int:
     """Return how many bytes the record takes, with what is still in SQLite's log."""
-    if connection.dialect.name == "postgresql":
+    if is_postgresql(connection):
         return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one())
 
     size = 0

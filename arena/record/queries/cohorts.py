@@ -32,10 +32,12 @@ from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
     IDS,
+    Condition,
     clause,
     col,
     column_of,
     columns_of,
+    count_rows,
     joined,
     read_grouped_nouns,
     read_nouns,
@@ -63,6 +65,12 @@ PLACE: dict[str, Any] = {
 
 IS_TRADING = ~col(CohortRow.frozen).contains(f'"stamp":"{BENCHMARK}"')
 """The condition that a cohort plays for money. One that answers a benchmark is in no figure of the arena."""
+
+
+def of_cohorts(cohort: int | None) -> Condition:
+    """Return the condition for the cohort of a number, or for all that trade."""
+    return IS_TRADING if cohort is None else CohortRow.number == cohort
+
 
 LineUps = dict[int, dict[str, int]]
 """The ids of each cohort's entrants, by name and in line-up order."""
@@ -101,11 +109,9 @@ def item_of(market: Any) -> ColumnElement[bool]:
 
 def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:
     """Return how much agents must have forecast to be ranked, from 0 to 1, by one cohort or the newest."""
-    query = select(CohortRow.frozen).where(IS_TRADING).order_by(col(CohortRow.number).desc()).limit(1)
-    if cohort is not None:
-        query = query.where(CohortRow.number == cohort)
-
-    frozen = json.loads(connection.scalar(query) or "{}")
+    query = select(CohortRow.frozen).where(IS_TRADING, of_cohorts(cohort))
+    newest = query.order_by(col(CohortRow.number).desc()).limit(1)
+    frozen = json.loads(connection.scalar(newest) or "{}")
     return float(frozen.get("min_coverage", MIN_COVERAGE) / ONE)
 
 
@@ -135,7 +141,7 @@ REPLACEMENTS = (
         ReplacementRow.settings,
         ReplacementRow.prompts,
     )
-    .select_from(joined(EntrantRow, ReplacementRow))
+    .from_joined(EntrantRow, ReplacementRow)
     .order_by(ReplacementRow.round)
 )
 
@@ -195,7 +201,7 @@ def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) 
     query = (
         select(EntrantRow.name, TurnRow.status)
         .distinct()
-        .select_from(joined(RoundRow, TurnRow, EntrantRow))
+        .from_joined(RoundRow, TurnRow, EntrantRow)
         .where(RoundRow.cohort_id == cohort_id)
     )
     statuses: dict[str, set[str]] = defaultdict(set)
@@ -247,9 +253,14 @@ OF_COHORT_AT = (SnapshotRow.cohort_id == COHORT_ID, SnapshotRow.at == AT)
 SNAPSHOT_TIME = select(SnapshotRow.id, SnapshotRow.taken_at).where(*OF_COHORT_AT)
 
 
+def _read_time(connection: Connection, cohort_id: int, at: datetime) -> Row[int, datetime] | None:
+    """Return the id of a cohort's snapshot of an instant, and when it was really taken."""
+    return connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
+
+
 def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
     """Return the id and the snapshot of a cohort at an instant; None where there is none."""
-    row = connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
+    row = _read_time(connection, cohort_id, at)
     if row is None:
         return None
 
@@ -267,7 +278,7 @@ def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple
 
 def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
     """Return when a cohort's snapshot of an instant was really taken; None where there is none."""
-    row = connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
+    row = _read_time(connection, cohort_id, at)
     return None if row is None else row.taken_at
 
 
@@ -284,7 +295,7 @@ def read_quotes(
     connection: Connection, cohort_id: int, at: datetime
 ) -> tuple[int, datetime, dict[MarketId, Quote | None]] | None:
     """Return a snapshot's id, when it was taken, and its prices without books and pages."""
-    row = connection.execute(SNAPSHOT_TIME, {"cohort_id": cohort_id, "at": at}).one_or_none()
+    row = _read_time(connection, cohort_id, at)
     if row is None:
         return None
 
@@ -301,7 +312,7 @@ def read_quotes(
 
 def next_cohort_number(connection: Connection) -> int:
     """Return the number of the cohort that starts next: all kinds are counted together."""
-    count = connection.scalar(select(func.count()).select_from(CohortRow))
+    count = connection.scalar(count_rows(CohortRow))
     return int(count or 0) + 1
 
 
@@ -309,9 +320,8 @@ NEWEST_OF_EACH = (
     select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == CohortRow.id).correlate(CohortRow)
 )
 """The newest snapshot of each cohort by the index of it: a year has many thousands of snapshots."""
-NEWEST_TRADING_TIME = (
-    select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow).where(IS_TRADING)
-)
+NEWEST_TIME = select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow)
+NEWEST_TRADING_TIME = NEWEST_TIME.where(IS_TRADING)
 NEWEST_OF_COHORT = select(func.max(SnapshotRow.at)).where(SnapshotRow.cohort_id == COHORT_ID)
 
 
@@ -403,7 +413,7 @@ def read_final_forecasts(
     """Return the final forecasts of those of these agents whose turns are in."""
     query = (
         select(EntrantRow.name, *FORECAST_COLUMNS)
-        .select_from(joined(TurnRow, EntrantRow, ForecastRow))
+        .from_joined(TurnRow, EntrantRow, ForecastRow)
         .where(TurnRow.round_id == round_id, col(EntrantRow.name).in_(agents), ForecastRow.stage == "final")
         .order_by(EntrantRow.position, ForecastRow.market_id)
     )
@@ -442,7 +452,7 @@ def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
     """Return whether a cohort's holdings were already valued at an instant."""
     query = (
         select(MarkRow.at)
-        .select_from(joined(MarkRow, SnapshotRow))
+        .from_joined(MarkRow, SnapshotRow)
         .where(SnapshotRow.cohort_id == cohort_id, SnapshotRow.at == at, MarkRow.at == at)
     )
     return connection.scalar(query.limit(1)) is not None
@@ -497,11 +507,11 @@ def count_facts(connection: Connection) -> dict[str, int]:
     """Return how much was played."""
     shown_pages = col(MarketVersionRow.id).in_(select(SnapshotItemRow.version_id))
     queries = {
-        "cohorts": select(func.count()).select_from(CohortRow),
-        "rounds": select(func.count()).select_from(RoundRow),
-        "turns": select(func.count()).select_from(TurnRow),
-        "entries": select(func.count()).select_from(EntryRow),
-        "calls": select(func.count()).select_from(CallRow),
+        "cohorts": count_rows(CohortRow),
+        "rounds": count_rows(RoundRow),
+        "turns": count_rows(TurnRow),
+        "entries": count_rows(EntryRow),
+        "calls": count_rows(CallRow),
         "decision_times": select(func.count(col(RoundRow.at).distinct())),
         "markets": select(func.count(col(SnapshotItemRow.market_id).distinct())),
         "events": select(func.count(col(MarketVersionRow.event_id).distinct())).where(shown_pages),

@@ -15,13 +15,13 @@ from arena.record.schema.cohort import EntrantRow, RoundRow
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, RejectionRow, TurnRow
-from arena.record.schema.typed import IDS, col, columns_of, joined, read_grouped_nouns, select
+from arena.record.schema.typed import IDS, col, columns_of, read_grouped_nouns, select
 from arena.record.write.turns import FILL_FIELDS
 from portfolio.model import Entry, Fill, FillLevel, Rejection
 
 LEVELS = (
     select(FillLevelRow.fill_id, *columns_of(FillLevelRow, FillLevel.__dataclass_fields__))
-    .select_from(joined(FillLevelRow, FillRow))
+    .from_joined(FillLevelRow, FillRow)
     .where(col(FillRow.turn_id).in_(IDS))
     .order_by(FillLevelRow.fill_id, FillLevelRow.position)
 )
@@ -67,7 +67,7 @@ def _read_entries(connection: Connection, turn_ids: Sequence[int]) -> dict[int, 
     is_of_turn = (EntryRow.entrant_id == TurnRow.entrant_id) & (EntryRow.at == RoundRow.at)
     query = (
         select(TurnRow.id, *columns_of(EntryRow, Entry.__dataclass_fields__))
-        .select_from(joined(TurnRow, RoundRow))
+        .from_joined(TurnRow, RoundRow)
         .join(EntryRow, is_of_turn)
         .where(col(TurnRow.id).in_(turn_ids), func.substr(EntryRow.ref, 1, 5) == "fill:")
         .order_by(EntryRow.number)

@@ -30,11 +30,11 @@ from arena.record.model.columns import (
     factorize,
     implied_belief,
 )
-from arena.record.queries.cohorts import IS_TRADING
+from arena.record.queries.cohorts import of_cohorts
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
-from arena.record.schema.typed import AnySelect, Condition, clause, col, joined, select
+from arena.record.schema.typed import AnySelect, clause, col, joined, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from markets.hashes import canonical
 from markets.millionths import ONE
@@ -46,11 +46,6 @@ WAS_SHOWN = col(TurnRow.status).in_((*DECIDED_STATUSES, "failed", "late"))
 
 OUTCOMES: dict[int | None, int] = {ONE: 1, 0: 0}
 """The outcome by what a share of YES paid; whatever else it paid has no score."""
-
-
-def _of_cohorts(cohort: int | None) -> Condition:
-    """Return the condition for one cohort, or for all that trade."""
-    return IS_TRADING if cohort is None else CohortRow.number == cohort
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +109,7 @@ def read_line_ups(connection: Connection, cohort: int | None = None) -> list[Lin
     query = (
         select(CohortRow.number, EntrantRow.name, EntrantRow.kind, PLAYED_SETTINGS)
         .join(CohortRow, EntrantRow.cohort_id == CohortRow.id)
-        .where(_of_cohorts(cohort))
+        .where(of_cohorts(cohort))
         .order_by(CohortRow.number, EntrantRow.position)
     )
     entries = []
@@ -203,7 +198,7 @@ def _read_turns(connection: Connection, cohort: int | None) -> TurnColumns:
         select(TurnRow.id, EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
         .add_columns(RoundRow.snapshot_id)
         .select_from(PLACED_TURNS)
-        .where(WAS_SHOWN, _of_cohorts(cohort))
+        .where(WAS_SHOWN, of_cohorts(cohort))
         .order_by(*LINE_UP_ORDER)
     )
     columns = transpose(connection.execute(query).all(), 7)
@@ -277,7 +272,7 @@ def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
         select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, *PAGE_COLUMNS)
         .add_columns(CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
         .select_from(SHOWN_ITEMS)
-        .where(SnapshotItemRow.shown == 1, _of_cohorts(cohort))
+        .where(SnapshotItemRow.shown == 1, of_cohorts(cohort))
         .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
     columns = transpose(connection.execute(query).all(), 12)
@@ -372,7 +367,7 @@ def _stated_probabilities(connection: Connection, cohort: int | None, pairs: Tur
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
         .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
-        .where(ForecastRow.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES), _of_cohorts(cohort))
+        .where(ForecastRow.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES), of_cohorts(cohort))
     )
     ids, names, chances = transpose(connection.execute(query).all(), 3)
 
@@ -391,7 +386,7 @@ def _put_second_prices(
         select(SecondQuoteRow.turn_id, SecondQuoteRow.market_id, CohortRow.number, SecondQuoteRow.taken_at)
         .add_columns(SecondQuoteRow.quoted_at, *PRICE_COLUMNS)
         .select_from(source.outerjoin(QuoteRow))
-        .where(_of_cohorts(cohort))
+        .where(of_cohorts(cohort))
     )
     ids, names, *quotes = transpose(connection.execute(query).all(), 8)
     rows, there = pairs.rows(ids, names)

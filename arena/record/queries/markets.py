@@ -14,11 +14,11 @@ from sqlalchemy import Connection, bindparam, func
 from sqlalchemy.orm import aliased
 
 from arena.errors import ArenaError
-from arena.record.queries.cohorts import IS_TRADING, NEWEST_OF_EACH, read_cohorts, read_resolutions
+from arena.record.queries.cohorts import IS_TRADING, NEWEST_TIME, read_cohorts, read_resolutions
 from arena.record.schema.cohort import CohortRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import is_in_markets, markets_parameter, newest_rows
 from arena.record.schema.statements import attributes_of, batches
-from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of, joined, select
+from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of, select
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow, SyncRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, last_sightings, quote_of
 from arena.record.write.sync import markets_gone_since
@@ -153,7 +153,7 @@ def _last_items_query(dialect: str) -> AnySelect:
     newest = last.correlate(MarketRow.__table__).scalar_subquery()
 
     query = select(QuoteRow.market_id, SnapshotItemRow.quoted_at, *columns_of(QuoteRow, QUOTE_FIELDS))
-    query = query.select_from(joined(MarketRow, SnapshotItemRow, QuoteRow))
+    query = query.from_joined(MarketRow, SnapshotItemRow, QuoteRow)
     query = query.where(SnapshotItemRow.quoted_at == newest, is_in_markets(dialect))
     return query.order_by(SnapshotItemRow.quote_id)
 
@@ -234,9 +234,8 @@ def read_markets(
 
 def read_newest_instant(connection: Connection, now: datetime) -> datetime:
     """Return the newest instant of a record: now, unless a made-up world has been played further."""
-    newest_snapshot = select(func.max(NEWEST_OF_EACH.scalar_subquery())).select_from(CohortRow)
     times = [now]
-    for query in (newest_snapshot, select(func.max(SyncRow.at))):
+    for query in (NEWEST_TIME, select(func.max(SyncRow.at))):
         at = connection.scalar(query)
         if at is not None:
             times.append(at)

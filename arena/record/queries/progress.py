@@ -87,7 +87,7 @@ def _read_begun_rounds(connection: Connection, sizes: dict[int, int]) -> dict[in
     query = (
         select(RoundRow.id, RoundRow.cohort_id, RoundRow.number, RoundRow.at)
         .add_columns(SnapshotRow.taken_at, RoundRow.done)
-        .select_from(joined(RoundRow, SnapshotRow))
+        .from_joined(RoundRow, SnapshotRow)
         .where(col(RoundRow.cohort_id).in_(sizes))
         .order_by(RoundRow.cohort_id, RoundRow.number)
     )
@@ -150,7 +150,7 @@ def read_waiting_agents(connection: Connection) -> dict[int, dict[str, str]]:
     """Return what agents of open cohorts wait for by their last turns, by cohort id and name."""
     last = (
         select(TurnRow.entrant_id, func.max(RoundRow.at).label("at"))
-        .select_from(joined(TurnRow, RoundRow, EntrantRow, CohortRow))
+        .from_joined(TurnRow, RoundRow, EntrantRow, CohortRow)
         .where(col(CohortRow.ended_at).is_(None))
         .group_by(TurnRow.entrant_id)
         .subquery()

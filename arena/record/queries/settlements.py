@@ -17,7 +17,7 @@ from sqlmodel import and_
 from arena.record.queries.cohorts import read_quotes
 from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.ledger import EntryRow, MarkRow
-from arena.record.schema.typed import clause, col, columns_of, joined, read_grouped_nouns, select
+from arena.record.schema.typed import clause, col, columns_of, read_grouped_nouns, select
 from arena.record.schema.world import ResolutionRow
 from markets.millionths import ONE
 from markets.model import MarketId
@@ -107,7 +107,7 @@ def read_owed(connection: Connection) -> dict[int, int]:
     """
     marked_since = (
         select(func.min(LAST_MARK))
-        .select_from(joined(EntrantRow, CohortRow))
+        .from_joined(EntrantRow, CohortRow)
         .where(col(CohortRow.ended_at).is_(None))
     )
     since = connection.scalar(marked_since)

@@ -18,6 +18,7 @@ from sqlalchemy.pool import NullPool
 
 from arena.errors import ArenaError
 from arena.record.schema.database_errors import record_name, translate_errors
+from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.statements import execute_sqlite
 
 logger = logging.getLogger(__name__)
@@ -222,7 +223,7 @@ def _server(url: URL, read_only: bool) -> Engine:
 
 def allow_long_change(connection: Connection) -> None:
     """Let this transaction take as long as it needs: one may bring a whole record, or prune years of it."""
-    if connection.dialect.name == "postgresql":
+    if is_postgresql(connection):
         connection.exec_driver_sql(LIMIT_TRANSACTION.format("0"))
 
 
@@ -332,7 +333,7 @@ def upgrade(engine: Engine, to: str = "head") -> None:
 def upgrade_connection(connection: Connection, to: str = "head") -> None:
     """Upgrade in a transaction of the caller's. Of many that come at once, one does it, and others wait."""
     allow_long_change(connection)
-    if connection.dialect.name == "postgresql":  # a writer of SQLite has its lock already
+    if is_postgresql(connection):  # a writer of SQLite has its lock already
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})")
     if schema_version(connection) == newest_schema_version() and to == "head":
         return
@@ -360,7 +361,7 @@ def schema_version(connection: Connection) -> str | None:
     """Return the version of the schema. Raise `ArenaError` if a newer arena or another program made it."""
     tables = inspect(connection).get_table_names()
     known = VERSION_TABLE in tables
-    if tables and not known and connection.dialect.name == "sqlite":  # a server may hold other things as well
+    if tables and not known and not is_postgresql(connection):  # a server may hold other things as well
         message = f"{record_name(connection.engine.url)} holds other tables"
         raise ArenaError("not_a_record", message, "name another one")
     version = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}")) if known else None  # noqa: S608 - ours

@@ -7,7 +7,7 @@ that waits for it. Claims, leases and reservations do not: a clock may be put fo
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Float, Integer, ScalarSelect, Text, literal, select
+from sqlalchemy import BigInteger, Connection, DateTime, Float, Integer, ScalarSelect, Text, literal, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -25,6 +25,11 @@ def instant_text(at: datetime) -> str:
     if at.tzinfo is None:
         raise ValueError(f"{at} has no time zone")
     return timestamp_text(at)
+
+
+def is_postgresql(connection: Connection) -> bool:
+    """Tell whether a connection leads to a server of PostgreSQL, not to a file of SQLite."""
+    return connection.dialect.name == "postgresql"
 
 
 class UtcTime(TypeDecorator[datetime]):

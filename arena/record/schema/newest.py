@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from arena.record.schema.cohort import EntrantRow, ReplacementRow
-from arena.record.schema.dialects import UtcTime, instant_text
+from arena.record.schema.dialects import UtcTime, instant_text, is_postgresql
 from arena.record.schema.fields import TableRow
 from arena.record.schema.typed import AnySelect, clause, col, select
 from arena.record.schema.world import MarketRow
@@ -96,7 +96,7 @@ def is_in_markets(dialect: str) -> ColumnElement[bool]:
 
 def markets_parameter(connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
     """Return the parameter for `is_in_markets`."""
-    return {"ids": list(ids) if connection.dialect.name == "postgresql" else json.dumps(list(ids))}
+    return {"ids": list(ids) if is_postgresql(connection) else json.dumps(list(ids))}
 
 
 def keyed_instants(dialect: str, key: Any) -> FromClause:
@@ -115,6 +115,6 @@ def keyed_instants(dialect: str, key: Any) -> FromClause:
 
 def keyed_instants_parameter(connection: Connection, pairs: Sequence[tuple[Any, datetime]]) -> dict[str, Any]:
     """Return the parameters for `keyed_instants`."""
-    if connection.dialect.name == "postgresql":
+    if is_postgresql(connection):
         return {"keys": [key for key, _ in pairs], "times": [at for _, at in pairs]}
     return {"pairs": json.dumps([(key, instant_text(at)) for key, at in pairs])}

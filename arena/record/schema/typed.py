@@ -60,6 +60,10 @@ class TypedSelect(Select[*Ts]):
 
     inherit_cache = True
 
+    def from_joined(self, row: type[TableRow], *others: type[TableRow]) -> Self:
+        """Select from tables, each joined to those before it by its foreign key."""
+        return self.select_from(joined(row, *others))
+
     if TYPE_CHECKING:
 
         def order_by(self, *columns: Any) -> Self: ...
@@ -137,6 +141,11 @@ def joined(row: type[TableRow], *others: type[TableRow]) -> Join | Table:
 def count(column: Value) -> ColumnElement[int]:
     """Return how many rows have something in a column."""
     return func.count(cast("Any", column))
+
+
+def count_rows(row: type[TableRow]) -> AnySelect:
+    """Return the query for how many rows a table has."""
+    return select(func.count()).select_from(row)
 
 
 def total(column: Any) -> ColumnElement[int]:

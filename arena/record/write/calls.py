@@ -10,13 +10,13 @@ from arena.record.model.incident import Incident
 from arena.record.model.reservation import Reservation
 from arena.record.schema.codec import call_fact
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
+from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.statements import attributes_of, insert_rows, run_statement
 from arena.record.schema.turn import CallRow
-from arena.record.schema.typed import col, columns_of, joined, select
-from arena.record.schema.work import ClaimRow
+from arena.record.schema.typed import col, columns_of, select
 from arena.record.write.heads import add_head
 from arena.record.write.operations import add_incident
-from arena.record.write.reservations import free_reservation
+from arena.record.write.reservations import CLAIM, free_reservation
 from markets.hashes import canonical, canonical_bytes, sha256
 
 ANSWER_FIELDS = (
@@ -53,7 +53,7 @@ PLACE = (
         EntrantRow.position,
         RoundRow.done,
     )
-    .select_from(joined(RoundRow, CohortRow, EntrantRow))
+    .from_joined(RoundRow, CohortRow, EntrantRow)
     .where(RoundRow.id == bindparam("round_id"), EntrantRow.id == bindparam("entrant_id"))
     .with_for_update(read=True, of=RoundRow.__table__)
 )
@@ -69,11 +69,7 @@ SAME_ATTEMPT = select(*columns_of(CallRow, ATTEMPT_FIELDS)).where(
     CallRow.sample == bindparam("sample"),
     CallRow.attempt == bindparam("attempt"),
 )
-ALONE = (
-    select(ClaimRow.token)
-    .where(ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id"))
-    .with_for_update()
-)
+ALONE = CLAIM.with_for_update()
 """Keeps a second worker, late but paid, from taking the same number; SQLite has one writer at a time."""
 
 
@@ -98,7 +94,7 @@ def add_call(
     prompt = call.prompt
     ids = {"round_id": round_id, "entrant_id": entrant_id}
     part = {"stage": prompt.stage, "sample": prompt.sample}
-    if connection.dialect.name != "sqlite":
+    if is_postgresql(connection):
         run_statement(connection, ALONE, ids)
     known = run_statement(connection, PLACE, ids | part)
     if not known:

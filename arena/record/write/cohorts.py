@@ -231,3 +231,9 @@ def put_marks(
     closing = update(RoundRow).where(RoundRow.id == over, RoundRow.done == 0).values(done=1)
     if connection.execute(closing).rowcount:
         add_round_head(connection, over)
+
+
+def lock_round(connection: Connection, round_id: int) -> bool:
+    """Return whether a round is over; until the transaction ends nobody else closes it."""
+    query = select(RoundRow.done).where(RoundRow.id == round_id)
+    return bool(connection.scalar(query.with_for_update()))

@@ -13,6 +13,7 @@ from arena.record.schema.cohort import CohortRow, EvidenceRow, GatheringRow, Rou
 from arena.record.schema.statements import TableRows, attributes_of, insert_one, insert_rows, new_rows
 from arena.record.schema.typed import columns_of, joined, read_grouped_nouns, select
 from arena.record.schema.world import ArticleRow
+from arena.record.write.cohorts import lock_round
 from markets.hashes import canonical, digest, plain_value
 from markets.model import MarketId
 
@@ -44,7 +45,7 @@ def add_evidence(
 
     Of a round that is over meanwhile nobody will see it.
     """
-    over = connection.scalar(select(RoundRow.done).where(RoundRow.id == round_id).with_for_update())
+    over = lock_round(connection, round_id)
     if over or is_gathered(connection, round_id):
         return
 
@@ -86,7 +87,7 @@ def read_gathered(connection: Connection, cohort: int, at: datetime) -> Gathered
     """Return what was gathered for the round of a cohort at an instant, if anything was."""
     query = (
         select(GatheringRow.round_id, GatheringRow.found, GatheringRow.dropped)
-        .select_from(joined(GatheringRow, RoundRow, CohortRow))
+        .from_joined(GatheringRow, RoundRow, CohortRow)
         .where(CohortRow.number == cohort, RoundRow.at == at)
     )
     row = connection.execute(query).one_or_none()

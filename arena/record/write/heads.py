@@ -47,6 +47,7 @@ from arena.record.schema.cohort import (
     SnapshotRow,
     ToolResultRow,
 )
+from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.statements import attributes_of, insert_rows, run_statement
 from arena.record.schema.turn import AttemptRow, CallRow, FillRow, TurnRow
@@ -56,7 +57,6 @@ from arena.record.schema.typed import (
     col,
     columns_of,
     delete,
-    joined,
     read_nouns,
     select,
     select_noun,
@@ -75,35 +75,35 @@ ROUND_ID: Any = bindparam("round_id")
 OF_ROUND_ID = RoundRow.id == ROUND_ID
 ROUND = (
     select(col(CohortRow.number).label("cohort"), RoundRow.number, RoundRow.at)
-    .select_from(joined(RoundRow, CohortRow))
+    .from_joined(RoundRow, CohortRow)
     .where(OF_ROUND_ID)
 )
 
 
 def _of_entrants(row: Any, *key: Any) -> AnySelect:
     """Return the query for rows of a round by the places of their agents."""
-    query = select(EntrantRow.position, *key, row.hash).select_from(joined(row, EntrantRow))
+    query = select(EntrantRow.position, *key, row.hash).from_joined(row, EntrantRow)
     return query.where(row.round_id == ROUND_ID)
 
 
 OF_ROUND: dict[str, AnySelect] = {
-    "snapshot": select(SnapshotRow.hash).select_from(joined(SnapshotRow, RoundRow)).where(OF_ROUND_ID),
+    "snapshot": select(SnapshotRow.hash).from_joined(SnapshotRow, RoundRow).where(OF_ROUND_ID),
     "catalogue": select(SnapshotRow.catalogue)
-    .select_from(joined(SnapshotRow, RoundRow))
+    .from_joined(SnapshotRow, RoundRow)
     .where(OF_ROUND_ID, SnapshotRow.catalogue != ""),
     "evidence": select(GatheringRow.hash).where(GatheringRow.round_id == ROUND_ID),
     "replacement": select(EntrantRow.position, ReplacementRow.hash)
-    .select_from(joined(ReplacementRow, EntrantRow))
+    .from_joined(ReplacementRow, EntrantRow)
     .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round))
     .where(OF_ROUND_ID),
     "turn": _of_entrants(TurnRow),
     "code": select(EntrantRow.position, TurnRow.code_version)
-    .select_from(joined(TurnRow, EntrantRow))
+    .from_joined(TurnRow, EntrantRow)
     .where(TurnRow.round_id == ROUND_ID),
     "attempt": _of_entrants(AttemptRow, AttemptRow.number),
     "call": _of_entrants(CallRow, CallRow.stage, CallRow.sample, CallRow.attempt),
     "fill": select(EntrantRow.position, col(FillRow.position).label("place"), FillRow.hash)
-    .select_from(joined(FillRow, TurnRow, EntrantRow))
+    .from_joined(FillRow, TurnRow, EntrantRow)
     .where(TurnRow.round_id == ROUND_ID),
     "tool": select(ToolResultRow.key, ToolResultRow.hash).where(ToolResultRow.round_id == ROUND_ID),
 }
@@ -116,7 +116,7 @@ LEDGERS = (
         col(EntryRow.number).label("last"),
         EntryRow.hash,
     )
-    .select_from(joined(EntrantRow, CohortRow, EntryRow))
+    .from_joined(EntrantRow, CohortRow, EntryRow)
     .where(
         EntryRow.number
         == select(func.max(NEWEST.c.number)).where(NEWEST.c.entrant_id == EntrantRow.id).scalar_subquery()
@@ -125,17 +125,17 @@ LEDGERS = (
 """The last line of ledgers, which by its hash covers all of the ledger."""
 LEDGERS_OF_ROUND = LEDGERS.where(
     col(EntrantRow.id).in_(
-        select(TurnRow.entrant_id).select_from(joined(TurnRow, FillRow)).where(TurnRow.round_id == ROUND_ID)
+        select(TurnRow.entrant_id).from_joined(TurnRow, FillRow).where(TurnRow.round_id == ROUND_ID)
     )
 )
 SNAPSHOTS = (
     select(CohortRow.number, SnapshotRow.at, SnapshotRow.hash)
-    .select_from(joined(SnapshotRow, CohortRow))
+    .from_joined(SnapshotRow, CohortRow)
     .where(~exists(select(1).where(RoundRow.snapshot_id == SnapshotRow.id)))
 )
 ROUNDS_OVER = (
     select(col(RoundRow.id).label("id"), col(CohortRow.number).label("cohort"), RoundRow.number)
-    .select_from(joined(RoundRow, CohortRow))
+    .from_joined(RoundRow, CohortRow)
     .where(RoundRow.done == 1)
 )
 BEFORE: dict[str, AnySelect] = {
@@ -171,7 +171,7 @@ def add_head(
     if not facts:
         return
 
-    if connection.dialect.name == "postgresql":
+    if is_postgresql(connection):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({CHAIN_LOCK})")
     last = run_statement(connection, LAST, {})
     number, previous = last[0] if last else (0, "")

@@ -117,7 +117,7 @@ def _next_sighting(connection: Connection, market: MarketId, after: datetime) ->
     """Return the first sync after an instant at which a market had a price."""
     sightings = connection.execute(
         select(SyncRow.venue, SyncRow.at, SightingRow.quoted)
-        .select_from(joined(SightingRow, SyncRow))
+        .from_joined(SightingRow, SyncRow)
         .where(SightingRow.market_id == market)
         .order_by(SyncRow.at)
     ).all()

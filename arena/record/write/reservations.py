@@ -34,7 +34,7 @@ from arena.record.model.reservation import (
     midnight,
     pause_after,
 )
-from arena.record.schema.dialects import NOW, BigInt, FromNow, SecondsUntil, UtcTime
+from arena.record.schema.dialects import NOW, BigInt, FromNow, SecondsUntil, UtcTime, is_postgresql
 from arena.record.schema.statements import new_rows, run_statement
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of, delete, select, update
@@ -166,11 +166,10 @@ BUSY_COUNT = (
     .where(ReservationRow.provider == bindparam("provider"), OF_OTHERS)
     .scalar_subquery()
 )
-CLAIM_TOKEN = (
-    select(ClaimRow.token)
-    .where(ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id"))
-    .scalar_subquery()
+CLAIM = select(ClaimRow.token).where(
+    ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id")
 )
+CLAIM_TOKEN = CLAIM.scalar_subquery()
 ROOM = select(WIDTH).where(OF_PROVIDER).scalar_subquery()
 PAUSE = select(SecondsUntil(ProviderRow.paused_until)).where(OF_PROVIDER).scalar_subquery()
 MODEL_PAUSE = select(SecondsUntil(ModelLimitRow.paused_until)).where(*OF_MODEL).scalar_subquery()
@@ -219,7 +218,7 @@ def reserve(
     Its `id` is made by the caller: where the answer to the commit was lost, it reserves again under the same
     one and has one reservation, whether or not the first was written.
     """
-    if connection.dialect.name != "sqlite":
+    if is_postgresql(connection):
         _lock_limits(connection, request, terms)
 
     values = _request_values(request, terms) | {"id": reservation_id}

@@ -17,7 +17,6 @@ from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow,
 from arena.record.write.heads import add_head
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, add_pages, add_quotes, quote_of
 from arena.record.write.quarantine import quarantine_records
-from markets.garbage_collection import gc_paused
 from markets.hashes import canonical, digest, plain_digest
 from markets.model import Listing, Market, MarketId
 from markets.venue import EVERY_MARKET, CatalogueFilter, QuarantinedRecord
@@ -53,7 +52,6 @@ class SyncResult:
     hash: str = ""
 
 
-@gc_paused()
 def add_catalogue(
     connection: Connection,
     source: VenueSource,

@@ -9,7 +9,8 @@ from sqlalchemy import Connection
 from agents.toolbox import ToolResult, ToolSource
 from arena.record.schema.cohort import CohortRow, RoundRow, ToolResultRow
 from arena.record.schema.statements import insert_one
-from arena.record.schema.typed import col, joined, select
+from arena.record.schema.typed import col, select
+from arena.record.write.cohorts import lock_round
 from markets.hashes import canonical, digest, plain_value
 
 NOTES = "notes"
@@ -40,7 +41,7 @@ def add_tool_result(
 
     `place` is cohort and round. Once that is over nothing is told any more: nobody would verify it.
     """
-    over = connection.scalar(select(RoundRow.done).where(RoundRow.id == round_id).with_for_update())
+    over = lock_round(connection, round_id)
     key = request_key(*request)
     known = read_tool_text(connection, round_id, key)
     if known is not None:
@@ -76,7 +77,7 @@ def read_notes(connection: Connection, cohort_id: int, agent: str, before: int) 
     """Return the last notes that an agent of a cohort wrote before a round; empty where it wrote none."""
     query = (
         select(ToolResultRow.request)
-        .select_from(joined(ToolResultRow, RoundRow))
+        .from_joined(ToolResultRow, RoundRow)
         .where(RoundRow.cohort_id == cohort_id, RoundRow.number < before)
         .where(ToolResultRow.agent == agent, ToolResultRow.tool == NOTES)
         .order_by(col(RoundRow.number).desc(), col(ToolResultRow.id).desc())
@@ -102,7 +103,7 @@ def read_recorded(connection: Connection, at: datetime, key: str) -> ToolResult 
     """Return what was told to a request in a round at an instant, in whichever cohort."""
     query = (
         select(ToolResultRow.text, ToolResultRow.sources, ToolResultRow.withheld)
-        .select_from(joined(ToolResultRow, RoundRow, CohortRow))
+        .from_joined(ToolResultRow, RoundRow, CohortRow)
         .where(RoundRow.at == at, ToolResultRow.key == key)
         .order_by(CohortRow.number)
     )

@@ -16,6 +16,7 @@ from arena.record.model.cohort import Turn
 from arena.record.model.lease import Hold
 from arena.record.schema.codec import orders_text, turn_text
 from arena.record.schema.cohort import RoundRow
+from arena.record.schema.dialects import is_postgresql
 from arena.record.schema.statements import (
     TableLine,
     TableRows,
@@ -109,7 +110,7 @@ def _new_claims(connection: Connection, ids: Sequence[int], claimant: Mapping[st
 
     connection.execute(NEW_CLAIMS, [{**claimant, "entrant": entrant_id} for entrant_id in ids])
     own = ids
-    if connection.dialect.name != "sqlite":
+    if is_postgresql(connection):
         own = connection.scalars(OWN_CLAIMS, {**claimant, "ids": ids}).all()
     return dict.fromkeys(own, 1)
 

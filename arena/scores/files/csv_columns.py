@@ -32,8 +32,6 @@ SHOWN = 40
 DELIMITERS = ",;\t|"
 AT_ONCE = 1 << 16
 """Lines that are turned into columns at a time."""
-LARGE = 1 << 20
-"""From so many letters on a plain text is worth a faster reader, which takes a tenth of a second to load."""
 MOST_BYTES = 1 << 30
 """So much may come out of a packed file."""
 ALIKE = 0.8
@@ -288,9 +286,7 @@ def _csv_cells(name: str, text: str, ours: OurColumns) -> Cells:
         header = next(row for row in reader if row)
         place = text[: len(text) - len(start)].count("\n") + 1
         found, ignored = _match_header(place, header, ours, faults)
-        columns = _plain_columns(start, delimiter, len(header), found)
-        if columns is None:
-            columns = _columns(reader, len(header), found, line_of, faults)
+        columns = _columns(reader, len(header), found, line_of, faults)
     except csv.Error as error:
         hint = "put text with commas or quotes in double quotes, and double any quotes inside it"
         raise ArenaError("bad_file", f"{name}:{lines()[-1]}: invalid CSV ({error})", hint) from error
@@ -298,37 +294,6 @@ def _csv_cells(name: str, text: str, ours: OurColumns) -> Cells:
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add a line for each forecast")
     theirs = {column: header[at].strip() for column, at in found.items()}
     return Cells(name, line_of, columns, theirs, faults, ignored, decimal_comma=delimiter != ",")
-
-
-def _plain_columns(
-    text: str, delimiter: str, width: int, found: Mapping[str, int]
-) -> dict[str, TextColumn] | None:
-    """The columns of a large text without quotes, read fast; None where it is small or not so plain."""
-    if len(text) < LARGE or '"' in text or "\0" in text or text.count("\r") != text.count("\r\n"):
-        return None
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    names = [str(place) for place in range(width)]
-    kinds = {name: pa.dictionary(pa.int32(), pa.string()) for name in names}
-    wanted = [str(place) for place in found.values()]
-    try:
-        table = arrow.read_csv(
-            pa.py_buffer(text.partition("\n")[2].encode()),
-            arrow.ReadOptions(column_names=names, use_threads=False),
-            arrow.ParseOptions(delimiter=delimiter, quote_char=False),
-            arrow.ConvertOptions(column_types=kinds, strings_can_be_null=False, include_columns=wanted),
-            memory_pool=pa.system_memory_pool(),  # which gives back what is done with
-        ).unify_dictionaries()
-    except pa.ArrowInvalid:  # the other reader says in which line it has too many cells or too few
-        return None
-    columns = {}
-    for ours, at in found.items():
-        chunks = table.column(str(at)).chunks
-        texts = chunks[0].dictionary.to_pylist() if chunks else []
-        codes = [chunk.indices.to_numpy() for chunk in chunks]
-        columns[ours] = text_column(texts, np.concatenate(codes or [np.zeros(0)]).astype(np.int64))
-    return columns
 
 
 def _columns(
@@ -359,7 +324,7 @@ def _columns(
 
 def _record_lines(text: str, delimiter: str) -> list[int]:
     """The lines in which records begin that aren't blank, and one more: where the first begins that is no
-    CSV, or the text ends. Slow, and only for errors."""
+    CSV, or the text ends. Only errors name them."""
     lines, reader = [1], csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     with suppress(csv.Error):
         for row in reader:

@@ -59,7 +59,7 @@ def compute_duels(inputs: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
     """All duels of all agents, by the one that is `a` in them."""
     cells = _Cells.of(inputs.stated)
     by_agent: dict[str, list[DuelDetails]] = defaultdict(list)
-    for duel in duels(season_forecasts(inputs.stated), spans=True):
+    for duel in duels(season_forecasts(inputs.stated)):
         one = _duel_details(duel, cells, inputs)
         by_agent[duel.a].append(one)
         by_agent[duel.b].append(_swapped(one))

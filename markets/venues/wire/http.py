@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import httpx
-import orjson
 
 from markets.venue import VenueError
 
@@ -217,7 +216,7 @@ def _check_status(answer: httpx.Response) -> None:
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Whose word counts for who a service is; to read that takes as long as thousands of records."""
+    """Return whose word counts for who a service is, read once for all clients."""
     return httpx.create_ssl_context()
 
 
@@ -234,11 +233,7 @@ async def _read_body(answer: httpx.Response, limit: asyncio.Timeout) -> bytearra
 
 
 def parse_json(body: bytearray) -> Any:
-    """The JSON of an answer."""
-    try:
-        return orjson.loads(body)
-    except ValueError:
-        pass  # it is the quicker of the two, but refuses half a character that json lets pass in one record
+    """Return the JSON of an answer."""
     try:
         return json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

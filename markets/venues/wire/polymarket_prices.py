@@ -39,7 +39,6 @@ from markets.venues.wire.polymarket_records import (
     Figure,
     GammaRecord,
     Pair,
-    PolymarketPage,
     Texts,
     When,
     figure,
@@ -65,10 +64,6 @@ class PolymarketPrices(GammaRecord):
     last_trade_price: Figure = None
     volume: AnyFigure = None
     volume_num: AnyFigure = None
-
-
-class PolymarketOffer(PolymarketPage, PolymarketPrices):
-    """A market's page and its prices, read at once: that is quicker, and most records are fit for both."""
 
 
 class OutcomeTokens(GammaRecord):
@@ -99,17 +94,9 @@ class PricePoint(WireRecord):
     p: Chance
 
 
-def offer(raw: object) -> PolymarketOffer | None:
-    """A record that is fit for all; of any other each part has to be read by itself."""
-    try:
-        return read(PolymarketOffer, raw, "market")
-    except RejectedRecord:
-        return None
-
-
 def quote(raw: object, at: datetime) -> Quote:
-    """The prices on a market's page. Without two sides its mid is the price of the outcome YES."""
-    prices = raw if isinstance(raw, PolymarketPrices) else read(PolymarketPrices, raw, "quote")
+    """Return the prices on a market's page. Without two sides its mid is the price of the outcome YES."""
+    prices = read(PolymarketPrices, raw, "quote")
     bid, ask, last = offered(prices.best_bid), offered(prices.best_ask), offered(prices.last_trade_price)
     if yes_place(prices.outcomes) != 0:  # whose prices these are nobody says: the outcomes' own are sure
         bid = ask = last = None

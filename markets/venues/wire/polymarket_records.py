@@ -46,8 +46,7 @@ def _figure(value: object) -> int:
     if isinstance(value, str):
         if not _DECIMAL.fullmatch(value):
             raise ValueError(f"{shown_value(value)} is not a number of at least 0")
-        whole, _, part = value.partition(".")
-        return int(whole + part.ljust(6, "0")) if len(part) <= 6 else millionths(value)  # quicker by far
+        return millionths(value)
     return number(value)
 
 

@@ -61,19 +61,14 @@ class Duel:
 
 def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
     """One duel, with the interval of its gap."""
-    return _duels(season, [(a, b)], seed, True)[0]
+    return _duels(season, [(a, b)], seed)[0]
 
 
-def duels(
-    season: SeasonForecasts, agents: Sequence[str] | None = None, seed: int = 0, *, spans: bool = False
-) -> list[Duel]:
-    """Every pair of the agents, all of them unless named.
-
-    With `spans` each has the interval of its gap too, which takes longer.
-    """
-    pairs = list(combinations(season.agents if agents is None else agents, 2))
+def duels(season: SeasonForecasts) -> list[Duel]:
+    """Return every pair of the agents, with the interval of its gap."""
+    pairs = list(combinations(season.agents, 2))
     parts = wild_bootstrap.blocks(pairs, len(season.events))
-    return [one for part in parts for one in _duels(season, part, seed, spans)]
+    return [one for part in parts for one in _duels(season, part, 0)]
 
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
@@ -82,14 +77,12 @@ def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
     return none_for_nan(_differences(season, one, other, *common_rows(one, other, season.cells)).mean)
 
 
-def _duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int, spans: bool) -> list[Duel]:
-    """These pairs, with p-values and, of those of which something can be inferred, intervals if wanted."""
+def _duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int) -> list[Duel]:
+    """Return these pairs, with p-values and, of those of which something can be inferred, intervals."""
     plain, sums = zip(*(_gap(season, *pair) for pair in pairs), strict=True)
-    drawn = wild_bootstrap.signed_sums(season.events, sums, seed, shifts=spans)
+    drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
     ps = wild_bootstrap.p_values(drawn)
     found = [one if one.reason else replace(one, p=float(p)) for one, p in zip(plain, ps, strict=True)]
-    if not spans:
-        return found
     ends = interval.intervals(drawn, [one.reason is None for one in found])
     both = zip(found, ends, strict=True)
     return [one if one.reason else replace(one, low=span.low, high=span.high) for one, span in both]

@@ -10,7 +10,7 @@
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import inf
@@ -37,8 +37,6 @@ ENOUGH_WEEKS = 4.0
 MOST_ENTRIES = 100
 """How many entries are compared with each other, the first that began: 4,950 pairs."""
 SECONDS_OF_A_WEEK = 604_800.0
-CELLS_AT_ONCE = 200_000
-"""How many forecasts of rivals are compared in one go: a fifth of the time of one rival after another."""
 TINY = 1e-12
 """What floats leave of a sum that is 0."""
 
@@ -215,13 +213,10 @@ def compare_pairs(
     shares = error_shares(first, owners or {})
 
     pairs: list[PairEvidence] = []
-    names = list(first)
-    for place, one in enumerate(names):
-        for start in range(place + 1, len(names), duels.lines_at_once):
-            others = names[start : start + duels.lines_at_once]
-            bars = [1 / shares[one, other] for other in others]
-            begun = [max(starts[one], starts[other]) for other in others]
-            pairs += duels.compare(one, others, begun, bars, foresee=foresee)
+    for one, other in combinations(first, 2):
+        begun = max(starts[one], starts[other])
+        bar = 1 / shares[one, other]
+        pairs += duels.compare(one, other, begun, bar, foresee=foresee)
     return sorted(pairs, key=_order)
 
 
@@ -231,7 +226,7 @@ def compare_with_price(rows: DuelRows, bars: Mapping[str, PriceBar]) -> list[Pai
     for place, agent in enumerate(rows.agents):
         if agent in bars:
             duels = _Duels.of(_beside_price(rows, place))
-            pairs += duels.compare(agent, [PRICE], [bars[agent].start], [bars[agent].capital])
+            pairs += duels.compare(agent, PRICE, bars[agent].start, bars[agent].capital)
     return sorted(pairs, key=_order)
 
 
@@ -343,36 +338,22 @@ class _Duels:
             at=known[ends][last][by_time][times],
         )
 
-    @property
-    def lines_at_once(self) -> int:
-        """Return how many rivals of an entry are compared in one go, as memory allows."""
-        return max(CELLS_AT_ONCE // max(self.made.size, 1), 1)
-
     def compare(
-        self,
-        one: str,
-        others: Sequence[str],
-        begun: Sequence[float],
-        bars: Sequence[float],
-        *,
-        foresee: bool = True,
-    ) -> list[PairEvidence]:
-        """Return how an entry compares with each of some others, where something has ended for both.
+        self, one: str, other: str, begun: float, bar: float, *, foresee: bool = True
+    ) -> Iterator[PairEvidence]:
+        """Yield how an entry compares with another, where something has ended for both.
 
-        Rows count that are made from `begun` on, and `bars` are the capital that tells, for each of them.
+        Rows count that are made from `begun` on, and `bar` is the capital that tells.
         """
         own = self.forecast[self.places[one]]
-        rivals = self.forecast[[self.places[other] for other in others]]
-        counts = self.made >= np.array(begun)[:, None]
-        common = counts & ~np.isnan(own) & ~np.isnan(rivals)
-        gains = self._mean_gains(own, rivals, common)
+        rival = self.forecast[self.places[other]]
+        counts = self.made >= begun
+        common = counts & ~np.isnan(own) & ~np.isnan(rival)
 
-        pairs: list[PairEvidence] = []
-        for place, other in enumerate(others):
-            if gains[place].stories:
-                columns = _PairColumns(own, rivals[place], counts[place], common[place])
-                pairs.append(self._pair(one, other, columns, gains[place], bars[place], foresee=foresee))
-        return pairs
+        gain = self._mean_gain(own, rival, common)
+        if gain.stories:
+            columns = _PairColumns(own, rival, counts, common)
+            yield self._pair(one, other, columns, gain, bar, foresee=foresee)
 
     def _pair(
         self, one: str, other: str, columns: "_PairColumns", gain: "_MeanGain", bar: float, *, foresee: bool
@@ -430,13 +411,13 @@ class _Duels:
         pace = Pace(gain.stories, weeks, gain.t, float(gain.least_t[-1]), capital)
         return weeks_until_told(pace, bar, LEAST_T)
 
-    def _mean_gains(self, own: Floats, rivals: Floats, common: Flags) -> list["_MeanGain"]:
-        """Return the mean gain on each rival, each story counting once, and how clear that is."""
+    def _mean_gain(self, own: Floats, rival: Floats, common: Flags) -> "_MeanGain":
+        """Return the mean gain on a rival, each story counting once, and how clear that is."""
         if not self.ends.size:
-            return [_MeanGain(0, 0.0, 0.0, np.zeros(0), np.zeros(0)) for _ in rivals]
+            return _MeanGain(0, 0.0, 0.0, np.zeros(0), np.zeros(0))
 
-        other = rivals[:, self.ends]
-        counted = common[:, self.ends] & ~np.isnan(self.payout[self.ends])
+        other = rival[self.ends]
+        counted = common[self.ends] & ~np.isnan(self.payout[self.ends])
         apart = np.where(counted, own[self.ends] - other, 0.0)
         middle = np.where(counted, (own[self.ends] + other) / 2, 0.0)
         missed = np.where(counted, 2 * (self.payout[self.ends] - middle), 0.0)
@@ -462,27 +443,24 @@ class _Duels:
         t = _t_statistic(stories, total, squares)
         rest_t = _t_statistic(stories, rest, rest_squares)
         mean = total / np.maximum(stories, 1)
-        return [
-            _MeanGain(
-                stories=int(stories[place, -1]),
-                mean=float(mean[place, -1]),
-                t=float(t[place, -1]),
-                least_t=np.minimum(t[place], rest_t[place]),
-                most_t=np.maximum(t[place], rest_t[place]),
-            )
-            for place in range(len(rivals))
-        ]
+        return _MeanGain(
+            stories=int(stories[-1]),
+            mean=float(mean[-1]),
+            t=float(t[-1]),
+            least_t=np.minimum(t, rest_t),
+            most_t=np.maximum(t, rest_t),
+        )
 
     def _story_totals(self, value: Floats) -> Floats:
         """Return the sum of a story's rows that have ended, at each of its ends."""
         sums = sums_before(value)
-        return sums[:, self.last + 1] - sums[:, self.story_start]
+        return sums[self.last + 1] - sums[self.story_start]
 
     def _sum_of_stories(self, value: Floats) -> Floats:
         """Return the sum over all stories at each look, from values of one story at each of its ends."""
-        step = np.diff(value, axis=1, prepend=0.0)
-        step[:, self.is_first] = value[:, self.is_first]
-        return np.cumsum(step[:, self.by_time], axis=1)[:, self.look]
+        step = np.diff(value, prepend=0.0)
+        step[self.is_first] = value[self.is_first]
+        return np.cumsum(step[self.by_time])[self.look]
 
 
 @dataclass(frozen=True, slots=True)

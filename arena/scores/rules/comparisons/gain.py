@@ -41,11 +41,6 @@ class Gain:
     p: float | None
     reason: str | None
 
-    @property
-    def is_market(self) -> bool:
-        """Whether it always said what the market says, as far as scores can tell."""
-        return self.skill == 0 and not self.error
-
 
 def surest_first(gains: Iterable[Gain]) -> list[Gain]:
     """Return the gains, the highest lower end of an interval first, then the highest gain, then by name."""

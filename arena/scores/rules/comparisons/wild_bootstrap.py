@@ -94,12 +94,12 @@ class SignedSums:
     plain: UnsignedSums
 
 
-def signs(events: Sequence[str], seed: int, draws: int = DRAWS) -> Floats:
+def signs(events: Sequence[str], seed: int) -> Floats:
     """The coins: one row of +1 and −1 an event, by its name."""
-    size = -(-draws // 8)
+    size = -(-DRAWS // 8)
     drawn = b"".join(hashlib.shake_128(f"{seed}/{event}".encode()).digest(size) for event in events)
     bits = np.unpackbits(np.frombuffer(drawn, dtype=np.uint8).reshape(len(events), size), axis=1)
-    return bits[:, :draws].astype(np.float64) * 2 - 1
+    return bits[:, :DRAWS].astype(np.float64) * 2 - 1
 
 
 def signed_columns(events: Sequence[str], columns: Floats, seed: int) -> Floats:
@@ -125,21 +125,18 @@ def error(sums: EventSums) -> float:
     return sqrt(events / (events - 1) * spread(sums)) / float(sums.count.sum())
 
 
-def signed_sums(
-    events: Sequence[str], sums: Sequence[EventSums], seed: int, *, shifts: bool = True
-) -> SignedSums:
-    """All sums for some columns; those of the counts may be left out where the null is 0."""
+def signed_sums(events: Sequence[str], sums: Sequence[EventSums], seed: int) -> SignedSums:
+    """Return all sums for some columns."""
     s, n = (np.stack([getattr(x, name) for x in sums], axis=1) for name in ("total", "count"))
     has_markets = n.sum(axis=1) > 0
     s, n, names = s[has_markets], n[has_markets], list(compress(events, has_markets.tolist()))
-    columns = [s, s * n, n, n * n] if shifts else [s, s * n]
+    columns = [s, s * n, n, n * n]
     parts = np.split(signed_columns(names, np.hstack(columns), seed), len(columns), axis=1)
-    none = np.zeros((1, len(sums)))
     return SignedSums(
         total=parts[0],
         cross=parts[1],
-        counts=parts[2] if shifts else none,
-        squares=parts[3] if shifts else none,
+        counts=parts[2],
+        squares=parts[3],
         plain=UnsignedSums(
             s=s.sum(axis=0),
             n=n.sum(axis=0),

@@ -70,12 +70,6 @@ def test_every_pair_is_compared_in_the_order_of_the_agents() -> None:
     assert len(found) == 6
 
 
-def test_only_the_agents_named_are_compared() -> None:
-    season = season_of(drawn(6, 25, {"ann": 0.02, "bob": 0.1, "cho": 0.12}))
-    assert [(one.a, one.b) for one in duels(season, ["cho", "ann"])] == [("cho", "ann")]
-    assert duels(season, ["ann"]) == []
-
-
 def test_the_noise_floor_is_what_lies_between_twins() -> None:
     season = season_of(drawn(7, 40, {"ann": 0.1, "ann-2": 0.1, "ann-3": 0.1, "bob": 0.5}))
     found = twin_noise(season, [("ann", "ann-2", "ann-3")])

@@ -66,7 +66,6 @@ def test_the_market_against_itself_gains_exactly_nothing() -> None:
                        drawn(2, 60, {"ann": 0.1})]  # fmt: skip
     found = gain_of(rows)
     assert (found.skill, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
-    assert found.is_market
 
 
 def test_nothing_resolved_is_said_and_is_not_0() -> None:

@@ -135,5 +135,5 @@ def test_only_the_intervals_that_are_wanted_are_looked_for(wanted: list[bool]) -
 
 def test_columns_worked_on_together_are_as_if_alone() -> None:
     several = [sums(seed, shift=0.03) for seed in range(5)]
-    found = wild_bootstrap.p_values(wild_bootstrap.signed_sums(NAMES, several, 7, shifts=False))
+    found = wild_bootstrap.p_values(wild_bootstrap.signed_sums(NAMES, several, 7))
     assert found.tolist() == pytest.approx([p(one, 7) for one in several])
