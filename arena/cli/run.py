@@ -37,7 +37,7 @@ from markets.millionths import ONE
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LOUD = ("failed", "missed", "superseded", "untold", "alone", "unanswered", "gave_up")
 """The kinds of events that are reported even with --quiet: what went wrong."""
-PRICES = ("quotes", "catalogue", "backup", "retention")
+PRICES = ("quotes", "catalogue", "verify", "backup", "retention")
 """The jobs that change no figure of the status."""
 
 

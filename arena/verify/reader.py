@@ -110,12 +110,17 @@ def columns_of(table: str) -> tuple[str, ...]:
     return tuple(METADATA.tables[table].c.keys())
 
 
+PARTS = 14
+"""In so many parts older rows are read again, one after the other: a row by its number, a rule by its place."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerifiedHead:
     """The head up to which a record was verified, in which file, and by table the last row until then.
 
     `caches` are the hashes of what was cached. `rows` is how many there were of all that is passed over the
-    next time, and `whole_at` when all of them were last read; None where that isn't known.
+    next time. `new_at` is when the newest of them were first read, `parts_at` when each part of the older
+    ones was last read, and `part` the one that was read again last.
     """
 
     number: int = 0
@@ -123,8 +128,15 @@ class VerifiedHead:
     file: str = ""
     ids: Mapping[str, int] = field(default_factory=dict)
     caches: Mapping[str, str] = field(default_factory=dict)
-    rows: int | None = None
-    whole_at: str | None = None
+    rows: int = 0
+    new_at: str = ""
+    parts_at: Sequence[str] = ()
+    part: int = PARTS - 1
+
+    @property
+    def all_since(self) -> str:
+        """Return since when all rows were read; an empty text if they were not."""
+        return min(self.parts_at, default="")
 
 
 NOTHING_VERIFIED = VerifiedHead()
@@ -134,7 +146,7 @@ class RecordReader:
     """The tables of a record. What the database can't read is told as a difference.
 
     `unproved` counts what was only looked at, by what it is. What was verified before is passed over as far
-    as `verified` says.
+    as `verified` says, but for one `part` of it.
     """
 
     def __init__(
@@ -142,11 +154,13 @@ class RecordReader:
         connection: Connection,
         tell: Callable[[Difference], None],
         verified: VerifiedHead = NOTHING_VERIFIED,
+        part: int | None = None,
     ):
         self.connection = connection
         self.tell = tell
         self.unproved = Counter[str]()
         self.verified = verified
+        self.part = part
         self._known = lru_cache(maxsize=KNOWN)(self._find)
 
     def rows(self, table: str, query: str | ClauseElement, **values: Any) -> Iterator[Row]:
@@ -164,11 +178,24 @@ class RecordReader:
         return {row[name]: row for row in self.rows(table, query, **values)}
 
     def new(self, table: str) -> Iterator[Row]:
-        """Yield the rows of a table that were not verified before; all of one that is not numbered."""
+        """Yield the rows of a table that are to be read; all of one that is not numbered."""
         if table in ("article", "prompt"):
             return self.rows(table, f"SELECT * FROM {table}")
-        newer = f"SELECT * FROM {table} WHERE id > :after ORDER BY id"
-        return self.rows(table, newer, after=self.after(table))
+
+        after = self.after(table)
+        newer = f"SELECT * FROM {table} WHERE id > :after"
+        if self.part is None:
+            return self.rows(table, f"{newer} ORDER BY id", after=after)
+        again = f"{newer} OR id % {PARTS} = :part ORDER BY id"
+        return self.rows(table, again, after=after, part=self.part)
+
+    def is_due(self, row: Row) -> bool:
+        """Tell whether a row with a number is to be read: it is new, or in the part that is read again."""
+        return row["id"] > self.after(row.table) or self.is_in_part(row["id"])
+
+    def is_in_part(self, number: int) -> bool:
+        """Tell whether what has a number is read by this run: everything, if nothing was verified before."""
+        return not self.verified.number or number % PARTS == self.part
 
     def after(self, table: str) -> int:
         """Return the id of the last row of a table that was verified before."""

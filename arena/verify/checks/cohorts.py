@@ -47,7 +47,7 @@ def check_cohort(facts: RecordReader, row: Row) -> Found:
     yield from _check_schedule(cohort, rounds)
     yield from _check_replacements(facts, entrants, rounds, replacements)
     for round_row in rounds:
-        if round_row["id"] > facts.after("round"):
+        if facts.is_due(round_row):
             yield from check_evidence(facts, cohort, round_row)
 
     with asyncio.Runner() as runner:

@@ -21,7 +21,7 @@ NEW = {
     "market_version": "id", "snapshot": "id", "snapshot_item": "snapshot_id", "call": "id",
     "turn": "round_id", "evidence": "gathering_id",
 }  # fmt: skip
-"""By table the number by which its rows are new; of other tables all rows are looked at, if the whole is."""
+"""By table the number by which its rows are new; of other tables all rows are looked at, in their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,21 @@ class Rule:
     why: str
 
     def broken(self, facts: RecordReader) -> Found:
-        """Yield the rows that break it, of those that were not verified before."""
+        """Yield the rows that break it."""
         wrong = f"SELECT * FROM {self.table} WHERE ({self.holds}) IS NOT TRUE"
-        if self.table in NEW:
-            number = NEW[self.table]
-            parent = number.removesuffix("_id") if number != "id" else self.table
-            rows = facts.rows(self.table, f"{wrong} AND {number} > :after", after=facts.after(parent))
-        else:
-            rows = facts.rows(self.table, wrong)
-        for row in rows:
+        for row in facts.rows(self.table, wrong):
+            yield row.differs(self.column, self.expected, self.why)
+
+    def newly_broken(self, facts: RecordReader) -> Found:
+        """Yield the rows that break it, of those that were not verified before; of some tables none."""
+        if self.table not in NEW:
+            return
+
+        number = NEW[self.table]
+        parent = number.removesuffix("_id") if number != "id" else self.table
+        after = facts.after(parent)
+        wrong = f"SELECT * FROM {self.table} WHERE ({self.holds}) IS NOT TRUE AND {number} > :after"
+        for row in facts.rows(self.table, wrong, after=after):
             yield row.differs(self.column, self.expected, self.why)
 
 
@@ -247,28 +253,35 @@ def _referring(table: str, column: str, parent: str, name: str, where: str = "tr
 RULES_OF_TABLES = list(_rules_of_tables())
 
 
+def _rules_of_instants() -> Iterator[Rule]:
+    """Yield the rules that instants are some; PostgreSQL sees to that itself."""
+    form = "????-??-??T??:??:??.??????Z"
+    for table in METADATA.sorted_tables:
+        for column in table.c:
+            if isinstance(column.type, UtcTime):
+                name = column.name
+                holds = f"{name} IS NULL OR ({name} GLOB '{form}' AND julianday({name}) NOTNULL)"
+                yield Rule(table.name, name, holds, "an instant in UTC", UNREADABLE)
+
+
+RULES_OF_INSTANTS = list(_rules_of_instants())
+
+
 def check_rows(facts: RecordReader) -> Found:
-    """Yield the rows that break a rule: where only what is new is verified, of tables that grow by number."""
-    whole = not facts.verified.number
-    for rule in RULES:
-        if whole or rule.table in NEW:
-            yield from rule.broken(facts)
-    if whole:
-        for rule in RULES_OF_TABLES:
+    """Yield the rows that break a rule: all of them if it is the rule's turn, else those that are new."""
+    for place, rule in enumerate(RULES):
+        broken = rule.broken if facts.is_in_part(place) else rule.newly_broken
+        yield from broken(facts)
+    for place, rule in enumerate(RULES_OF_TABLES):
+        if facts.is_in_part(place):
             yield from rule.broken(facts)
 
 
 def check_texts(facts: RecordReader) -> Found:
-    """Yield the instants that are none; PostgreSQL sees to that itself."""
-    if facts.connection.dialect.name != "sqlite" or facts.verified.number:
+    """Yield the instants that are none."""
+    if facts.connection.dialect.name != "sqlite":
         return
 
-    for table in METADATA.sorted_tables:
-        for column in table.c:
-            if not isinstance(column.type, UtcTime):
-                continue
-            form = "????-??-??T??:??:??.??????Z"
-            holds = (
-                f"{column.name} IS NULL OR ({column.name} GLOB '{form}' AND julianday({column.name}) NOTNULL)"
-            )
-            yield from Rule(table.name, column.name, holds, "an instant in UTC", UNREADABLE).broken(facts)
+    for place, rule in enumerate(RULES_OF_INSTANTS):
+        if facts.is_in_part(place):
+            yield from rule.broken(facts)

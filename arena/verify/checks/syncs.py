@@ -5,19 +5,23 @@ newest that is stored until the sync's time.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import itemgetter
 
 from arena.verify.checks.seals import check_seal
 from arena.verify.differences import Difference, Found
-from arena.verify.reader import RecordReader, Row
+from arena.verify.reader import PARTS, RecordReader, Row
 from markets.hashes import canonical_bytes, sha256
 
 WINDOW = 1_000
 """So many syncs at a time have the prices until them sorted by the database."""
 SYNCS = "SELECT * FROM sync WHERE venue = :venue ORDER BY number"
+AGAIN = f"""SELECT sync.*, before.hash AS previous FROM sync
+    LEFT JOIN sync AS before ON before.venue = sync.venue AND before.number = sync.number - 1
+    WHERE sync.id % {PARTS} = :part ORDER BY sync.id"""
+"""The syncs of a part, each with the hash of the one before it."""
 SIGHTINGS = "SELECT * FROM sighting WHERE sync_id = :sync ORDER BY market_id"
 PRICES = """SELECT market_id, at, hash FROM quote WHERE market_id IN (SELECT sighting.market_id FROM sighting
     JOIN sync ON sync.id = sighting.sync_id WHERE sync.venue = :venue) AND at > :after AND at <= :until
@@ -69,9 +73,15 @@ class SeenPrices:
 
 
 def check_syncs(facts: RecordReader) -> Found:
-    """Yield syncs that are not as they were sealed, or that saw what isn't there."""
+    """Yield syncs that are not as they were sealed, or that saw what isn't there.
+
+    Of older ones that are read again only what seals them: what they saw follows from all before them.
+    """
     if facts.verified.number:
+        for row in facts.rows("sync", AGAIN, part=facts.part):
+            yield from _check_sealed(facts, row, row["previous"] or "")
         return
+
     [pruned] = facts.rows("prune", EDGE)
     for venue in facts.column("venue", "sync", "SELECT DISTINCT venue FROM sync ORDER BY venue"):
         yield from _check_venue(facts, venue, pruned["older_than"] or "")
@@ -82,10 +92,7 @@ def _check_venue(facts: RecordReader, venue: str, edge: str) -> Found:
     seen = SeenPrices()
     previous = ""
     for row in _played_back(facts, venue, seen):
-        sightings = list(facts.rows("sighting", SIGHTINGS, sync=row["id"]))
-        turned = {sighting["market_id"]: sighting["quoted"] for sighting in sightings}
-        content = row.without("id", "left_out", "rejected", "hash")
-        yield from check_seal(row, content | {"previous": previous, "sightings": turned}, SEALS_SYNC)
+        sightings = yield from _check_sealed(facts, row, previous)
         previous = row["hash"]
 
         for sighting in sightings:
@@ -101,6 +108,15 @@ def _check_venue(facts: RecordReader, venue: str, edge: str) -> Found:
             yield Difference("quote", first, "at", None, f"{row['at']} or before", "a sync saw a price")
         else:
             yield from row.compare({"seen": seen.hash}, "by the quotes until then")
+
+
+def _check_sealed(facts: RecordReader, row: Row, previous: str) -> Generator[Difference, None, list[Row]]:
+    """Check what seals a sync with its sightings, which are returned."""
+    sightings = list(facts.rows("sighting", SIGHTINGS, sync=row["id"]))
+    turned = {sighting["market_id"]: sighting["quoted"] for sighting in sightings}
+    content = row.without("id", "left_out", "rejected", "hash")
+    yield from check_seal(row, content | {"previous": previous, "sightings": turned}, SEALS_SYNC)
+    return sightings
 
 
 def _played_back(facts: RecordReader, venue: str, seen: SeenPrices) -> Iterator[Row]:
