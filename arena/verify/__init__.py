@@ -68,7 +68,7 @@ def find(
     """
     found = Differences(most, tell)
     parts = parts_of(connection, verified, part)
-    check = PartCheck(verified, part, most, unpaid)
+    check = PartCheck(verified, most, unpaid, part)
     several = (processes or process_count(connection, verified)) if address else 1
     if several > 1:
         results = find_by_processes(connection, address, parts, check, several)

@@ -77,9 +77,9 @@ class PartCheck:
     """
 
     verified: VerifiedHead
-    again: int | None
     most: int | None
     unpaid: bool
+    again: int | None = None
 
     def find(
         self, connection: Connection, part: Part, tell: Callable[[Difference], None] | None = None

@@ -111,7 +111,7 @@ def columns_of(table: str) -> tuple[str, ...]:
 
 
 PARTS = 14
-"""In so many parts older rows are read again, one after the other: a row by its number, a rule by its place."""
+"""In so many parts older rows are read again, one after the other; a row's number says in which it is."""
 
 
 @dataclass(frozen=True, slots=True)

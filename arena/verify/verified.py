@@ -67,8 +67,8 @@ def keep_verified(
 ) -> VerifiedHead:
     """Note that a record was verified as it is now, and return the note; nothing of one without a head.
 
-    Read at an instant was what is new since `before`, and a `part` of what is older; all, if there was nothing
-    before.
+    What is new since `before` was read at an instant, and a `part` of what is older; if nothing was verified
+    before, all of it.
     """
     number = _value(connection, "SELECT max(number) FROM head")
     if number is None:

@@ -51,12 +51,12 @@ TIMELINE = {
         FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
         LEFT JOIN market_version AS page ON page.id = item.version_id
         LEFT JOIN quote ON quote.id = item.quote_id
-        WHERE snapshot.cohort_id = :cohort AND {BETWEEN.format('snapshot.at')}
+        WHERE snapshot.cohort_id = :cohort AND {BETWEEN.format("snapshot.at")}
         ORDER BY snapshot.at, item.position""",
-    "entry": f"""{ENTRIES} AND {BETWEEN.format('entry.at')}
+    "entry": f"""{ENTRIES} AND {BETWEEN.format("entry.at")}
         ORDER BY entry.at, entry.entrant_id, entry.number""",
     "mark": f"""SELECT mark.* FROM mark JOIN entrant ON entrant.id = mark.entrant_id
-        WHERE entrant.cohort_id = :cohort AND {BETWEEN.format('mark.at')}
+        WHERE entrant.cohort_id = :cohort AND {BETWEEN.format("mark.at")}
         ORDER BY mark.at, mark.entrant_id""",
 }
 """All that a cohort has after a time and until another, by table, each in the order of time."""
