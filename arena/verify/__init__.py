@@ -58,8 +58,8 @@ def find(
 ) -> Differences:
     """Return the same of records that may be far off: so many are told as they are found, others counted.
 
-    What was `verified` before is passed over, but for one `part` of it. Corrections that are yet to be paid, as in records of earlier
-    versions, are no damage: without `unpaid` they are passed over.
+    What was `verified` before is passed over, but for one `part` of it. Corrections that are yet to be paid,
+    as in records of earlier versions, are no damage: without `unpaid` they are passed over.
 
     With its `address` a large record is opened by several processes, by as many as there are cores if nothing
     else is said; what is found does not depend on it.

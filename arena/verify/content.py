@@ -1,4 +1,4 @@
-"""Records verified by those who keep them: backups and what is restored whole, the record itself every day."""
+"""Records verified by who keeps them: backups and what is restored as a whole, the record itself by parts."""
 
 from datetime import datetime
 from pathlib import Path

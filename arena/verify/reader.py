@@ -3,10 +3,8 @@
 A row knows its name as people would say it: cohort, round, agent, and what tells it from its like.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -226,27 +224,16 @@ class RecordReader:
     ) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Any]]]]:
         """Yield the names of a query's columns with its lines, some at a time, instants as texts."""
         statement, order, fixed = _compiled(query, self.connection.dialect)
-        bound = {**fixed, **values}
+        named = {**fixed, **values}
+        bound = tuple(named[name] for name in order) if order else named
+        streaming = {"yield_per": BATCH}
         try:
-            if self.connection.dialect.name == "sqlite":
-                # By the driver alone: what SQLAlchemy learns of columns costs more than few rows.
-                driver = self.connection.connection.driver_connection
-                assert isinstance(driver, sqlite3.Connection)
-                with closing(driver.execute(statement, tuple(bound[name] for name in order))) as cursor:
-                    names = [column[0] for column in cursor.description]
-                    batch = cursor.fetchmany(BATCH)
-                    while batch:
-                        yield names, batch
-                        batch = cursor.fetchmany(BATCH)
-                return
-
-            streaming = {"yield_per": BATCH}
             with self.connection.exec_driver_sql(statement, bound, execution_options=streaming) as lines:
-                for some in lines.partitions(BATCH):
-                    yield list(lines.keys()), [list(map(_plain, line)) for line in some]
-        except (DBAPIError, sqlite3.Error) as error:
-            fault = error.orig if isinstance(error, DBAPIError) else error
-            self.tell(Difference(table, "all rows", "text", str(fault), "rows", UNREADABLE))
+                names = list(lines.keys())
+                for some in lines.partitions():
+                    yield names, [list(map(_plain, line)) for line in some]
+        except DBAPIError as error:
+            self.tell(Difference(table, "all rows", "text", str(error.orig), "rows", UNREADABLE))
 
 
 @lru_cache(maxsize=512)

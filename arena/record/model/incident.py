@@ -283,7 +283,7 @@ def market_unsettled(market: str, closed_at: datetime, agents: Sequence[str], at
 
 
 def record_inconsistent(job: str, at: datetime, trouble: CodedError) -> Incident:
-    """Return the incident that a job, the backup or the daily check, found the record to contradict itself."""
+    """Return the incident that a job, the backup or the daily check, found the record to be inconsistent."""
     text = "the record is inconsistent"
     if job == "backup":
         text = f"a backup was discarded: {text}"

@@ -4,7 +4,7 @@ The database looks for the rows that break a rule. Whatever follows from other r
 is played again instead (`replay`), and what rows are sealed with is in `seals`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Integer
@@ -18,10 +18,11 @@ from arena.verify.reader import UNREADABLE, RecordReader
 LAST_ID = 2**53
 """After the last of all numbers a database chooses any, and none is new to those who read on."""
 NEW = {
-    "market_version": "id", "snapshot": "id", "snapshot_item": "snapshot_id", "call": "id",
-    "turn": "round_id", "evidence": "gathering_id",
+    "market_version": ("id", "market_version"), "snapshot": ("id", "snapshot"), "call": ("id", "call"),
+    "snapshot_item": ("snapshot_id", "snapshot"), "turn": ("round_id", "round"),
+    "evidence": ("gathering_id", "gathering"),
 }  # fmt: skip
-"""By table the number by which its rows are new; of other tables all rows are looked at, in their turn."""
+"""By table the number by which its rows are new, and of what; other tables are looked at in their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +35,10 @@ class Rule:
     expected: str | None
     why: str
 
-    def broken(self, facts: RecordReader) -> Found:
-        """Yield the rows that break it."""
-        wrong = f"SELECT * FROM {self.table} WHERE ({self.holds}) IS NOT TRUE"
+    def broken(self, facts: RecordReader, among: str = "true") -> Found:
+        """Yield the rows that break it, among those for which a condition holds."""
+        wrong = f"SELECT * FROM {self.table} WHERE {among} AND ({self.holds}) IS NOT TRUE"
         for row in facts.rows(self.table, wrong):
-            yield row.differs(self.column, self.expected, self.why)
-
-    def newly_broken(self, facts: RecordReader) -> Found:
-        """Yield the rows that break it, of those that were not verified before; of some tables none."""
-        if self.table not in NEW:
-            return
-
-        number = NEW[self.table]
-        parent = number.removesuffix("_id") if number != "id" else self.table
-        after = facts.after(parent)
-        wrong = f"SELECT * FROM {self.table} WHERE ({self.holds}) IS NOT TRUE AND {number} > :after"
-        for row in facts.rows(self.table, wrong, after=after):
             yield row.differs(self.column, self.expected, self.why)
 
 
@@ -270,18 +259,22 @@ RULES_OF_INSTANTS = list(_rules_of_instants())
 def check_rows(facts: RecordReader) -> Found:
     """Yield the rows that break a rule: all of them if it is the rule's turn, else those that are new."""
     for place, rule in enumerate(RULES):
-        broken = rule.broken if facts.is_in_part(place) else rule.newly_broken
-        yield from broken(facts)
-    for place, rule in enumerate(RULES_OF_TABLES):
+        if facts.is_in_part(place):
+            yield from rule.broken(facts)
+        elif rule.table in NEW:
+            column, table = NEW[rule.table]
+            yield from rule.broken(facts, f"{rule.table}.{column} > {facts.after(table)}")
+    yield from _check_in_turn(facts, RULES_OF_TABLES)
+
+
+def _check_in_turn(facts: RecordReader, rules: Sequence[Rule]) -> Found:
+    """Yield the rows that break one of the rules whose turn it is."""
+    for place, rule in enumerate(rules):
         if facts.is_in_part(place):
             yield from rule.broken(facts)
 
 
 def check_texts(facts: RecordReader) -> Found:
     """Yield the instants that are none."""
-    if facts.connection.dialect.name != "sqlite":
-        return
-
-    for place, rule in enumerate(RULES_OF_INSTANTS):
-        if facts.is_in_part(place):
-            yield from rule.broken(facts)
+    if facts.connection.dialect.name == "sqlite":
+        yield from _check_in_turn(facts, RULES_OF_INSTANTS)
