@@ -162,9 +162,7 @@ async def verify(context: JobContext, _at: datetime) -> str:
     config = context.config
     read_at = context.world.now()
 
-    def progress(_what: str, _done: int, _of: int | None) -> None:
-        if context.world.under_way.closed:
-            raise Stopped("verifying was interrupted; it is begun anew at the next start")
+    progress = _breaking_off(context, "verifying was interrupted; it is begun anew at the next start")
 
     def read() -> VerifiedHead:
         with open_read_only(config.database) as engine, reading(engine) as connection:
@@ -181,9 +179,7 @@ async def backup(context: JobContext, at: datetime) -> str:
     """Make a backup that is verified, named by its time, and delete the oldest ones."""
     config = context.config
 
-    def progress(_what: str, _done: int, _of: int | None) -> None:
-        if context.world.under_way.closed:
-            raise Stopped("the backup was interrupted; it is made at the next start")
+    progress = _breaking_off(context, "the backup was interrupted; it is made at the next start")
 
     def make() -> Backup:
         with open_read_only(config.database) as engine:
@@ -202,10 +198,7 @@ async def publish(context: JobContext, _at: datetime) -> str:
     if context.record.read(season_version) == published_version(site):
         return "nothing has changed"
 
-    def progress(_done: int, _of: int | None) -> None:
-        if context.world.under_way.closed:
-            raise Stopped("publishing was interrupted; the site was not changed")
-
+    progress = _breaking_off(context, "publishing was interrupted; the site was not changed")
     options = ["--prompts"] if config.publish.prompts else []
     drawn = await asyncio.to_thread(draw_pages, "publish", config.database, site, options, progress)
     return f"{count_text(drawn['files'], 'file')}, {drawn['written']:,} written, {drawn['removed']:,} removed"
@@ -230,6 +223,16 @@ async def digest(context: JobContext, at: datetime) -> str:
 
 class Stopped(Exception):
     """A job was broken off because the arena is to stop. It is due again."""
+
+
+def _breaking_off(context: JobContext, message: str) -> Callable[..., None]:
+    """Return what a job calls as it goes on, which breaks it off once the arena is to stop."""
+
+    def progress(*_done: object) -> None:
+        if context.world.under_way.closed:
+            raise Stopped(message)
+
+    return progress
 
 
 class Unanswered(ArenaError):

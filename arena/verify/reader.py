@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import zip_longest
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ClauseElement, Connection, Dialect, text
@@ -100,6 +101,31 @@ def compare_in_order(
             yield row.differs(column, None, why)
         else:
             yield from row.compare(values, why)
+
+
+def compare_by(
+    names: Sequence[str],
+    rows: Iterable[Row],
+    expected: Iterable[Mapping[str, Any]],
+    key: str,
+    column: str,
+    why: str,
+) -> Found:
+    """Yield the rows that are not those expected, found by the columns that name them.
+
+    `key` names a row that is missing, with its table before, and `column` stands for a row as a whole.
+    """
+    table, _, parent = key.partition(": ")
+    name_of = itemgetter(*names)
+    missing = {name_of(values): values for values in expected}
+    for row in rows:
+        values = missing.pop(name_of(row), None)
+        if values is None:
+            yield row.differs(names[0], None, why)
+        else:
+            yield from row.compare(values, why)
+    for name, values in missing.items():
+        yield Difference(table, f"{parent} {name}", column, None, values[column], why)
 
 
 @cache

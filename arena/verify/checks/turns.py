@@ -26,7 +26,7 @@ from arena.record.write.listings import PRICE_FIELDS, quote_of
 from arena.verify.checks.answers import ANSWERED, RULES, PossibleDecision, decisions_of
 from arena.verify.checks.seals import check_seal
 from arena.verify.differences import Difference, Found, fault_text
-from arena.verify.reader import RecordReader, Row, compare_in_order, instant
+from arena.verify.reader import RecordReader, Row, compare_by, compare_in_order, instant
 from markets.hashes import canonical, plain_value
 from markets.model import Listing, Quote, Snapshot
 from portfolio.execute import execute_at, is_out
@@ -345,20 +345,13 @@ def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Seq
 
 def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
     """Yield the forecasts that are not those that were decided."""
-    stated: dict[tuple[str, str], Forecast] = {}
+    decided = []
     for forecast in decision.forecasts:
-        stated[forecast.market_id, forecast.stage] = forecast
-    for row in turn.forecasts:
-        kept = stated.pop((row["market_id"], row["stage"]), None)
-        if kept is None:
-            yield row.differs("market_id", None, BY_AGENT)
-        else:
-            values = {"probability": kept.millionths, "reason": kept.reason}
-            yield from row.compare(values, BY_AGENT)
-
-    for (market, stage), forecast in stated.items():
-        key = f"{turn.row.key}, {market}, {stage}"
-        yield Difference("forecast", key, "probability", None, forecast.millionths, BY_AGENT)
+        probability = {"probability": forecast.millionths, "reason": forecast.reason}
+        decided.append({"market_id": forecast.market_id, "stage": forecast.stage} | probability)
+    key = f"forecast: {turn.row.key},"
+    names = ("market_id", "stage")
+    yield from compare_by(names, turn.forecasts, decided, key, "probability", BY_AGENT)
 
 
 def _compare_refusals(turn: StoredTurn, rows: Sequence[Row], expected: Sequence[Rejection]) -> Found:
