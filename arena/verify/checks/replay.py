@@ -20,13 +20,13 @@ from itertools import groupby
 from operator import itemgetter
 
 from arena.record.model.cohort import Cohort, Entrant
-from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_snapshot
+from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_quotes, read_snapshot
 from arena.verify.checks.seals import check_seal
 from arena.verify.checks.turns import PlayedRound
 from arena.verify.differences import Difference, Found, fault_text
 from arena.verify.reader import RecordReader, Row, compare_in_order, instant
 from markets.hashes import plain_value
-from markets.model import MarketId, Quote, Resolution
+from markets.model import MarketId, Resolution
 from portfolio.ledger import LedgerError, fold, open_account, settle_resolved
 from portfolio.marks import mark_at
 from portfolio.model import Entry, Holdings
@@ -43,8 +43,7 @@ ENTRIES = """SELECT entry.* FROM entry JOIN entrant ON entrant.id = entry.entran
     WHERE entrant.cohort_id = :cohort"""
 TIMELINE = {
     "snapshot": f"SELECT * FROM snapshot WHERE cohort_id = :cohort AND {BETWEEN.format('at')} ORDER BY at",
-    "snapshot_item": f"""SELECT item.*, snapshot.at, page.hash AS page, quote.hash AS price,
-        quote.bid, quote.ask, quote.mid, quote.last
+    "snapshot_item": f"""SELECT item.*, snapshot.at, page.hash AS page, quote.hash AS price
         FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
         LEFT JOIN market_version AS page ON page.id = item.version_id
         LEFT JOIN quote ON quote.id = item.quote_id
@@ -304,13 +303,12 @@ class CohortReplay:
         if snapshot is None:
             for row in marks:
                 yield row.differs("at", "that of a snapshot", BY_PRICES)
-        if not marks or snapshot is None:
+        quoted = read_quotes(self.facts.connection, self.row["id"], instant(at))
+        if not marks or snapshot is None or quoted is None:
             return
 
-        quotes = self._quotes(together["snapshot_item"])
-        oldest = self.cohort.rules.quote_age
-        taken_at = instant(snapshot["taken_at"])
-        expected = mark_at(self.accounts, instant(at), quotes, oldest, taken_at)
+        _, taken_at, quotes = quoted
+        expected = mark_at(self.accounts, instant(at), quotes, self.cohort.rules.quote_age, taken_at)
         for row in marks:
             mark = expected.pop(row["entrant_id"], None)
             if mark is not None:
@@ -318,22 +316,6 @@ class CohortReplay:
         for entrant_id in expected:
             key = f"{snapshot.key}, {self.entrants[entrant_id]['name']}"
             yield Difference("mark", key, "entrant_id", None, "a mark", "all of a cohort are marked")
-
-    def _quotes(self, items: Sequence[Row]) -> dict[MarketId, Quote | None]:
-        """Return the prices of what somebody holds; of a market that is listed twice, the first."""
-        held = set[MarketId]()
-        for account in self.accounts.values():
-            held.update(map(itemgetter(0), account.lots))
-        quotes: dict[MarketId, Quote | None] = {}
-        for item in reversed(items):
-            market = MarketId(item["market_id"])
-            if market not in held:
-                continue
-            quotes[market] = None
-            if item["price"] is not None:
-                prices = (item["bid"], item["ask"], item["mid"], item["last"])
-                quotes[market] = Quote(market, instant(item["quoted_at"]), *prices)
-        return quotes
 
     def _check_done(self, round_row: Row, statuses: Mapping[int, str], marks: int) -> Found:
         """Check that a round is done once everything is there, and not before."""
