@@ -3,8 +3,10 @@
 That of a server's record is kept beside the config. It is worth nothing for another file or database, once
 the head is gone, and once the version of the schema is another, as it is after any trigger was taken away.
 
-It saves time and is no proof: whoever writes into SQLite's own tables (`writable_schema`), is a superuser of
-PostgreSQL or forges the note changes what was verified before unseen, and `--all` alone finds that.
+It saves time and is no proof: whoever writes into SQLite's own tables (`writable_schema`) or is a superuser
+of PostgreSQL changes what was verified before unseen, until `--all` or the daily check reads it again. That
+check takes the part after the last one, whatever the clock says. A note that was forged fools it as it does
+`arena admin verify`, and `--all` alone finds that.
 """
 
 import json
