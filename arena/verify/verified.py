@@ -49,7 +49,7 @@ def read_verified(connection: Connection, config: Path) -> VerifiedHead:
     """Return how far this record was verified; nothing of it, where that isn't known."""
     try:
         noted = VerifiedHead(**json.loads(_note(connection, config).read_text("utf-8")))
-        times = [datetime.fromisoformat(at) for at in (noted.new_at, *noted.parts_at)]
+        times = list(map(datetime.fromisoformat, (noted.new_at, *noted.parts_at)))
         head = {"number": noted.number}
         head_hash = _value(connection, "SELECT hash FROM head WHERE number = :number", head)
     except (OSError, ValueError, TypeError, DBAPIError):

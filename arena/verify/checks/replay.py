@@ -118,10 +118,10 @@ class CohortReplay:
         self.runner = runner
         prompts = facts.by("hash", "prompt", "SELECT * FROM prompt")
         self.texts = {key: prompt["text"] for key, prompt in prompts.items()}
-        self.accounts = {entrant_id: Holdings() for entrant_id in entrants}
+        self.accounts = dict.fromkeys(entrants, Holdings())
         self.stored_until = BEFORE_ALL
         """Until when the entries are in the accounts."""
-        self.due: dict[int, list[Entry]] = {entrant_id: [] for entrant_id in entrants}
+        self.due = defaultdict[int, list[Entry]](list)
         """The entries of each ledger that come out and were not compared yet."""
         self.ends = self._known_ends()
         self.looks = BEFORE_ALL, BEFORE_ALL

@@ -284,8 +284,12 @@ def _check_turn_seal(turn: StoredTurn, settings: str) -> Found:
 
 def _repriced(listings: Sequence[Listing], quotes: Mapping[str, Quote | None]) -> tuple[Listing, ...]:
     """Return the listings that were looked at again, with the prices of then."""
-    seen = [listing for listing in listings if listing.market.id in quotes]
-    return tuple(replace(listing, quote=quotes[listing.market.id]) for listing in seen)
+    repriced = []
+    for listing in listings:
+        market_id = listing.market.id
+        if market_id in quotes:
+            repriced.append(replace(listing, quote=quotes[market_id]))
+    return tuple(repriced)
 
 
 def _second_quote(row: Row) -> Quote | None:
