@@ -27,8 +27,8 @@ import streamlit as st
 from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 from streamlit.testing.v1 import AppTest
 
-from arena.operations.listen_addresses import ListenAddress, answers
 from arena.operations.dashboard_server import FLAGS as STREAMLIT
+from arena.operations.listen_addresses import ListenAddress, answers
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard

@@ -33,7 +33,7 @@ from arena.record.record import Record
 from markets.garbage_collection import gc_seldom
 from markets.millionths import ONE
 
-PRICES = ("quotes", "catalogue", "backup", "retention")
+PRICES = ("quotes", "catalogue", "verify", "backup", "retention")
 """The jobs that change no figure of the status."""
 
 

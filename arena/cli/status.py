@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from arena.cli.options import Options, clock_of
+from arena.cli.options import DEFAULT, Options, clock_of
 from arena.cli.output import left_out_words, minute, plain, typed
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table
@@ -29,6 +30,8 @@ from arena.record.model.status import RoundState
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.record.write.operations import read_recent_incidents
+from arena.verify.reader import VerifiedHead
+from arena.verify.verified import read_verified
 from markets.millionths import ONE
 
 CLOCKS = {
@@ -49,9 +52,10 @@ def show_status(chosen: Options, clock: Path | None) -> None:
         status = read_status_by_config(connection, at, config, pretended=clock is not None)
         tasks = read_tasks(connection, status, config)
         backup_at = last_backup(connection, status, config)
+        verified = read_verified(connection, chosen.config or DEFAULT)
 
-    data = {"today": tasks} | status_data(status) | {"backup": backup_at}
-    chosen.answer(data, status_page, status, tasks, backup_at)
+    data = {"today": tasks} | status_data(status) | {"backup": backup_at, "verified": verified_data(verified)}
+    chosen.answer(data, status_page, status, tasks, backup_at, verified)
 
 
 def config_of_record(connection: Connection, config: Config) -> Config | None:
@@ -69,7 +73,19 @@ def config_of_record(connection: Connection, config: Config) -> Config | None:
     return config if is_same else None
 
 
-def status_page(status: Status, tasks: Sequence[Task], backup_at: datetime | None) -> Page:
+def verified_data(verified: VerifiedHead) -> dict[str, Any]:
+    """Return when rows of the record were last verified, for JSON; nothing where that isn't known."""
+    parts_at = list(map(datetime.fromisoformat, verified.parts_at))
+    return {
+        "new_rows_at": datetime.fromisoformat(verified.new_at) if parts_at else None,
+        "older_rows_since": min(parts_at, default=None),
+        "parts_at": parts_at,
+    }
+
+
+def status_page(
+    status: Status, tasks: Sequence[Task], backup_at: datetime | None, verified: VerifiedHead
+) -> Page:
     """Yield what is to be done, then how the arena stands."""
     to_do = [task for task in tasks if not task.is_look]
     today = "nothing to do"
@@ -93,7 +109,7 @@ def status_page(status: Status, tasks: Sequence[Task], backup_at: datetime | Non
             yield f"    {details}"
     yield ""
 
-    yield Fields(dict(status_fields(status, backup_at)))
+    yield Fields(dict(status_fields(status, backup_at)) | {"record": verified_text(verified, status.at)})
     if status.jobs:
         yield jobs_table(status)
     for told in status.incidents:
@@ -150,6 +166,18 @@ def status_fields(status: Status, backup_at: datetime | None) -> Iterator[tuple[
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", heads_text(status)
     yield "backup", when(backup_at, at) if backup_at else "none yet"
+
+
+def verified_text(verified: VerifiedHead, at: datetime) -> str:
+    """Return when the rows of the record were last verified."""
+    if not verified.number:
+        return "not verified yet: arena run does that daily"
+
+    new_at = when(datetime.fromisoformat(verified.new_at), at)
+    since = when(datetime.fromisoformat(verified.all_since), at)
+    if new_at == since:
+        return f"all rows verified {new_at}"
+    return f"new rows verified {new_at}; all older rows since {since}"
 
 
 def spending_fields(status: Status) -> Iterator[tuple[str, str]]:

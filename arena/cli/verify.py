@@ -38,7 +38,7 @@ def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
     data = {
         "from_head": before.number,
         "older_rows": before.rows if before.number else 0,
-        "older_read_at": before.whole_at,
+        "older_read_at": before.all_since or None,
         "ok": not found.count,
         "differences": [difference.as_dict() for difference in found.listed],
         "draws": result.drawn,
@@ -91,10 +91,6 @@ def _differences_page(found: Differences) -> Page:
 
 def _older_rows_text(before: VerifiedHead) -> str:
     """Say how many older rows were not read, and when they last were."""
-    rows = "The older rows"
-    if before.rows is not None:
-        rows = f"The {count_text(before.rows, 'older row')}"
-    last = ""
-    if before.whole_at is not None:
-        last = f"; all were last read on {before.whole_at[:10]}"
-    return f"{rows} were not read again{last}: `arena admin verify --all` reads them."
+    rows = f"The {count_text(before.rows, 'older row')}"
+    read = f"were not read again; all were last read on {before.all_since[:10]} or later"
+    return f"{rows} {read}: `arena admin verify --all` reads them."

@@ -241,7 +241,7 @@ def next_start(
 
 
 JOB_NAMES = (
-    "quotes", "resolutions", "marks", "scores", "catalogue", "publish", "retention", "backup",
+    "quotes", "resolutions", "marks", "scores", "catalogue", "publish", "retention", "verify", "backup",
     "digest",
 )  # fmt: skip
 """The jobs, in the order in which they are done where several are due at the same time."""

@@ -398,6 +398,11 @@ class RunSection(ConfigSection):
     """Whether `arena run --worker`s play the turns; needs PostgreSQL."""
 
     @property
+    def verify(self) -> Cadence:
+        """Return when the record is verified: daily."""
+        return Cadence(timedelta(days=1))
+
+    @property
     def retention(self) -> Cadence:
         """Return when old quotes are deleted: daily, unless all are kept."""
         return Cadence() if self.keep_quotes is None else Cadence(timedelta(days=1))

@@ -31,10 +31,10 @@ from arena.record.model.incident import (
     aborted_rounds,
     agent_incident,
     agent_over,
-    backup_not_kept,
     catalogue_incomplete,
     market_unsettled,
     missed_round,
+    record_inconsistent,
     records_rejected,
     round_incidents,
     site_unpublished,
@@ -71,8 +71,10 @@ VENUE_JOBS = ("catalogue", "quotes", "resolutions")
 """Jobs that ask a venue."""
 MOST_ONGOING = 1_000
 """How many ongoing incidents are looked at for what is over."""
+VERIFYING_JOBS = ("verify", "backup")
+"""Jobs that find out whether the record is consistent."""
 RECORD_FAULTS = ("differs", "damaged")
-"""What a backup says of a record that is inconsistent."""
+"""What these say of a record that is not."""
 
 
 def note_rounds(record: Record, at: datetime) -> None:
@@ -225,16 +227,21 @@ def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseExc
         note_unsettled(record, at)
     if name == "publish":
         note_site(record, at, fault)
-    if name == "backup":
-        note_backup(record, at, fault)
+    if name in VERIFYING_JOBS:
+        note_verified(record, name, at, fault)
 
 
-def note_backup(record: Record, at: datetime, fault: BaseException | None) -> None:
-    """Record whether a backup found the record to be consistent."""
+def note_verified(record: Record, job: str, at: datetime, fault: BaseException | None) -> None:
+    """Record whether a job found the record to be consistent.
+
+    A backup has read all of it, so nothing is wrong any more. The daily check has read again what it found
+    to be wrong before, and no more.
+    """
     if fault is None:
-        end_incidents(record.engine, "verify_failed", at)
+        about = "" if job == "backup" else f"{job}@"
+        end_incidents(record.engine, "verify_failed", at, about=about)
     elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
-        add_incidents(record.engine, [backup_not_kept(at, fault)], unless="backup@")
+        add_incidents(record.engine, [record_inconsistent(job, at, fault)], unless=f"{job}@")
 
 
 def end_trouble(address: str, kind: IncidentKind, at: datetime) -> None:

@@ -28,7 +28,8 @@ from arena.record.model.incident import Incident
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_followed_markets, read_newest_time
 from arena.record.queries.progress import CohortProgress, season_version
 from arena.record.record import Record
-from arena.record.schema.database import Connection, open_read_only
+from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database_errors import record_name
 from arena.record.write.listings import add_quotes, prune_quotes
 from arena.record.write.operations import LeaseLost, add_incidents
 from arena.record.write.sync import VenueSource, last_synced_at
@@ -39,7 +40,8 @@ from arena.rounds.settlement import settle_ended, sync_resolutions, sync_venue
 from arena.rounds.world import World
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.refresh import refresh_cache
-from arena.verify.content import verified_content
+from arena.verify.content import verified_content, verify_next_part
+from arena.verify.reader import PARTS, VerifiedHead
 from markets.hashes import canonical
 from markets.universe import filter_for
 from markets.venue import QuarantinedRecord, Venue, VenueError
@@ -155,13 +157,29 @@ async def retention(context: JobContext, at: datetime) -> str:
     return f"{count_text(thinned.goes, 'quote')} from before {edge:%Y-%m-%d} went"
 
 
+async def verify(context: JobContext, _at: datetime) -> str:
+    """Verify what is new in the record, and the next part of its older rows."""
+    config = context.config
+    read_at = context.world.now()
+
+    progress = _breaking_off(context, "verifying was interrupted; it is begun anew at the next start")
+
+    def read() -> VerifiedHead:
+        with open_read_only(config.database) as engine, reading(engine) as connection:
+            name = record_name(engine.url)
+            return verify_next_part(connection, config.file, name, read_at, progress)
+
+    note = await asyncio.to_thread(read)
+    if note.all_since == note.new_at:
+        return "all rows are right"
+    return f"new rows and part {note.part + 1} of {PARTS} of the older ones are right"
+
+
 async def backup(context: JobContext, at: datetime) -> str:
     """Make a backup that is verified, named by its time, and delete the oldest ones."""
     config = context.config
 
-    def progress(_what: str, _done: int, _of: int | None) -> None:
-        if context.world.under_way.closed:
-            raise Stopped("the backup was interrupted; it is made at the next start")
+    progress = _breaking_off(context, "the backup was interrupted; it is made at the next start")
 
     def make() -> Backup:
         with open_read_only(config.database) as engine:
@@ -180,10 +198,7 @@ async def publish(context: JobContext, _at: datetime) -> str:
     if context.record.read(season_version) == published_version(site):
         return "nothing has changed"
 
-    def progress(_done: int, _of: int | None) -> None:
-        if context.world.under_way.closed:
-            raise Stopped("publishing was interrupted; the site was not changed")
-
+    progress = _breaking_off(context, "publishing was interrupted; the site was not changed")
     options = ["--prompts"] if config.publish.prompts else []
     drawn = await asyncio.to_thread(draw_pages, "publish", config.database, site, options, progress)
     return f"{count_text(drawn['files'], 'file')}, {drawn['written']:,} written, {drawn['removed']:,} removed"
@@ -210,6 +225,16 @@ class Stopped(Exception):
     """A job was broken off because the arena is to stop. It is due again."""
 
 
+def _breaking_off(context: JobContext, message: str) -> Callable[..., None]:
+    """Return what a job calls as it goes on, which breaks it off once the arena is to stop."""
+
+    def progress(*_done: object) -> None:
+        if context.world.under_way.closed:
+            raise Stopped(message)
+
+    return progress
+
+
 class Unanswered(ArenaError):
     """Venues that gave no answer, each with what went wrong there."""
 
@@ -228,7 +253,7 @@ class Unanswered(ArenaError):
 JobFunction = Callable[[JobContext, datetime], Awaitable[str]]
 JOB_FUNCTIONS: Mapping[str, JobFunction] = {
     job.__name__: job
-    for job in (quotes, resolutions, marks, scores, catalogue, publish, retention, backup, digest)
+    for job in (quotes, resolutions, marks, scores, catalogue, publish, retention, verify, backup, digest)
 }
 """The jobs by name; each says in a few words what it did."""
 

@@ -78,7 +78,7 @@ RETRYING_JOBS: Mapping[str, tuple[str, ...]] = {
     "catalogue_incomplete": ("catalogue",),
     "records_rejected": ("catalogue",),
     "site_unpublished": ("publish",),
-    "verify_failed": ("backup",),
+    "verify_failed": ("verify", "backup"),
 }
 """The jobs that try again what failed, by the code of the trouble."""
 

@@ -51,14 +51,15 @@ def find(
     verified: VerifiedHead = NOTHING_VERIFIED,
     unpaid: bool = True,
     published: Iterable[str] | None = None,
+    part: int | None = None,
     address: str = "",
     processes: int | None = None,
     progress: Callable[[int, int | None], None] = lambda _done, _of: None,
 ) -> Differences:
     """Return the same of records that may be far off: so many are told as they are found, others counted.
 
-    What was `verified` before is passed over. Corrections that are yet to be paid, as in records of earlier
-    versions, are no damage: without `unpaid` they are passed over.
+    What was `verified` before is passed over, but for one `part` of it. Corrections that are yet to be paid,
+    as in records of earlier versions, are no damage: without `unpaid` they are passed over.
 
     With its `address` a large record is opened by several processes, by as many as there are cores if nothing
     else is said; what is found does not depend on it.
@@ -66,19 +67,19 @@ def find(
     `published` are heads, a line of JSON each, that left the machine and must be in the chain.
     """
     found = Differences(most, tell)
-    parts = parts_of(connection, verified)
-    check = PartCheck(verified, most, unpaid)
+    parts = parts_of(connection, verified, part)
+    check = PartCheck(verified, most, unpaid, part)
     several = (processes or process_count(connection, verified)) if address else 1
     if several > 1:
         results = find_by_processes(connection, address, parts, check, several)
     else:
-        results = (check.find(connection, part, found.add) for part in parts)
+        results = (check.find(connection, name, found.add) for name in parts)
 
-    for done, part in enumerate(results, 1):
-        for difference in part.listed if several > 1 else ():
+    for done, result in enumerate(results, 1):
+        for difference in result.listed if several > 1 else ():
             found.add(difference)
-        found.left_out += part.left_out
-        found.unproved += part.unproved
+        found.left_out += result.left_out
+        found.unproved += result.unproved
         progress(done, len(parts))
 
     if published is not None:

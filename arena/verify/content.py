@@ -1,5 +1,6 @@
-"""What a record holds, once nothing in it contradicts something else: for backups and what is restored."""
+"""Records verified by who keeps them: backups and what is restored as a whole, the record itself by parts."""
 
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -10,7 +11,9 @@ from arena.record.files.integrity import RETAKE_HINT, RecordContent, reporting_p
 from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import count_facts
 from arena.record.schema.database import newest_schema_version
-from arena.verify import find
+from arena.verify import Differences, find
+from arena.verify.reader import PARTS, VerifiedHead
+from arena.verify.verified import keep_verified, read_verified
 
 
 def verified_content(
@@ -19,9 +22,37 @@ def verified_content(
     """What is in a record of the newest schema, once nothing in it contradicts something else."""
     with reporting_progress(connection, "verifying", progress):
         found = find(connection, most=1, unpaid=False)
-    if found.count:
-        count, first = "one place" if found.count == 1 else f"{found.count:,} places", found.listed[0]
-        message = f"{place} is inconsistent in {count}, first {first.table} {first.key}"
-        raise ArenaError("differs", message, f"arena admin verify lists them; else {RETAKE_HINT}")
+    _raise_differences(found, place, f"arena admin verify lists them; else {RETAKE_HINT}")
     with reporting_progress(connection, "hashing", progress):
         return RecordContent(newest_schema_version(), state_hash(connection), count_facts(connection))
+
+
+def verify_next_part(
+    connection: Connection,
+    config: Path,
+    place: str,
+    at: datetime,
+    progress: ProgressCallback = no_progress,
+) -> VerifiedHead:
+    """Verify what is new in a record and the next part of its older rows; return the note of what was read.
+
+    All of it is read the first time. After so many runs as there are parts every older row was read again.
+    Raise `ArenaError` where something is wrong: then nothing is noted, and the next run reads the same again.
+    """
+    before = read_verified(connection, config)
+    part = (before.part + 1) % PARTS if before.number else None
+    with reporting_progress(connection, "verifying", progress):
+        found = find(connection, most=1, unpaid=False, verified=before, part=part)
+    _raise_differences(found, place, "arena admin verify --all lists them")
+    return keep_verified(connection, config, at, before, part)
+
+
+def _raise_differences(found: Differences, place: Path | str, hint: str) -> None:
+    """Raise an error that names the first difference, if there is one."""
+    if not found.count:
+        return
+
+    count = "one place" if found.count == 1 else f"{found.count:,} places"
+    first = found.listed[0]
+    message = f"{place} is inconsistent in {count}, first {first.table} {first.key}"
+    raise ArenaError("differs", message, hint)

@@ -6,6 +6,7 @@ From those that had not ended, the cohort's frozen rule and the round's seed mus
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any
 
@@ -41,34 +42,41 @@ def check_draws(
 ) -> int:
     """Make every live round's draw again, and add what differs; how many came out as they are."""
     edge = connection.scalar(select(func.max(PruneRow.older_than)))
-    rounds = _live_rounds(connection)
+    # All cohorts that decide at a time draw from the same catalogue.
+    offered_in = lru_cache(maxsize=1)(partial(_offered, connection))
+    rounds = sorted(_live_rounds(connection), key=itemgetter(0))
     same = 0
-    last: tuple[str, Offered | None] = "", None
-    for done, (at, stored, row) in enumerate(sorted(rounds, key=itemgetter(0)), 1):
-        if row.catalogue and row.catalogue != last[0]:
-            last = row.catalogue, _offered(connection, row.catalogue)
-        key, offered = f"cohort {stored.cohort.number}, round {row.number}", last[1]
+    for done, (at, stored, row) in enumerate(rounds, 1):
         progress(done, len(rounds))
+        key = f"cohort {stored.cohort.number}, round {row.number}"
         if not row.catalogue:
             found.unproved[EARLIER] += 1
-        elif offered is None:
+            continue
+
+        offered = offered_in(row.catalogue)
+        if offered is None:
             why = "a live round is drawn from a sync"
             found.add(Difference("snapshot", key, "catalogue", row.catalogue, "the hash of a sync", why))
-        elif edge is not None and offered[0] < edge:
+            continue
+        read_at, listings = offered
+        if edge is not None and read_at < edge:
             found.unproved[PRUNED] += 1
+            continue
+
+        listings = _still_open(connection, listings, at, row.taken_at)
+        seed = seed_for(stored.cohort.seed, "draw", row.number)
+        drawn = {listing.market.id for listing in draw(listings, stored.cohort.universe, seed, at)}
+        mine = (SnapshotItemRow.snapshot_id == row.id, SnapshotItemRow.shown == 1)
+        shown = set(connection.scalars(select(SnapshotItemRow.market_id).where(*mine)))
+        alien = ", ".join(sorted(shown - drawn))
+        if alien:
+            why = "the round's seed draws none of these from its catalogue"
+            found.add(Difference("snapshot", key, "shown", alien, "others", why))
         else:
-            listings = _still_open(connection, offered[1], at, row.taken_at)
-            seed = seed_for(stored.cohort.seed, "draw", row.number)
-            drawn = {listing.market.id for listing in draw(listings, stored.cohort.universe, seed, at)}
-            mine = (SnapshotItemRow.snapshot_id == row.id, SnapshotItemRow.shown == 1)
-            shown = set(connection.scalars(select(SnapshotItemRow.market_id).where(*mine)))
-            if alien := sorted(shown - drawn):
-                why = "the round's seed draws none of these from its catalogue"
-                found.add(Difference("snapshot", key, "shown", ", ".join(alien), "others", why))
-            else:
-                same += 1
-            if unlisted := drawn - shown:
-                found.unproved[UNLISTED] += len(unlisted)
+            same += 1
+        unlisted = len(drawn - shown)
+        if unlisted:
+            found.unproved[UNLISTED] += unlisted
     return same
 
 

@@ -61,28 +61,32 @@ MOST = 4
 """So many processes at most."""
 
 
-def parts_of(connection: Connection, verified: VerifiedHead) -> list[Part]:
+def parts_of(connection: Connection, verified: VerifiedHead, part: int | None) -> list[Part]:
     """Return what there is to verify, in the order in which it is told."""
     facts = RecordReader(connection, lambda _: None, verified)
     after = {table: facts.after(table) for table in ("snapshot", "round", "entry", "resolution")}
-    whole = int(not verified.number)
+    whole = int(not verified.number or part is not None)
     return [*CHECKS, *facts.column("id", "cohort", COHORTS, **after, whole=whole)]
 
 
 @dataclass(frozen=True, slots=True)
 class PartCheck:
-    """How a part is checked: after which head, how many differences are listed, and if unpaid ends are."""
+    """How a part is checked: after which head, how many differences are listed, and if unpaid ends are.
+
+    `again` is the part of the older rows that is read again.
+    """
 
     verified: VerifiedHead
     most: int | None
     unpaid: bool
+    again: int | None = None
 
     def find(
         self, connection: Connection, part: Part, tell: Callable[[Difference], None] | None = None
     ) -> Differences:
         """Return what contradicts something else in the record."""
         found = Differences(self.most, tell)
-        facts = RecordReader(connection, found.add, self.verified)
+        facts = RecordReader(connection, found.add, self.verified, self.again)
         try:
             for difference in self._differences(facts, part):
                 if self.unpaid or difference.why != UNPAID:

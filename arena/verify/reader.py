@@ -3,14 +3,13 @@
 A row knows its name as people would say it: cohort, round, agent, and what tells it from its like.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import zip_longest
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ClauseElement, Connection, Dialect, text
@@ -104,10 +103,39 @@ def compare_in_order(
             yield from row.compare(values, why)
 
 
+def compare_by(
+    names: Sequence[str],
+    rows: Iterable[Row],
+    expected: Iterable[Mapping[str, Any]],
+    key: str,
+    column: str,
+    why: str,
+) -> Found:
+    """Yield the rows that are not those expected, found by the columns that name them.
+
+    `key` names a row that is missing, with its table before, and `column` stands for a row as a whole.
+    """
+    table, _, parent = key.partition(": ")
+    name_of = itemgetter(*names)
+    missing = {name_of(values): values for values in expected}
+    for row in rows:
+        values = missing.pop(name_of(row), None)
+        if values is None:
+            yield row.differs(names[0], None, why)
+        else:
+            yield from row.compare(values, why)
+    for name, values in missing.items():
+        yield Difference(table, f"{parent} {name}", column, None, values[column], why)
+
+
 @cache
 def columns_of(table: str) -> tuple[str, ...]:
     """Return the names of a table's columns."""
     return tuple(METADATA.tables[table].c.keys())
+
+
+PARTS = 14
+"""In so many parts older rows are read again, one after the other; a row's number says in which it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +143,8 @@ class VerifiedHead:
     """The head up to which a record was verified, in which file, and by table the last row until then.
 
     `caches` are the hashes of what was cached. `rows` is how many there were of all that is passed over the
-    next time, and `whole_at` when all of them were last read; None where that isn't known.
+    next time. `new_at` is when the newest of them were first read, `parts_at` when each part of the older
+    ones was last read, and `part` the one that was read again last.
     """
 
     number: int = 0
@@ -123,8 +152,15 @@ class VerifiedHead:
     file: str = ""
     ids: Mapping[str, int] = field(default_factory=dict)
     caches: Mapping[str, str] = field(default_factory=dict)
-    rows: int | None = None
-    whole_at: str | None = None
+    rows: int = 0
+    new_at: str = ""
+    parts_at: Sequence[str] = ()
+    part: int = PARTS - 1
+
+    @property
+    def all_since(self) -> str:
+        """Return since when all rows were read; an empty text if they were not."""
+        return min(self.parts_at, default="")
 
 
 NOTHING_VERIFIED = VerifiedHead()
@@ -134,7 +170,7 @@ class RecordReader:
     """The tables of a record. What the database can't read is told as a difference.
 
     `unproved` counts what was only looked at, by what it is. What was verified before is passed over as far
-    as `verified` says.
+    as `verified` says, but for one `part` of it.
     """
 
     def __init__(
@@ -142,11 +178,13 @@ class RecordReader:
         connection: Connection,
         tell: Callable[[Difference], None],
         verified: VerifiedHead = NOTHING_VERIFIED,
+        part: int | None = None,
     ):
         self.connection = connection
         self.tell = tell
         self.unproved = Counter[str]()
         self.verified = verified
+        self.part = part
         self._known = lru_cache(maxsize=KNOWN)(self._find)
 
     def rows(self, table: str, query: str | ClauseElement, **values: Any) -> Iterator[Row]:
@@ -164,11 +202,24 @@ class RecordReader:
         return {row[name]: row for row in self.rows(table, query, **values)}
 
     def new(self, table: str) -> Iterator[Row]:
-        """Yield the rows of a table that were not verified before; all of one that is not numbered."""
+        """Yield the rows of a table that are to be read; all of one that is not numbered."""
         if table in ("article", "prompt"):
             return self.rows(table, f"SELECT * FROM {table}")
-        newer = f"SELECT * FROM {table} WHERE id > :after ORDER BY id"
-        return self.rows(table, newer, after=self.after(table))
+
+        after = self.after(table)
+        newer = f"SELECT * FROM {table} WHERE id > :after"
+        if self.part is None:
+            return self.rows(table, f"{newer} ORDER BY id", after=after)
+        again = f"{newer} OR id % {PARTS} = :part ORDER BY id"
+        return self.rows(table, again, after=after, part=self.part)
+
+    def is_due(self, row: Row) -> bool:
+        """Tell whether a row with a number is to be read: it is new, or in the part that is read again."""
+        return row["id"] > self.after(row.table) or self.is_in_part(row["id"])
+
+    def is_in_part(self, number: int) -> bool:
+        """Tell whether what has a number is read by this run: everything, if nothing was verified before."""
+        return not self.verified.number or number % PARTS == self.part
 
     def after(self, table: str) -> int:
         """Return the id of the last row of a table that was verified before."""
@@ -199,27 +250,16 @@ class RecordReader:
     ) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Any]]]]:
         """Yield the names of a query's columns with its lines, some at a time, instants as texts."""
         statement, order, fixed = _compiled(query, self.connection.dialect)
-        bound = {**fixed, **values}
+        named = {**fixed, **values}
+        bound = tuple(named[name] for name in order) if order else named
+        streaming = {"yield_per": BATCH}
         try:
-            if self.connection.dialect.name == "sqlite":
-                # By the driver alone: what SQLAlchemy learns of columns costs more than few rows.
-                driver = self.connection.connection.driver_connection
-                assert isinstance(driver, sqlite3.Connection)
-                with closing(driver.execute(statement, tuple(bound[name] for name in order))) as cursor:
-                    names = [column[0] for column in cursor.description]
-                    batch = cursor.fetchmany(BATCH)
-                    while batch:
-                        yield names, batch
-                        batch = cursor.fetchmany(BATCH)
-                return
-
-            streaming = {"yield_per": BATCH}
             with self.connection.exec_driver_sql(statement, bound, execution_options=streaming) as lines:
-                for some in lines.partitions(BATCH):
-                    yield list(lines.keys()), [list(map(_plain, line)) for line in some]
-        except (DBAPIError, sqlite3.Error) as error:
-            fault = error.orig if isinstance(error, DBAPIError) else error
-            self.tell(Difference(table, "all rows", "text", str(fault), "rows", UNREADABLE))
+                names = list(lines.keys())
+                for some in lines.partitions():
+                    yield names, [list(map(_plain, line)) for line in some]
+        except DBAPIError as error:
+            self.tell(Difference(table, "all rows", "text", str(error.orig), "rows", UNREADABLE))
 
 
 @lru_cache(maxsize=512)

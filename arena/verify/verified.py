@@ -3,8 +3,10 @@
 That of a server's record is kept beside the config. It is worth nothing for another file or database, once
 the head is gone, and once the version of the schema is another, as it is after any trigger was taken away.
 
-It saves time and is no proof: whoever writes into SQLite's own tables (`writable_schema`), is a superuser of
-PostgreSQL or forges the note changes what was verified before unseen, and `--all` alone finds that.
+It saves time and is no proof: whoever writes into SQLite's own tables (`writable_schema`) or is a superuser
+of PostgreSQL changes what was verified before unseen, until `--all` or the daily check reads it again. That
+check takes the part after the last one, whatever the clock says. A note that was forged fools it as it does
+`arena admin verify`, and `--all` alone finds that.
 """
 
 import json
@@ -19,8 +21,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from arena.record.schema.database_errors import sqlite_path
-from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
-from markets.hashes import sha256
+from arena.verify.reader import NOTHING_VERIFIED, PARTS, VerifiedHead
+from markets.hashes import sha256, timestamp_text
 
 NUMBERED = (
     "attempt", "benchmark_file", "call", "cohort", "entry", "market_version", "prune", "quote", "replacement",
@@ -47,23 +49,32 @@ def read_verified(connection: Connection, config: Path) -> VerifiedHead:
     """Return how far this record was verified; nothing of it, where that isn't known."""
     try:
         noted = VerifiedHead(**json.loads(_note(connection, config).read_text("utf-8")))
-        if noted.whole_at is not None:
-            datetime.fromisoformat(noted.whole_at)
+        times = list(map(datetime.fromisoformat, (noted.new_at, *noted.parts_at)))
         head = {"number": noted.number}
         head_hash = _value(connection, "SELECT hash FROM head WHERE number = :number", head)
     except (OSError, ValueError, TypeError, DBAPIError):
         return NOTHING_VERIFIED
+
     is_same = noted.file == _identity(connection) and head_hash is not None and head_hash == noted.hash
-    return noted if is_same else NOTHING_VERIFIED
+    is_whole = len(times) == PARTS + 1 and noted.part in range(PARTS)
+    return noted if is_same and is_whole else NOTHING_VERIFIED
 
 
 def keep_verified(
-    connection: Connection, config: Path, read_at: datetime, before: VerifiedHead = NOTHING_VERIFIED
-) -> None:
-    """Note that all of a record was verified as it is now, read at an instant, and what of it `before`."""
+    connection: Connection,
+    config: Path,
+    read_at: datetime,
+    before: VerifiedHead = NOTHING_VERIFIED,
+    part: int | None = None,
+) -> VerifiedHead:
+    """Note that a record was verified as it is now, and return the note; nothing of one without a head.
+
+    What is new since `before` was read at an instant, and a `part` of what is older; if nothing was verified
+    before, all of it.
+    """
     number = _value(connection, "SELECT max(number) FROM head")
     if number is None:
-        return
+        return NOTHING_VERIFIED
 
     ids = {table: _value(connection, f"SELECT max(id) FROM {table}") or 0 for table in NUMBERED}
     rows = sum(_value(connection, f"SELECT count(*) FROM {table}") for table in PASSED_OVER)
@@ -73,6 +84,10 @@ def keep_verified(
         if first is not None:
             ids[table] = min(ids[table], first - 1)
 
+    at = timestamp_text(read_at)
+    parts_at = list(before.parts_at) if before.number else [at] * PARTS
+    if part is not None:
+        parts_at[part] = at
     kept = connection.execute(text("SELECT name, body FROM rollup"))
     note = VerifiedHead(
         number,
@@ -81,10 +96,13 @@ def keep_verified(
         ids,
         caches={name: sha256(body) for name, body in kept},
         rows=rows,
-        whole_at=before.whole_at if before.number else read_at.isoformat(),
+        new_at=at,
+        parts_at=parts_at,
+        part=before.part if part is None else part,
     )
     with suppress(OSError):  # a folder that may only be read: then everything is verified the next time
         _note(connection, config).write_text(json.dumps(asdict(note)), "utf-8")
+    return note
 
 
 def _value(connection: Connection, query: str, given: Mapping[str, Any] | None = None) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import StaticPool, create_engine
 
 from arena.verify import Difference, find
+from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
 
 SCHEMA, GUARDS = "type, name, tbl_name, rootpage, sql", "type = 'trigger'"
 
@@ -52,11 +53,16 @@ class TamperedRecord:
             self.driver.execute("ROLLBACK")
 
     def differences(
-        self, enough: Callable[[Difference], bool] = lambda _: False, heads: Sequence[str] = ()
+        self,
+        enough: Callable[[Difference], bool] = lambda _: False,
+        heads: Sequence[str] = (),
+        verified: VerifiedHead = NOTHING_VERIFIED,
+        part: int | None = None,
     ) -> list[Difference]:
         """What verifying finds, with heads that were published; nothing more once one is `enough`.
 
-        The triggers stand in the schema then, and are not at work.
+        The triggers stand in the schema then, and are not at work. What was `verified` before is passed over,
+        but for a part.
         """
         found = list[Difference]()
 
@@ -69,7 +75,7 @@ class TamperedRecord:
         self.driver.executemany(put, self._triggers)
         try:
             with suppress(_Enough):
-                find(self.connection, None, tell, published=heads or None)
+                find(self.connection, None, tell, verified, published=heads or None, part=part)
         finally:
             self.driver.execute(f"DELETE FROM sqlite_master WHERE {GUARDS}")
         return found

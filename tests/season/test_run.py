@@ -21,9 +21,10 @@ from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from markets.millionths import ONE
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
-from tests.program.running import agents_of, arena_json
+from tests.program.running import agents_of, arena, arena_json
 from tests.provider.replies import fails
 from tests.provider.server import faulty
+from tests.records.tampering import tamper
 
 WORLD = "{start: 2026-01-04, weeks: 3, markets: 20, events: 8}"
 WEEKLY = "{marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}"
@@ -78,6 +79,39 @@ def test_a_season_on_the_clock_is_the_one_that_the_demo_plays(tmp_path: Path) ->
     assert ran["differences"] == []
     assert all(ended for _, ended in ran["ended"])
     assert events[-1].kind == "over"
+
+
+def test_an_old_row_that_rots_is_found_by_a_daily_run_and_told_until_it_is_mended(tmp_path: Path) -> None:
+    """The first run reads all, each later one the next of fourteen parts, a row by its number."""
+    an_arena(tmp_path, rounds=3, count=1)
+
+    def run_on_day(day: int) -> dict[str, str]:
+        """Return what was told of the check on a day."""
+        clock_at(tmp_path, SUNDAY + timedelta(days=day))
+        _, events = rehearse(tmp_path, once=True)
+        return {event.kind: event.data["note"] for event in events if event.data.get("name") == "verify"}
+
+    part = "new rows and part {} of 14 of the older ones are right"
+    assert run_on_day(0) == {"job": "all rows are right"}
+    assert [run_on_day(day) for day in (1, 2)] == [{"job": part.format(day)} for day in (1, 2)]
+    rot = "UPDATE market_version SET rules = rules || '!' WHERE id = 3"
+    tamper(tmp_path / "arena.db", rot)
+    assert run_on_day(3) == {"job": part.format(3)}
+    told = run_on_day(9)  # some days were missed
+    assert "is inconsistent in one place, first market_version" in told["failed"]
+    status = arena_json(tmp_path, "status", "--clock", "clock")
+    assert [reason["code"] for reason in status["reasons"] if reason["health"] == "trouble"] == [
+        "verify_failed"
+    ]
+    read_at = [datetime.fromisoformat(at) for at in status["verified"]["parts_at"]]
+    assert [(at - SUNDAY).days for at in read_at] == [1, 2, 3, *[0] * 11]
+
+    tamper(tmp_path / "arena.db", rot.replace("rules || '!'", "rtrim(rules, '!')"))
+    assert run_on_day(10) == {"job": part.format(4)}
+    said = " ".join(arena(tmp_path, "status", "--clock", "clock").stdout.split())
+    read = "new rows verified 2026-01-14 00:00 UTC (0 s ago); all older rows since 2026-01-04 00:00 UTC"
+    assert read in said
+    assert rows(tmp_path, "SELECT kind FROM incident WHERE ended_at IS NULL") == []
 
 
 def test_a_failing_model_takes_no_time_on_a_pretended_clock(

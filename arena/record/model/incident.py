@@ -282,10 +282,12 @@ def market_unsettled(market: str, closed_at: datetime, agents: Sequence[str], at
     return _since("market_unsettled", market, at, at, text, market=market, closed_at=closed, agents=held_by)
 
 
-def backup_not_kept(at: datetime, trouble: CodedError) -> Incident:
-    """Return the incident that a backup was not kept, since the record in it does not agree with itself."""
-    text = "a backup was discarded: the record is inconsistent"
-    return _since("verify_failed", "backup", at, at, text, reason=trouble.code, message=trouble.message)
+def record_inconsistent(job: str, at: datetime, trouble: CodedError) -> Incident:
+    """Return the incident that a job, the backup or the daily check, found the record to be inconsistent."""
+    text = "the record is inconsistent"
+    if job == "backup":
+        text = f"a backup was discarded: {text}"
+    return _since("verify_failed", job, at, at, text, reason=trouble.code, message=trouble.message)
 
 
 def heads_unpublished(at: datetime, since: datetime, left: int, error: str) -> Incident:

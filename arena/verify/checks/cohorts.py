@@ -11,24 +11,21 @@ from operator import itemgetter
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import PROVEN_STATUSES
 from arena.record.schema.codec import cohort_of
+from arena.record.schema.statements import attributes_of
 from arena.verify.checks.evidence import check_evidence
 from arena.verify.checks.replay import CohortReplay
 from arena.verify.checks.seals import json_in
-from arena.verify.differences import Difference, Found, fault_text
-from arena.verify.reader import RecordReader, Row
+from arena.verify.differences import Found, fault_text
+from arena.verify.reader import RecordReader, Row, compare_by
 from markets.hashes import canonical, digest, timestamp_text
 
 FROZEN_SO = "so it was frozen"
 MOST_ROUNDS = 100_000
 """So many rounds of a cohort are looked for at most."""
-MISSED = "decision times of which nothing is there"
 REPLACEMENTS = """SELECT replacement.* FROM replacement JOIN entrant ON entrant.id = replacement.entrant_id
     WHERE entrant.cohort_id = :cohort ORDER BY entrant_id, replacement.round"""
 EARLIER_TURNS = """SELECT turn.* FROM turn JOIN round ON round.id = turn.round_id
     WHERE turn.entrant_id = :entrant AND round.number < :number"""
-STARTS = "SELECT * FROM head WHERE cohort = :number AND round = 0"
-LAST_LOOK = """SELECT max(snapshot.at) AS at FROM snapshot JOIN cohort ON cohort.id = snapshot.cohort_id
-    WHERE cohort.frozen LIKE :stamp"""
 
 
 def check_cohort(facts: RecordReader, row: Row) -> Found:
@@ -47,7 +44,7 @@ def check_cohort(facts: RecordReader, row: Row) -> Found:
     yield from _check_schedule(cohort, rounds)
     yield from _check_replacements(facts, entrants, rounds, replacements)
     for round_row in rounds:
-        if round_row["id"] > facts.after("round"):
+        if facts.is_due(round_row):
             yield from check_evidence(facts, cohort, round_row)
 
     with asyncio.Runner() as runner:
@@ -56,8 +53,6 @@ def check_cohort(facts: RecordReader, row: Row) -> Found:
             yield from replay.check()
         except Exception as error:  # noqa: BLE001 - a damaged record may hold anything
             yield row.differs("number", "a cohort that can be played again", fault_text(error))
-            return
-    _count_missed(facts, row, cohort, replay.seen)
 
 
 def _check_frozen(facts: RecordReader, row: Row, cohort: Cohort, entrants: Sequence[Row]) -> Found:
@@ -68,17 +63,12 @@ def _check_frozen(facts: RecordReader, row: Row, cohort: Cohort, entrants: Seque
         if facts.find("prompt", prompt) is None:
             yield row.differs("frozen", "known prompts", f"it froze the prompt {prompt}")
 
-    by_position = {entrant["position"]: entrant for entrant in entrants}
+    frozen = []
     for entrant in cohort.entrants:
-        stored = by_position.pop(entrant.position, None)
-        if stored is None:
-            key = f"{row.key}, place {entrant.position}"
-            yield Difference("entrant", key, "name", None, entrant.name, FROZEN_SO)
-        else:
-            values = {"name": entrant.name, "kind": entrant.kind, "settings": canonical(entrant.settings)}
-            yield from stored.compare(values, FROZEN_SO)
-    for stored in by_position.values():
-        yield stored.differs("position", "a frozen place", FROZEN_SO)
+        values = attributes_of(entrant, "position", "name", "kind")
+        frozen.append(values | {"settings": canonical(entrant.settings)})
+    key = f"entrant: {row.key}, place"
+    yield from compare_by(["position"], entrants, frozen, key, "name", FROZEN_SO)
 
 
 def _check_schedule(cohort: Cohort, rounds: Sequence[Row]) -> Found:
@@ -115,23 +105,3 @@ def _check_replacements(
         hashes = list(prompts.values()) if isinstance(prompts, dict) else [None]
         if any(not isinstance(key, str) or facts.find("prompt", key) is None for key in hashes):
             yield row.differs("prompts", "known prompts", "their texts are kept")
-
-
-def _count_missed(facts: RecordReader, row: Row, cohort: Cohort, seen: set[str]) -> None:
-    """Count decision times of the schedule of which nothing is there, while something is of later ones.
-
-    Of a cohort whose start has a head of its own they were missed: what is taken out, the chain says. Of one
-    from before there was a chain nobody knows.
-    """
-    if cohort.stamp == "live" or facts.verified.number:
-        return
-    if facts.column("id", "head", STARTS, number=row["number"]):
-        return
-
-    stamp = f'%"stamp":"{cohort.stamp}"%'
-    [last] = facts.rows("snapshot", LAST_LOOK, stamp=stamp)
-    until = min(last["at"] or "", row["ended_at"] or last["at"] or "")
-    for number in range(1, min(cohort.rounds, MOST_ROUNDS) + 1):
-        at = timestamp_text(cohort.calendar.time(number))
-        if at < until and at not in seen:
-            facts.unproved[MISSED] += 1

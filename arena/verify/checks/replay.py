@@ -17,16 +17,16 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 
 from arena.record.model.cohort import Cohort, Entrant
-from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_snapshot
+from arena.record.queries.cohorts import read_calls, read_final_forecasts, read_quotes, read_snapshot
 from arena.verify.checks.seals import check_seal
 from arena.verify.checks.turns import PlayedRound
 from arena.verify.differences import Difference, Found, fault_text
 from arena.verify.reader import RecordReader, Row, compare_in_order, instant
 from markets.hashes import plain_value
-from markets.model import MarketId, Quote, Resolution
+from markets.model import MarketId, Resolution
 from portfolio.ledger import LedgerError, fold, open_account, settle_resolved
 from portfolio.marks import mark_at
 from portfolio.model import Entry, Holdings
@@ -35,27 +35,28 @@ BY_LEDGER = "it follows from the entries before, and from the fact that it names
 BY_PRICES = "by the ledger and the snapshot"
 SEALS_SNAPSHOT = "it seals the snapshot and each snapshot_item in it"
 UNPAID = "the newest version that was learnt is paid"
-OF_MARKS = ("cash", "value", "liquidation", "cost", "realised", "stale", "age")
-STORED_MARK = itemgetter(*OF_MARKS, "snapshot_id")
-EXPECTED_MARK = attrgetter(*OF_MARKS)
 BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
+AFTER_ALL = "9999-12-31T23:59:59.999999Z"
+BETWEEN = "{0} > :since AND {0} <= :until"
 
 ENTRIES = """SELECT entry.* FROM entry JOIN entrant ON entrant.id = entry.entrant_id
     WHERE entrant.cohort_id = :cohort"""
 TIMELINE = {
-    "snapshot": "SELECT * FROM snapshot WHERE cohort_id = :cohort AND at > :since ORDER BY at",
-    "snapshot_item": """SELECT item.*, snapshot.at, page.hash AS page, quote.hash AS price,
-        quote.bid, quote.ask, quote.mid, quote.last
+    "snapshot": f"SELECT * FROM snapshot WHERE cohort_id = :cohort AND {BETWEEN.format('at')} ORDER BY at",
+    "snapshot_item": f"""SELECT item.*, snapshot.at, page.hash AS page, quote.hash AS price
         FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
         LEFT JOIN market_version AS page ON page.id = item.version_id
         LEFT JOIN quote ON quote.id = item.quote_id
-        WHERE snapshot.cohort_id = :cohort AND snapshot.at > :since ORDER BY snapshot.at, item.position""",
-    "entry": f"{ENTRIES} AND entry.at > :since ORDER BY entry.at, entry.entrant_id, entry.number",
-    "mark": """SELECT mark.* FROM mark JOIN entrant ON entrant.id = mark.entrant_id
-        WHERE entrant.cohort_id = :cohort AND mark.at > :since ORDER BY mark.at, mark.entrant_id""",
+        WHERE snapshot.cohort_id = :cohort AND {BETWEEN.format("snapshot.at")}
+        ORDER BY snapshot.at, item.position""",
+    "entry": f"""{ENTRIES} AND {BETWEEN.format("entry.at")}
+        ORDER BY entry.at, entry.entrant_id, entry.number""",
+    "mark": f"""SELECT mark.* FROM mark JOIN entrant ON entrant.id = mark.entrant_id
+        WHERE entrant.cohort_id = :cohort AND {BETWEEN.format("mark.at")}
+        ORDER BY mark.at, mark.entrant_id""",
 }
-"""All that a cohort has at a time, by table, each in the order of time."""
-EARLIER = f"{ENTRIES} AND entry.at <= :since ORDER BY entry.entrant_id, entry.number"
+"""All that a cohort has after a time and until another, by table, each in the order of time."""
+STORED_ENTRIES = f"{ENTRIES} AND {BETWEEN.format('entry.at')} ORDER BY entry.entrant_id, entry.number"
 ENDINGS = f"{ENTRIES} AND entry.ref LIKE 'resolution:%' ORDER BY entry.at"
 ENDS = """SELECT * FROM resolution WHERE market_id IN (SELECT entry.market_id FROM entry
     JOIN entrant ON entrant.id = entry.entrant_id WHERE entrant.cohort_id = :cohort)"""
@@ -117,33 +118,45 @@ class CohortReplay:
         self.runner = runner
         prompts = facts.by("hash", "prompt", "SELECT * FROM prompt")
         self.texts = {key: prompt["text"] for key, prompt in prompts.items()}
-        self.accounts: dict[int, Holdings] = {}
-        self.due: dict[int, list[Entry]] = {}
+        self.accounts = dict.fromkeys(entrants, Holdings())
+        self.stored_until = BEFORE_ALL
+        """Until when the entries are in the accounts."""
+        self.due = defaultdict[int, list[Entry]](list)
         """The entries of each ledger that come out and were not compared yet."""
         self.ends = self._known_ends()
         self.looks = BEFORE_ALL, BEFORE_ALL
         """The times of the last two snapshots."""
         self.last: str | None = None
         """That of the last snapshot, but for those in which a correction was paid after the end."""
-        self.seen: set[str] = set()
-        """The decision times that something is there of."""
 
     def check(self) -> Found:
-        """Play all that was not verified before, and yield what does not come out."""
+        """Play what is to be read, and yield what does not come out: what is new, and a part of the rest.
+
+        A snapshot that is played again has with it all since the snapshot before.
+        """
         since = BEFORE_ALL
         given = {"cohort": self.row["id"], "after": self.facts.after("snapshot")}
         for snapshot in self.facts.rows("snapshot", VERIFIED, **given):
-            self.looks = since, snapshot["at"]
+            looks = since, snapshot["at"]
+            if self.facts.is_due(snapshot):
+                yield from self._check_between(*looks)
+            self.looks = looks
             since = snapshot["at"]
 
-        yield from self._open_accounts(since)
-        streams = [self._stream(table, query, since) for table, query in TIMELINE.items()]
+        self.last = None
+        yield from self._check_between(since, AFTER_ALL)
+        yield from self._check_end()
+
+    def _check_between(self, since: str, until: str) -> Found:
+        """Play what is there after a time and until another."""
+        yield from self._bring_accounts_to(since)
+        self.stored_until = until
+        streams = [self._stream(table, query, since, until) for table, query in TIMELINE.items()]
         for at, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
             together = defaultdict[str, list[Row]](list)
             for _, table, row in group:
                 together[table].append(row)
             yield from self._check_time(at, together)
-        yield from self._check_end()
 
     def _known_ends(self) -> KnownEnds:
         """Return how the markets ended that the cohort held."""
@@ -152,28 +165,27 @@ class CohortReplay:
             first_named.setdefault((entry["market_id"], entry["ref"]), entry["at"])
         return KnownEnds(self.facts.rows("resolution", ENDS, cohort=self.row["id"]), first_named)
 
-    def _open_accounts(self, since: str) -> Found:
-        """Open the accounts, with the entries of what was verified before as they stand."""
-        entries = defaultdict[int, list[Entry]](list)
-        if since != BEFORE_ALL:
-            for row in self.facts.rows("entry", EARLIER, cohort=self.row["id"], since=since):
-                entries[row["entrant_id"]].append(_entry_of(row))
-            self.ends.until(since, since)
+    def _bring_accounts_to(self, at: str) -> Found:
+        """Open the accounts, or take in what was verified before until a time, as it stands."""
+        if at == BEFORE_ALL:
+            opening = open_account(self.cohort.bankroll, self.cohort.starts_at)
+            for entrant_id in self.entrants:
+                self._post(entrant_id, [opening])
+            return
 
+        entries = defaultdict[int, list[Entry]](list)
+        for _, _, row in self._stream("entry", STORED_ENTRIES, self.stored_until, at):
+            entries[row["entrant_id"]].append(_entry_of(row))
+        self.ends.until(at, at)
         for entrant_id, entrant in self.entrants.items():
-            self.accounts[entrant_id] = Holdings()
-            self.due[entrant_id] = []
             try:
-                self.accounts[entrant_id] = fold(entries[entrant_id], sealed=True)
+                self.accounts[entrant_id] = fold(entries[entrant_id], self.accounts[entrant_id], sealed=True)
             except LedgerError as error:
                 yield Difference("entry", entrant.key, "realised", str(error), "a sound ledger", BY_LEDGER)
-            if since == BEFORE_ALL:
-                opening = open_account(self.cohort.bankroll, self.cohort.starts_at)
-                self._post(entrant_id, [opening])
 
-    def _stream(self, table: str, query: str, since: str) -> Iterator[tuple[str, str, Row]]:
-        """Yield the rows of a table that the cohort has, with their times."""
-        for row in self.facts.rows(table, query, cohort=self.row["id"], since=since):
+    def _stream(self, table: str, query: str, since: str, until: str) -> Iterator[tuple[str, str, Row]]:
+        """Yield the rows of a table that the cohort has after a time and until another, with their times."""
+        for row in self.facts.rows(table, query, cohort=self.row["id"], since=since, until=until):
             yield row["at"], table, row
 
     def _check_time(self, at: str, together: Mapping[str, list[Row]]) -> Found:
@@ -280,8 +292,6 @@ class CohortReplay:
 
         at = snapshot["at"]
         self.looks = self.looks[1], at
-        if self.cohort.calendar.number_at(instant(at)) is not None:
-            self.seen.add(at)
         ended_at = self.row["ended_at"]
         if items or ended_at is None or at <= ended_at:
             self.last = at  # what comes after the end and lists nothing is a correction
@@ -293,38 +303,19 @@ class CohortReplay:
         if snapshot is None:
             for row in marks:
                 yield row.differs("at", "that of a snapshot", BY_PRICES)
-        if not marks or snapshot is None:
+        quoted = read_quotes(self.facts.connection, self.row["id"], instant(at))
+        if not marks or snapshot is None or quoted is None:
             return
 
-        quotes = self._quotes(together["snapshot_item"])
-        oldest = self.cohort.rules.quote_age
-        taken_at = instant(snapshot["taken_at"])
-        expected = mark_at(self.accounts, instant(at), quotes, oldest, taken_at)
+        _, taken_at, quotes = quoted
+        expected = mark_at(self.accounts, instant(at), quotes, self.cohort.rules.quote_age, taken_at)
         for row in marks:
             mark = expected.pop(row["entrant_id"], None)
-            # Of a year there are a million: the right ones need not be made into a row.
-            if mark is not None and STORED_MARK(row) != (*EXPECTED_MARK(mark), snapshot["id"]):
-                values = plain_value(mark) | {"snapshot_id": snapshot["id"]}
-                yield from row.compare(values, BY_PRICES)
+            if mark is not None:
+                yield from row.compare(plain_value(mark) | {"snapshot_id": snapshot["id"]}, BY_PRICES)
         for entrant_id in expected:
             key = f"{snapshot.key}, {self.entrants[entrant_id]['name']}"
             yield Difference("mark", key, "entrant_id", None, "a mark", "all of a cohort are marked")
-
-    def _quotes(self, items: Sequence[Row]) -> dict[MarketId, Quote | None]:
-        """Return the prices of what somebody holds; of a market that is listed twice, the first."""
-        held = set[MarketId]()
-        for account in self.accounts.values():
-            held.update(map(itemgetter(0), account.lots))
-        quotes: dict[MarketId, Quote | None] = {}
-        for item in reversed(items):
-            market = MarketId(item["market_id"])
-            if market not in held:
-                continue
-            quotes[market] = None
-            if item["price"] is not None:
-                prices = (item["bid"], item["ask"], item["mid"], item["last"])
-                quotes[market] = Quote(market, instant(item["quoted_at"]), *prices)
-        return quotes
 
     def _check_done(self, round_row: Row, statuses: Mapping[int, str], marks: int) -> Found:
         """Check that a round is done once everything is there, and not before."""

@@ -4,7 +4,7 @@ The database looks for the rows that break a rule. Whatever follows from other r
 is played again instead (`replay`), and what rows are sealed with is in `seals`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Integer
@@ -18,10 +18,11 @@ from arena.verify.reader import UNREADABLE, RecordReader
 LAST_ID = 2**53
 """After the last of all numbers a database chooses any, and none is new to those who read on."""
 NEW = {
-    "market_version": "id", "snapshot": "id", "snapshot_item": "snapshot_id", "call": "id",
-    "turn": "round_id", "evidence": "gathering_id",
+    "market_version": ("id", "market_version"), "snapshot": ("id", "snapshot"), "call": ("id", "call"),
+    "snapshot_item": ("snapshot_id", "snapshot"), "turn": ("round_id", "round"),
+    "evidence": ("gathering_id", "gathering"),
 }  # fmt: skip
-"""By table the number by which its rows are new; of other tables all rows are looked at, if the whole is."""
+"""By table the number by which its rows are new, and of what; other tables are looked at in their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +35,10 @@ class Rule:
     expected: str | None
     why: str
 
-    def broken(self, facts: RecordReader) -> Found:
-        """Yield the rows that break it, of those that were not verified before."""
-        wrong = f"SELECT * FROM {self.table} WHERE ({self.holds}) IS NOT TRUE"
-        if self.table in NEW:
-            number = NEW[self.table]
-            parent = number.removesuffix("_id") if number != "id" else self.table
-            rows = facts.rows(self.table, f"{wrong} AND {number} > :after", after=facts.after(parent))
-        else:
-            rows = facts.rows(self.table, wrong)
-        for row in rows:
+    def broken(self, facts: RecordReader, among: str = "true") -> Found:
+        """Yield the rows that break it, among those for which a condition holds."""
+        wrong = f"SELECT * FROM {self.table} WHERE {among} AND ({self.holds}) IS NOT TRUE"
+        for row in facts.rows(self.table, wrong):
             yield row.differs(self.column, self.expected, self.why)
 
 
@@ -247,28 +242,39 @@ def _referring(table: str, column: str, parent: str, name: str, where: str = "tr
 RULES_OF_TABLES = list(_rules_of_tables())
 
 
+def _rules_of_instants() -> Iterator[Rule]:
+    """Yield the rules that instants are some; PostgreSQL sees to that itself."""
+    form = "????-??-??T??:??:??.??????Z"
+    for table in METADATA.sorted_tables:
+        for column in table.c:
+            if isinstance(column.type, UtcTime):
+                name = column.name
+                holds = f"{name} IS NULL OR ({name} GLOB '{form}' AND julianday({name}) NOTNULL)"
+                yield Rule(table.name, name, holds, "an instant in UTC", UNREADABLE)
+
+
+RULES_OF_INSTANTS = list(_rules_of_instants())
+
+
 def check_rows(facts: RecordReader) -> Found:
-    """Yield the rows that break a rule: where only what is new is verified, of tables that grow by number."""
-    whole = not facts.verified.number
-    for rule in RULES:
-        if whole or rule.table in NEW:
+    """Yield the rows that break a rule: all of them if it is the rule's turn, else those that are new."""
+    for place, rule in enumerate(RULES):
+        if facts.is_in_part(place):
             yield from rule.broken(facts)
-    if whole:
-        for rule in RULES_OF_TABLES:
+        elif rule.table in NEW:
+            column, table = NEW[rule.table]
+            yield from rule.broken(facts, f"{rule.table}.{column} > {facts.after(table)}")
+    yield from _check_in_turn(facts, RULES_OF_TABLES)
+
+
+def _check_in_turn(facts: RecordReader, rules: Sequence[Rule]) -> Found:
+    """Yield the rows that break one of the rules whose turn it is."""
+    for place, rule in enumerate(rules):
+        if facts.is_in_part(place):
             yield from rule.broken(facts)
 
 
 def check_texts(facts: RecordReader) -> Found:
-    """Yield the instants that are none; PostgreSQL sees to that itself."""
-    if facts.connection.dialect.name != "sqlite" or facts.verified.number:
-        return
-
-    for table in METADATA.sorted_tables:
-        for column in table.c:
-            if not isinstance(column.type, UtcTime):
-                continue
-            form = "????-??-??T??:??:??.??????Z"
-            holds = (
-                f"{column.name} IS NULL OR ({column.name} GLOB '{form}' AND julianday({column.name}) NOTNULL)"
-            )
-            yield from Rule(table.name, column.name, holds, "an instant in UTC", UNREADABLE).broken(facts)
+    """Yield the instants that are none."""
+    if facts.connection.dialect.name == "sqlite":
+        yield from _check_in_turn(facts, RULES_OF_INSTANTS)

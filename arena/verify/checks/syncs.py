@@ -5,26 +5,24 @@ newest that is stored until the sync's time.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
-from operator import itemgetter
 
 from arena.verify.checks.seals import check_seal
 from arena.verify.differences import Difference, Found
-from arena.verify.reader import RecordReader, Row
+from arena.verify.reader import PARTS, RecordReader, Row
 from markets.hashes import canonical_bytes, sha256
 
-WINDOW = 1_000
-"""So many syncs at a time have the prices until them sorted by the database."""
 SYNCS = "SELECT * FROM sync WHERE venue = :venue ORDER BY number"
+AGAIN = f"""SELECT sync.*, before.hash AS previous FROM sync
+    LEFT JOIN sync AS before ON before.venue = sync.venue AND before.number = sync.number - 1
+    WHERE sync.id % {PARTS} = :part ORDER BY sync.id"""
+"""The syncs of a part, each with the hash of the one before it."""
 SIGHTINGS = "SELECT * FROM sighting WHERE sync_id = :sync ORDER BY market_id"
 PRICES = """SELECT market_id, at, hash FROM quote WHERE market_id IN (SELECT sighting.market_id FROM sighting
-    JOIN sync ON sync.id = sighting.sync_id WHERE sync.venue = :venue) AND at > :after AND at <= :until
-    ORDER BY at, id"""
+    JOIN sync ON sync.id = sighting.sync_id WHERE sync.venue = :venue) ORDER BY at, id"""
 """The prices of a venue's markets, in the order in which they became known."""
 EDGE = "SELECT max(older_than) AS older_than FROM prune"
-BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
 SEALS_SYNC = "it seals the sync, each sighting in it, and the hash of the one before"
 
 
@@ -69,9 +67,15 @@ class SeenPrices:
 
 
 def check_syncs(facts: RecordReader) -> Found:
-    """Yield syncs that are not as they were sealed, or that saw what isn't there."""
+    """Yield syncs that are not as they were sealed, or that saw what isn't there.
+
+    Of older ones that are read again only what seals them: what they saw follows from all before them.
+    """
     if facts.verified.number:
+        for row in facts.rows("sync", AGAIN, part=facts.part):
+            yield from _check_sealed(facts, row, row["previous"] or "")
         return
+
     [pruned] = facts.rows("prune", EDGE)
     for venue in facts.column("venue", "sync", "SELECT DISTINCT venue FROM sync ORDER BY venue"):
         yield from _check_venue(facts, venue, pruned["older_than"] or "")
@@ -82,10 +86,7 @@ def _check_venue(facts: RecordReader, venue: str, edge: str) -> Found:
     seen = SeenPrices()
     previous = ""
     for row in _played_back(facts, venue, seen):
-        sightings = list(facts.rows("sighting", SIGHTINGS, sync=row["id"]))
-        turned = {sighting["market_id"]: sighting["quoted"] for sighting in sightings}
-        content = row.without("id", "left_out", "rejected", "hash")
-        yield from check_seal(row, content | {"previous": previous, "sightings": turned}, SEALS_SYNC)
+        sightings = yield from _check_sealed(facts, row, previous)
         previous = row["hash"]
 
         for sighting in sightings:
@@ -103,19 +104,21 @@ def _check_venue(facts: RecordReader, venue: str, edge: str) -> Found:
             yield from row.compare({"seen": seen.hash}, "by the quotes until then")
 
 
+def _check_sealed(facts: RecordReader, row: Row, previous: str) -> Generator[Difference, None, list[Row]]:
+    """Check what seals a sync with its sightings, which are returned."""
+    sightings = list(facts.rows("sighting", SIGHTINGS, sync=row["id"]))
+    turned = {sighting["market_id"]: sighting["quoted"] for sighting in sightings}
+    content = row.without("id", "left_out", "rejected", "hash")
+    yield from check_seal(row, content | {"previous": previous, "sightings": turned}, SEALS_SYNC)
+    return sightings
+
+
 def _played_back(facts: RecordReader, venue: str, seen: SeenPrices) -> Iterator[Row]:
     """Yield each sync of a venue, once the prices are in that came between the one before and it."""
-    syncs = facts.rows("sync", SYNCS, venue=venue)
-    after = BEFORE_ALL
-    window = list(islice(syncs, WINDOW))
-    while window:
-        until = max(map(itemgetter("at"), window))
-        quotes = facts.rows("quote", PRICES, venue=venue, after=after, until=until)
-        quote = next(quotes, None)
-        for row in window:
-            while quote is not None and quote["at"] <= row["at"]:
-                seen.price(quote["market_id"], quote["hash"])
-                quote = next(quotes, None)
-            yield row
-        after = max(after, until)
-        window = list(islice(syncs, WINDOW))
+    quotes = facts.rows("quote", PRICES, venue=venue)
+    quote = next(quotes, None)
+    for row in facts.rows("sync", SYNCS, venue=venue):
+        while quote is not None and quote["at"] <= row["at"]:
+            seen.price(quote["market_id"], quote["hash"])
+            quote = next(quotes, None)
+        yield row

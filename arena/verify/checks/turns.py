@@ -9,10 +9,11 @@ Whoever decided: the orders are executed again, and each fill with its levels an
 """
 
 import asyncio
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
+from itertools import combinations
 from operator import attrgetter, itemgetter
 from types import SimpleNamespace
 
@@ -25,7 +26,7 @@ from arena.record.write.listings import PRICE_FIELDS, quote_of
 from arena.verify.checks.answers import ANSWERED, RULES, PossibleDecision, decisions_of
 from arena.verify.checks.seals import check_seal
 from arena.verify.differences import Difference, Found, fault_text
-from arena.verify.reader import RecordReader, Row, compare_in_order, instant
+from arena.verify.reader import RecordReader, Row, compare_by, compare_in_order, instant
 from markets.hashes import canonical, plain_value
 from markets.model import Listing, Quote, Snapshot
 from portfolio.execute import execute_at, is_out
@@ -43,6 +44,7 @@ CLOSED_CODE = "closed_since"
 CLOSED = "the market has closed since the snapshot was taken"
 LONGEST = timedelta(days=1)
 """No turn is tried for so long."""
+NO_TIME = timedelta()
 
 PRICES = ", ".join(f"quote.{name} AS price_{name}" for name in (*PRICE_FIELDS, "book", "hash"))
 OF_TURNS = {
@@ -55,33 +57,27 @@ OF_TURNS = {
 """What belongs to turns, by table."""
 LEVELS = """SELECT fill_level.* FROM fill_level JOIN fill ON fill.id = fill_level.fill_id
     JOIN turn ON turn.id = fill.turn_id WHERE turn.round_id = :round ORDER BY fill_id, fill_level.position"""
-READERS = """SELECT turn.*, round.cohort_id AS cohort, round.at FROM turn
-    JOIN round ON round.id = turn.round_id ORDER BY round.at, round.id"""
+DECIDED = ", ".join(f"'{status}'" for status in sorted(DECIDED_STATUSES))
+READERS = f"""SELECT turn.reader, round.cohort_id AS cohort, min(round.at) AS first, max(round.at) AS last
+    FROM turn JOIN round ON round.id = turn.round_id WHERE turn.status IN ({DECIDED})
+    GROUP BY turn.reader, round.cohort_id ORDER BY turn.reader, round.cohort_id"""
+"""From when until when turns of each reader were played in each cohort."""
+READ_SO = f"""SELECT turn.* FROM turn JOIN round ON round.id = turn.round_id WHERE round.cohort_id = :cohort
+    AND turn.reader = :reader AND round.at = :at AND turn.status IN ({DECIDED}) ORDER BY turn.id"""
 
 
 def check_readers(facts: RecordReader) -> Found:
-    """Yield turns of an older reader than the cohort's round before has, or any round a day before."""
-    newest = 0
-    of_cohort: dict[int, tuple[datetime, int, int]] = {}
-    recent: deque[tuple[datetime, int]] = deque()
-    for turn in facts.rows("turn", READERS):
-        if turn["status"] not in DECIDED_STATUSES:
+    """Yield turns of an older reader than an earlier round of their cohort has, or any round a day before."""
+    for older, newer in combinations(facts.rows("turn", READERS), 2):
+        if older["reader"] == newer["reader"]:
             continue
 
-        at = instant(turn["at"])
-        while recent and at - recent[0][0] > LONGEST:
-            newest = max(newest, recent.popleft()[1])
-
-        # Of each cohort: the newest reader before this round, and the newest in it.
-        last, before, here = of_cohort.get(turn["cohort"], (at, 0, 0))
-        if last != at:
-            before = max(before, here)
-            here = 0
-        least = max(newest, before)
-        if turn["reader"] < least:
-            yield turn.differs("reader", f"{least} or more", "a turn of an earlier round has a newer reader")
-        of_cohort[turn["cohort"]] = at, before, max(here, turn["reader"])
-        recent.append((at, turn["reader"]))
+        gap = instant(older["last"]) - instant(newer["first"])
+        if gap > LONGEST or (gap > NO_TIME and older["cohort"] == newer["cohort"]):
+            cohort = older["cohort"]
+            for turn in facts.rows("turn", READ_SO, cohort=cohort, reader=older["reader"], at=older["last"]):
+                least = f"{newer['reader']} or more"
+                yield turn.differs("reader", least, "a turn of an earlier round has a newer reader")
 
 
 @dataclass
@@ -288,8 +284,12 @@ def _check_turn_seal(turn: StoredTurn, settings: str) -> Found:
 
 def _repriced(listings: Sequence[Listing], quotes: Mapping[str, Quote | None]) -> tuple[Listing, ...]:
     """Return the listings that were looked at again, with the prices of then."""
-    seen = [listing for listing in listings if listing.market.id in quotes]
-    return tuple(replace(listing, quote=quotes[listing.market.id]) for listing in seen)
+    repriced = []
+    for listing in listings:
+        market_id = listing.market.id
+        if market_id in quotes:
+            repriced.append(replace(listing, quote=quotes[market_id]))
+    return tuple(repriced)
 
 
 def _second_quote(row: Row) -> Quote | None:
@@ -349,20 +349,13 @@ def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Seq
 
 def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
     """Yield the forecasts that are not those that were decided."""
-    stated: dict[tuple[str, str], Forecast] = {}
+    decided = []
     for forecast in decision.forecasts:
-        stated[forecast.market_id, forecast.stage] = forecast
-    for row in turn.forecasts:
-        kept = stated.pop((row["market_id"], row["stage"]), None)
-        if kept is None:
-            yield row.differs("market_id", None, BY_AGENT)
-        else:
-            values = {"probability": kept.millionths, "reason": kept.reason}
-            yield from row.compare(values, BY_AGENT)
-
-    for (market, stage), forecast in stated.items():
-        key = f"{turn.row.key}, {market}, {stage}"
-        yield Difference("forecast", key, "probability", None, forecast.millionths, BY_AGENT)
+        probability = {"probability": forecast.millionths, "reason": forecast.reason}
+        decided.append({"market_id": forecast.market_id, "stage": forecast.stage} | probability)
+    key = f"forecast: {turn.row.key},"
+    names = ("market_id", "stage")
+    yield from compare_by(names, turn.forecasts, decided, key, "probability", BY_AGENT)
 
 
 def _compare_refusals(turn: StoredTurn, rows: Sequence[Row], expected: Sequence[Rejection]) -> Found:

@@ -71,16 +71,22 @@ def test_what_was_not_read_again_is_counted_and_nothing_is_claimed_of_it(record:
     assert invoke(*words, "--all").exit_code == 1
 
 
-def test_a_note_of_an_earlier_version_does_not_know_what_was_read_when(record: Path) -> None:
+def test_after_a_note_that_does_not_say_what_was_read_when_all_is_read(record: Path) -> None:
+    """So it is after that of an earlier version."""
     words = ("admin", "verify", "--database", str(record))
     invoke(*words)
     note = Path(f"{record}.verified")
     known = json.loads(note.read_text("utf-8"))
-    note.write_text(json.dumps({k: v for k, v in known.items() if k not in ("rows", "whole_at")}), "utf-8")
-    told = json.loads(invoke(*words, "--json").stdout)
-    assert (told["from_head"] > 0, told["older_rows"], told["older_read_at"]) == (True, None, None)
-    note.write_text(json.dumps(known | {"whole_at": 7}), "utf-8")
-    assert json.loads(invoke(*words, "--json").stdout)["from_head"] == 0
+    others: tuple[dict[str, object], ...] = (
+        {"whole_at": known["new_at"]},
+        {"parts_at": [7] * 14},
+        {"parts_at": []},
+        {"part": 14},
+    )
+    for other in others:
+        note.write_text(json.dumps(known | other), "utf-8")
+        told = json.loads(invoke(*words, "--json").stdout)
+        assert (told["from_head"], told["older_rows"], told["older_read_at"]) == (0, 0, None)
 
 
 def test_a_bad_record(record: Path) -> None:

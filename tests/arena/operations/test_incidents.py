@@ -185,6 +185,19 @@ def test_a_backup_that_finds_differences_is_told_until_one_finds_none(record: Re
     ]
 
 
+def test_the_daily_check_ends_what_it_has_found_itself_and_a_backup_ends_all(record: Record) -> None:
+    """The check reads a part of the record, the backup all of it."""
+    differs = ArenaError("differs", "arena.db is inconsistent in one place, first call 1")
+    jobs = (("backup", differs), ("verify", differs), ("verify", None), ("verify", differs))
+    for hour, (job, fault) in enumerate(jobs):
+        note_job(record, job, "sky", NOW + hour * HOUR, fault)
+    found = [(0, "backup", True), (1, "verify", False), (3, "verify", True)]
+    subjects = [(f"{job}@{timestamp_text(NOW + hour * HOUR)}", goes_on) for hour, job, goes_on in found]
+    assert told(record) == [("verify_failed", *subject) for subject in subjects]
+    note_job(record, "backup", "sky", NOW + 4 * HOUR, None)
+    assert not any(goes_on for _, _, goes_on in told(record))
+
+
 def caused_by(trouble: VenueError) -> ArenaError:
     """The error that a venue's trouble is made into."""
     error = venue_error(trouble)

@@ -16,11 +16,14 @@ from pathlib import Path
 import pytest
 
 from arena.record.record import Record
+from arena.record.schema.database import open_read_only, reading
 from arena.record.schema.turn import CallRow
 from arena.record.write.resolutions import add_resolutions
 from arena.verify.differences import Difference
+from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
+from arena.verify.verified import keep_verified
 from tests.arena.verify.test_verify import TABLES
-from tests.builders import a_resolution
+from tests.builders import NOW, a_resolution
 from tests.once import made_once
 from tests.program.running import arena_json
 from tests.records.chain import found_in, published, published_by, rewrite_heads
@@ -463,6 +466,95 @@ def assert_found(record: TamperedRecord, heads: list[str], rewritten: bool = Tru
         rewrite_heads(record.driver)
     enough = "nothing is found once all hashes and the chain are rewritten"
     assert record.differences(lambda _: True, heads), enough
+
+
+@pytest.fixture(scope="session")
+def noted(season: Path) -> VerifiedHead:
+    """How far the season was verified: all of it."""
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
+        note = keep_verified(connection, season, NOW)
+    Path(f"{season}.verified").unlink()
+    return note
+
+
+SNAPSHOT_OF_TURN = "SELECT snapshot_id FROM turn JOIN round ON round.id = turn.round_id WHERE turn.id ="
+OLD_ROWS = {
+    "quote": ("volume = volume + 1", "id"),
+    "market_version": ("rules = 'If so.'", "id"),
+    "resolution": ("source = 'me'", "id"),
+    "call": ("thinking = 'It has ended.'", "id"),
+    "turn": ("note = 'I knew'", "(SELECT snapshot_id FROM round WHERE round.id = round_id)"),
+    "forecast": ("reason = 'I knew'", f"({SNAPSHOT_OF_TURN} turn_id)"),
+    "fill": ("reason = 'I knew'", f"({SNAPSHOT_OF_TURN} turn_id)"),
+    "snapshot_item": ("shown = 1 - shown", "snapshot_id"),
+    "mark": ("value = value + 1", "snapshot_id"),
+}
+"""A change to old rows of each table, and the number that says in which part a row is read again."""
+
+
+@pytest.mark.parametrize("table", OLD_ROWS)
+def test_an_old_row_is_read_again_by_one_run_in_a_fortnight(
+    table: str, attacked: TamperedRecord, noted: VerifiedHead
+) -> None:
+    """Whatever its age: the first of its table, the last, and one between."""
+    change, number = OLD_ROWS[table]
+    first, last = attacked.driver.execute(f"SELECT min(rowid), max(rowid) FROM {table}").fetchone()
+    with attacked.undone():
+        parts = set()
+        for age in (first, (first + last) // 2, last):
+            row = attacked.value(f"SELECT min(rowid) FROM {table} WHERE rowid >= ?", (age,))
+            parts.add(attacked.value(f"SELECT {number} % 14 FROM {table} WHERE rowid = ?", (row,)))
+            attacked.driver.execute(f"UPDATE {table} SET {change} WHERE rowid = ?", (row,))
+        assert attacked.differences(verified=noted) == []
+        found = {part for part in range(14) if attacked.differences(tells_all, (), noted, part)}
+        assert found == parts
+
+
+def tells_all(_found: Difference) -> bool:
+    """The first difference is enough."""
+    return True
+
+
+EVERY_TENTH = [
+    pytest.param(name, marks=pytest.mark.thorough if place % 10 else ()) for place, name in enumerate(ATTACKS)
+]
+
+
+@pytest.mark.parametrize("attack", EVERY_TENTH)
+def test_an_attack_on_old_rows_is_found_within_a_fortnight(
+    attack: str, attacked: TamperedRecord, noted: VerifiedHead
+) -> None:
+    with attacked.undone():
+        for statement in ATTACKS[attack]:
+            attacked.driver.execute(statement)
+        assert any(attacked.differences(tells_all, (), noted, part) for part in range(14))
+
+
+def test_a_run_costs_a_fourteenth_of_the_whole_beside_the_chain(
+    attacked: TamperedRecord, noted: VerifiedHead
+) -> None:
+    """Counted in steps of the database: all parts together take about as many as the whole."""
+    with attacked.undone():
+        whole = steps(attacked, NOTHING_VERIFIED, None)
+        new = steps(attacked, noted, None)
+        parts = [steps(attacked, noted, part) - new for part in range(14)]
+        assert 8 * new < whole
+        assert sum(parts) < 1.5 * whole
+        assert max(parts) < whole / 3
+
+
+def steps(record: TamperedRecord, verified: VerifiedHead, part: int | None) -> int:
+    """Return how many steps the database takes, in hundreds, where nothing is wrong."""
+    taken = [0]
+
+    def step() -> int:
+        taken[0] += 1
+        return 0
+
+    record.driver.set_progress_handler(step, 100)
+    assert record.differences(verified=verified, part=part) == []
+    record.driver.set_progress_handler(None, 0)
+    return taken[0]
 
 
 def test_a_chain_that_is_rewritten_over_what_was_there_is_the_same(

@@ -5,18 +5,25 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from arena.errors import ArenaError
 from arena.record.files.restore import move_record
-from arena.record.schema.database import connect, open_read_only
+from arena.record.schema.database import connect, open_read_only, reading
 from arena.record.schema.turn import CallRow
-from arena.verify.content import verified_content
+from arena.verify.content import verified_content, verify_next_part
+from arena.verify.reader import NOTHING_VERIFIED, VerifiedHead
+from arena.verify.verified import read_verified
+from markets.hashes import timestamp_text
+from tests.builders import NOW
 from tests.program.running import arena_json
 from tests.records.seasons import play, worked_out
-from tests.records.tampering import unguarded
+from tests.records.tampering import tamper, unguarded
 
+DAY = timedelta(days=1)
 AGENTS = ("{kind: random}", "{kind: market}", "{name: sharp, model: demo/sharp}")
 
 
@@ -120,6 +127,42 @@ def test_a_copy_or_a_spoilt_note_is_verified_whole(record: Path) -> None:
     assert verified(record) == 0
 
 
+def read_next_part(path: Path, at: datetime) -> VerifiedHead:
+    """One run of the daily check."""
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
+        return verify_next_part(connection, path, path.name, at)
+
+
+def test_each_run_reads_the_next_part_again_whatever_the_clock_says(unverified: Path) -> None:
+    """The first reads all. A run that finds something is made again, until it finds nothing."""
+    note = read_next_part(unverified, NOW)
+    assert (note.all_since, note.new_at) == (timestamp_text(NOW), timestamp_text(NOW))
+    for part in range(3):
+        assert read_next_part(unverified, NOW + (part + 1) * DAY).part == part
+
+    tamper(unverified, "UPDATE market_version SET rules = rules || '!' WHERE id = 4")
+    put_back = read_next_part(unverified, NOW - 9 * DAY)
+    assert (put_back.part, put_back.all_since) == (3, timestamp_text(NOW - 9 * DAY))
+    for _ in range(2):
+        with pytest.raises(
+            ArenaError, match=r"season\.db is inconsistent in one place, first market_version"
+        ):
+            read_next_part(unverified, NOW + 5 * DAY)
+
+    tamper(unverified, "UPDATE market_version SET rules = rtrim(rules, '!') WHERE id = 4")
+    note = read_next_part(unverified, NOW + 6 * DAY)
+    assert (note.part, note.parts_at[4]) == (4, timestamp_text(NOW + 6 * DAY))
+    assert [read_next_part(unverified, NOW + 30 * DAY).part for _ in range(14)] == [*range(5, 14), *range(5)]
+    assert verified(unverified) == last_head(unverified)
+    with open_read_only(str(unverified)) as engine, reading(engine) as connection:
+        note = read_verified(connection, unverified)
+    assert (note.part, note.all_since) == (4, timestamp_text(NOW + 30 * DAY))
+
+
+def test_a_record_without_a_head_has_nothing_to_be_noted(empty: Path) -> None:
+    assert read_next_part(empty, NOW) == read_next_part(empty, NOW) == NOTHING_VERIFIED
+
+
 def test_of_a_server_the_note_lies_beside_the_config(record: Path, new_database: Callable[[], str]) -> None:
     there = new_database()
     with open_read_only(str(record)) as engine:
@@ -138,3 +181,12 @@ def test_of_a_server_the_note_lies_beside_the_config(record: Path, new_database:
         connection.exec_driver_sql("ALTER TABLE forecast ENABLE TRIGGER USER")
     server.dispose()
     assert from_head(status=1) == 0
+
+
+def test_on_a_server_a_part_is_read_again(record: Path, new_database: Callable[[], str]) -> None:
+    there = new_database()
+    with open_read_only(str(record)) as engine:
+        move_record(engine, there, verified_content)
+    with open_read_only(there) as engine, reading(engine) as connection:
+        runs = [verify_next_part(connection, record, there, NOW) for _ in range(15)]
+    assert [note.part for note in runs] == [13, *range(14)]
