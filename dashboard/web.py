@@ -50,8 +50,15 @@ HEADERS = {
 }
 
 
+STYLE = f"<style>{(Path(__file__).parent / 'assets' / 'streamlit.css').read_text('utf-8')}</style></head>".encode()
+"""The look of Streamlit's own parts. It stands in the page: sent later it would move all that is there by then."""
+
+
 class Guarded:
-    """Refuses requests for another host, as Streamlit does for its websocket, and adds headers to answers."""
+    """Refuses requests for another host, as Streamlit does for its websocket, and adds headers to answers.
+
+    Streamlit's page gets our style, and none of the marks by which a browser would keep it over a new version.
+    """
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -61,9 +68,29 @@ class Guarded:
             await self.app(scope, receive, send)
             return
 
+        if "text/html" in Headers(scope=scope).get("accept", ""):
+            del MutableHeaders(scope=scope)["accept-encoding"]  # to be read here, the page must be plain
+        start: Message = {}
+        page = bytearray()
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                if headers.get("content-type", "").startswith("text/html"):
+                    start.update(message)
+                    return
+            elif start:
+                page.extend(message.get("body", b""))
+                if message.get("more_body"):
+                    return
+                styled = bytes(page).replace(b"</head>", STYLE, 1)
+                headers = MutableHeaders(scope=start)
+                headers["content-length"] = str(len(styled))
+                for name in ("etag", "last-modified"):
+                    del headers[name]
+                await send(start)
+                message = {"type": "http.response.body", "body": styled}
             await send(message)
 
         known = is_host_allowed(Headers(scope=scope).get("host"))

@@ -27,13 +27,9 @@ BAR = {
 }
 """What pages are called in the bar, by the names of their files."""
 DRAWING = {".py", ".html", ".css", ".js", ".toml"}
-FOR_ALL = "// For tables, wherever they stand.\n"
+FOR_ALL = "// For the app and for sites.\n"
 """Where in arena.js that begins which a site needs too."""
-FOR_SITE = """document.querySelectorAll(".table").forEach((place) => {
-  number(place);
-  place.addEventListener("click", (event) => sorted(place, event));
-});
-"""
+FOR_SITE = 'document.querySelectorAll(".place").forEach(ready);\n'
 
 
 @cache
