@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from typing import cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,6 +13,7 @@ from arena.errors import ArenaError
 from dashboard.html import NOTHING, badge, bar, freshness
 from dashboard.pages import (
     FIRST,
+    ROOT,
     DashboardPage,
     NotThereError,
     To,
@@ -23,6 +24,7 @@ from dashboard.pages import (
     pages,
     put,
     step,
+    way,
 )
 from dashboard.record import SOON, CohortLine, RecordSource, latest, season, source
 from dashboard.words import code
@@ -71,7 +73,7 @@ def _bar(
     if record is not None and cohorts:
         newest = cohorts[-1]
         played = freshness(*latest(record, newest), newest.stamp) + badge(newest.stamp, newest.venue)
-    items = [(item.title, name) for name, item in pages().items() if item.order]
+    items = [(item.title, way(cast(To, name)).href) for name, item in pages().items() if item.order]
     with place:
         put(bar(items, page.title, played), "bar")
 
@@ -119,17 +121,19 @@ def main(first: str = FIRST) -> None:
     unknown = st.session_state.setdefault(UNKNOWN, _unknown_page())
     if unknown:
         nothing = DashboardPage(unknown, "No such page", None, needs_a_cohort=False, is_headed=False)
-        shown.append(st.Page(partial(open_page, nothing), url_path=unknown, visibility="hidden"))
+        absent = st.Page(
+            partial(open_page, nothing), title=nothing.title, url_path=unknown, visibility="hidden"
+        )
+        shown.append(absent)
     st.navigation(shown, position="hidden").run()
 
 
 def _unknown_page() -> str:
     """Return the last part of the address, if it names no page: Streamlit would show the first one there."""
-    path = urlsplit(st.context.url or "").path.removeprefix(
-        f"/{st.get_option('server.baseUrlPath').strip('/')}"
-    )
-    name = path.rstrip("/").rpartition("/")[2]
-    if name in pages():
+    base = st.get_option("server.baseUrlPath").strip("/")
+    path = urlsplit(st.context.url or "").path.removeprefix(f"/{base}")
+    name = unquote(path.rstrip("/").rpartition("/")[2])
+    if "/" in name or name == ROOT or name in pages():
         return ""
     return name
 

@@ -110,9 +110,12 @@ class Way:
         >>> Way("agent", {"agent": "a&b c"}).href
         'agent?agent=a%26b+c'
         """
+        path: str = self.to
+        if path == FIRST:
+            path = "./"
         if not self.shown:
-            return self.to
-        return f"{self.to}?{urlencode(self.shown)}"
+            return path
+        return f"{path}?{urlencode(self.shown)}"
 
 
 Address = Callable[[Way], str | None]

@@ -407,7 +407,7 @@ def arena_status(record: RecordSource) -> Status:
 
 
 def latest(record: RecordSource, cohort: CohortLine) -> tuple[datetime, datetime | None]:
-    """Return the newest instant of the record, and when the next round is due where the clock decides that."""
+    """Return the newest instant of the record, and when the next round is due if the clock decides that."""
     next_round = None
     if cohort.stamp == "live":
         next_round = arena_status(record).calendar.next_round

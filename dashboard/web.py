@@ -50,15 +50,8 @@ HEADERS = {
 }
 
 
-STYLE = f"<style>{(Path(__file__).parent / 'assets' / 'streamlit.css').read_text('utf-8')}</style></head>".encode()
-"""The look of Streamlit's own parts. It stands in the page: sent later it would move all that is there by then."""
-
-
 class Guarded:
-    """Refuses requests for another host, as Streamlit does for its websocket, and adds headers to answers.
-
-    Streamlit's page gets our style, and none of the marks by which a browser would keep it over a new version.
-    """
+    """Refuses requests for another host, as Streamlit does for its websocket, and adds headers to answers."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -68,29 +61,9 @@ class Guarded:
             await self.app(scope, receive, send)
             return
 
-        if "text/html" in Headers(scope=scope).get("accept", ""):
-            del MutableHeaders(scope=scope)["accept-encoding"]  # to be read here, the page must be plain
-        start: Message = {}
-        page = bytearray()
-
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
-                if headers.get("content-type", "").startswith("text/html"):
-                    start.update(message)
-                    return
-            elif start:
-                page.extend(message.get("body", b""))
-                if message.get("more_body"):
-                    return
-                styled = bytes(page).replace(b"</head>", STYLE, 1)
-                headers = MutableHeaders(scope=start)
-                headers["content-length"] = str(len(styled))
-                for name in ("etag", "last-modified"):
-                    del headers[name]
-                await send(start)
-                message = {"type": "http.response.body", "body": styled}
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         known = is_host_allowed(Headers(scope=scope).get("host"))
@@ -98,4 +71,39 @@ class Guarded:
         await (self.app if known else refusal)(scope, receive, with_headers)
 
 
-app = st.App(APP, middleware=[Middleware(Guarded)])
+LOOK = Path(__file__).parent / "assets" / "streamlit.css"
+STYLE = f"<style>{LOOK.read_text('utf-8')}</style></head>".encode()
+"""The look of Streamlit's own parts."""
+
+
+class Styled:
+    """Puts our style into Streamlit's page: sent later, it would move all that is there by then."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
+            await self.app(scope, receive, send)
+            return
+
+        del MutableHeaders(scope=scope)["accept-encoding"]  # only a plain page can be added to
+        messages: list[Message] = []
+
+        async def collect(message: Message) -> None:
+            messages.append(message)
+
+        await self.app(scope, receive, collect)
+        start, *parts = messages
+        headers = MutableHeaders(scope=start)
+        body = b"".join(part.get("body", b"") for part in parts)
+        if headers.get("content-type", "").startswith("text/html"):
+            body = body.replace(b"</head>", STYLE, 1)
+            headers["content-length"] = str(len(body))
+            for name in ("etag", "last-modified"):
+                del headers[name]  # a browser would take the page of another version for this one
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+
+
+app = st.App(APP, middleware=[Middleware(Guarded), Middleware(Styled)])

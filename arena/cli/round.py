@@ -46,7 +46,7 @@ from arena.rounds.season import (
 )
 from arena.rounds.settlement import next_look
 from arena.scores.agent_summary import changed_since
-from arena.scores.refresh import refresh_leaderboards
+from arena.scores.refresh import refresh_cache
 
 TURNS = (
     TableColumn("agent", narrow="wrap"),
@@ -136,8 +136,8 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
         check_decision_time(at, plan, record, is_live, began, look)
 
         reports = run_async(play_time(at))
-        with progress("Computing the leaderboards") as moved:
-            refresh_leaderboards(record, at, moved)
+        with progress("Computing what the pages show") as moved:
+            refresh_cache(record, at, moved)
         with reading(record.engine) as connection:
             changes = changed_since(connection, began)
         return PlayedTime(at, reports, changes, joining())

@@ -6,7 +6,9 @@ export default function ({ data, parentElement }) {
     renew(place, data.html);
     place.shown = data.html;
   }
-  place.getRootNode().host?.setAttribute("data-drawn", "");
+  const style = parentElement.querySelector("link[rel=stylesheet]");
+  if (!style || style.sheet) drawn(place);
+  else style.onload = style.onerror = () => drawn(place);
   place.onclick = (event) => {
     const link = event.target.closest("a[href]:not([target])");
     if (link && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
@@ -17,6 +19,11 @@ export default function ({ data, parentElement }) {
 }
 
 let draws = 0;
+
+// Until then it is not seen, and nothing that follows it: see streamlit.css.
+function drawn(place) {
+  place.getRootNode().host?.setAttribute("data-drawn", "");
+}
 
 // Streamlit goes where the history says. A page that hears nothing for five seconds is loaded anew.
 function leadOn(href, looks = 20) {

@@ -35,6 +35,7 @@ def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path, watched: Watched) -> None:
+    """And what was opened, where the focus is, and how far it was scrolled."""
     page = watched.page
     with quickly_serving(growing) as dashboard:
         open_at(page, f"{dashboard.address}/cohort", "Cohorts")
@@ -44,6 +45,10 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         page.get_by_role("radio", name="1M").click()
         expect(page).to_have_url(re.compile("range=1m"), timeout=PATIENCE)
         settled(page)
+        meanings = page.locator(".table summary").first
+        meanings.click()
+        scrolled = page.get_by_test_id("stMain")
+        before = scrolled.evaluate("main => main.scrollTop")
         page.evaluate(WATCH_TITLE)
         asked = len(watched.requests)
         said = arena(growing.parent, "run", "--round")
@@ -54,6 +59,10 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(page.get_by_role("radio", name="1M")).to_be_checked()
         expect(page).to_have_url(re.compile("unit=percent"))
         assert page.evaluate("window.gone") == 0
+        expect(page.locator(".table details[open]")).to_have_count(1)
+        expect(meanings).to_be_focused()
+        assert before > 0
+        assert scrolled.evaluate("main => main.scrollTop") == before
         assert not [url for url in watched.requests[asked:] if url.split("?")[0].endswith("/cohort")]
         page.wait_for_load_state("networkidle")
         page.goto("about:blank")
