@@ -18,32 +18,24 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
-from arena.scores.rules.reliability.diagram import ReliabilityDiagram
+from arena.scores.rules.reliability.reading import FEW_SURE
 from arena.scores.verdict import Verdict
+from dashboard.charts import Line, shortened
 from dashboard.html import (
-    CHOSEN,
     EMPTY,
     NOTHING,
-    REST,
     Columns,
     HtmlCell,
     HtmlColumn,
-    Line,
     Rows,
-    Scale,
-    before_band,
-    cell_scale,
     columns_of_table,
     html_table,
-    interval,
     quiet,
-    shortened,
-    small_scale,
-    sparkline,
     tag,
     venue_cell,
 )
 from dashboard.pages import Address, in_app, put, subheading, way
+from dashboard.pictures import CHOSEN, REST, Scale, before_band, cell_scale, interval, small_scale, sparkline
 from dashboard.record import (
     CohortLine,
     Colours,
@@ -86,14 +78,16 @@ def pnl_lines(
     dashed: Callable[[str], bool],
     unit: str = "percent",
     end: str = "%+.1f%",
+    leads: Callable[[str], str | None] = lambda _: None,
 ) -> list[Line]:
-    """Return what agents have made as lines, each with its end in figures."""
+    """Return what agents have made as lines, each with its end in figures, and where its marks lead."""
     lines = []
     for name, points in curves.items():
         if points:
             values = pnl_values(points, unit)
             look = colours.get(name, REST)
-            lines.append(Line(name, values, look, written(values[-1][1], end), dashed(name)))
+            last = written(values[-1][1], end)
+            lines.append(Line(name, values, look, last, dashed(name), leads(name) or ""))
     return lines
 
 
@@ -337,8 +331,6 @@ MEANT = {
 }
 """What each reading takes for the probability that an agent had in mind."""
 
-BY_CHANCE = 0.05
-"""Chance alone makes a miscalibration as large less often than this: then it is called one."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text starts that a spreadsheet takes for a formula."""
 
@@ -404,8 +396,7 @@ def _csv_cell(value: Figure) -> Figure:
 IMPLIED_NOTE = "Stakes read as confidence. Lower is better for every Brier score, higher for skill."
 """What stands below a board of all figures."""
 CALIBRATION = "Calibration: what it says, what happens"
-SHADED = "Shaded: where 90 of 100 calibrated forecasters would lie."
-FEW_SURE = "70% sure of a side in fewer than 20 events"
+SHADED = "Dots: tenths of the scale. Shaded: where 90 of 100 calibrated forecasters would lie."
 
 
 def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
@@ -417,29 +408,7 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
     sure = brief.sure
     if sure is None:
         return EMPTY, FEW_SURE
-    verdict = verdict_on(sure.said, sure.came, brief.miscalibration_p)
-    return f"says {sure.said:.0%}, happens {sure.came:.0%}", f"{verdict}, n = {sure.forecasts:,}"
-
-
-def verdict_on(stated: float, came: float, p: float | None) -> str:
-    """Say whether a forecaster is further off than chance would have it, and to which side."""
-    if p is None or not p < BY_CHANCE:
-        return "no more off than chance"
-    if stated > came:
-        return "too sure"
-    return "not sure enough"
-
-
-def says_and_happens(diagram: ReliabilityDiagram) -> str:
-    """Say how often a side came true of which it was 70% sure or more."""
-    sure = diagram.sure
-    if sure is None:
-        return FEW_SURE
-    verdict = verdict_on(sure.said, sure.came, diagram.null.p_value)
-    return (
-        f"YES or NO at 70% or more, {sure.said:.0%} on average, came true {sure.came:.0%} of the time: "
-        f"{verdict} ({count(sure.forecasts, 'forecast')} on {count(sure.events, 'event')})"
-    )
+    return sure.text, f"{sure.judged(brief.miscalibration_p)}, n = {sure.forecasts:,}"
 
 
 TOOLS = " · tools"

@@ -32,7 +32,7 @@ from arena.record.queries.markets import (
     read_newest_instant,
 )
 from arena.record.queries.progress import SEASON_PARTS
-from arena.record.schema.cohort import EntrantRow, SnapshotItemRow
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection, cached_engine, check_schema, reading, record_file
 from arena.record.schema.dialects import BigInt
 from arena.record.schema.ledger import EntryRow, MarkRow
@@ -70,7 +70,7 @@ from arena.scores.profiles.detailed_profile import FIGURES, ProfileFigures
 from arena.scores.rules.money.luck import Luck
 from arena.scores.slices import CATEGORIES
 from arena.scores.verdict import AgentVerdict, Verdict
-from dashboard.html import CHOSEN
+from dashboard.pictures import CHOSEN
 from dashboard.words import moment
 from markets.millionths import ONE
 from markets.model import MarketId
@@ -289,6 +289,22 @@ class SeasonOverview:
         if kind == MARKET:
             return "the price"
         return kind + " · reference" * self.is_reference(agent)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTime:
+    """When a round of a cohort was decided."""
+
+    cohort: int
+    number: int
+    at: datetime
+
+
+def read_round_times(connection: Connection) -> tuple[RoundTime, ...]:
+    """Return the rounds of all cohorts, oldest first."""
+    rounds = select(CohortRow.number, RoundRow.number, RoundRow.at)
+    rounds = rounds.select_from(joined(CohortRow, RoundRow))
+    return tuple(RoundTime(*row) for row in connection.execute(rounds.order_by(RoundRow.at)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
 from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.reliability.reading import CalibrationReading, reading_sentence
 from markets.millionths import ONE
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
@@ -349,6 +350,8 @@ def profile_blocks(data: Data) -> Iterator[Block]:
             f"− discrimination {parts['discrimination']:.4f} + uncertainty {parts['uncertainty']:.4f}"
         )
         yield f"  miscalibration: {chance['expected']:.4f} by chance alone, p = {chance['p_value']:.3f}"
+        sure = data["calibration"]["sure"]
+        yield f"  {reading_sentence(sure and CalibrationReading(**sure), chance['p_value'])}"
 
     yield from _statement_lines(data)
     if data["money"] is not None:

@@ -47,7 +47,7 @@ from arena.scores.rules import brier, calibration
 from arena.scores.rules.calibration import Bin
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.mean_interval import mean_intervals
-from arena.scores.rules.reliability.reading import reading
+from arena.scores.rules.reliability.reading import WHERE_SURE, reading
 from markets.millionths import ONE
 
 NO_FILE_NAME = r"[^\w.-]+"
@@ -221,7 +221,7 @@ def report(data: Data) -> Page:
     yield from (standing(data), "", answered_sentence(data), "")
     title = "Calibration: what it says ○, and how often that happened ●"
     yield Table(CALIBRATION, data["calibration"], title)
-    yield f"Where it is 70% sure or more: {data['sure'] or 'too few questions to say more'}."
+    yield f"{WHERE_SURE}: {data['sure'] or 'too few questions to say more'}."
     yield (
         "Brier score, 0 is perfect and 0.25 is always 50%: {brier:.3f}, the price on the day of the question "
         "{brier_price:.3f}."

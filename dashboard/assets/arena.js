@@ -1,3 +1,5 @@
+import { marks } from "./marks.js";
+
 // HTML of our own, all of it escaped: put in its place, kept where it is the same, links opened in the app.
 export default function ({ data, parentElement }) {
   const place = parentElement.querySelector(".place");
@@ -45,6 +47,7 @@ function renew(place, html) {
   place.querySelectorAll("table").forEach(unsort);
   morph(place, fresh.content);
   ready(place);
+  marks(place);
 }
 
 // What is the same stays, with all that a reader has opened, focused or scrolled in it.
@@ -76,10 +79,10 @@ function dress(old, fresh) {
 }
 
 // For the app and for sites.
-const places = new Set();
+const inUse = new Set();
 
 function ready(place) {
-  places.add(place);
+  inUse.add(place);
   place.querySelectorAll("tbody").forEach((body) => [...body.rows].forEach((row, at) => { row.number = at; }));
   place.querySelectorAll("table").forEach(sort);
   tell(place);
@@ -91,9 +94,9 @@ function visit(href) {
 }
 
 addEventListener("popstate", () => {
-  for (const place of places) {
+  for (const place of inUse) {
     if (place.isConnected) place.querySelectorAll("table").forEach(sort);
-    else places.delete(place);
+    else inUse.delete(place);
   }
 });
 
@@ -155,7 +158,7 @@ function sort(table) {
 // How long ago, and how long until: said anew each second.
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
-function length(seconds) {
+function lasting(seconds) {
   const at = UNITS.findIndex(([, size]) => seconds >= size);
   if (at < 0) return "0 s";
   const [unit, size] = UNITS[at];
@@ -166,12 +169,12 @@ function length(seconds) {
 function tell(place) {
   place.querySelectorAll("time[data-said]").forEach((time) => {
     const seconds = Math.floor((Date.parse(time.dateTime) - Date.now()) / 1000);
-    const text = seconds > 0 ? `in ${length(seconds)}` : `${length(-seconds)} ago`;
+    const text = seconds > 0 ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
     time.textContent = `${time.dataset.said} ${time.dataset.said === "next round" && seconds <= 0 ? "due" : text}`;
   });
 }
 
-setInterval(() => places.forEach(tell), 1000);
+setInterval(() => inUse.forEach(tell), 1000);
 
 // An instant in UTC says on hover when it was here.
 const INSTANT = /\d{1,2} [A-Z][a-z]{2} \d{4}, \d{2}:\d{2} UTC/g;

@@ -41,7 +41,7 @@ from dashboard.board import (
     stamps,
 )
 from dashboard.html import EMPTY, beside, bold, bullets, folded, lines, pills, quiet, tiles
-from dashboard.pages import Address
+from dashboard.pages import Address, way
 from dashboard.record import (
     PAGE_ROWS,
     LeaderboardLine,
@@ -206,7 +206,9 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
     calibration = CALIBRATIONS.read(connection, number)
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
-    money = cohort.money_box(curves, colours, "dollars", overview)
+    money = cohort.money_box(
+        curves, colours, "dollars", overview, lambda name: address(way("agent", agent=name))
+    )
     yield beside(money, cohort.calibration_box(calibration, "stated", colours))
     look = BoardLook(overview, equity_values(curves, "dollars"), colours, address)
     yield from _cohort_standings(page, look)

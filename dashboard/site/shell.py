@@ -29,7 +29,9 @@ BAR = {
 DRAWING = {".py", ".html", ".css", ".js", ".toml"}
 FOR_ALL = "// For the app and for sites.\n"
 """Where in arena.js that begins which a site needs too."""
-FOR_SITE = 'document.querySelectorAll(".place").forEach(ready);\n'
+FOR_SITE = """marks(document);
+document.querySelectorAll(".place").forEach(ready);
+"""
 
 
 @cache
@@ -46,10 +48,17 @@ def css() -> str:
 
 
 @cache
+def script() -> str:
+    """Return the script of a page without a server: its tables can be sorted, and its charts answer."""
+    tables = (ASSETS / "arena.js").read_text("utf-8").partition(FOR_ALL)[2]
+    charts = (ASSETS / "marks.js").read_text("utf-8").replace("export function", "function")
+    return tables + charts + FOR_SITE
+
+
+@cache
 def look_files() -> dict[str, str]:
     """Return the style and the one script of a site, by names that change with what they hold."""
-    script = (ASSETS / "arena.js").read_text("utf-8").partition(FOR_ALL)[2] + FOR_SITE
-    texts = {".css": css(), ".js": script}
+    texts = {".css": css(), ".js": script()}
     return {f"look-{sha256(text.encode()).hexdigest()[:10]}{end}": text for end, text in texts.items()}
 
 
@@ -61,15 +70,20 @@ def drawn_by() -> str:
 
 
 def one_file(title: str, inside: Markup) -> str:
-    """Return a page by itself: its style within, and nothing else that a browser would take from it."""
-    style = b64encode(sha256(css().encode()).digest()).decode()
+    """Return a page by itself: its style and its script within, and nothing that a browser would fetch."""
     return _template().render(
         title=title,
-        policy=f"{SHUT}; style-src 'sha256-{style}'",
+        policy=f"{SHUT}; style-src '{_hash_of(css())}'; script-src '{_hash_of(script())}'",
         css=Markup(css()),  # noqa: S704 - our own file
+        script=Markup(script()),  # noqa: S704 - our own files
         bar="",
         inside=_whole(inside),
     )
+
+
+def _hash_of(text: str) -> str:
+    """Return what a page's policy calls a style or a script that stands within it."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def site_page(path: str, title: str, badge: Markup, parts: Iterable[Markup]) -> str:

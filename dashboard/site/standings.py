@@ -36,13 +36,14 @@ from dashboard.board import (
     progress,
     provisional_board,
     reference_columns,
-    says_and_happens,
     stamps,
     unranked_table,
     whole_verdict,
 )
-from dashboard.html import HALVES, REST, beside, box, calibration_chart, line_chart, quiet, scatter
+from dashboard.charts import calibration_chart, line_chart, scatter
+from dashboard.html import beside, box, quiet
 from dashboard.pages import Address
+from dashboard.pictures import REST
 from dashboard.record import CohortLine, Colours, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
 from dashboard.views.cohort import curves_of, gains, read_equity_curves
@@ -209,7 +210,7 @@ def _profit(line: CohortLine, points: Sequence[PnlPoint], colours: Colours, seas
     drawn = pnl_lines(curves_of(points), colours, season.is_reference)
     if not drawn:
         return box(cohort_label(line), below="No account has been valued yet.")
-    chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%", frames=HALVES)
+    chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%")
     return box(cohort_label(line), chart, f"{progress(line)}. Open positions at mid{dashed_note(drawn)}.")
 
 
@@ -220,4 +221,4 @@ def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:
     if facts.price is not None and facts.price.scored:
         curves.append(("price", facts.price.diagram, REST))
     chart = calibration_chart(curves, f"Calibration of {name}")
-    return box(name, chart, f"{says_and_happens(agent.diagram)}. {SHADED}")
+    return box(name, chart, SHADED)

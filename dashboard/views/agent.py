@@ -35,6 +35,7 @@ from arena.scores.rules.money.event_exposure import EventExposure
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.money.profit_split import ProfitSplit
 from arena.scores.rules.reliability.calibration_slices import CalibrationSlice as Calibrated
+from arena.scores.rules.reliability.reading import WHERE_SURE
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.board import (
     CALIBRATION,
@@ -47,34 +48,24 @@ from dashboard.board import (
     leading,
     metaculus_table,
     pnl_values,
-    says_and_happens,
     show_ratings,
     span_scale,
     span_text,
     stamps,
 )
+from dashboard.charts import LONG, Line, Rounds, calibration_chart, columns_chart, line_chart, luck_band
 from dashboard.html import (
     EMPTY,
-    HALVES,
-    LONG,
     NOTHING,
     HtmlColumn,
-    Line,
     Rows,
-    Scale,
     Tile,
     beside,
     box,
-    calibration_chart,
-    columns_chart,
     columns_of_table,
     gain_look,
     html_table,
-    line_chart,
-    luck_band,
     quiet,
-    sparkline,
-    step,
     tag,
     tiles,
     venue_cell,
@@ -93,6 +84,7 @@ from dashboard.pages import (
     subheading,
     way,
 )
+from dashboard.pictures import Scale, sparkline, step
 from dashboard.record import (
     CohortLine,
     LeaderboardLine,
@@ -106,6 +98,7 @@ from dashboard.record import (
     read_equity_at,
     read_event_questions,
     read_leaderboard_page,
+    read_round_times,
     read_summed_curves,
     season,
 )
@@ -328,7 +321,11 @@ def show(source: RecordSource) -> None:
     st.caption(" ".join(stamps(cohorts)))
     look = overview.colours([name])[name]
     put(tiles(figures(stays, details, line, points, overview.is_simulated, look)), "figures")
-    put(beside(equity(points, details, look), calibration(details, look)), "charts")
+    numbers = {cohort.number for cohort in cohorts}
+    played = [item for item in kept(source, read_round_times) if item.cohort in numbers]
+    rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
+    turns = (way("turn", agent=name, cohort="").href, rounds)
+    put(beside(equity(points, details, look, turns), calibration(details, look)), "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
@@ -457,8 +454,8 @@ def _calibration_tile(line: LeaderboardLine | None) -> Tile:
     """Return how well what it is sure of comes true."""
     text, below = calibration_words(line.brief if line else None)
     if text.startswith("says"):
-        below = f"where it gave YES or NO 70% or more: {below}"
-    meant = "The side that it gave 70% or more: what it said of it on average, and how often it came true."
+        below = f"{WHERE_SURE.lower()}: {below}"
+    meant = "A side that it gives 70% or more: what it says of it on average, and how often it happens."
     return Tile(text, below or "calibration", meant)
 
 
@@ -486,8 +483,13 @@ def _answers(stays: Stays) -> list[CallSums]:
     return list(chain.from_iterable(stay.answers for stay in stays))
 
 
-def equity(points: Sequence[PnlPoint], details: DetailedProfile | None, look: str) -> Markup:
-    """Return what all its accounts made over time, in the band of luck alone."""
+def equity(
+    points: Sequence[PnlPoint],
+    details: DetailedProfile | None,
+    look: str,
+    turns: tuple[str, Rounds] = ("", ()),
+) -> Markup:
+    """Return what all its accounts made over time, in the band of luck alone, and the way to its turns."""
     values = pnl_values(points, "dollars")
     if not values:
         return box("Profit and loss", below=NOT_VALUED)
@@ -499,8 +501,9 @@ def equity(points: Sequence[PnlPoint], details: DetailedProfile | None, look: st
         below = luck_words(luck)
     band = luck_band(values, luck)
     note = "shaded: what luck alone makes of its bets, 95 in 100" * bool(band)
-    line = Line("P/L", values, look, written(values[-1][1], "short"))
-    chart = line_chart([line], "Profit or loss over all cohorts", "short", band, note, frames=HALVES)
+    href, rounds = turns
+    line = Line("P/L", values, look, written(values[-1][1], "short"), href=href)
+    chart = line_chart([line], "Profit or loss over all cohorts", "short", band, note, rounds=rounds)
     return box("Profit and loss", chart, below)
 
 
@@ -540,7 +543,7 @@ def calibration(details: DetailedProfile | None, look: str) -> Markup:
     if not diagram.points:
         return box(CALIBRATION, below=UNANSWERED)
     chart = calibration_chart([(details.profile.agent, diagram, look)], "Calibration")
-    return box(CALIBRATION, chart, f"{says_and_happens(diagram)}. {SHADED}")
+    return box(CALIBRATION, chart, SHADED)
 
 
 def evidence_chart(evidence: Evidence, look: str) -> Markup:
@@ -549,7 +552,7 @@ def evidence_chart(evidence: Evidence, look: str) -> Markup:
         return NOTHING
     points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in evidence]
     shown = [Line("now", points, look, times_text(evidence[-1][1]))]
-    chart = line_chart(shown, "Evidence over time", "power", frames=LONG)
+    chart = line_chart(shown, "Evidence over time", "power", height=LONG)
     return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
 
@@ -825,7 +828,7 @@ def _readings(details: DetailedProfile, look: str) -> None:
     for title, diagram in (("Anchored", details.anchored), ("Implied", details.implied)):
         if diagram.points:
             chart = calibration_chart([(title, diagram, look)], f"Calibration, {title}")
-            drawn.append(box(title, chart, f"{says_and_happens(diagram)}."))
+            drawn.append(box(title, chart))
     if not details.profile.calibration.points:
         st.info(UNANSWERED, icon=WAITING)
     if drawn:

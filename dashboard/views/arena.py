@@ -43,19 +43,8 @@ from dashboard.board import (
     show_board,
     stamps,
 )
-from dashboard.html import (
-    EMPTY,
-    Quotation,
-    Tile,
-    beside,
-    box,
-    line_chart,
-    luck_band,
-    quiet,
-    quotes,
-    shortened,
-    tiles,
-)
+from dashboard.charts import line_chart, luck_band, shortened
+from dashboard.html import EMPTY, Quotation, Tile, beside, box, quiet, quotes, tiles
 from dashboard.pages import Address, choice, heading, in_app, link, put, show_age, way, way_to_turn
 from dashboard.record import (
     MODELS,

@@ -1,8 +1,9 @@
 """One cohort: what its accounts made, beside how well it was calibrated; then standings and rules."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
@@ -41,26 +42,12 @@ from dashboard.board import (
     pnl_lines,
     pnl_values,
     progress,
-    says_and_happens,
     show_board,
     show_ratings,
     stamps,
 )
-from dashboard.html import (
-    EMPTY,
-    HALVES,
-    REST,
-    beside,
-    box,
-    bullets,
-    calibration_chart,
-    columns_of_table,
-    html_table,
-    line_chart,
-    lines,
-    luck_band,
-    pills,
-)
+from dashboard.charts import Rounds, calibration_chart, line_chart, luck_band
+from dashboard.html import EMPTY, beside, box, bullets, columns_of_table, html_table, lines, pills
 from dashboard.pages import (
     Address,
     choice,
@@ -74,6 +61,7 @@ from dashboard.pages import (
     staying,
     way,
 )
+from dashboard.pictures import REST
 from dashboard.record import (
     CohortLine,
     Colours,
@@ -85,6 +73,7 @@ from dashboard.record import (
     kept,
     leaderboard_lines,
     line_of,
+    read_round_times,
     read_verdict,
     season,
 )
@@ -100,6 +89,8 @@ BACK = {
     "3m": timedelta(days=91),
 }
 """How far back from the newest mark a range of the curves goes."""
+FEWEST_MARKS = 5
+"""A range of fewer marks is not offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +257,23 @@ def read_cohort_curves(
     return gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
 
 
+def read_ranges(connection: Connection, number: int) -> dict[str, str]:
+    """Return the ranges that a cohort's curves can have, without those of few marks or of all."""
+    first = select(func.min(EntrantRow.id)).select_from(joined(EntrantRow, CohortRow))
+    entrant = connection.scalar(first.where(CohortRow.number == number))
+    marks = select(MarkRow.at).where(MarkRow.entrant_id == entrant)
+    newest = list(connection.scalars(marks.order_by(col(MarkRow.at).desc()).limit(FEWEST_MARKS)))
+    oldest = connection.scalar(select(func.min(MarkRow.at)).where(MarkRow.entrant_id == entrant))
+
+    offered = {}
+    for name, words in RANGES.items():
+        back = BACK.get(name)
+        is_part = back is not None and oldest is not None and newest[0] - back > oldest
+        if back is None or (is_part and len(newest) == FEWEST_MARKS and newest[0] - newest[-1] <= back):
+            offered[name] = words
+    return offered
+
+
 def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
     """Return what each account has gained at every mark, in dollars and in percent of its bankroll."""
     points = []
@@ -287,6 +295,8 @@ RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
 
 FIRST = "first three"
 PLAYING = " •"
+MOST_CURVES = 12
+"""Of so many agents it is shown how well they are calibrated, one at a time."""
 NAMED = 3
 """So many agents are coloured, those that made most, unless one is highlighted."""
 
@@ -310,7 +320,7 @@ def show(record: RecordSource) -> None:
     ranked = by_gain(whole)
     with controls():
         unit = choice("Unit", "unit", UNITS, "dollars")
-        back = choice("Range", "range", RANGES, "all")
+        back = choice("Range", "range", kept(record, read_ranges, number), "all")
         reading = choice("Reading", "reading", READINGS, "stated")
         agents = {FIRST: "Highlight one agent"} | named(ranked)
         agent = choice("Highlight", "agent", agents, FIRST, "list")
@@ -320,7 +330,9 @@ def show(record: RecordSource) -> None:
     curves = whole
     if back != "all":
         curves = curves_of(kept(record, read_cohort_curves, number, BACK[back]))
-    money = money_box(curves, colours, unit, overview)
+    played = [item for item in kept(record, read_round_times) if item.cohort == number]
+    rounds = [(item.at.timestamp(), str(item.number)) for item in played]
+    money = money_box(curves, colours, unit, overview, partial(turns_of, number), rounds)
     calibration = calibration_box(kept(record, CALIBRATIONS.read, number), reading, colours)
     put(beside(money, calibration), "charts")
 
@@ -395,10 +407,22 @@ def by_gain(curves: Curves) -> list[str]:
     return sorted(curves, key=lambda name: -curves[name][-1].dollars)
 
 
-def money_box(curves: Curves, colours: Colours, unit: str, overview: SeasonOverview) -> Markup:
-    """Return the curves, and what they come to."""
+def turns_of(cohort: int, agent: str) -> str:
+    """Return what the number of a round makes the address of an agent's turn."""
+    return way("turn", cohort=cohort, agent=agent, round="").href
+
+
+def money_box(
+    curves: Curves,
+    colours: Colours,
+    unit: str,
+    overview: SeasonOverview,
+    leads: Callable[[str], str | None],
+    rounds: Rounds = (),
+) -> Markup:
+    """Return the curves, what they come to, and the way from each mark: to an agent or its turn."""
     axis, end = WRITTEN[unit]
-    shown = pnl_lines(curves, colours, overview.is_reference, unit, end)
+    shown = pnl_lines(curves, colours, overview.is_reference, unit, end, leads)
     if not shown:
         below = "No account has been valued yet: the first round starts the curves."
         return box("Profit and loss", below=below)
@@ -408,7 +432,7 @@ def money_box(curves: Curves, colours: Colours, unit: str, overview: SeasonOverv
     band = luck_band(pnl_values(curves.get(first, ()), unit))
     if band:
         said += f" Shaded: what luck alone would make of the ups and downs of {first}, 95 times in 100."
-    chart = line_chart(shown, "Profit or loss of each agent over time", axis, band, frames=HALVES)
+    chart = line_chart(shown, "Profit or loss of each agent over time", axis, band, rounds=rounds)
     return box("Profit and loss", chart, said)
 
 
@@ -420,21 +444,18 @@ def calibration_box(entry: CacheEntry[CohortCalibrations] | None, reading: str, 
     every: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
     by_name = by_agent(every)
     curves = []
-    sentences = []
-    for name, look in colours.items():
+    for name in list(dict.fromkeys((*colours, *by_name)))[:MOST_CURVES]:
         if name in by_name and by_name[name].scored:
             diagram = by_name[name].diagram
-            curves.append((name, diagram, look))
-            sentences.append(f"{name}: {says_and_happens(diagram)}.")
+            curves.append((name, diagram, colours.get(name, REST)))
     if not curves:
         return box(CALIBRATION, below=_why_uncalibrated(every, reading))
 
-    sentences.append(f"{SHADED[:-1]} with the forecasts of {curves[0][0]}.")
     market = entry.value.market
     if market.scored:
         curves.append(("price", market.diagram, REST))
     chart = calibration_chart(curves, "What was said against what happened")
-    return box(CALIBRATION, chart, lines([*sentences, MEANT[reading], cache_note(entry)]))
+    return box(CALIBRATION, chart, lines([SHADED, MEANT[reading], cache_note(entry)]))
 
 
 def _why_uncalibrated(every: Sequence[ForecasterCalibration], reading: str) -> str:

@@ -13,17 +13,8 @@ from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.spending import read_spending, spending_sentences
 from arena.scores.verdict import PairVerdict, Verdict, day_text, duel_sentences, duel_verdict, pace_text
 from dashboard.board import stamps
-from dashboard.html import (
-    EMPTY,
-    Rows,
-    Tile,
-    box,
-    columns_chart,
-    columns_of_table,
-    gap_chart,
-    shortened,
-    tiles,
-)
+from dashboard.charts import columns_chart, gap_chart, shortened
+from dashboard.html import EMPTY, Rows, Tile, box, columns_of_table, tiles
 from dashboard.pages import (
     choice,
     controls,

@@ -41,7 +41,8 @@ from dashboard.board import (
     unranked_table,
     whole_verdict,
 )
-from dashboard.html import REST, box, columns_of_table, html_table, scatter
+from dashboard.charts import scatter
+from dashboard.html import box, columns_of_table, html_table
 from dashboard.pages import (
     choice,
     controls,
@@ -54,6 +55,7 @@ from dashboard.pages import (
     subheading,
     typed,
 )
+from dashboard.pictures import REST
 from dashboard.record import (
     LeaderboardLine,
     LeaderboardPage,

@@ -38,9 +38,9 @@ from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, quote_of
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from dashboard.board import market_table
+from dashboard.charts import Line, line_chart, strip, thin
 from dashboard.html import (
     EMPTY,
-    Line,
     Quotation,
     Rows,
     Tile,
@@ -48,11 +48,8 @@ from dashboard.html import (
     box,
     columns_of_table,
     html_table,
-    line_chart,
     reasons_box,
-    strip,
     tag,
-    thin,
     tiles,
     venue_link,
 )

@@ -39,22 +39,10 @@ from arena.record.schema.typed import count as count_of
 from arena.record.write.operations import read_recent_incidents
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
 from arena.record.write.reservations import COST
-from dashboard.html import (
-    LONG,
-    HtmlColumn,
-    Line,
-    Rows,
-    Tile,
-    box,
-    columns_of_table,
-    heat_map,
-    light,
-    line_chart,
-    meanings,
-    meter,
-    tiles,
-)
+from dashboard.charts import LONG, Line, heat_map, line_chart
+from dashboard.html import HtmlColumn, Rows, Tile, box, columns_of_table, light, meanings, tiles
 from dashboard.pages import choice, listing, put, section, subheading, way, way_to_turn
+from dashboard.pictures import meter
 from dashboard.record import RecordSource, arena_status, kept, known_config, season
 from dashboard.words import count, day, escaped, flat, moment, plain, usd, written
 from markets.millionths import ONE
@@ -466,7 +454,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
         days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
         cost = Line("", days, "c1", written(days[-1][1], "dollar"))
         says = "Cost of calls on each of the last days"
-        put(line_chart([cost], says, "dollar", frames=LONG), "cost")
+        put(line_chart([cost], says, "dollar", height=LONG), "cost")
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:

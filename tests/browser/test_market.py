@@ -29,7 +29,7 @@ def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watc
     heading = page.get_by_role("heading", level=1).first
     expect(heading).to_be_visible(timeout=PATIENCE)
     assert (heading.text_content() or "").replace(JOINER, "") == question
-    expect(page.locator("svg.wide.chart").first).to_be_visible()
+    expect(page.locator(".chart svg").first).to_be_visible()
     back(page)
     expect(search).to_have_value(word, timeout=PATIENCE)
     expect(names_of(page).first).to_be_visible(timeout=PATIENCE)

@@ -32,13 +32,13 @@ def test_it_opens_from_disk_and_asks_for_nothing(
 ) -> None:
     watched = in_look(context, width, theme)
     watched.page.goto(file.as_uri())
-    charts = watched.page.locator("svg.chart")
+    charts = watched.page.locator(".plot > svg")
     sizes = charts.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
     ground = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
     wide = watched.page.evaluate("document.documentElement.scrollWidth")
     watched.page.close()
     assert sizes
-    assert [height > 0 for height in sizes].count(True) == len(sizes) / 2, "of two widths one is shown"
+    assert min(sizes) > 0
     assert wide <= width
     assert (ground == "rgb(250, 251, 252)") == (theme == "light")
     assert watched.errors == []

@@ -1,34 +1,30 @@
 """Charts as a reader would see them, read off the drawing as XML is: what is not escaped in it fails."""
 
+import json
 from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 from arena.scores.rules.reliability.diagram import diagram
-from dashboard.html import (
-    REST,
-    Line,
-    calibration_chart,
-    columns_chart,
-    gap_chart,
-    line_chart,
-    scatter,
-    thin,
-)
+from dashboard import charts
+from dashboard.charts import Line, calibration_chart, columns_chart, gap_chart, line_chart, scatter, thin
+from dashboard.pictures import REST
 from tests.records.seasons import HOSTILE
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
 
 
-def wide(html: str) -> ET.Element:
-    """The chart for a desk, of the two that are drawn."""
+def drawn(html: str) -> ET.Element:
+    """The figure of a chart."""
     return ET.fromstring(f"<div>{html}</div>")[0]
 
 
 def texts(chart: ET.Element, look: str) -> list[str]:
-    return [text.text or "" for text in chart.iter("text") if look in text.attrib["class"].split()]
+    return [text.text or "" for text in chart.iter("text") if look in text.get("class", "").split()]
 
 
 def test_chosen_lines_are_named_at_their_ends_and_the_others_are_grey() -> None:
@@ -37,7 +33,7 @@ def test_chosen_lines_are_named_at_their_ends_and_the_others_are_grey() -> None:
         Line("ann", [(start, -500.0), (start + 9e5, 1250.0)], "c1", "+$1.3k"),
         Line(HOSTILE, [(start, 0.0), (start + 9e5, 0.0)], REST, dashed=True),
     ]
-    chart = wide(line_chart(lines, "Profit", "short"))
+    chart = drawn(line_chart(lines, "Profit", "short"))
     assert texts(chart, "name") == ["ann +$1.3k"]
     grey, chosen = chart.iter("polyline")
     assert (grey.attrib["class"], chosen.attrib["class"]) == ("rest line", "c1 line")
@@ -45,18 +41,48 @@ def test_chosen_lines_are_named_at_their_ends_and_the_others_are_grey() -> None:
     title = grey.find("title")
     assert title is not None
     assert title.text == HOSTILE
-    assert len(texts(chart, "axis")) == 6
+    assert texts(chart, "axis") == [
+        "−$500",
+        "$0",
+        "+$500",
+        "+$1k",
+        "5 Jan",
+        "7 Jan",
+        "9 Jan",
+        "11 Jan",
+        "13 Jan",
+    ]
+    assert [chip.get("title") for chip in chart.iter("button")][:2] == ["ann", HOSTILE]
     assert not line_chart([Line("ann", [])], "Profit", "short")
+
+
+def test_the_marks_beside_a_chart_are_its_values_to_the_cent_and_the_round_of_each() -> None:
+    values = [0.0, -1234.565, 1e6 + 0.01, 0.1 + 0.2]
+    whole = [(60.0 * place, value) for place, value in enumerate(values)]
+    lines = [Line("ann", whole, "c1", href="turn?round="), Line("'bob' & <b>", whole[2:])]
+    chart = drawn(line_chart(lines, "Profit", "short", rounds=[(30.0, "1"), (120.0, "2")]))
+    marks = json.loads(chart.attrib["data-marks"])
+    assert list(accumulate(marks["at"])) == [0, 60, 120, 180]
+    ann, bob = marks["lines"]
+    assert list(accumulate(ann["by"])) == [round(float(f"{value:.2f}") * 100) for value in values]
+    assert (bob["name"], bob["from"], list(accumulate(bob["by"]))) == ("'bob' & <b>", 2, [100_000_001, 30])
+    assert (marks["rounds"], ann["href"], "href" in bob) == (["", "1", "2", "2"], "turn?round=", False)
 
 
 def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
     own = diagram([0.7, 0.7, 0.1], [1, 0, 0], np.random.default_rng(1), draws=50)
     price = diagram([0.5], [1], np.random.default_rng(1), draws=50)
-    chart = wide(calibration_chart([(HOSTILE, own, "c1"), ("price", price, REST)], "Calibration"))
-    said = [title.text or "" for title in chart.iter("title")]
-    assert f"{HOSTILE} says 70%, happens 50%, n = 2" in said
-    assert len([shape for shape in chart.iter("polygon") if shape.attrib["class"] == "band"]) == 1
+    chart = drawn(calibration_chart([(HOSTILE, own, "c1"), ("price", price, REST)], "Calibration"))
+    assert {"happened ↑", "stated probability →", "count"} < set(texts(chart, "axis"))
     assert texts(chart, "axis").count("50%") == 2
+    groups = [group.attrib["class"] for group in chart.iter("g")]
+    assert groups == ["counts", "counts off", "c1", "ink off"]
+    assert [text.text for text in next(chart.iter("g")).iter("text")] == ["1", "2"]
+    hostile, _ = json.loads(chart.attrib["data-marks"])["lines"]
+    assert hostile["name"] == HOSTILE
+    assert [tenth[:4] for tenth in hostile["tenths"]] == [[1, 1, 100, 0], [7, 2, 700, 500]]
+    assert [chip.get("aria-pressed") for chip in chart.iter("button")][:2] == ["true", "false"]
+    assert "70% sure of a side in fewer than 20 events." in chart.itertext()
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 7, 100])
@@ -69,16 +95,16 @@ def test_thinning_keeps_order_ends_and_the_limit(limit: int) -> None:
 
 @pytest.mark.parametrize("reach", [0.004, 0.04, 0.4])
 def test_no_two_ticks_of_a_gap_say_the_same(reach: float) -> None:
-    shown = texts(wide(gap_chart(reach / 2, 0.0, reach, (HOSTILE, "ann"), ("c2", "c1"))), "axis")
-    assert len(set(shown)) == len(shown) == 3
+    shown = texts(drawn(gap_chart(reach / 2, 0.0, reach, (HOSTILE, "ann"), ("c2", "c1"))), "axis")
+    assert len(set(shown)) == len(shown) == 5
     edges = [reach * step / 8 for step in range(-8, 9)]
-    chart = wide(columns_chart(edges, [1] * 16, "Events", "%+.3f"))
+    chart = drawn(columns_chart(edges, [1] * 16, "Events", "%+.3f"))
     assert len(list(chart.iter("rect"))) == 16
-    assert len(set(texts(chart, "axis"))) == 5
+    assert texts(chart, "axis")[:2] == ["0", "1"]
 
 
 def test_points_of_a_plane_say_whose_they_are() -> None:
-    chart = wide(
+    chart = drawn(
         scatter([("ann", 0.01, 12.5, "c1"), (HOSTILE, -0.02, -3.0, REST)], "Plane", "%+.3f", "%+.0f%")
     )
     assert texts(chart, "name") == ["ann"]
@@ -88,7 +114,19 @@ def test_points_of_a_plane_say_whose_they_are() -> None:
     }
 
 
-def test_a_name_of_eight_letters_is_whole_on_a_phone_beside_its_percentage() -> None:
-    line = Line("constant", [(0.0, 0.0), (1.0, -74.1)], "one", "−74.1%")
-    drawn = line_chart([line], "A race", "%+.0f%")
-    assert drawn.count(">constant −74.1%</text>") == 2, "wide and narrow"
+def test_a_chip_has_the_whole_name_beside_its_end_and_many_of_them_are_folded() -> None:
+    lines = [
+        Line(f"{'constant' * 5}{place}", [(0.0, 0.0), (1.0, -74.1)], REST, "−74.1%") for place in range(40)
+    ]
+    chart = drawn(line_chart(lines, "A race", "%+.0f%"))
+    chips = [chip for chip in chart.iter("button") if chip.get("data-line")]
+    assert [chip.get("title") for chip in chips] == [line.name for line in lines]
+    assert all("−74.1%" in "".join(chip.itertext()) for chip in chips)
+    assert "24 more" in chart.itertext()
+
+
+def test_the_script_of_charts_is_small_and_without_a_dependency() -> None:
+    script = (Path(charts.__file__).parent / "assets" / "marks.js").read_text("utf-8")
+    assert len(script.encode()) <= 10 * 1_024
+    assert "import" not in script
+    assert "innerHTML" not in script

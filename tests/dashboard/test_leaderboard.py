@@ -16,7 +16,7 @@ from arena.scores.leaderboard import Leaderboard, LeaderboardRow, compute_leader
 from arena.scores.profiles.detailed_profile import FIGURES
 from arena.scores.slices import compute_slices
 from dashboard.board import COLUMNS, as_csv
-from dashboard.html import before_band, cell_scale, interval
+from dashboard.pictures import before_band, cell_scale, interval
 from dashboard.record import LeaderboardLine
 from dashboard.views.leaderboard import BY_SEED, SORTS, ordered
 from dashboard.words import JOINER

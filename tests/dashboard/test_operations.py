@@ -55,7 +55,7 @@ def test_what_went_wrong_is_listed_as_text(troubled: Path, show: Show) -> None:
     assert by_column["Code"]["Reason"].tolist() == [PAYLOAD]
     assert ("10 of 10", "turns failed, newest rounds") in [(value, label) for label, value in tiles(page)]
     [fields] = [html for html in markup(page) if "turn-failed" in html]
-    assert fields.count('class="turn-failed"') == 2 * 10, "once for a desk, once for a phone"
+    assert fields.count('class="turn-failed"') == 10
     assert f"polymarket does not answer: {PAYLOAD}" in words(page), "as text: no element is made of it"
 
 

@@ -61,7 +61,7 @@ def _resolutions_basis(connection: Connection, cohort: int) -> str:
 
 
 CALIBRATIONS = CacheKind(
-    "calibration", "cohort calibration 3", TypeAdapter(CohortCalibrations), _resolutions_basis
+    "calibration", "cohort calibration 4", TypeAdapter(CohortCalibrations), _resolutions_basis
 )
 """The calibrations of a cohort by its number."""
 

@@ -33,7 +33,7 @@ from arena.scores.rules.reliability.reading import CalibrationReading, reading
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.slices import BY, Slice, slice_gains
 
-METHOD = "profiles 6"
+METHOD = "profiles 7"
 """The way in which profiles are computed, and so what is taken from them."""
 
 

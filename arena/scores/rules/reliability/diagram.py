@@ -7,7 +7,8 @@
 - Direction: a curve on the diagonal is best; a small p-value: it is off by more than chance.
 - Range: 0 to 1.
 - Edge cases: nothing resolved gives no points and NaN. Where there are more than `most` distinct forecasts,
-  the diagram shows so many of them, evenly by rank, and the parts still use all.
+  the diagram shows so many of them, evenly by rank, and the parts and deciles still use all. A decile
+  without a forecast is left out; its band holds the share of YES in the same worlds.
 - Limits: of twenty points one or two lie outside a band of 90% by chance, so look at `p_value` first.
 - Source: Dimitriadis, Gneiting and Jordan (2021); Bröcker and Smith (2007) for bands by resampling; one draw
   a market is ours.
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import DistinctForecasts, Floats, Places, distinct_forecasts, sum_by_value
+from arena.scores.rules.calibration import BINS, DUST
 from arena.scores.rules.reliability.corp import ScoreParts, brier_of, curve, curves, parts
 from arena.scores.rules.reliability.reading import CalibrationReading, reading
 
@@ -53,10 +55,26 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Decile:
+    """Forecasts within a tenth of the scale: rows, mean forecast, share of YES, and the band of that share.
+
+    `place` is 0 for forecasts below 10%, 9 for those of 90% and more.
+    """
+
+    place: int
+    rows: int
+    forecast: float
+    observed: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class ReliabilityDiagram:
-    """A reliability diagram: points from the lowest forecast up, the decomposition, its null and reading."""
+    """A reliability diagram: points and deciles from the lowest forecast up, the parts, null and reading."""
 
     points: tuple[CurvePoint, ...]
+    deciles: tuple[Decile, ...]
     parts: ScoreParts
     null: NullCalibration
     level: float
@@ -72,7 +90,8 @@ def null(
 ) -> NullCalibration:
     """What chance alone makes of the miscalibration of a calibrated forecaster with these forecasts."""
     rows = distinct_forecasts(forecast, outcome, market)
-    drawn, _ = _drawn(rows, rng, draws, np.empty(0, np.intp))
+    none = np.empty(0, np.intp)
+    drawn, _, _ = _drawn(rows, rng, draws, none, none)
     return _null(rows, drawn)
 
 
@@ -92,12 +111,16 @@ def diagram(
     rows = distinct_forecasts(forecast, outcome, market)
     size = rows.value.size
     places = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))
-    drawn, fits = _drawn(rows, rng, draws, places)
+    tenths = np.minimum((rows.value * BINS + DUST).astype(np.intp), BINS - 1)
+    occupied, starts = np.unique(tenths, return_index=True)
+    drawn, fits, shares = _drawn(rows, rng, draws, places, starts)
     points = _points(rows, places, fits) if size else ()
+    deciles = _deciles(rows, occupied, starts, shares) if size else ()
     if event is None:
         event = np.arange(np.size(outcome)) if market is None else market
     return ReliabilityDiagram(
         points=points,
+        deciles=deciles,
         parts=parts(rows, rows.came),
         null=_null(rows, drawn),
         level=LEVEL,
@@ -106,15 +129,27 @@ def diagram(
 
 
 def _drawn(
-    rows: DistinctForecasts, rng: np.random.Generator, draws: int, places: Places
-) -> tuple[Floats, Floats]:
-    """The miscalibration of each world, and its curve at the places shown."""
+    rows: DistinctForecasts, rng: np.random.Generator, draws: int, places: Places, starts: Places
+) -> tuple[Floats, Floats, Floats]:
+    """The miscalibration of each world, its curve at the places shown, and its shares of YES in parts.
+
+    `starts` is where each part of the distinct forecasts begins.
+    """
     miscalibration, shown = [np.empty(0)], [np.empty((0, places.size))]
+    shares = [np.empty((0, starts.size))]
     for came in worlds(rows, draws, rng):
         fits = curves(came, rows.weight)
         miscalibration.append(brier_of(rows, came, rows.value) - brier_of(rows, came, fits))
         shown.append(fits[:, places])
-    return np.concatenate(miscalibration), np.concatenate(shown)
+        if starts.size:
+            shares.append(_share_of_parts(came, rows, starts))
+    return np.concatenate(miscalibration), np.concatenate(shown), np.concatenate(shares)
+
+
+def _share_of_parts(came: Floats, rows: DistinctForecasts, starts: Places) -> Floats:
+    """Return what share of the weight of each part came true, or of many worlds a line each."""
+    shares: Floats = np.add.reduceat(came, starts, axis=-1) / np.add.reduceat(rows.weight, starts)
+    return shares
 
 
 def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
@@ -131,6 +166,16 @@ def _points(rows: DistinctForecasts, places: Places, fits: Floats) -> tuple[Curv
     columns = (rows.value, sizes, rows.weight, observed, fit)
     chosen = [column[places].tolist() for column in columns]
     return tuple(CurvePoint(*values) for values in zip(*chosen, low.tolist(), high.tolist(), strict=True))
+
+
+def _deciles(rows: DistinctForecasts, places: Places, starts: Places, shares: Floats) -> tuple[Decile, ...]:
+    """Return the deciles at these places, with their bands from the shares of YES in each world."""
+    counts = np.add.reduceat(np.diff(np.append(rows.start, rows.share.size)), starts)
+    forecasts = _share_of_parts(rows.value * rows.weight, rows, starts)
+    observed = _share_of_parts(rows.came, rows, starts)
+    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    columns = [column.tolist() for column in (places, counts, forecasts, observed, low, high)]
+    return tuple(Decile(*values) for values in zip(*columns, strict=True))
 
 
 def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Iterator[Floats]:

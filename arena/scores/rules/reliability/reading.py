@@ -14,10 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arena.errors import count_text
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 
 SURE = 0.7
 """So likely a side is to be called for a forecast to be sure of it."""
+WHERE_SURE = f"Where it is {SURE:.0%} sure or more"
+FEW_SURE = f"{SURE:.0%} sure of a side in fewer than {ENOUGH_EVENTS:.0f} events"
+BY_CHANCE = 0.05
+"""Chance alone makes a miscalibration as large less often than this: then it is called one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +36,37 @@ class CalibrationReading:
 
     @property
     def text(self) -> str:
-        """How well it is calibrated, in a few words.
+        """Return how well it is calibrated, in a few words.
 
         >>> CalibrationReading(forecasts=40, events=25, said=0.81, came=0.775).text
         'says 81%, happens 78%'
         """
         return f"says {self.said:.0%}, happens {self.came:.0%}"
+
+    def judged(self, p_value: float | None) -> str:
+        """Say whether it is further off than chance would have it, and to which side.
+
+        `p_value` is that of the miscalibration of all forecasts, not of these alone.
+        """
+        if p_value is None or not p_value < BY_CHANCE:
+            return "no more off than chance"
+        if self.said > self.came:
+            return "too sure"
+        return "not sure enough"
+
+
+def reading_sentence(sure: CalibrationReading | None, p_value: float | None) -> str:
+    """Return the one sentence on calibration of every page, report and command.
+
+    >>> reading_sentence(CalibrationReading(forecasts=40, events=25, said=0.81, came=0.775), 0.3)
+    'Where it is 70% sure or more: says 81%, happens 78%, no more off than chance (40 forecasts on 25 events)'
+    >>> reading_sentence(None, 0.3)
+    '70% sure of a side in fewer than 20 events'
+    """
+    if sure is None:
+        return FEW_SURE
+    size = f"{count_text(sure.forecasts, 'forecast')} on {count_text(sure.events, 'event')}"
+    return f"{WHERE_SURE}: {sure.text}, {sure.judged(p_value)} ({size})"
 
 
 def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> CalibrationReading | None:

@@ -37,18 +37,26 @@ def test_rounds_of_one_market_taken_for_separate_ones_would_raise_false_alarms()
 
 
 def test_the_band_holds_the_curve_of_the_calibrated_nine_times_in_ten() -> None:
-    rng, inside = np.random.default_rng(11), list[bool]()
+    rng, inside, tenths = np.random.default_rng(11), list[bool](), list[bool]()
     for _ in range(40):
         f, o, m = season(rng, markets=100, rounds=1)
-        points = diagram.diagram(f, o, rng, m, draws=200).points
-        inside += [p.low <= p.recalibrated <= p.high for p in points]
+        shown = diagram.diagram(f, o, rng, m, draws=200)
+        inside += [p.low <= p.recalibrated <= p.high for p in shown.points]
+        tenths += [d.low <= d.observed <= d.high for d in shown.deciles]
     assert 0.85 <= np.mean(inside) <= 0.97
+    assert 0.85 <= np.mean(tenths) <= 0.99, (
+        "a share of few rows takes few values, and its ends count as inside"
+    )
 
 
 def test_a_diagram_says_what_lies_on_each_point() -> None:
     shown = diagram.diagram([0.2, 0.2, 0.9, 0.5], [0, 1, 1, -1], np.random.default_rng(1), draws=50)
     assert [(p.forecast, p.rows, p.observed) for p in shown.points] == [(0.2, 2, 0.5), (0.9, 1, 1.0)]
     assert sum(p.weight for p in shown.points) == pytest.approx(1)
+    assert [(d.place, d.rows, d.forecast, d.observed) for d in shown.deciles] == [
+        (2, 2, pytest.approx(0.2), 0.5),
+        (9, 1, pytest.approx(0.9), 1.0),
+    ]
 
 
 def test_many_distinct_forecasts_are_shown_by_a_part_and_counted_whole() -> None:
@@ -56,6 +64,7 @@ def test_many_distinct_forecasts_are_shown_by_a_part_and_counted_whole() -> None
     f = rng.random(3000)
     shown = diagram.diagram(f, rng.random(3000) < f, rng, draws=3, most=50)
     assert len(shown.points) == 50
+    assert sum(decile.rows for decile in shown.deciles) == 3000
     assert (shown.points[0].forecast, shown.points[-1].forecast) == (f.min(), f.max())
 
 

@@ -1,0 +1,873 @@
+"""Charts with axes, as SVG that stands without a script, and their marks in figures for assets/marks.js.
+
+A chart is drawn once for every width: across in percent of its width, up in pixels, so that letters and dots
+keep their size. Lines and bands, which SVG can't give in percent, stand in a picture of their own that is
+stretched. With the figures the script says what lies under a pointer, a finger or the arrow keys, shows and
+hides lines, and leads on. What a chart shows is its label, for those who can't see it.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate, chain, pairwise
+from math import ceil, floor, log10, sqrt
+from typing import Any, TypeVar
+
+from markupsafe import Markup
+
+from arena.scores.rules.money.luck import Luck
+from arena.scores.rules.reliability.diagram import ReliabilityDiagram
+from arena.scores.rules.reliability.reading import reading_sentence
+from dashboard.html import NOTHING, folded
+from dashboard.pictures import REST, Points, Scale, dot
+from dashboard.words import cents, compact, filled, written
+from markets.millionths import ONE
+
+Item = TypeVar("Item")
+
+
+def thin(items: Sequence[Item], limit: int) -> list[Item]:
+    """Return at most `limit` of the items, evenly spaced, with the first and the last one.
+
+    >>> thin([1, 2, 3, 4, 5, 6, 7], 3), thin([1, 2], 3)
+    ([1, 4, 7], [1, 2])
+    """
+    limit = max(limit, 2)
+    if len(items) <= limit:
+        return list(items)
+    last = len(items) - 1
+    return [items[place * last // (limit - 1)] for place in range(limit)]
+
+
+Band = Sequence[tuple[float, float, float]]
+"""Places on the x axis, and from where to where a band goes there."""
+Rounds = Sequence[tuple[float, str]]
+"""Instants of rounds, in their order, and what an address says of each."""
+
+LETTER = 6.8
+LINE = 15
+"""About how wide a letter of a label is, and how far labels stand apart."""
+MOST = 300
+"""Points of a line: more can't be told apart."""
+TWO_SIDED = 1.96
+"""So many standard deviations hold 95 in 100."""
+WANTED_TICKS = 5
+HALF = 280
+LONG = 230
+"""How high a chart is in pixels: one beside another, and one that has a line to itself."""
+LEFT = (8, 36, 52, 76, 110, 150, 200, 260)
+RIGHT = (12, 48, 76, 104, 132, 160, 188)
+"""The rooms at the sides, for which the style sheet has a class each: `left36`, `right48` and so on."""
+WIDE = 1_000
+"""How wide the picture is that is stretched; each pixel of its height is ten of its units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line: its points, its class, what stands behind its name at its end, and whether it is dashed.
+
+    `href` is where its marks lead: to a page, or to what the name of a round makes one.
+    """
+
+    name: str
+    points: Points
+    look: str = REST
+    end: str = ""
+    dashed: bool = False
+    href: str = ""
+
+    @property
+    def title(self) -> str:
+        """Return its name with what stands behind it."""
+        return f"{self.name} {self.end}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """The area that is drawn on: from which to which value it goes across and up, and how high it is."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    height: int
+
+    def across(self, value: float) -> float:
+        """Return the place of a value from the left, in percent."""
+        return Scale(*self.x, 0, 100).at(value)
+
+    def up(self, value: float) -> float:
+        """Return the place of a value from the top, in pixels."""
+        return Scale(*self.y, self.height, 0).at(value)
+
+    def pairs(self, points: Points) -> str:
+        """Return points in the picture that is stretched, as SVG writes them."""
+        across = Scale(*self.x, 0, WIDE)
+        return " ".join(f"{across.at(x):.0f},{10 * self.up(y):.0f}" for x, y in points)
+
+
+def _room(rooms: Sequence[int], texts: Iterable[str], beside: int) -> int:
+    """Return the least of the rooms in which the longest of the texts stands, or the largest."""
+    need = beside + LETTER * max(map(len, texts), default=0)
+    return next((room for room in rooms if room >= need), rooms[-1])
+
+
+def _label(x: float, y: float, text: str, look: str, anchor: str = "start", dx: int = 0) -> Markup:
+    """Draw a word."""
+    moved = filled(' dx="%s"', dx) if dx else NOTHING
+    label = '<text class="%s" x="%s%%" y="%s" text-anchor="%s"%s>%s</text>'
+    return filled(label, look, x, y, anchor, moved, text)
+
+
+def _upright(look: str, x: float, top: int, bottom: int) -> Markup:
+    """Draw an upright line."""
+    return filled('<line class="%s" x1="%s%%" x2="%s%%" y1="%s" y2="%s"/>', look, x, x, top, bottom)
+
+
+def _level(y: float, text: str, look: str = "grid") -> Markup:
+    """Draw a tick of the upright axis, with its line across."""
+    line = filled('<line class="%s" x2="100%%" y1="%s" y2="%s"/>', look, y, y)
+    return line + _label(0, y + 4, text, "axis", "end", -8)
+
+
+def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
+    """Draw the ticks of the upright axis; that of 0 is the base."""
+    for value in values:
+        yield _level(plot.up(value), written(value, unit), "grid" if value else "base")
+
+
+def _marks_below(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
+    """Draw the ticks of the lower axis."""
+    for value in values:
+        yield _label(plot.across(value), plot.height + 18, written(value, unit), "axis", "middle")
+
+
+def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
+    """Return the picture of lines and bands, which is as wide as the chart happens to be."""
+    svg = '<svg viewBox="0 0 %s %s" preserveAspectRatio="none">%s</svg>'
+    return filled(svg, WIDE, 10 * plot.height, NOTHING.join(inside))
+
+
+READ_BY_KEYS = Markup(' tabindex="0" role="group" aria-label="Marks: arrow keys read them"')
+TOOLS = {"csv": "CSV", "svg": "SVG", "link": "Link"}
+"""What can be taken of a chart, by the word that marks.js knows it by."""
+
+
+def _chart(
+    says: str,
+    height: int,
+    sides: tuple[int, int],
+    inside: Iterable[Markup],
+    marks: Mapping[str, Any] | None = None,
+    chips: Markup = NOTHING,
+) -> Markup:
+    """Return a chart with its label, what is drawn, its figures, if any, and what can be taken of it."""
+    tools = NOTHING
+    for tool, word in TOOLS.items():
+        if marks is not None or tool != "csv":
+            tools += filled('<button type="button" data-do="%s">%s</button>', tool, word)
+
+    figures = NOTHING
+    if marks is not None:
+        figures = filled(" data-marks='%s'", _json(marks))
+    name = re.sub("[^a-z0-9]+", "-", says.lower())[:48].strip("-")
+    figure = (
+        '<figure class="chart" id="%s"%s><div class="plot left%s right%s" %s>'
+        '<svg width="100%%" height="%s" role="img" aria-label="%s">%s'
+        '</svg><div class="tip" role="status" hidden=""></div></div>%s<span class="tools">%s</span></figure>'
+    )
+    svg = NOTHING.join(inside)
+    return filled(figure, name, figures, *sides, READ_BY_KEYS, height, says, svg, chips, tools)
+
+
+def _json(marks: Mapping[str, Any]) -> Markup:
+    """Return figures as JSON for an attribute in single quotes, without a sign that means something there.
+
+    >>> print(_json({"name": "<b> & 'c'"}))
+    {"name":"\\u003cb\\u003e \\u0026 \\u0027c\\u0027"}
+    """
+    text = json.dumps(marks, separators=(",", ":"))
+    for sign in "<>&'":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 - nothing of it can end the attribute or begin an element
+
+
+MOST_CHIPS = 16
+"""So many lines are named below a chart; the others are folded away."""
+
+
+def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup:
+    """Return a button for each line by its name, its class and its end; only the first is on where `alone`.
+
+    A line by itself has none. Those that have a colour come first.
+    """
+    if len(lines) < 2:
+        return NOTHING
+    chip = '<button type="button" class="%s" data-line="%s" title="%s" aria-pressed="%s"><i></i>%s%s</button>'
+    first: list[Markup] = []
+    others: list[Markup] = []
+    for place, (name, look, end) in enumerate(lines):
+        pressed = "false" if alone and place else "true"
+        value = filled(" <b>%s</b>", end) if end else NOTHING
+        shown = first if look != REST or alone else others
+        shown.append(filled(chip, look, place, name, pressed, shortened(name, 26), value))
+
+    chips = first + others
+    hidden = NOTHING
+    if len(chips) > MOST_CHIPS:
+        hidden = folded(f"{len(chips) - MOST_CHIPS} more", NOTHING.join(chips[MOST_CHIPS:]))
+    inside = NOTHING.join(chips[:MOST_CHIPS]) + hidden
+    return filled('<div class="chips" role="group" aria-label="Lines that are shown">%s</div>', inside)
+
+
+def _drawn_line(place: int, line: Line, plot: Plot) -> Markup:
+    """Draw a line, which says what it is of to who looks closer; a dot where it has one point alone."""
+    look = "line"
+    points = plot.pairs(line.points)
+    if len(line.points) == 1:
+        look = "line dots"
+        points = f"{points} {points}"
+    dash = Markup(' stroke-dasharray="5 4"') * line.dashed
+    drawn = '<polyline class="%s %s" data-line="%s" points="%s"%s><title>%s</title></polyline>'
+    return filled(drawn, line.look, look, place, points, dash, line.title)
+
+
+def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[Markup]:
+    """Draw names at the ends of lines, moved apart where they would lie on one another."""
+    ends = sorted((plot.up(line.points[-1][1]), place, line) for place, line in lines)
+    places = spread([y for y, _, _ in ends], 4, plot.height - 4)
+    for (y, place, line), moved in zip(ends, places, strict=True):
+        letters = int((room - 12) / LETTER)
+        if line.end:
+            letters -= len(line.end) + 1
+        text = f"{shortened(line.name, letters)} {line.end}".strip()
+        end = _dot(line.look, plot.across(line.points[-1][0]), y, 3.5)
+        name = _label(100, moved + 4, text, f"{line.look} name", dx=10)
+        yield filled('<g data-line="%s">%s%s</g>', place, end, name)
+
+
+def _dot(look: str, x: float, y: float, radius: float, title: str = "") -> Markup:
+    """Draw a point at a share of the width."""
+    return dot(look, f"{x}%", y, radius, title)
+
+
+def spread(places: Sequence[float], low: float, high: float) -> list[float]:
+    """Return places from top to bottom, moved apart by the height of a line and kept inside.
+
+    >>> spread([20, 22, 100], 10, 110), spread([108, 109], 10, 110), spread([4, 6], 10, 110)
+    ([20, 35, 100], [95, 110], [10, 25])
+    """
+    inside = (max(place, low) for place in places)
+    apart = list(accumulate(inside, lambda before, place: max(place, before + LINE)))
+
+    limit = high
+    for number in range(len(apart) - 1, -1, -1):
+        apart[number] = max(min(apart[number], limit), low)
+        limit = apart[number] - LINE
+    return apart
+
+
+def shortened(name: str, letters: int) -> str:
+    """Return a name of at most so many letters: without its maker if it is longer, then without its middle.
+
+    >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
+    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
+    """
+    if len(name) > letters:
+        name = name.rpartition("/")[2] or name
+    if len(name) <= letters:
+        return name
+    ends = max((letters - 1) // 2, 1)
+    return f"{name[:ends]}…{name[-ends:]}"
+
+
+STEPS = (1.0, 2.0, 5.0, 2.5, 10.0, 20.0)
+"""Between ticks, in powers of ten: earlier ones are preferred where two make as many ticks."""
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Return about five round values between two others, 0 among them where it lies between.
+
+    >>> ticks(-18, 22), ticks(0, 0.9), ticks(-1, 30)
+    ([-10.0, 0.0, 10.0, 20.0], [0.0, 0.2, 0.4, 0.6, 0.8], [0.0, 10.0, 20.0, 30.0])
+    >>> ticks(-2_300, 12_900), ticks(0, 100)
+    ([0.0, 2500.0, 5000.0, 7500.0, 10000.0, 12500.0], [0.0, 25.0, 50.0, 75.0, 100.0])
+    """
+    unit = 10.0 ** floor(log10((high - low) / WANTED_TICKS))
+    best: list[float] = []
+    for step in STEPS:
+        first = ceil(low / (step * unit) - 1e-9)
+        last = floor(high / (step * unit) + 1e-9)
+        values = [round(number * step * unit, 12) + 0.0 for number in range(first, last + 1)]
+        if abs(len(values) - WANTED_TICKS) < abs(len(best) - WANTED_TICKS):
+            best = values
+    return best
+
+
+def power_ticks(low: float, high: float) -> list[float]:
+    """Return about five logarithms of round values between two others: powers of ten, or 2 and 5 times them.
+
+    >>> [round(10**level, 6) for level in power_ticks(-0.6, 2.6)], power_ticks(-3, 7)
+    ([1.0, 10.0, 100.0], [-2.0, 0.0, 2.0, 4.0, 6.0])
+    >>> [round(10**level, 6) for level in power_ticks(-0.2, 1.1)]
+    [1.0, 2.0, 5.0, 10.0]
+    """
+    whole = [level for level in ticks(low, high) if level == int(level)]
+    if len(whole) > 2:
+        return whole
+    found = []
+    for power in range(floor(low), ceil(high)):
+        found += [power + log10(size) for size in (1, 2, 5)]
+    return [level for level in [*found, float(ceil(high))] if low <= level <= high]
+
+
+HOUR = 3_600
+DAY = 24 * HOUR
+WEEK = 7 * DAY
+MONDAY = 4 * DAY
+"""The first Monday that computers count from: weeks begin there."""
+CLOCK_STEPS = (HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, WEEK, 2 * WEEK)
+MONTH_STEPS = (1, 2, 3, 6, 12, 24, 60)
+
+
+def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
+    """Return about five instants between two others with a text each: round hours, days, or starts of months.
+
+    >>> day = 86_400
+    >>> [text for _, text in time_ticks(0, 150 * day)], [text for _, text in time_ticks(0, 1.2 * day)]
+    (['Jan 1970', 'Feb', 'Mar', 'Apr', 'May'], ['1 Jan', '06:00', '12:00', '18:00', '2 Jan'])
+    >>> [text for _, text in time_ticks(0, 10 * day)], [text for _, text in time_ticks(5, 5)]
+    (['1 Jan', '3 Jan', '5 Jan', '7 Jan', '9 Jan', '11 Jan'], ['1 Jan 1970'])
+    """
+    if first == last:
+        at = datetime.fromtimestamp(first, UTC)
+        return [(first, f"{at.day} {at:%b %Y}")]
+    best: list[tuple[float, str]] = []
+    for step in CLOCK_STEPS:
+        if (last - first) / step < 3 * WANTED_TICKS:
+            best = _better(best, _clock_ticks(first, last, step))
+    for months in MONTH_STEPS:
+        if (last - first) / DAY / 28 / months < 3 * WANTED_TICKS:
+            best = _better(best, _month_ticks(first, last, months))
+    return best
+
+
+def _better(one: list[tuple[float, str]], other: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return of two sets of ticks the one that is nearer to as many as are wanted."""
+    if abs(len(other) - WANTED_TICKS) < abs(len(one) - WANTED_TICKS):
+        return other
+    return one
+
+
+def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]]:
+    """Return the ticks of so many seconds from each other; a week begins on its Monday."""
+    start = MONDAY if step >= WEEK else 0
+    found = []
+    for number in range(ceil((first - start) / step), floor((last - start) / step) + 1):
+        at = datetime.fromtimestamp(start + number * step, UTC)
+        text = f"{at:%H:%M}" if at.hour else f"{at.day} {at:%b}"
+        found.append((at.timestamp(), text))
+    return found
+
+
+def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, str]]:
+    """Return the starts of every so many months; the first one and each January name their year."""
+    start = datetime.fromtimestamp(first, UTC)
+    number = (12 * start.year + start.month - 1) // months * months
+    found: list[tuple[float, str]] = []
+    at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
+    while at.timestamp() <= last:
+        if at.timestamp() >= first:
+            form = "%b" if found and at.month > 1 else "%b %Y"
+            found.append((at.timestamp(), f"{at:{form}}"))
+        number += months
+        at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
+    return found
+
+
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """Return from where to where an axis goes that has all of these values."""
+    room = (max(values) - min(values) or 1.0) * 0.06
+    return min(values) - room, max(values) + room
+
+
+def line_chart(
+    lines: Sequence[Line],
+    says: str,
+    unit: str,
+    band: Band = (),
+    note: str = "",
+    height: int = HALF,
+    rounds: Rounds = (),
+) -> Markup:
+    """Draw lines over time with their names at their ends, the chosen ones before the others.
+
+    `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `rounds` are
+    instants of rounds with what names each in an address, where lines lead to what was decided in one.
+    """
+    lines = [line for line in lines if line.points]
+    if not lines:
+        return NOTHING
+    thinned = {place: _thinned(line) for place, line in enumerate(lines)}
+    times, values = zip(*chain.from_iterable(line.points for line in thinned.values()), strict=True)
+    first = min(times)
+    last = max(times)
+    span = (first, last)
+    if first == last:
+        span = (first - 1, last + 1)
+    edges = chain.from_iterable((low, high) for _, low, high in band)
+    y, unit = _upright_axis([*values, *edges], unit)
+    plot = Plot(span, y, height)
+    levels = ticks(*y)
+    if unit == "power":
+        levels = power_ticks(*y)
+
+    named = [(place, line) for place, line in thinned.items() if line.look != REST]
+    others = [(place, line) for place, line in thinned.items() if line.look == REST]
+    left = _room(LEFT, [written(level, unit) for level in levels], 12)
+    right = _room(RIGHT, [line.title for _, line in named], 14)
+
+    drawn = [*_levels(plot, levels, unit)]
+    for at, text in time_ticks(first, last):
+        x = plot.across(at)
+        drawn += [_upright("grid", x, 0, height), _label(x, height + 18, text, "axis", "middle")]
+    shapes = [_polygon(band, plot)]
+    shapes += [_drawn_line(place, line, plot) for place, line in (*others, *reversed(named))]
+    drawn += [_stretched(plot, shapes), *_ends(plot, named, right)]
+
+    chips = _chips([(line.name, line.look, line.end) for line in lines])
+    marks = _line_marks(list(thinned.values()), plot, unit, rounds)
+    return _chart(says, height, (left, right), drawn, marks, chips) + _note(note)
+
+
+def _thinned(line: Line) -> Line:
+    """Return a line of no more points than can be told apart."""
+    return Line(line.name, thin(line.points, MOST), line.look, line.end, line.dashed, line.href)
+
+
+def _note(text: str) -> Markup:
+    """Return what is said below a chart of what is shaded on it."""
+    if not text:
+        return NOTHING
+    return filled('<p class="quiet note">%s</p>', text)
+
+
+def _polygon(band: Band, plot: Plot) -> Markup:
+    """Draw a band."""
+    if not band:
+        return NOTHING
+    edges: list[tuple[float, float]] = []
+    lower = []
+    for x, low, high in band:
+        edges.append((x, high))
+        lower.append((x, low))
+    edges += reversed(lower)
+    return filled('<polygon class="band" points="%s"/>', plot.pairs(edges))
+
+
+def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
+    """Return from where to where it goes, 0 on it, and a unit in which its ticks differ."""
+    low, high = _around([0.0, *values])
+    if unit == "%+.0f%" and any(value != int(value) for value in ticks(low, high)):
+        unit = "%+.1f%"
+    if len({written(value, unit) for value in ticks(low, high)}) < 3:  # a flat line has room around it
+        low = min(low, -1.1)
+        high = max(high, 1.1)
+    return (low, high), unit
+
+
+@dataclass(frozen=True, slots=True)
+class MarkUnit:
+    """How marks.js writes a value: what stands before and behind it, how many places at most and least."""
+
+    before: str
+    behind: str
+    places: int
+    least: int
+
+
+MARK_UNITS = {
+    "short": MarkUnit("$", "", 2, 2),
+    "dollar": MarkUnit("$", "", 6, 2),
+    "power": MarkUnit("×", "", 2, 0),
+}
+PERCENT = MarkUnit("", "%", 2, 1)
+"""What a unit that is not named is written in."""
+SIGNED = ("short", "%+.0f%", "%+.1f%")
+"""Units in which a gain has its sign."""
+
+
+def _line_marks(lines: Sequence[Line], plot: Plot, unit: str, rounds: Rounds) -> dict[str, Any]:
+    """Return the figures of lines: instants and values as whole numbers, each less the one before it.
+
+    A line has a value at every instant from its first mark on, that of its last mark until then.
+    """
+    form = MARK_UNITS.get(unit, PERCENT)
+    times = sorted({round(at) for line in lines for at, _ in line.points})
+    told = []
+    for line in lines:
+        values = {round(at): _whole(value, unit, form.places) for at, value in line.points}
+        start = times.index(min(values))
+        value = 0
+        steps = []
+        for at in times[start:]:
+            after = values.get(at, value)
+            steps.append(after - value)
+            value = after
+        mark = {"name": line.name, "look": line.look, "from": start, "by": steps}
+        if line.href:
+            mark["href"] = line.href
+        told.append(mark)
+
+    marks: dict[str, Any] = {
+        "x": [round(edge) for edge in plot.x],
+        "y": [float(f"{edge:.6g}") for edge in plot.y],
+        "unit": [form.before, form.behind, form.places, form.least, unit in SIGNED, unit == "power"],
+        "at": [after - before for before, after in pairwise([0, *times])],
+        "lines": told,
+    }
+    if rounds:
+        marks["rounds"] = [_round_at(at, rounds) for at in times]
+    return marks
+
+
+def _whole(value: float, unit: str, places: int) -> int:
+    """Return a value as a whole number of its last place; evidence is drawn by its logarithm."""
+    if unit == "power":
+        value = 10**value
+    shown = round(value, places)
+    return round(shown * 10.0**places)
+
+
+def _round_at(at: float, rounds: Rounds) -> str:
+    """Return what names the last round until an instant; nothing before the first."""
+    decided = [name for decided_at, name in rounds if round(decided_at) <= at]
+    return decided[-1] if decided else ""
+
+
+def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> Band:
+    """Return what luck alone makes of an account by each instant, in 95 seasons of 100.
+
+    At fair prices each change of an account's worth is as likely to be of the other sign, so by an instant
+    luck is as wide as the changes until then, added as squares. Where the end is known from the bets
+    themselves (`luck`, in millionths, drawn in units of `scale`), the band grows by that share towards it.
+    """
+    squares = list(
+        accumulate(((after - before) ** 2 for (_, before), (_, after) in pairwise(points)), initial=0.0)
+    )
+    total = squares[-1]
+    if not total:
+        return ()
+
+    mean = 0.0
+    high = TWO_SIDED * sqrt(total)
+    low = -high
+    if luck is not None and luck.low is not None and luck.high is not None:
+        mean = luck.mean / ONE * scale
+        low = luck.low / ONE * scale
+        high = luck.high / ONE * scale
+
+    band = []
+    for (at, _), square in zip(points, squares, strict=True):
+        part = square / total
+        width = sqrt(part)
+        band.append((at, mean * part + (low - mean) * width, mean * part + (high - mean) * width))
+    return band
+
+
+SQUARE = 250
+COUNTS = 64
+"""How high the two parts of a calibration chart are: the curve, and the counts below it."""
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str) -> Markup:
+    """Draw by tenths of the scale what was said against what happened, below it how often, and say it.
+
+    `curves` are names, diagrams and classes: one is shown at a time, the first until another is chosen.
+    """
+    curves = [curve for curve in curves if curve[1].deciles]
+    if not curves:
+        return NOTHING
+    plot = Plot((0.0, 1.0), (0.0, 1.0), SQUARE)
+    whole = Plot(plot.x, plot.y, SQUARE + COUNTS)
+
+    drawn = []
+    for share in QUARTERS:
+        x = plot.across(share)
+        drawn += [_level(plot.up(share), f"{share:.0%}"), _upright("grid", x, 0, SQUARE)]
+        drawn.append(_label(x, whole.height + 18, f"{share:.0%}", "axis", "middle"))
+    drawn += [
+        _label(0, 16, "happened ↑", "axis", dx=8),
+        _label(100, SQUARE - 8, "stated probability →", "axis", "end", -4),
+        _label(0, whole.height - 3, "count", "axis", "end", -8),
+    ]
+    shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * SQUARE, WIDE)]
+    told: list[dict[str, Any]] = []
+    for place, (name, diagram, look) in enumerate(curves):
+        colour = "ink" if look == REST else look
+        off = " off" * bool(place)
+        shapes.append(
+            filled('<g class="%s%s" data-line="%s">%s</g>', colour, off, place, _deciles(diagram, plot))
+        )
+        counts = NOTHING
+        for decile in diagram.deciles:
+            x = 10 * decile.place + 5
+            counts += filled('<text x="%s%%">%s</text>', x, compact(decile.rows))
+        group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
+        drawn.append(filled(group, off, place, SQUARE + 22, counts))
+        told.append({"name": name, "look": colour, "tenths": _tenths(diagram)})
+
+    drawn.append(_stretched(whole, shapes))
+    below = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
+    for place, (_, diagram, _) in enumerate(curves):
+        sentence = reading_sentence(diagram.sure, diagram.null.p_value)
+        paragraph = '<p class="quiet%s" data-line="%s">%s.</p>'
+        below += filled(paragraph, " off" * bool(place), place, sentence)
+    marks = {"x": [0, 1], "y": [0, 1], "high": SQUARE, "lines": told}
+    return _chart(says, whole.height, (52, 12), drawn, marks, below)
+
+
+def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
+    """Draw a curve by deciles, the reach of chance behind each dot, and their counts as columns."""
+    most = max(decile.rows for decile in diagram.deciles)
+    bottom = 10 * (SQUARE + COUNTS)
+    chance = []
+    columns = []
+    points = []
+    for decile in diagram.deciles:
+        x = round(WIDE * decile.forecast)
+        points.append((decile.forecast, decile.observed))
+        chance.append(f"M{x} {10 * plot.up(decile.low):.0f}V{10 * plot.up(decile.high):.0f}")
+        high = ceil(10 * (COUNTS - 28) * decile.rows / most)
+        columns.append(f"M{100 * decile.place + 12} {bottom}v-{high}h76v{high}z")
+
+    curve = plot.pairs(points)
+    return filled(
+        '<path class="chance" d="%s"/><path class="part" d="%s"/>'
+        '<polyline class="line" points="%s"/><path class="dots" d="%s"/>',
+        "".join(chance),
+        "".join(columns),
+        curve,
+        "".join(f"M{point.replace(',', ' ')}h0" for point in curve.split()),
+    )
+
+
+def _tenths(diagram: ReliabilityDiagram) -> list[list[int]]:
+    """Return the figures of each decile: its place, its count, and four shares in thousandths."""
+    found = []
+    for decile in diagram.deciles:
+        shares = (decile.forecast, decile.observed, decile.low, decile.high)
+        found.append([decile.place, decile.rows, *(round(1_000 * share) for share in shares)])
+    return found
+
+
+def gap_chart(
+    gap: float, low: float | None, high: float | None, names: Sequence[str], looks: Sequence[str]
+) -> Markup:
+    """Draw one bar over 0: who is closer, left or right, and how far chance leaves it open."""
+    reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
+    look = looks[gap >= 0]
+    plot = Plot((-reach, reach), (0.0, 1.0), 104)
+    y = 74
+    drawn = [
+        filled('<line class="grid" x2="100%%" y1="%s" y2="%s"/>', y, y),
+        _upright("base", 50, y - 28, y + 28),
+        _label(0, 16, f"← {shortened(names[0], 32)} closer", f"{looks[0]} name"),
+        _label(100, 34, f"{shortened(names[1], 32)} closer →", f"{looks[1]} name", "end"),
+    ]
+    if low is not None and high is not None:
+        bar = (
+            '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="20" rx="10"><title>%s</title></rect>'
+        )
+        start = plot.across(low)
+        width = round(max(plot.across(high) - start, 0.2), 1)
+        interval = f"95% from {written(low, '%+.4f')} to {written(high, '%+.4f')}"
+        drawn.append(filled(bar, look, start, y - 10, width, interval))
+    drawn.append(
+        _dot(look, plot.across(gap), y, 9, f"{names[gap >= 0]} closer by {written(abs(gap), '%.4f')}")
+    )
+    values = ticks(-reach, reach)
+    places = 3
+    while any(round(value, places) != value for value in values):
+        places += 1
+    drawn += _marks_below(plot, values, f"%+.{places}f")
+    return _chart("The gap and its interval, over 0", plot.height, (36, 48), drawn)
+
+
+def columns_chart(
+    edges: Sequence[float], counts: Sequence[int], says: str, unit: str, looks: Sequence[str] = ()
+) -> Markup:
+    """Draw how many lie between each two edges, as columns; one class for each, or `c1` for all."""
+    low = edges[0]
+    high = edges[-1]
+    plot = Plot((low, high), (0.0, float(max(counts, default=0) or 1)), 180)
+    looks = looks or ["c1"] * len(counts)
+    levels = [level for level in ticks(*plot.y) if level == int(level)]
+    drawn = [*_levels(plot, levels, "localized")]
+
+    bar = '<rect class="%s part" x="%s%%" y="%s" width="%s%%" height="%s"><title>%s</title></rect>'
+    for look, many, (start, end) in zip(looks, counts, pairwise(edges), strict=True):
+        left = plot.across(start)
+        width = round(0.88 * (plot.across(end) - left), 2)
+        top = plot.up(many)
+        title = f"{written(start, unit)} to {written(end, unit)}: {many:,}"
+        drawn.append(filled(bar, look, left, top, width, round(plot.height - top, 1), title))
+
+    drawn += _marks_below(plot, ticks(low, high), unit)
+    left_room = _room(LEFT, [written(level, "localized") for level in levels], 12)
+    return _chart(says, plot.height, (left_room, 12), drawn)
+
+
+Spot = tuple[str, float, float, str]
+"""A name, its places across and up, and its class."""
+
+
+def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Markup:
+    """Draw points by two figures each, 0 on both axes."""
+    if not spots:
+        return NOTHING
+    _, rights, highs, _ = zip(*spots, strict=True)
+    if "+" in x_unit:  # a Brier score is never near 0, and nothing is on its other side
+        rights = (*rights, 0.0)
+    plot = Plot(_around(rights), _around([0.0, *highs]), HALF)
+    levels = ticks(*plot.y)
+    drawn = [*_levels(plot, levels, y_unit), _upright("base", plot.across(0), 0, plot.height)]
+    drawn += _marks_below(plot, ticks(*plot.x), x_unit)
+
+    for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
+        x = plot.across(right)
+        y = plot.up(high)
+        title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
+        drawn.append(_dot(look, x, y, 5, title))
+        if look != REST:
+            beside = ("end", -9) if x > 60 else ("start", 9)
+            drawn.append(_label(x, y + 4, shortened(name, 20), f"{look} name", *beside))
+
+    left = _room(LEFT, [written(level, y_unit) for level in levels], 12)
+    return _chart(says, plot.height, (left, 12), drawn)
+
+
+def strip(
+    spots: Sequence[tuple[str, float, str]], price: float | None, middle: float | None, says: str
+) -> Markup:
+    """Draw probabilities from none to certain, a row each, with the distance from the price, and the median.
+
+    `spots` are names, probabilities and classes, in the order of the rows.
+    """
+    if not spots:
+        return NOTHING
+    bottom = 24 + 22 * len(spots)
+    plot = Plot((0.0, 1.0), (0.0, 1.0), bottom + 16)
+    drawn = []
+    for share in QUARTERS:
+        x = plot.across(share)
+        drawn.append(_upright("grid", x, 20, bottom))
+        drawn.append(_label(x, bottom + 18, f"{share:.0%}", "axis", "middle"))
+    if middle is not None:
+        x = plot.across(middle)
+        drawn.append(_upright("base", x, 20, bottom))
+        drawn.append(_label(x, bottom + 35, f"median {middle:.0%}", "axis", _side(middle)))
+    if price is not None:
+        x = plot.across(price)
+        drawn.append(_upright("ink middle", x, 20, bottom))
+        drawn.append(_label(x, 13, f"price {cents(round(price * ONE))}", "name", _side(price)))
+
+    left = min(_room(LEFT, [name for name, _, _ in spots], 14), 150)
+    for row, (name, chance, look) in enumerate(spots):
+        y = 35 + 22 * row
+        x = plot.across(chance)
+        if price is not None:
+            start, end = sorted((plot.across(price), x))
+            bar = '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="6"/>'
+            drawn.append(filled(bar, look, start, y - 3, round(end - start, 1)))
+        drawn.append(_dot(look, x, y, 5, f"{name} says {chance:.0%}"))
+        drawn.append(_label(0, y + 4, shortened(name, int((left - 12) / LETTER)), "", "end", -10))
+        drawn.append(_label(100, y + 4, f"{chance:.0%}", "name", dx=10))
+    return _chart(says, plot.height, (left, 48), drawn)
+
+
+def _side(share: float) -> str:
+    """Return to which side of a place words about it go, so that they stay on the picture."""
+    if share < 0.2:
+        return "start"
+    if share > 0.8:
+        return "end"
+    return "middle"
+
+
+Cells = Sequence[tuple[str, str] | None]
+"""Of each column of a heat map the class and what is said of it, if anything is."""
+CALM = ("played", "partly", "out")
+"""Cells of which there are many, and nothing to be told."""
+HIGH = 20
+FIELD = 26
+"""Pixels from one row of a heat map to the next, and from one column to the next."""
+
+
+def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Markup:
+    """Draw a field for each row, by its name, and column; those of one group stand together under its name.
+
+    What is not as it should be has a letter beside its colour. Where it is too wide the newest columns are
+    seen, and the others by scrolling.
+    """
+    height = 26 + HIGH * len(rows) + 6
+    room = min(_room(LEFT, rows, 14), 200)
+    lefts = _heat_columns(groups)
+    width = lefts[-1] + FIELD if lefts else 0
+
+    names = NOTHING
+    drawn = [*_heat_groups(groups, lefts)]
+    for number, (name, cells) in enumerate(rows.items()):
+        y = 26 + HIGH * number
+        text = shortened(name, int((room - 8) / LETTER))
+        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, text)
+        drawn += _heat_row(lefts, cells, y)
+
+    figure = (
+        '<figure class="chart heat"><svg width="%s" height="%s" aria-hidden="true">%s</svg>'
+        '<div class="fields"><div class="plot"%s>'
+        '<svg width="%s" height="%s" role="img" aria-label="%s">%s</svg>'
+        '<div class="tip" role="status" hidden=""></div></div></div></figure>'
+    )
+    return filled(figure, room, height, names, READ_BY_KEYS, width, height, says, NOTHING.join(drawn))
+
+
+def _heat_columns(groups: Sequence[str]) -> list[int]:
+    """Return where each column begins; a new group stands a little apart."""
+    lefts: list[int] = []
+    for place, name in enumerate(groups):
+        gap = 6 if place and groups[place - 1] != name else 0
+        lefts.append(lefts[-1] + FIELD + gap if lefts else 0)
+    return lefts
+
+
+def _heat_groups(groups: Sequence[str], lefts: Sequence[int]) -> Iterator[Markup]:
+    """Draw the names over the columns, as far as there is room for them."""
+    firsts = [place for place, name in enumerate(groups) if place == 0 or groups[place - 1] != name]
+    for place, after in pairwise([*firsts, len(groups)]):
+        room = int((after - place) * FIELD / LETTER)
+        text = f"cohort {groups[place]}"
+        if len(text) > room:
+            text = groups[place]
+        if len(text) <= room:
+            yield filled('<text class="axis" x="%s" y="16">%s</text>', lefts[place], text)
+
+
+def _heat_row(lefts: Sequence[int], cells: Cells, y: int) -> Iterator[Markup]:
+    """Draw the calm fields of a row as one path a class, all others each with its letter and what it says."""
+    there = [(left, *cell) for left, cell in zip(lefts, cells, strict=True) if cell is not None]
+    size = FIELD - 2
+    for look in CALM:
+        path = " ".join(f"M{left} {y}h{size}v{HIGH - 3}h-{size}z" for left, kind, _ in there if kind == look)
+        if path:
+            yield filled('<path class="turn-%s" d="%s"/>', look, path)
+
+    field = (
+        '<g class="turn-%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%s"/>'
+        '<text x="%s" y="%s" text-anchor="middle">%s</text></g>'
+    )
+    for left, look, title in there:
+        if look not in CALM:
+            middle = left + size / 2
+            yield filled(field, look, title, left, y, size, HIGH - 3, middle, y + 13, look[:1].upper())

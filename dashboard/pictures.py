@@ -1,0 +1,162 @@
+"""Small pictures, as in the cells of tables, and what every drawing is made of: scales, points and lines.
+
+Colours are classes: `c1` to `c8` those of agents (`SeasonOverview.colours`), `rest` all that is not chosen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from markupsafe import Markup
+
+from dashboard.html import NOTHING
+from dashboard.words import filled
+
+Points = Sequence[tuple[float, float]]
+"""Places on the x axis, instants in seconds, and the values there."""
+
+REST = "rest"
+CHOSEN = ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8")
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From values to places on a picture; what lies beyond stands at the edge."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Return the place of a value."""
+        inside = min(max(value, self.low), self.high) - self.low
+        return round(self.start + inside / ((self.high - self.low) or 1) * (self.end - self.start), 1)
+
+
+def dot(look: str, x: float | str, y: float, radius: float, title: str = "") -> Markup:
+    """Draw a point, which says what it is of to who looks closer."""
+    rest = Markup("/>")
+    if title:
+        rest = filled("><title>%s</title></circle>", title)
+    return filled('<circle class="%s dot" cx="%s" cy="%s" r="%s"%s', look, x, y, radius, rest)
+
+
+def upright(look: str, x: float, top: int, bottom: int) -> Markup:
+    """Draw an upright line."""
+    return filled('<path class="%s" d="M%s %sV%s"/>', look, x, top, bottom)
+
+
+def pairs(points: Points, across: Scale, up: Scale) -> str:
+    """Return points as SVG writes them."""
+    return " ".join(f"{across.at(x)},{up.at(y)}" for x, y in points)
+
+
+SMALL = (132, 26)
+"""The size of a picture in a table's cell."""
+FAR = 3
+"""How many times as far as the other side a scale goes for those who lie far off on one."""
+
+
+def cell_scale(spans: Sequence[tuple[float, float]]) -> Scale:
+    """Return one scale for a column, 0 on it. One far off does not make all others too small to see.
+
+    >>> [(found.low, found.high) for found in map(cell_scale, ([(-1, 1), (-1, 2), (-90, -80)], []))]
+    [(-6, 2), (-1.0, 1.0)]
+    """
+    lows = []
+    highs = []
+    for start, end in spans:
+        lows.append(-min(start, 0))
+        highs.append(max(end, 0))
+    low = max(lows, default=0)
+    high = max(highs, default=0)
+    if not low and not high:
+        return small_scale(-1.0, 1.0)
+
+    most_low = max(FAR * high, FAR * median(lows)) or low
+    most_high = max(FAR * low, FAR * median(highs)) or high
+    return small_scale(-min(low, most_low), min(high, most_high))
+
+
+def small_scale(low: float, high: float) -> Scale:
+    """Return the scale of a picture in a table's cell."""
+    return Scale(low, high, 7, SMALL[0] - 7)
+
+
+def interval(value: float, low: float | None, high: float | None, look: str, scale: Scale) -> Markup:
+    """Draw a point, the interval around it, and a line at 0; without an interval the point is hollow."""
+    if low is None or high is None:
+        ring = filled('<circle class="%s ring" cx="%s" cy="13" r="4"/>', look, scale.at(value))
+        return _in_cell(ring, scale)
+    return _in_cell(_bar(low, high, f"{look} span", 5, scale) + _point(value, look, scale), scale)
+
+
+def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
+    """Draw a point before a grey band: where it would be by luck alone."""
+    return _in_cell(_bar(low, high, "band", 18, scale) + _point(value, look, scale), scale)
+
+
+def step(start: float, end: float, look: str, scale: Scale) -> Markup:
+    """Draw a bar from one value to another: a part of a sum."""
+    return _in_cell(_bar(min(start, end), max(start, end), f"{look} part", 14, scale), scale)
+
+
+def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Markup:
+    """Draw a bar from one value to another, half its height over the middle of the cell."""
+    left = scale.at(low)
+    width = round(max(scale.at(high) - left, 1), 1)
+    rounded: float = 0
+    if height == 5:
+        rounded = height / 2
+    bar = '<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="%s"/>'
+    return filled(bar, look, left, (SMALL[1] - height) / 2, width, height, rounded)
+
+
+def _point(value: float, look: str, scale: Scale) -> Markup:
+    """Draw a dot; an arrow where the value lies beyond the scale."""
+    x = scale.at(value)
+    if scale.low <= value <= scale.high:
+        return dot(look, x, 13, 4.5)
+    tip = 7
+    if value < scale.low:
+        tip = -7
+    return filled('<path class="%s dot" d="M%s 13l%s -6v12z"/>', look, x + tip, round(-1.6 * tip, 1))
+
+
+def _in_cell(inside: Markup, scale: Scale) -> Markup:
+    """Return a picture in a cell, with its line at 0."""
+    size = filled('width="%s" height="%s" viewBox="0 0 %s %s"', *SMALL, *SMALL)
+    zero = upright("base", scale.at(0), 1, SMALL[1] - 1)
+    return filled('<svg class="cell" %s aria-hidden="true">%s%s</svg>', size, zero, inside)
+
+
+def sparkline(values: Sequence[float], look: str = REST) -> Markup:
+    """Draw a small line, its end marked; nothing of less than two values."""
+    if len(values) < 2:
+        return NOTHING
+    across = Scale(0, len(values) - 1, 2, 84)
+    low = min(values)
+    high = max(values)
+    up = Scale(low, high, 20, 4) if low < high else Scale(0, 1, 12, 12)
+
+    svg = (
+        '<svg class="spark" width="90" height="24" viewBox="0 0 90 24" aria-hidden="true">'
+        '<polyline class="%s line" points="%s"/>%s</svg>'
+    )
+    end = dot(look, across.at(len(values) - 1), up.at(values[-1]), 2.5)
+    return filled(svg, look, pairs(list(enumerate(values)), across, up), end)
+
+
+def meter(share: float) -> Markup:
+    """Draw how much of something is used, as a bar."""
+    look = "c1"
+    if share >= 1:
+        look = "loss"
+    elif share >= 0.8:
+        look = "c4"
+    svg = (
+        '<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="band" width="100" height="4"/><rect class="%s part" width="%s" height="4"/></svg>'
+    )
+    return filled(svg, look, round(100 * min(share, 1.0), 1))
