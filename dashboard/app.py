@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import cast
 from urllib.parse import unquote, urlsplit
 
@@ -33,9 +34,7 @@ ADDRESS = "ARENA_DATABASE"
 
 EVERY = 5  # seconds between two looks at whether the record has changed
 # Without a picture of our own Streamlit would fetch the page's icon from a stranger.
-BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64" height="64">
-<rect width="16" height="16" rx="3" fill="#3450c4"/>
-<path d="M3 12 6.5 7.5l2.5 2L13 4" fill="none" stroke="#fff" stroke-width="1.8"/></svg>"""
+BADGE = (Path(__file__).parent / "assets" / "icon.svg").read_text("utf-8")
 
 
 def open_page(page: DashboardPage) -> None:
