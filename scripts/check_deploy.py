@@ -17,9 +17,9 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from arena.cli.addresses import DASHBOARD_PORT as PORT
-from arena.cli.init import ENV_EXAMPLE
 from arena.cli.main import app
 from arena.cli.options import Options
+from arena.config.new_folder import ENV_EXAMPLE
 from arena.config.sections import RunSection
 
 ROOT = Path(__file__).resolve().parent.parent

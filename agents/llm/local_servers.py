@@ -3,7 +3,7 @@
 import asyncio
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -45,6 +45,8 @@ LOCAL_NAMES = ("localhost", "host.docker.internal", "host.containers.internal")
 SECONDS = 2.0
 """How long a server may take to list its models."""
 MOST_MODELS = 1_000
+LISTED = 12
+"""How many models of a server a message names."""
 NO_CHAT = re.compile(r"embed|rerank|whisper|\btts\b", re.IGNORECASE)
 """Names of models that don't answer questions."""
 
@@ -76,6 +78,23 @@ def whole_address(typed: str) -> str:
     if is_local(address) and not urlsplit(address).path:
         address += "/v1"
     return address
+
+
+def models_text(servers: Sequence[ModelServer]) -> str:
+    """Return which models the servers have, in words."""
+    lists = []
+    for server in servers:
+        names = ", ".join(server.models[:LISTED]) or "none"
+        if len(server.models) > LISTED:
+            names += f" and {len(server.models) - LISTED} more"
+        lists.append(f"{server.name} ({server.base_url}) has: {names}")
+    return "; ".join(lists)
+
+
+def no_server_text() -> str:
+    """Return that no server on this machine has a model, with the ports that were tried."""
+    tried = ", ".join(f"{server.name} {server.port}" for server in USUAL_SERVERS)
+    return f"no model is served on this machine (tried {tried})"
 
 
 async def find_servers(servers: Iterable[ModelServer], key: str = "") -> list[ModelServer]:

@@ -23,7 +23,7 @@ from arena.cli.output import (
     without_password,
 )
 from arena.cli.page import Block, Fields
-from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
+from arena.cli.table import UNKNOWN, Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setting_text, setup_differences
 from arena.cohorts.freeze import freeze_cohort
@@ -31,19 +31,22 @@ from arena.config import AgentConfig, Config
 from arena.errors import ArenaError
 from arena.record.model.model_version import change_flag, change_sentence
 from arena.record.queries.progress import read_waiting_agents
+from arena.record.schema.database import Connection
 from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
-from arena.scores.profiles.detailed_profile import agent_slices, read_agent_profile
+from arena.scores.profiles.detailed_profile import AgentSlice, agent_slices, read_agent_profile
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.rules.reliability.reading import CalibrationReading, reading_sentence
+from arena.scores.rules.comparisons.gain import Gain
+from arena.scores.rules.reliability.diagram import ReliabilityDiagram
+from arena.scores.rules.reliability.reading import reading_sentence
 from markets.millionths import ONE
 
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
 """The settings that a line shows, where a kind has them."""
 
 
-def of_what(agent: Data) -> str | None:
+def model_or_sources(agent: Data) -> str | None:
     """Return the model that is asked, or the agents that this one is made from."""
     if agent["model"]:
         return str(agent["model"])
@@ -51,7 +54,7 @@ def of_what(agent: Data) -> str | None:
     return of if isinstance(of, str | None) else ", ".join(of)
 
 
-def _models(agent: Data) -> str | None:
+def reported_models(agent: Data) -> str | None:
     """Return the names by which its model has reported itself."""
     return ", ".join(value_in(agent, "record.models") or ()) or None
 
@@ -59,7 +62,7 @@ def _models(agent: Data) -> str | None:
 COLUMNS = (
     TableColumn("name", "agent", narrow="cut middle"),
     TableColumn("kind"),
-    TableColumn("model", "model or of", plain, value=of_what, narrow="cut middle"),
+    TableColumn("model", "model or of", plain, value=model_or_sources, narrow="cut middle"),
     TableColumn("cohorts", show=ranges, gives_way=3, value="record.cohorts"),
     TableColumn("turns", show=",d", gives_way=1, value="record.turns"),
     TableColumn("malformed", show=",d", gives_way=1, value="record.malformed"),
@@ -73,7 +76,7 @@ COLUMNS = (
     TableColumn("released", gives_way=6),
     TableColumn("input", "$/M in", "g", 6, "price.input"),
     TableColumn("output", "$/M out", "g", 6, "price.output"),
-    TableColumn("models", "reports itself as", plain, 5, _models, "cut middle"),
+    TableColumn("models", "reports itself as", plain, 5, reported_models, "cut middle"),
 )
 
 
@@ -88,32 +91,33 @@ def read_agents(chosen: Options) -> dict[str, Any]:
     with chosen.planned() as (config, connection):
         played = agent_summaries(connection, kinds_of(config))
         waits = read_waiting_agents(connection)
+
     waiting: dict[str, str] = {}
-    for words in waits.values():
-        waiting |= words
+    for reasons in waits.values():
+        waiting |= reasons
 
     planned: list[dict[str, Any]] = []
-    for agent in _planned_agents(config):
+    for agent in planned_agents(config):
         model = model_settings(agent.settings)
         price = price_for(model) if model else None
         settings = agent.settings.model_dump(mode="json")
-        data = _agent_data(agent.name, agent.kind, settings, played.pop(agent.name, None))
+        data = agent_data(agent.name, agent.kind, settings, played.pop(agent.name, None))
         data |= {"model": agent.model, "price": price and attributes(price, "input", "output")}
         planned.append(data | {"waiting": waiting.get(agent.name)})
 
     gone = [
-        _agent_data(name, summary.setup.kind, summary.setup.settings, summary)
+        agent_data(name, summary.setup.kind, summary.setup.settings, summary)
         for name, summary in played.items()
     ]
     return {"agents": planned, "gone": gone}
 
 
-def _planned_agents(config: Config | None) -> Sequence[AgentConfig]:
+def planned_agents(config: Config | None) -> Sequence[AgentConfig]:
     """Return the agents of the config; none without one."""
     return config.agents if config else ()
 
 
-def _agent_data(name: str, kind: str, settings: Data, played: AgentSummary | None) -> dict[str, Any]:
+def agent_data(name: str, kind: str, settings: Data, played: AgentSummary | None) -> dict[str, Any]:
     """Return how an agent is set up, and what the record says of it."""
     record = None
     if played is not None:
@@ -154,55 +158,69 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
         details = agent_details(connection, name, kinds_of(config))
         cohorts = cohorts_data(details, config, name)
         if not cohorts:
-            known = [agent.name for agent in _planned_agents(config)]
+            known = [agent.name for agent in planned_agents(config)]
             names = dict.fromkeys([*known, *agent_summaries(connection)])
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
 
         data: dict[str, Any] = {"name": name, "cohorts": cohorts, "record": None, "scores": None}
         data |= {"verdict": None, "price_verdict": None}
-        slices: Sequence[Any] = ()
+        if by is not None:
+            data["parts"] = None
+        profile = None
         if details is not None:
+            profile = read_agent_profile(connection, name)
             data["record"] = details_data(details)
-            data["scores"] = profile_data(read_agent_profile(connection, name))
+            data["scores"] = profile_data(profile)
             data |= verdict_sentences(LEADERBOARD.read_current(connection), name)
-            slices = agent_slices(connection, name, by) if by else ()
+            if by is not None:
+                data["parts"] = parts_data(connection, name, by)
 
-    if by is not None:
-        rows = [{key: value_in(part, path) for key, path in PART.items()} for part in slices]
-        data["parts"] = {"by": by, "parts": rows} if details is not None else None
-    chosen.answer(data, agent_page, data, _server_now(config, name), chosen.table)
+    chosen.answer(data, agent_page, data, profile, server_of(config, name), chosen.table)
 
 
-def _server_now(config: Config | None, name: str) -> str:
+def server_of(config: Config | None, name: str) -> str:
     """Return the address of the server that an agent's model is asked at; nothing for a known provider."""
-    for agent in _planned_agents(config):
+    for agent in planned_agents(config):
         model = model_settings(agent.settings)
         if agent.name == name and model and model.base_url:
             return without_password(model.base_url)
     return ""
 
 
+def parts_data(connection: Connection, name: str, by: str) -> dict[str, Any]:
+    """Return skill and calibration part by part, for JSON."""
+    return {"by": by, "parts": list(map(part_data, agent_slices(connection, name, by)))}
+
+
+def part_data(part: AgentSlice) -> dict[str, Any]:
+    """Return the skill and the calibration of a part, for JSON."""
+    return {key: value_in(part, path) for key, path in PART.items()}
+
+
 def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | None]:
-    """Return what is told of an agent and its rivals, and of it and the price; None where nothing is."""
-    own = board.verdict.of(name) if board and board.verdict else None
+    """Return what is told of an agent and its rivals, and of it and the price; nothing without a verdict."""
+    if board is None or board.verdict is None:
+        return {}
+    own = board.verdict.of(name)
     if own is None:
-        return {"verdict": None, "price_verdict": None}
+        return {}
     return {"verdict": own.sentence or None, "price_verdict": own.price_sentence or None}
 
 
 def cohorts_data(details: AgentDetails | None, config: Config | None, name: str) -> list[dict[str, Any]]:
     """Return each cohort that the agent is in, the next one too, with what was changed before it."""
     stays: list[tuple[dict[str, Any], AgentSetup]] = []
-    for stay in details.cohorts if details else ():
-        about = attributes(stay, "cohort", "starts_at", "statuses")
-        stays.append((about | {"code_versions": versions_data(stay.versions)}, stay.setup))
+    if details is not None:
+        for stay in details.cohorts:
+            about = attributes(stay, "cohort", "starts_at", "statuses")
+            stays.append((about | {"code_versions": versions_data(stay.versions)}, stay.setup))
 
     if config is not None:
         cohort, _ = freeze_cohort(config, 1, now())
         about = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
-        planned = [entrant for entrant in cohort.entrants if entrant.name == name]
-        stays += [(about, agent_setup(cohort, entrant, kinds_of(config))) for entrant in planned]
+        entrants = [entrant for entrant in cohort.entrants if entrant.name == name]
+        stays += [(about, agent_setup(cohort, entrant, kinds_of(config))) for entrant in entrants]
 
     cohorts: list[dict[str, Any]] = []
     before: AgentSetup | None = None
@@ -216,27 +234,33 @@ def cohorts_data(details: AgentDetails | None, config: Config | None, name: str)
 
 def details_data(details: AgentDetails) -> dict[str, Any]:
     """Return what the record says of an agent, for JSON; money in dollars."""
-    calls = sum(part.calls for part in details.calls)
-    per_forecast = None
-    if calls and not details.unknown and details.forecasts:
-        per_forecast = details.cost / details.forecasts / ONE
     statuses: Counter[str] = Counter()
     for stay in details.cohorts:
         statuses.update(stay.statuses)
 
+    totals = {"calls": 0, "tokens_in": 0, "tokens_out": 0}
+    for part in details.calls:
+        for key in totals:
+            totals[key] += getattr(part, key)
+
+    cost = None
+    per_forecast = None
+    if not details.unknown:
+        cost = details.cost / ONE
+        if totals["calls"] and details.forecasts:
+            per_forecast = cost / details.forecasts
+
     reported = ("model", "fingerprint", "answers", "first_at", "last_at")
     return attributes(details, "rungs", "errors", "forecasts", "median_ms", "changes") | {
         "statuses": dict(statuses),
-        "calls": calls,
-        "tokens_in": sum(part.tokens_in for part in details.calls),
-        "tokens_out": sum(part.tokens_out for part in details.calls),
-        "cost_usd": None if details.unknown else exact(details.cost),
+        **totals,
+        "cost_usd": cost,
         "known_cost_usd": exact(details.cost),
         "unknown_costs": details.unknown,
         "cost_per_forecast_usd": per_forecast,
         "p95_ms": details.late_ms,
         "reported": [attributes(model, *reported) for model in details.models],
-        "notes": [change_sentence(change) for change in details.changes],
+        "notes": list(map(change_sentence, details.changes)),
     }
 
 
@@ -278,186 +302,194 @@ LEGEND = (
 
 REPORTED = (
     TableColumn("model", "reports itself as", plain, narrow="wrap"),
-    TableColumn("fingerprint", show=plain, value=lambda each: each["fingerprint"] or None, narrow="wrap"),
+    TableColumn("fingerprint", show=plain, narrow="wrap"),
     TableColumn("answers"),
     TableColumn("first_at", "first (UTC)", minute),
     TableColumn("last_at", "last (UTC)", minute),
 )
 MOST = 3
 """So many events are named that may still cost or bring money."""
-PROFILE_PARTS = (
-    ("edge", "edge at mid, scaled by how much of its claimed edge has materialised"),
-    ("spread", "spread and depth of the book"),
-    ("fee", "fees"),
-    ("sizing", "stakes that differ from quarter Kelly"),
-    ("exit", "selling early"),
-    ("luck", "luck (residual)"),
-)
+PROFILE_PARTS = {
+    "edge": "edge at mid, scaled by how much of its claimed edge has materialised",
+    "spread": "spread and depth of the book",
+    "fee": "fees",
+    "sizing": "stakes that differ from quarter Kelly",
+    "exit": "selling early",
+    "luck": "luck (residual)",
+}
 
 
 def profile_data(profile: AgentProfile) -> dict[str, Any]:
     """Return an agent's scores for JSON; money in dollars, and null where nothing can be said."""
-    data: dict[str, Any] = _known(asdict(profile))
-    data.pop("agent")
+    data: dict[str, Any] = known_values(asdict(profile))
+    del data["agent"]
     for event in data["at_stake"]:
-        for key in ("value", "worst", "best"):
-            event[key] /= ONE
-    return data | {"money": None if profile.money is None else _money_data(profile.money)}
+        change_to_dollars(event, "value", "worst", "best")
+
+    money = data["money"]
+    if money is not None and profile.money is not None:
+        money["split"]["pnl"] = profile.money.split.pnl
+        change_to_dollars(money["split"], *money["split"])
+        change_to_dollars(money["luck"], "pnl", "mean", "low", "high")
+        if money["drawdown"] is not None:
+            del money["drawdown"]["peak"], money["drawdown"]["trough"]
+            change_to_dollars(money["drawdown"], "amount")
+    return data
 
 
-def _money_data(money: ProfitOrigin) -> dict[str, Any]:
-    """Return where a profit comes from as data, with amounts in dollars."""
-    luck = asdict(money.luck)
-    for key in ("pnl", "mean", "low", "high"):
-        luck[key] = exact(luck[key])
-
-    fall = money.drawdown
-    return {
-        "split": {key: getattr(money.split, key) / ONE for key in (*asdict(money.split), "pnl")},
-        "luck": luck,
-        "proven": _known(asdict(money.proven)),
-        "drawdown": None if fall is None else {"share": fall.share, "amount": fall.amount / ONE},
-    }
-
-
-def _known(value: Any) -> Any:
+def known_values(value: Any) -> Any:
     """Return the value without NaN, which JSON does not have."""
     if isinstance(value, dict):
-        return {key: _known(item) for key, item in value.items()}
+        return {key: known_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_known(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return list(map(known_values, value))
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
-def profile_blocks(data: Data) -> Iterator[Block]:
+def change_to_dollars(amounts: dict[str, Any], *keys: str) -> None:
+    """Change amounts in millionths to dollars, where they are known."""
+    for key in keys:
+        amounts[key] = exact(amounts[key])
+
+
+def profile_blocks(profile: AgentProfile) -> Iterator[Block]:
     """Yield an agent's skill, calibration, coherence, blind answers and money, in some lines."""
-    gain = data["gain"]
-    if gain is None or gain["skill"] is None:
+    gain = profile.gain
+    if gain is None or gain.skill is None:
         yield "Scores: none of its markets has resolved yet.\n"
     else:
-        words = f"Skill over the market: {gain['skill']:+.4f}"
-        if gain["low"] is not None:
-            words += f", 95% from {gain['low']:+.4f} to {gain['high']:+.4f}"
-        words += f", {gain['events']:,} events"
-        if gain["reason"]:
-            words += f" ({gain['reason']})"
-        yield words
+        yield from gain_lines(gain, profile.calibration)
 
-        parts = data["calibration"]["parts"]
-        chance = data["calibration"]["null"]
-        yield (
-            f"Brier {parts['brier']:.4f} = miscalibration {parts['miscalibration']:.4f} "
-            f"− discrimination {parts['discrimination']:.4f} + uncertainty {parts['uncertainty']:.4f}"
-        )
-        yield f"  miscalibration: {chance['expected']:.4f} by chance alone, p = {chance['p_value']:.3f}"
-        sure = data["calibration"]["sure"]
-        yield f"  {reading_sentence(sure and CalibrationReading(**sure), chance['p_value'])}"
-
-    yield from _statement_lines(data)
-    if data["money"] is not None:
-        yield from _money_lines(data["money"], enough=gain is not None and gain["events"] >= ENOUGH_EVENTS)
-    for event in data["at_stake"][:MOST]:
-        span = f"{signed_dollars(event['worst'])} to {signed_dollars(event['best'])}"
-        yield f"  at stake: {span} in {plain(event['event'])}, {event['share']:.1%} of all"
+    yield from coherence_lines(profile)
+    blind = profile.blind
+    if blind.rows and blind.pull is not None:
+        yield f"Shown the price, it moved {blind.pull:.0%} of the way ({blind.rows:,} answers)"
+        if blind.blind_skill is not None:
+            yield f"  skill before {blind.blind_skill:+.4f}, after {blind.final_skill:+.4f}"
+    if profile.money is not None:
+        yield from money_lines(profile.money, gain is not None and gain.events >= ENOUGH_EVENTS)
+    for event in profile.at_stake[:MOST]:
+        span = f"{signed_millionths(event.worst)} to {signed_millionths(event.best)}"
+        yield f"  at stake: {span} in {plain(event.event)}, {event.share:.1%} of all"
     yield ""
 
 
-def _statement_lines(data: Data) -> Iterator[str]:
-    """Yield how coherent its forecasts are, and how it answers without and with the price."""
-    coherence = data["coherence"]
-    if coherence["loss"] is not None:
-        sure = f"{_dollars(coherence['loss'])} per $1 (market prices: {_dollars(coherence['market'])})"
-        yield f"Coherence: a sure loss of {sure}, {coherence['events']:,} events"
-        if coherence["worst_event"]:
-            yield f"  worst: {_dollars(coherence['worst'])} in {plain(coherence['worst_event'])}"
-        for deal in data["bargains"]:
-            action = "buy" if deal["buy"] else "sell"
-            yield f"    {action} {plain(deal['market_id'])} at {deal['price']:.3f}"
+def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Iterator[str]:
+    """Yield an agent's skill with its interval, and the parts of its Brier score."""
+    text = f"Skill over the market: {gain.skill:+.4f}"
+    if gain.low is not None:
+        text += f", 95% from {gain.low:+.4f} to {gain.high:+.4f}"
+    text += f", {gain.events:,} events"
+    if gain.reason:
+        text += f" ({gain.reason})"
+    yield text
 
-    blind = data["blind"]
-    if blind["rows"] and blind["pull"] is not None:
-        yield f"Shown the price, it moved {blind['pull']:.0%} of the way ({blind['rows']:,} answers)"
-        if blind["blind_skill"] is not None:
-            yield f"  skill before {blind['blind_skill']:+.4f}, after {blind['final_skill']:+.4f}"
+    yield (
+        "Brier {brier:.4f} = miscalibration {miscalibration:.4f} − discrimination {discrimination:.4f} "
+        "+ uncertainty {uncertainty:.4f}"
+    ).format_map(asdict(calibration.parts))
+    chance = calibration.null
+    yield f"  miscalibration: {chance.expected:.4f} by chance alone, p = {chance.p_value:.3f}"
+    yield f"  {reading_sentence(calibration.sure, chance.p_value)}"
 
 
-def _money_lines(money: Data, *, enough: bool) -> Iterator[Block]:
+def coherence_lines(profile: AgentProfile) -> Iterator[str]:
+    """Yield how much money its forecasts would lose to somebody who bets on their contradictions."""
+    coherence = profile.coherence
+    if coherence.loss is None:
+        return
+
+    sure = f"${coherence.loss:.4f} per $1 (market prices: {dollars(coherence.market)})"
+    yield f"Coherence: a sure loss of {sure}, {coherence.events:,} events"
+    if coherence.worst_event:
+        yield f"  worst: {dollars(coherence.worst)} in {plain(coherence.worst_event)}"
+    for deal in profile.bargains:
+        action = "buy" if deal.buy else "sell"
+        yield f"    {action} {plain(deal.market_id)} at {deal.price:.3f}"
+
+
+def money_lines(money: ProfitOrigin, enough: bool) -> Iterator[str]:
     """Yield where the profit comes from, and beside chance where `enough` events have resolved."""
-    split = money["split"]
-    yield f"P/L {signed_dollars(split['pnl'])}:"
-    amounts = {key: signed_dollars(split[key]) for key, _ in PROFILE_PARTS}
+    yield f"P/L {signed_millionths(money.split.pnl)}:"
+    amounts = {key: signed_millionths(getattr(money.split, key)) for key in PROFILE_PARTS}
     width = max(map(len, amounts.values()))
-    for key, words in PROFILE_PARTS:
-        yield f"  {amounts[key]:>{width}}  {words}"
+    for key, amount in amounts.items():
+        yield f"  {amount:>{width}}  {PROFILE_PARTS[key]}"
 
-    luck = money["luck"]
-    if luck["percentile"] is not None and enough:
-        band = f"{signed_dollars(luck['low'])} to {signed_dollars(luck['high'])}"
-        made = f"{luck['percentile']:.1%}"
-        yield f"  chance alone gives {band} in 95% of seasons, less than it made in {made}"
-    fall = money["drawdown"]
-    if fall is not None and fall["amount"]:
-        yield f"  max drawdown {signed_dollars(-fall['amount'])}, {fall['share']:.1%} of the peak"
+    luck = money.luck
+    if luck.percentile is not None and enough:
+        band = f"{signed_millionths(luck.low or 0)} to {signed_millionths(luck.high or 0)}"
+        yield f"  chance alone gives {band} in 95% of seasons, less than it made in {luck.percentile:.1%}"
+    fall = money.drawdown
+    if fall is not None and fall.amount:
+        yield f"  max drawdown {signed_millionths(-fall.amount)}, {fall.share:.1%} of the peak"
 
 
-def _dollars(value: float | None) -> str:
+def signed_millionths(amount: float) -> str:
+    """Return an amount of money with its sign."""
+    return signed_dollars(amount / ONE)
+
+
+def dollars(value: float | None) -> str:
     """Return dollars to the hundredth of a cent; a dash where nothing is known."""
-    return "–" if value is None else f"${value:.4f}"
+    return UNKNOWN if value is None else f"${value:.4f}"
 
 
-def agent_page(data: Data, server: str, choice: TableChoice) -> Iterator[Block]:
+def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Iterator[Block]:
     """Yield an agent's settings and their changes, its scores, turns and calls, and its model's names."""
-    yield from _settings_lines(data["name"], data["cohorts"][-1], server)
+    yield from settings_lines(data["name"], data["cohorts"][-1], server)
     for stay in data["cohorts"]:
-        yield from _stay_lines(stay)
+        yield from stay_lines(stay)
     play = typed(f"show turn {data['name']} --play")
     record = data["record"]
-    if record is None:
+    if profile is None:
         yield f"It has not played yet. Next: {play}"
         return
 
     yield ""
-    verdicts = [words for words in (data["verdict"], data["price_verdict"]) if words]
+    verdicts = list(filter(None, (data["verdict"], data["price_verdict"])))
     if verdicts:
         yield plain(" ".join(verdicts))
-    yield from profile_blocks(data["scores"])
+    yield from profile_blocks(profile)
     if data.get("parts"):
-        yield from _part_blocks(data["parts"], choice)
+        yield from part_blocks(data["parts"], choice)
     if record["calls"]:
-        yield from _call_blocks(record)
+        yield from call_blocks(record)
     yield f"Next: {play}"
 
 
-def _settings_lines(name: str, newest: Data, server: str) -> Iterator[str]:
+def settings_lines(name: str, newest: Data, server: str) -> Iterator[str]:
     """Yield how an agent is set up in its newest cohort, a setting a line."""
-    yield f"{name}, {newest['kind']}, as of {_cohort_name(newest)}"
+    yield f"{name}, {newest['kind']}, as of {cohort_name(newest)}"
     for key, value in newest["settings"].items():
         if value not in (None, {}, []):
-            words = setting_text(value)
+            text = setting_text(value)
             if key == "base_url" and server:
-                words += f" ({server})"
-            yield f"  {key}: {plain(words)}"
+                text += f" ({server})"
+            yield f"  {key}: {plain(text)}"
     yield ""
 
 
-def _cohort_name(stay: Data) -> str:
+def cohort_name(stay: Data) -> str:
     """Return what a cohort is called, or the next one."""
     return f"cohort {stay['cohort']}" if stay["starts_at"] else "the next cohort"
 
 
-def _stay_lines(stay: Data) -> Iterator[str]:
+def stay_lines(stay: Data) -> Iterator[str]:
     """Yield how an agent's turns in a cohort ended, by which code, and what was changed before it."""
-    words = _cohort_name(stay)
+    text = cohort_name(stay)
     if stay["starts_at"]:
-        words += f", from {minute(stay['starts_at'])}"
-    yield f"{words}: turns: {_counts_text(stay['statuses'], ' ') or 'none yet'}"
+        text += f", from {minute(stay['starts_at'])}"
+    yield f"{text}: turns: {counts_text(stay['statuses'], ' ') or 'none yet'}"
     if stay["code_versions"]:
         yield f"  code: {plain(by_rounds(stay['code_versions']))}"
     for key, change in stay["changed"].items():
         yield f"  changed: {plain(setting_in_words(key, change['was'], change['is']))}"
 
 
-def _part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
+def part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
     """Yield skill and calibration part by part, and what the figures are."""
     if not data["parts"]:
         yield f"By {data['by']}: none of its markets has resolved yet.\n"
@@ -467,34 +499,32 @@ def _part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
     yield f"{LEGEND}\n"
 
 
-def _call_blocks(record: Data) -> Iterator[Block]:
+def call_blocks(record: Data) -> Iterator[Block]:
     """Yield an agent's calls: how many, their tokens, cost, speed and errors, and who answered."""
-    cost = f"${record['known_cost_usd']:,.6f}"
+    cost = "${known_cost_usd:,.6f}"
     if record["unknown_costs"]:
-        cost += f" and {record['unknown_costs']:,} calls of unknown cost"
-    forecasts = f"{record['forecasts']:,}"
+        cost += " and {unknown_costs:,} calls of unknown cost"
+    forecasts = "{forecasts:,}"
     if record["cost_per_forecast_usd"] is not None:
-        forecasts += f", ${record['cost_per_forecast_usd']:,.6f} each"
+        forecasts += ", ${cost_per_forecast_usd:,.6f} each"
 
     fields = {
-        "calls": f"{record['calls']:,}: {_counts_text(record['rungs'], ' by ')}",
-        "tokens": f"{record['tokens_in']:,} in, {record['tokens_out']:,} out",
-        "cost": cost,
-        "forecasts": forecasts,
+        "calls": f"{record['calls']:,}: {counts_text(record['rungs'], ' by ')}",
+        "tokens": "{tokens_in:,} in, {tokens_out:,} out".format_map(record),
+        "cost": cost.format_map(record),
+        "forecasts": forecasts.format_map(record),
     }
     if record["median_ms"] is not None:
-        late = f"p95 {record['p95_ms'] / 1000:.1f} s"
-        fields["latency"] = f"median {record['median_ms'] / 1000:.1f} s, {late}"
-    fields["errors"] = _counts_text(record["errors"], " ") or "none"
+        fields["latency"] = f"median {record['median_ms'] / 1000:.1f} s, p95 {record['p95_ms'] / 1000:.1f} s"
+    fields["errors"] = counts_text(record["errors"], " ") or "none"
     yield Fields(fields)
     yield ""
 
     if record["reported"]:
         yield Table(REPORTED, record["reported"])
-    for sentence in record["notes"]:
-        yield plain(sentence)
+    yield from map(plain, record["notes"])
 
 
-def _counts_text(counts: Mapping[str, int], joint: str) -> str:
+def counts_text(counts: Mapping[str, int], joint: str) -> str:
     """Return how many there are of each kind."""
     return ", ".join(f"{count:,}{joint}{kind}" for kind, count in counts.items())

@@ -1,37 +1,27 @@
 """What `arena check` shows: is the config valid, who would play, what would it cost, and what is wrong?"""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
-from shlex import quote
 from typing import Any
 
-from agents.evidence import ResearchError
 from agents.model import KindSettings, model_settings
 from agents.model_table.capabilities import thinking_text
 from agents.providers import DEMO
-from arena.cli.check_cost import ENDS, cost_of
-from arena.cli.check_next import (
-    changes_since,
-    changes_text,
-    ends_text,
-    expected_ends,
-    next_cohort,
-    read_begun,
-    replacements_data,
-    start_text,
-)
+from arena.cli.check_cost import cost_data, cost_of
+from arena.cli.check_next import changes_data, changes_text, ends_text, start_text
 from arena.cli.output import Data, attributes, thinking_words, without_password
 from arena.cli.page import Fields, Page
-from arena.cli.table import Table, TableChoice, TableColumn
+from arena.cli.table import UNKNOWN, Table, TableChoice, TableColumn
 from arena.clock import now
 from arena.cohorts.replacements import unproven_hint
 from arena.config import Config
-from arena.config.environment import environment, missing_keys, readable_env
 from arena.errors import count_text
+from arena.operations.coming_cohort import coming_cohort, expected_ends, read_begun, unproven_agents
+from arena.operations.config_check import check_config, config_warnings
 from arena.record.model.calendar import WEEK
-from arena.rounds.adapters import unfrozen_settings
 from markets.millionths import decimal
-from markets.registry import load
 from portfolio.quotes import duration_text
 from portfolio.rules import UNLIMITED
 
@@ -44,28 +34,25 @@ PER = {
     "arena": "in all",
 }
 """What each limit of the budget is for, in words."""
+NO_LIMIT = "none"
 
 
 def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a cohort would contain, when the next one starts, and what it would cost."""
+    """Return what a cohort would contain, when the next one starts, what it would cost, and what is wrong."""
     at = now()
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     begun = read_begun(config.database, models, config.markets.venue)
-    coming = next_cohort(config, begun, at) | changes_since(config, begun.last, at)
-    number = coming["next_cohort"] or coming["cohorts_begun"] + 1
-    return (
-        config_data(config, at)
-        | coming
-        | expected_ends(config, begun.offered)
-        | {
-            "cost": cost_of(config, number, begun.usage),
-            "missing_keys": missing_keys(config.agents, environment(config.folder, environ)),
-            "unproven": replacements_data(config, begun),
-            "readable_env": readable_env(config.folder),
-            "untold": untold_keys(config),
-            "articles": article_count(config),
-        }
-    )
+    coming = coming_cohort(config, begun, at, environ)
+    cost = cost_of(config, coming.next_cohort or coming.cohorts_begun + 1, begun.usage)
+    found = check_config(config, environ)
+
+    data = config_data(config, at) | asdict(coming) | changes_data(config, begun.last, at)
+    data |= asdict(expected_ends(config, begun.offered)) | asdict(found)
+    return data | {
+        "cost": cost_data(cost),
+        "unproven": list(map(asdict, unproven_agents(config, begun))),
+        "warnings": list(map(asdict, config_warnings(config, cost, found))),
+    }
 
 
 def config_data(config: Config, at: datetime) -> dict[str, Any]:
@@ -106,30 +93,6 @@ def thinking_of(settings: KindSettings) -> str | None:
     return thinking_text(model)
 
 
-def untold_keys(config: Config) -> list[str]:
-    """Return the keys of the rule that leave out all markets, or none, because of what the venue reports."""
-    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
-    rule = config.markets.universe
-    keys = sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
-    if getattr(module, "WITHOUT_SIDES", False) and not rule.price_only:
-        return ["price_only", *keys]
-    return keys
-
-
-def article_count(config: Config) -> dict[str, Any] | None:
-    """Return how many files and articles the source of evidence has on disk; None where it has no files."""
-    module = load("agents.research", config.evidence.source, config.extensions("research"))
-    if not hasattr(module, "count_articles"):
-        return None
-
-    paths = unfrozen_settings(config.evidence_settings, config.folder)
-    try:
-        count = module.count_articles(config.evidence_settings.model_copy(update=paths))
-    except ResearchError as error:
-        return {"files": 0, "articles": 0, "fault": error.message}
-    return attributes(count, "files", "articles", "fault")
-
-
 def cannot_answer(data: Data) -> bool:
     """Tell whether a model can't answer with these settings."""
     return any(warning["code"] == "cannot_answer" for warning in data["cost"]["warnings"])
@@ -137,10 +100,12 @@ def cannot_answer(data: Data) -> bool:
 
 def check_page(data: Data, choice: TableChoice) -> Page:
     """Yield what matters first: valid, when, for how much; then what is wrong, who plays, and the rules."""
-    state = "read, but a model in it cannot answer" if cannot_answer(data) else "valid"
+    state = "valid"
+    if cannot_answer(data):
+        state = "read, but a model in it cannot answer"
     yield f"{data['config']} is {state}."
     yield Fields({"Starts": start_text(data), "Costs": costs_text(data)})
-    yield from warnings(data)
+    yield from warning_lines(data)
     yield from replacements(data)
     yield ""
     yield from line_up(data, choice)
@@ -153,10 +118,13 @@ def costs_text(data: Data) -> str:
     if not cost["agents"]:
         return "nothing: no agent uses a model"
 
-    amount = cost["total"] and cost_text(cost["total"]["month"], "usd")
-    text = f"about ${amount} a month" if amount else "an unknown amount"
+    text = "an unknown amount"
+    total = cost["total"]
+    if total and dollars_text(total["month"]) != UNKNOWN:
+        text = f"about ${dollars_text(total['month'])} a month"
+
     limits = limits_text(data["budget"])
-    if limits == "none":
+    if limits == NO_LIMIT:
         text += "; no budget limits it"
     else:
         text += f"; stopped at {limits}"
@@ -165,64 +133,27 @@ def costs_text(data: Data) -> str:
     return text
 
 
-def warnings(data: Data) -> Iterator[str]:
+def warning_lines(data: Data) -> Iterator[str]:
     """Yield what is wrong or may be, as an error or a warning, with what to do about it."""
     for warning in data["cost"]["warnings"]:
-        label = "Error" if warning["code"] == "cannot_answer" else "Warning"
+        label = "Warning"
+        if warning["code"] == "cannot_answer":
+            label = "Error"
         message = warning["message"]
         if warning["scope"] != "model":
-            message = capitalized(message)
+            message = message[:1].upper() + message[1:]
         yield f"{label}: {message}.\n  → {warning['mend']}"
 
-    yield from unknown_costs(data["cost"]["agents"])
-    if data["missing_keys"]:
-        keys = ", ".join(f"{name} needs {variable}" for name, variable in data["missing_keys"].items())
-        hint = "set it here or in .env; the agent joins at the next round"
-        yield f"Warning: Missing keys: {keys}.\n  → {hint}"
-    for key in data["untold"]:
-        yield untold_text(data, key)
-    if data["articles"] and data["articles"]["fault"]:
-        fault = data["articles"]["fault"]
-        hint = "give each file the form in docs/news.md"
-        yield f"Warning: Not all of the evidence folder can be used: {fault}.\n  → {hint}"
-    path = data["readable_env"]
-    if path:
-        hint = f"chmod 600 {quote(path)}"
-        yield f"Warning: Others on this machine can read the keys in {path}.\n  → {hint}"
-
-
-def unknown_costs(agents: Sequence[Data]) -> Iterator[str]:
-    """Yield of which agents it is not known what they cost."""
-    for agent in agents:
-        name = agent["agent"]
-        if agent["trouble"]:
-            yield f"Warning: {name} failed on a sample round, so its cost is unknown: {agent['trouble']}"
-        elif agent["round"]["low"]["usd"] is None:
-            hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
-            yield f"Warning: No price is known for {name}.\n  → {hint}"
-
-
-def untold_text(data: Data, key: str) -> str:
-    """Return the warning for a key of the rule that the venue's lists don't answer."""
-    message = f"{data['venue']} does not report what markets.{key} asks for: it excludes nothing"
-    hint = "take the key out"
-    if key == "price_only":
-        message = f"{data['venue']} has no bid and no ask: no market is ever on offer"
-        hint = "set `price_only: true`"
-    elif key.startswith("min_") and not data["universe"].get("unknown_figures"):
-        message = f"{data['venue']} does not report what markets.{key} asks for: no market is ever on offer"
-        hint = "set `unknown_figures: true`, or take the key out"
-    return f"Warning: {capitalized(message)}.\n  → {hint}"
-
-
-def capitalized(text: str) -> str:
-    """Return a text that begins with a capital letter, with its other letters as they are."""
-    return text[:1].upper() + text[1:]
+    for warning in data["warnings"]:
+        text = f"Warning: {warning['message']}"
+        if warning["mend"]:
+            text += f".\n  → {warning['mend']}"
+        yield text
 
 
 def replacements(data: Data) -> Iterator[str]:
     """Yield who had no good turn yet in a cohort that plays, and whether it takes another block."""
-    unchanged = dict[tuple[str, ...], list[str]]()
+    unchanged = defaultdict[tuple[str, ...], list[str]](list)
     for cohort in data["unproven"]:
         number = cohort["cohort"]
         if cohort["changed"]:
@@ -230,7 +161,7 @@ def replacements(data: Data) -> Iterator[str]:
             yield f"Note: In cohort {number} {names} uses the changed block from the next round on."
         left = tuple(name for name in cohort["unchanged"] if name not in data["missing_keys"])
         if left:
-            unchanged.setdefault(left, []).append(str(number))
+            unchanged[left].append(str(number))
 
     for agents, cohorts in unchanged.items():
         yield f"Note: {unproven_hint(agents)} (cohort {', '.join(cohorts)})."
@@ -239,7 +170,7 @@ def replacements(data: Data) -> Iterator[str]:
 def line_up(data: Data, choice: TableChoice) -> Page:
     """Yield who plays and what that may cost, and what these figures mean."""
     cost = data["cost"]
-    costs = {agent["agent"]: agent for agent in cost["agents"]}
+    costs = {agent["agent"]: agent for agent in cost["agents"] if not agent["trouble"]}
     rows = []
     for agent in data["agents"]:
         plays = agent["model"] or ", ".join(agent["of"]) or None
@@ -253,11 +184,11 @@ def line_up(data: Data, choice: TableChoice) -> Page:
         for agent in cost["agents"]:
             if agent["from_turns"]:
                 played += f"{agent['agent']}: from its newest {count_text(agent['from_turns'], 'turn')}. "
-        rounds = cost["rounds"]
+        rounds = "A cohort has {cohort} rounds; a month has {month:g} in all cohorts."
+        rounds = rounds.format_map(cost["rounds"])
         yield (
             "Low: every question once, answered briefly, or what an agent used if less. Expected: with usual "
-            f"thinking, a guess until it has played. High: the most that budgets reserve. {played}"
-            f"A cohort has {rounds['cohort']} rounds; a month has {rounds['month']:g} in all cohorts."
+            f"thinking, a guess until it has played. High: the most that budgets reserve. {played}{rounds}"
         )
         yield ""
 
@@ -315,28 +246,39 @@ def heads_text(heads: str | list[str] | None) -> str:
 def limits_text(budget: Mapping[str, int | None]) -> str:
     """Return the limits of a budget."""
     limits = [f"${decimal(limit):,.2f} {PER[scope]}" for scope, limit in budget.items() if limit is not None]
-    return ", ".join(limits) or "none"
+    return ", ".join(limits) or NO_LIMIT
 
 
-def cost_text(ends: Data, key: str) -> str | None:
-    """Return the low and the high figure as one, `0.013–0.27`; before money stands what is expected.
+def dollars_text(costs: Data) -> str:
+    """Return what is expected, and from what to what it may be: `0.21 (0.013–0.27)`.
 
-    None where a figure is unknown, `?` for a high one that has no known bound.
+    It is a dash where it is unknown, with `?` for a most that has no known bound.
 
-    >>> cost_text({"low": {"usd": 0.013}, "expected": {"usd": 0.21}, "high": {"usd": None}}, "usd")
+    >>> dollars_text({"low": {"usd": 0.013}, "expected": {"usd": 0.21}, "high": {"usd": None}})
     '0.21 (0.013–?)'
     """
-    low, expected, high = (ends[end][key] for end in ENDS)
-    write = {"usd": money_text, "calls": "{:,}".format}.get(key, thousands_text)
-    if low is None or expected is None or (high is None and key != "usd"):
-        return None
+    low = costs["low"]["usd"]
+    expected = costs["expected"]["usd"]
+    high = costs["high"]["usd"]
+    if low is None or expected is None:
+        return UNKNOWN
 
-    first = write(low)
-    last = "?" if high is None else write(high)
-    if first == last:
-        return first
-    between = f"{first}–{last}"
-    return f"{write(expected)} ({between})" if key == "usd" else between
+    least = money_text(low)
+    most = "?" if high is None else money_text(high)
+    if least == most:
+        return least
+    return f"{money_text(expected)} ({least}–{most})"
+
+
+def range_of(key: str) -> Callable[[Data], str]:
+    """Return what writes the least and the most of a row's calls or tokens."""
+
+    def write(used: Data) -> str:
+        least = thousands_text(used["low"][key])
+        most = thousands_text(used["high"][key])
+        return least if least == most else f"{least}–{most}"
+
+    return write
 
 
 def thousands_text(count: float) -> str:
@@ -346,9 +288,10 @@ def thousands_text(count: float) -> str:
     ('898', '9.4k', '134k', '2.5M')
     """
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if count >= 10 * size:
+            return f"{count / size:,.0f}{unit}"
         if count >= size:
-            places = 1 if count < 10 * size else 0
-            return f"{count / size:,.{places}f}{unit}"
+            return f"{count / size:.1f}{unit}"
     return f"{count:.0f}"
 
 
@@ -369,25 +312,15 @@ def money_text(usd: float) -> str:
     return f"{usd:.{places}f}"
 
 
-def costs_in(span: str, key: str) -> Callable[[Data], str | None]:
-    """Return what writes the figures of a row's costs, where it has any."""
-
-    def write(row: Data) -> str | None:
-        cost = row["cost"] or {}
-        return cost_text(cost[span], key) if span in cost else None
-
-    return write
-
-
 LINE_UP = (
     TableColumn("name", "agent", narrow="cut middle"),
     TableColumn("kind"),
     TableColumn("plays", "model or of", narrow="cut middle"),
-    TableColumn("month", "$ a month", value=costs_in("month", "usd")),
-    TableColumn("round", "$ a round", value=costs_in("round", "usd"), gives_way=1),
-    TableColumn("cohort", "$ a cohort", value=costs_in("cohort", "usd"), gives_way=4),
-    TableColumn("calls", value=costs_in("round", "calls"), gives_way=2),
-    TableColumn("tokens_in", "tokens in", value=costs_in("round", "tokens_in"), gives_way=3),
-    TableColumn("tokens_out", "out", value=costs_in("round", "tokens_out"), gives_way=3),
+    TableColumn("month", "$ a month", dollars_text, value="cost.month"),
+    TableColumn("round", "$ a round", dollars_text, value="cost.round", gives_way=1),
+    TableColumn("cohort", "$ a cohort", dollars_text, value="cost.cohort", gives_way=4),
+    TableColumn("calls", show=range_of("calls"), value="cost.round", gives_way=2),
+    TableColumn("tokens_in", "tokens in", range_of("tokens_in"), value="cost.round", gives_way=3),
+    TableColumn("tokens_out", "out", range_of("tokens_out"), value="cost.round", gives_way=3),
 )
 """Who plays, and what that may cost: expected (low–high)."""

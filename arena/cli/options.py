@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ from arena.errors import ArenaError
 if TYPE_CHECKING:
     from arena.clock import Clock
     from arena.config import Config
+    from arena.config.code import TrustedCode
+    from arena.config.document import Document
     from arena.record.model.incident import IncidentKind
     from arena.record.record import Record
     from arena.record.schema.database import Connection
@@ -54,16 +57,24 @@ class Options:
 
             os.environ.update(secrets_in_files(os.environ))
 
+    def asks(self) -> bool:
+        """Tell whether somebody at a terminal can be asked; with a closed standard input nobody can."""
+        return not self.json and sys.stdin is not None and sys.stdin.isatty()
+
     def load(
-        self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
+        self,
+        environ: Mapping[str, str] | None = None,
+        default: Path = DEFAULT,
+        beside: bool = False,
+        allow: "Callable[[Document], TrustedCode | None] | None" = None,
     ) -> "Config":
         """Return the config to read it, with the database of `--database` in place of its own.
 
-        Nothing beside it is run, and extensions are left unloaded.
+        Without what `allow` returns nothing beside it is run, and extensions are left unloaded.
         """
-        from arena.config import load
+        from arena.config.loader import load, run_nothing
 
-        return load(self.config or default, environ, beside, self.database)
+        return load(self.config or default, environ, beside, self.database, allow or run_nothing)
 
     def load_if_trusted(self) -> "Config":
         """Return the config with its extensions if its folder is trusted, and else without; nobody is asked.
@@ -71,19 +82,16 @@ class Options:
         For commands that read a venue, or plan a cohort, where either may need an extension.
         """
         from arena.cli.trust import already_trusted
-        from arena.config import load
 
-        return load(self.config or DEFAULT, None, False, self.database, already_trusted)
+        return self.load(allow=already_trusted)
 
     def load_to_play(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
     ) -> "Config":
         """Return the config with its extensions, whose folder has to be trusted: a terminal is asked."""
         from arena.cli.trust import asked_trust
-        from arena.config import load
 
-        allow = partial(asked_trust, self.trust, not self.json)
-        return load(self.config or default, environ, beside, self.database, allow)
+        return self.load(environ, default, beside, partial(asked_trust, self.trust, self.asks()))
 
     def known(self, extensions: bool = False) -> "Config | None":
         """Return the config, or None if only a record is named; with `extensions` as `load_if_trusted`."""
@@ -94,27 +102,28 @@ class Options:
         return self.load()
 
     def again(self) -> str:
-        """What a command needs to mean the same config and record: the options that named them.
+        """Return the options that a command needs to mean the same config and record.
 
         >>> Options(database="my drill.db").again(), Options(Path("b.yaml"), "sqlite:///a").again()
         (" --database 'my drill.db'", ' --config b.yaml --database URL')
         """
-        config = "" if self.config is None else f" --config {quote(str(self.config))}"
-        if self.database is None:
-            return config
-        # An address may hold a password.
-        return f"{config} --database {'URL' if '://' in self.database else quote(self.database)}"
+        text = ""
+        if self.config is not None:
+            text += f" --config {quote(str(self.config))}"
+        if self.database is not None:
+            # An address may hold a password.
+            shown = "URL" if "://" in self.database else quote(self.database)
+            text += f" --database {shown}"
+        return text
 
     def record(self) -> str:
-        """The address of the record: what `--database` says, else what the config does."""
+        """Return the address of the record: what `--database` says, else what the config does."""
         if self.database is not None:
             return self.database
         if self.config is None and not DEFAULT.exists():
             hint = "name a record with --database PATH, or make a working folder: arena init DIR"
             raise ArenaError("no_config", f"there is no {DEFAULT} here to name the record", hint)
-        from arena.config import load
-
-        return load(self.config or DEFAULT).database
+        return self.load().database
 
     def own_record(self) -> str:
         """Return the address of the config's own record, whatever `--database` says."""
@@ -216,12 +225,15 @@ def command(
 
     `shared` names the options one by one, for a command that has only some of them.
     """
-    names = shared or (
-        *(("config", "database") if record else ()),
-        *(("wide", "columns") if table else ()),
-        *(("trust_extensions",) if plays else ()),
-        "json",
-    )
+    names = list(shared)
+    if not shared:
+        if record:
+            names += ("config", "database")
+        if table:
+            names += ("wide", "columns")
+        if plays:
+            names.append("trust_extensions")
+        names.append("json")
 
     def declare(function: Command) -> Command:
         """Return the function as Typer calls it, with the shared options beside its own."""

@@ -10,7 +10,7 @@ from functools import partial
 
 import typer
 
-from arena.cli.check_next import RecordSoFar, joining_text
+from arena.cli.check_next import joining_text
 from arena.cli.options import Options, instant
 from arena.cli.output import (
     Data,
@@ -30,6 +30,7 @@ from arena.cohorts.freeze import check_keys, plan_of, stamp_of
 from arena.cohorts.replacements import unproven_hint
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text
+from arena.operations.coming_cohort import RecordSoFar
 from arena.operations.incidents import report_decision_time
 from arena.record.model.cohort import RoundReport
 from arena.record.model.model_version import ModelChange, change_sentence

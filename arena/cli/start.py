@@ -23,31 +23,39 @@ def guard() -> None:
     """
     home = Path(__file__).resolve().parents[2]
     for package, begins in PACKAGES.items():
-        spec = find_spec(package)
-        places = list(spec.submodule_search_locations or []) if spec else []
-        is_ours = any(Path(place).resolve() == home / package for place in places)
         init = home / package / "__init__.py"
-        if is_ours and init.is_file() and init.read_bytes().startswith(begins):
-            continue
+        folder = found_at(package)
+        owner = "another package"
+        if folder == str(init.parent):
+            if init.is_file() and init.read_bytes().startswith(begins):
+                continue
+            owner = owner_of(home, package)
 
-        where = str(home / package) if is_ours else places[0] if places else spec and spec.origin
-        owner = owner_of(home, package) if is_ours else ""
-        words = f"{owner} has" if owner else "another package has"
         raise ArenaError(
             "shadowed",
-            f"{words} taken the import name {package} ({where})",
+            f"{owner} has taken the import name {package} ({folder})",
             "install paper-arena in an environment of its own: uv tool install --force paper-arena",
         )
 
 
+def found_at(package: str) -> str | None:
+    """Return the folder, or the file, that a package would be imported from; None if it is nowhere."""
+    spec = find_spec(package)
+    if spec is None:
+        return None
+    for folder in spec.submodule_search_locations or ():
+        return str(Path(folder).resolve())
+    return spec.origin
+
+
 def owner_of(home: Path, package: str) -> str:
-    """Return the other distribution that has put its files into a package's folder; empty if none is seen."""
+    """Return the other distribution that has put its files into a package's folder."""
     for record in sorted(home.glob("*.dist-info/RECORD")):
         name = record.parent.name.partition("-")[0].replace("_", "-")
         text = f"\n{record.read_text('utf-8', 'replace')}"
         if name != "paper-arena" and f"\n{package}/__init__.py," in text:
             return name
-    return ""
+    return "another package"
 
 
 def main() -> None:

@@ -18,7 +18,9 @@ from arena.errors import ArenaError
 def already_trusted(document: Document) -> TrustedCode | None:
     """Return what may be run if the folder is trusted, else None; nobody is asked."""
     code = read_code(Path(document.file).parent, document.value)
-    return code.trusted() if is_trusted(code, os.environ) else None
+    if not is_trusted(code, os.environ):
+        return None
+    return code.trusted()
 
 
 def asked_trust(insist: bool, asks: bool, document: Document) -> TrustedCode:
@@ -43,7 +45,7 @@ def _ask(code: FolderCode, path: Path, asks: bool) -> None:
     folder = code.folder.resolve()
     lines = [f"  {item.kind} {plain(item.name)}" for item in code.items]
     listed = "\n".join([f"{plain(str(folder))} can run code of its own:", *lines])
-    if asks and sys.stdin.isatty() and sys.stderr.isatty():
+    if asks and sys.stderr.isatty():
         print(listed, file=sys.stderr)
         if typer.confirm("Look at it first. Run it from now on, until it changes?", False, err=True):
             return

@@ -9,25 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from shlex import quote
+from shlex import join
 from typing import Any
 
 import numpy as np
-import typer
 
 from agents.llm import close
 from agents.providers import DEMO
 from arena.calls.budget_warnings import rounded_dollars
-from arena.cli.check_live import HINTS
-from arena.cli.init import keyed_models
-from arena.cli.model_choice import (
-    LISTED,
-    Block,
-    ModelOptions,
-    model_blocks,
-    servers_at,
-    unanswered_ports,
-)
+from arena.cli.model_choice import agree, found_model, named_models
 from arena.cli.output import (
     Data,
     exact,
@@ -41,12 +31,13 @@ from arena.cli.output import (
 )
 from arena.cli.page import Fields, Page, page_lines, print_error
 from arena.cli.table import Table, TableColumn
+from arena.config.model_blocks import Block, ModelOptions
 from arena.errors import ArenaError, count_text
+from arena.exports.api import score_forecasts
+from arena.rounds.live_check import HINTS
 from arena.rounds.quick_trial import MOST, QuickTrial
 from arena.scores.rules import brier, calibration
 from arena.scores.rules.calibration import Bin
-from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.rules.comparisons.mean_interval import mean_intervals
 from arena.scores.rules.reliability.reading import WHERE_SURE, reading
 from markets.millionths import ONE
 
@@ -58,46 +49,18 @@ WIDTH = 41
 """Characters of the line from 0% to 100%."""
 LONGEST_EXAMPLE = 160
 
-Answer = Data
-"""A question with the model's probability, and whether it counts: it was asked after the model's release."""
-
 
 def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, str]) -> Block:
     """Return the model of that name, or the one that is found or picked, as an agent has it in a config.
 
     Raise `ArenaError` if there is no such model, or none at all, or several and nobody to pick one.
     """
-    if name is None:
-        key = environ.get(options.key_env or "", "")
-        names = [model for server in servers_at(options.base_url, key) for model in server.models]
-        if options.base_url is None:
-            names += keyed_models(environ)
-        name = picked(names, options)
+    name = name or found_model(options, environ)
     if name.startswith(DEMO):
         raise ArenaError("unknown_model", f"{name} plays only the simulator", f"{program()} demo")
 
-    (block,) = model_blocks((name,), options)
+    (block,) = named_models((name,), options)
     return block
-
-
-def picked(names: Sequence[str], options: ModelOptions) -> str:
-    """Return the only one of these models, or the one that the person at the terminal names."""
-    if not names and options.base_url is not None:
-        message = f"no list of models comes from {options.base_url}/models"
-        raise ArenaError("no_server", message, "check the address, or name the model")
-    if not names:
-        hint = (
-            "start a server (ollama run qwen3:8b), or name a model whose key is set: "
-            f"{program()} try anthropic/claude-sonnet-5 (ANTHROPIC_API_KEY)"
-        )
-        raise ArenaError("no_server", f"{unanswered_ports()}, and no known model has its key", hint)
-
-    if len(names) == 1:
-        return names[0]
-    found = f"{len(names)} models found: {', '.join(names[:LISTED])}"
-    if not options.asking:
-        raise ArenaError("several_models", found, f"name one: {program()} try {names[0]}")
-    return str(typer.prompt(f"{found}. Which one", names[0]))
 
 
 def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bool) -> int | None:
@@ -105,21 +68,16 @@ def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bo
 
     Raise `ArenaError` if nobody agrees to it. What is free needs no yes.
     """
-    question = f"The price of {name} is unknown: {MOST} questions can't be estimated, nor stopped in time"
-    hint = "--price IN OUT: dollars per million tokens; or add --yes"
-    most = None
-    if cost is not None:
-        expected, most = cost
-        amounts = f"about {rounded_dollars(expected)}, at most ${most / ONE:,.4f}"
-        question = f"Up to {MOST} questions to {name}: {amounts}"
-        hint = "add --yes to ask"
+    if cost is None:
+        question = f"The price of {name} is unknown: {MOST} questions can't be estimated, nor stopped in time"
+        if not yes:
+            agree(question, asking, "--price IN OUT: dollars per million tokens; or add --yes", default=False)
+        return None
 
-    if yes or most == 0:
-        return most
-    if not asking:
-        raise ArenaError("not_confirmed", question, hint)
-    if not typer.confirm(f"{question}. Ask?", default=cost is not None):
-        raise ArenaError("stopped", "nothing was asked", hint)
+    expected, most = cost
+    amounts = f"about {rounded_dollars(expected)}, at most ${most / ONE:,.4f}"
+    if most and not yes:
+        agree(f"Up to {MOST} questions to {name}: {amounts}", asking, "add --yes to ask")
     return most
 
 
@@ -133,13 +91,12 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
             await close()
 
     try:
-        with interruptible(INTERRUPTED, ""), prints_aside(), progress(f"Asking {name}", MOST) as trial.moved:
+        stopped = interruptible(f"stopped before {name} answered", "")
+        with stopped, prints_aside(), progress(f"Asking {name}", MOST) as trial.moved:
             run_async(ask())
     except ArenaError as error:
-        if error.code != "interrupted":
+        if error.code != "interrupted" or not trial.answers:
             raise
-        if not trial.answers:
-            raise ArenaError("interrupted", f"stopped before {name} answered", status=130) from error
         trial.ended = INTERRUPTED
 
     if not trial.answers:
@@ -153,12 +110,15 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
     answers = []
     for question in trial.questions:
         if question.id in trial.answers:
-            counts = {"probability": trial.answers[question.id], "counts": question.is_after(released)}
-            answers.append(asdict(question) | counts)
+            own = {"probability": trial.answers[question.id], "counts": question.is_after(released)}
+            answers.append(asdict(question) | own)
 
-    own, prices, outcomes = (column(answers, name) for name in ("probability", "price", "outcome"))
-    sure = reading(own, outcomes, range(len(answers)))
-    distances = np.abs(own - prices)
+    probabilities = column(answers, "probability")
+    outcomes = column(answers, "outcome")
+    distances = np.abs(np.array(probabilities) - np.array(column(answers, "price")))
+    sure = reading(probabilities, outcomes, range(len(answers)))
+    after_release = [answer for answer in answers if answer["counts"]]
+    every = compared(answers)
     return {
         "model": plain(model),
         "released": released,
@@ -168,52 +128,59 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
         "example": shortened(trial.example, LONGEST_EXAMPLE) or None,
         "seconds": round(trial.took, 2),
         "ended": plain(trial.ended) or None,
-        "brier": brier.score(own, outcomes),
-        "brier_price": brier.score(prices, outcomes),
-        "comparison": comparison([answer for answer in answers if answer["counts"]]),
-        "calibration": calibration.bins(own, outcomes),
-        "sure": None if sure is None else sure.text,
+        "brier": every["brier"],
+        "brier_price": every["price_brier"],
+        "comparison": compared(after_release) if after_release else None,
+        "calibration": calibration.bins(probabilities, outcomes),
+        "sure": sure and sure.text,
         "distance": float(distances.mean()),
         "distance_of_tenth": float(np.quantile(distances, 0.9)),
-        "cost_usd": exact(trial.spent) if trial.spent or trial.most is not None else None,
+        "cost_usd": exact(trial.cost),
         "most_usd": exact(trial.most),
         "next": next_step(model, options),
         "answers": answers,
     }
 
 
-def column(answers: Sequence[Answer], name: str) -> Any:
+def column(answers: Sequence[Data], name: str) -> list[Any]:
     """Return what the answers have under a name."""
-    return np.array([answer[name] for answer in answers])
+    return [answer[name] for answer in answers]
 
 
-def comparison(answers: Sequence[Answer]) -> dict[str, float] | None:
-    """Return Brier scores on these questions and their difference with its interval; None for too few."""
-    if len(answers) < ENOUGH_EVENTS:
-        return None
+def compared(answers: Sequence[Data]) -> dict[str, Any]:
+    """Return how these answers do beside the price, by the rules of `arena score`.
 
-    outcomes = column(answers, "outcome")
-    own = brier.each(column(answers, "probability"), outcomes)
-    price = brier.each(column(answers, "price"), outcomes)
-    rows = np.arange(len(answers))
-    gap = mean_intervals(0 * rows, rows, own - price, 1)
-    figures = (own.mean(), price.mean(), gap.mean, gap.low, gap.high)
-    names = ("brier", "price_brier", "difference", "low", "high")
-    return {"questions": len(answers)} | {
-        name: figure.item() for name, figure in zip(names, figures, strict=True)
+    Without an interval the reason says what is missing.
+    """
+    columns = {
+        "question": column(answers, "id"),
+        "forecaster": ["model"] * len(answers),
+        "outcome": column(answers, "outcome"),
+        "probability": column(answers, "probability"),
+        "market_probability": column(answers, "price"),
+    }
+    (row,) = score_forecasts(columns).rows
+    return {
+        "questions": len(answers),
+        "brier": row.brier,
+        "price_brier": brier.score(columns["market_probability"], columns["outcome"]),
+        "skill": row.skill,
+        "low": row.skill_low,
+        "high": row.skill_high,
+        "reason": row.reason,
     }
 
 
 def next_step(name: str, options: ModelOptions) -> str:
     """Return the command by which the model plays an arena of its own."""
-    words = [program(), "init", "my-arena", "--model", quote(name)]
+    words = [program(), "init", "my-arena", "--yes", "--model", name]
     if options.base_url is not None:
-        words += ["--base-url", quote(options.base_url)]
+        words += ["--base-url", options.base_url]
     if options.key_env is not None:
         words += ["--key-env", options.key_env]
     if options.price is not None:
-        words += ["--price", *(f"{dollars:g}" for dollars in options.price)]
-    return " ".join([*words, "--yes"])
+        words += ["--price", *map("{:g}".format, options.price)]
+    return join(words)
 
 
 def report(data: Data) -> Page:
@@ -227,22 +194,49 @@ def report(data: Data) -> Page:
         "{brier_price:.3f}."
     ).format_map(data)
     if data["comparison"]:
-        yield (
-            "On the {questions} asked after its release: {brier:.3f}, the price {price_brier:.3f}; "
-            "difference {difference:+.3f}, 95% interval {low:+.3f} to {high:+.3f}."
-        ).format_map(data["comparison"])
+        text = "On the {questions} asked after its release: {brier:.3f}, the price {price_brier:.3f}; "
+        if is_compared(data):
+            text += "skill over the price {skill:+.3f}, 95% interval {low:+.3f} to {high:+.3f}."
+        else:
+            text += "no comparison: {reason}."
+        yield text.format_map(data["comparison"])
     yield (
         f"Distance from the price: {100 * data['distance']:.0f} points on average, and more than "
         f"{100 * data['distance_of_tenth']:.0f} for one question in ten."
     )
 
     cost = "unknown, because its price is unknown"
-    if data["cost_usd"] is not None:
-        cost = f"${data['cost_usd']:,.4f}" if data["cost_usd"] else "$0.00"
+    if data["cost_usd"] == 0:
+        cost = "$0.00"
+    elif data["cost_usd"]:
+        cost = f"${data['cost_usd']:,.4f}"
     if data["most_usd"]:
         cost += f" of at most ${data['most_usd']:,.4f}"
     fields = {"Cost:": cost, "Page:": data["page"], "Next:": data["next"]}
-    yield from ("", Fields({label: str(text) for label, text in fields.items() if text}))
+    yield ""
+    yield Fields({label: str(text) for label, text in fields.items() if text})
+
+
+def write_page(data: Data) -> Path | None:
+    """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
+    from jinja2 import Template
+
+    name = re.sub(NO_FILE_NAME, "-", data["model"])
+    page = Path(f"try-{name}.html")
+    template = Template(PAGE.read_text("utf-8"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    lines = "\n".join(page_lines(report({**data, "page": None}), PAGE_WIDTH))
+    try:
+        page.write_text(template.render(data, report=lines), "utf-8")
+    except OSError as error:
+        message = f"{page} can't be written: {error.strerror}"
+        print_error(ArenaError("not_writable", message, "run it in another folder"), as_json=False)
+        return None
+    return page
+
+
+def is_compared(data: Data) -> bool:
+    """Tell whether enough was asked after the model's release for an interval of its skill."""
+    return data["comparison"] is not None and data["comparison"]["low"] is not None
 
 
 def standing(data: Data) -> str:
@@ -250,13 +244,15 @@ def standing(data: Data) -> str:
     days = [answer["closed"] for answer in data["answers"]]
     after = sum(answer["counts"] for answer in data["answers"])
     counted = f"{after} of {count_text(len(days), 'question')}"
-    if data["comparison"]:
+    if is_compared(data):
         return (
             f"{data['model']} was released on {data['released']}. {counted} were asked after that: only "
             "these are compared with the price."
         )
 
-    known = f"on {data['released']}" if data["released"] else "(not known: --released DAY)"
+    known = "(not known: --released DAY)"
+    if data["released"]:
+        known = f"on {data['released']}"
     return (
         f"{data['model']} may remember how these questions ended: they closed from {min(days)} to "
         f"{max(days)}, and {counted} were asked after its release {known}. Nothing is claimed against the "
@@ -295,20 +291,3 @@ CALIBRATION = (
     TableColumn("count", "questions"),
     TableColumn("line", f"{'0%':{WIDTH - 4}}100%", value=calibration_line),
 )
-
-
-def write_page(data: Data) -> Path | None:
-    """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
-    from jinja2 import Environment, StrictUndefined
-
-    name = re.sub(NO_FILE_NAME, "-", data["model"])
-    page = Path(f"try-{name}.html")
-    around = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    lines = "\n".join(page_lines(report({**data, "page": None}), PAGE_WIDTH))
-    try:
-        page.write_text(around.from_string(PAGE.read_text("utf-8")).render(data, report=lines), "utf-8")
-    except OSError as error:
-        message = f"{page} can't be written: {error.strerror}"
-        print_error(ArenaError("not_writable", message, "run it in another folder"), as_json=False)
-        return None
-    return page

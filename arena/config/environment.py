@@ -36,6 +36,17 @@ KEYS = {
     "xai": ("XAI_API_KEY",),
 }
 """The variables that a provider's key is read from: the first is the usual one, any will do."""
+KEY_PAGES = {
+    "anthropic": "platform.claude.com/settings/keys",
+    "deepseek": "platform.deepseek.com/api_keys",
+    "gemini": "aistudio.google.com/apikey",
+    "groq": "console.groq.com/keys",
+    "mistral": "console.mistral.ai/api-keys",
+    "openai": "platform.openai.com/api-keys",
+    "openrouter": "openrouter.ai/settings/keys",
+    "xai": "console.x.ai",
+}
+"""Where a provider gives out keys."""
 SECRET_FILE = re.compile(r"(\w*(?:KEY|TOKEN|SECRET|PASSWORD|WEBHOOK|PING)\w*)_FILE", re.ASCII)
 """Variables that name the file of a secret."""
 ASSIGNMENT = re.compile(rf"\s*(?:export\s+)?({VARIABLE})\s*=\s*(.*?)\s*|\s*(?:#.*)?")
@@ -104,6 +115,19 @@ def missing_key(settings: ModelSettings | None, environ: Mapping[str, str]) -> s
     if not variables or any(map(environ.get, variables)):
         return ""
     return variables[0]
+
+
+def require_key(settings: ModelSettings, environ: Mapping[str, str], file: Path, otherwise: str = "") -> None:
+    """Raise `ArenaError` if the key of a model is missing: which variable, where from, where to."""
+    variable = missing_key(settings, environ)
+    if not variable:
+        return
+
+    hint = f"write {variable}=… into {file}"
+    page = KEY_PAGES.get(provider_of(settings.model) or "")
+    if page:
+        hint += f" (from {page})"
+    raise ArenaError("no_key", f"{variable} is not set, and {settings.model} needs it", hint + otherwise)
 
 
 def missing_keys(agents: Iterable[AgentConfig], environ: Mapping[str, str]) -> dict[str, str]:

@@ -6,17 +6,16 @@ which a question was asked, and neither its price nor when it was decided. Nothi
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter
 
 from agents.kinds import llm
-from agents.model import Ask, Call, CallError, Given, Prompt, View
+from agents.model import Ask, Call, CallError, Decision, Given, Prompt, View
 from agents.model_table.capabilities import A_MARKET, FRAME, LONGEST_TIMEOUT, expected_thinking, with_limits
 from agents.model_table.cost import usage_cost, worst_case
 from agents.model_table.price_table import table_entry
@@ -27,6 +26,7 @@ from arena.calls.estimate import BYTES_A_TOKEN, first_sample_round
 from arena.calls.rate_limit import RateLimiter
 from arena.calls.recorded_ask import Asker
 from arena.calls.reservations import CallReservations
+from arena.config.model_blocks import Block
 from arena.record.model.cohort import REFUSED_CODES
 from arena.rounds.adapters import no_time, provider_of
 from markets.model import NEVER, Listing, Market, MarketId, Snapshot
@@ -100,10 +100,10 @@ def question_view(questions: Sequence[PastQuestion]) -> View:
     return replace(first_sample_round(0, REALISTIC, 0, 1), snapshot=snapshot)
 
 
-def asking_settings(model: Mapping[str, Any]) -> llm.Settings:
+def asking_settings(block: Block) -> llm.Settings:
     """Return the settings by which a model is asked, from the keys that an agent of it has in a config."""
     # Calls end with the trial, not before: a model on this machine may have to be loaded first.
-    keys = {**model, "prompt": PROMPT, "prices": "hidden", "timeout": LONGEST_TIMEOUT}
+    keys = block | {"prompt": PROMPT, "prices": "hidden", "timeout": LONGEST_TIMEOUT}
     settings = llm.Settings.model_validate(keys)
     entry = table_entry(settings.model)
     if entry and not entry.get("supports_reasoning"):
@@ -176,6 +176,11 @@ class QuickTrial:
             sleep=asyncio.sleep if self.timed else no_time,
         )
 
+    @property
+    def cost(self) -> int | None:
+        """Return what was spent; None if that is unknown."""
+        return self.spent or (None if self.most is None else 0)
+
     async def run(self) -> None:
         """Ask until the time is over, all is asked, or no answer comes any more."""
         self.started = self.timer()
@@ -205,35 +210,43 @@ class QuickTrial:
         """Ask about the next questions, and keep what is answered."""
         questions = self.questions[self.asked : self.asked + TOGETHER]
         self.asked += len(questions)
-        replies = []
+        reply = ""
 
         async def ask(prompt: Prompt) -> Call:
+            nonlocal reply
             call = await self.asker.ask(prompt)
-            replies.append(call.reply or "")
+            reply = call.reply or ""
             return call
 
         decision = await self.agent(question_view(questions), ask)
         for forecast in decision.forecasts:
             self.answers[forecast.market_id] = forecast.probability
 
-        code = decision.note.partition(": ")[0]
-        missing = len(questions) - len(decision.forecasts)
         if decision.status == "failed":
-            self.failures += 1
-            self.fault = decision.note
-            if code == "budget":
-                self.ended = "the amount agreed to was used up"
-            elif code in REFUSED_CODES or self.failures >= GIVEN_UP:
-                self.ended = f"no more answers came ({self.fault})"
+            self._note_failure(decision)
         else:
-            self.failures = 0
-            self.unusable += missing
-            if missing:
-                self.example = self.example or replies[-1] or decision.note
-                self.fault = f"unusable: {self.example}"
-            if not self.answers and self.asked >= LEAST:
-                self.ended = "none of its answers could be used"
+            self._note_unusable(len(questions) - len(decision.forecasts), reply or decision.note)
         self.moved(len(self.answers), len(self.questions))
+
+    def _note_failure(self, decision: Decision) -> None:
+        """Note that no answer came, which may end the trial."""
+        self.failures += 1
+        self.fault = decision.note
+        code = decision.note.partition(": ")[0]
+        if code == "budget":
+            self.ended = "the amount agreed to was used up"
+        elif code in REFUSED_CODES or self.failures >= GIVEN_UP:
+            self.ended = f"no more answers came ({self.fault})"
+
+    def _note_unusable(self, missing: int, reply: str) -> None:
+        """Note how many questions an answer left open; without any usable one the trial ends."""
+        self.failures = 0
+        self.unusable += missing
+        if missing:
+            self.example = self.example or reply
+            self.fault = f"unusable: {self.example}"
+        if not self.answers and self.asked >= LEAST:
+            self.ended = "none of its answers could be used"
 
     async def _ask_within_amount(self, prompt: Prompt) -> Call:
         """Return the model's answer, or an error in place of a call that could cost more than is left."""

@@ -379,7 +379,7 @@ def one_event(season: SeasonSite, event_id: str, address: Address) -> Parts:
     yield title
 
     for number, (market_id, question) in enumerate(zip(market_ids, questions, strict=True)):
-        place = filled('<div id="%s">%%s</div>', file_name(market_id))
+        place = filled('<div class="parts" id="%s">%%s</div>', file_name(market_id))
         parts = Markup("\n").join(filter(None, _market(season, market_id, address)))
         inside = place % Markup(parts.replace(' id="', f' id="{number}-'))  # noqa: S704 - markup before and after
         if len(questions) == 1:
@@ -401,7 +401,7 @@ def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
     if page.market.closes_at > season.now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
     history = market.read_market_history(connection, market_id, page.spoken_last, page.offered)
-    drawn = _meters(history)
+    drawn = _meters(history, season.overview)
     yield market.market_head(page, history, season.overview, page.spoken_last, address=address, drawn=drawn)
 
     if page.positions:
@@ -420,15 +420,16 @@ def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
         yield folded(market.RULES, filled(TEXT, page.market.rules))
 
 
-METER = "<li><label>%s <meter value=%s></meter> %s</label></li>"
+METER = '<li class="%s"><label>%s <meter value="%s"></meter> %s</label></li>'
 
 
-def _meters(history: market.History) -> Markup:
+def _meters(history: market.History, overview: SeasonOverview) -> Markup:
     """Return what every agent said last, from the highest to the lowest."""
     said = NOTHING
     for forecast in sorted(history.last, key=lambda one: (-one.probability, one.agent)):
         share = forecast.probability / ONE
-        said += filled(METER, forecast.agent, round(share, 2), rounded_percent(forecast.probability))
+        look = "" if overview.has_opinion(forecast.agent) else "rest"
+        said += filled(METER, look, forecast.agent, round(share, 2), rounded_percent(forecast.probability))
     return filled('<ul class="meters">%s</ul>', said)
 
 

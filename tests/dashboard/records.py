@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena.cli import demo, replay
-from arena.cli.init import template
 from arena.config import load
+from arena.config.new_folder import template
 from arena.record.record import Record
 from arena.rounds.replay import arrange_replay, open_recording
 from arena.scores.refresh import refresh_cache

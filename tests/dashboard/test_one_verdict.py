@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from arena.cli import demo as demo_command
-from arena.cli.init import template
 from arena.cli.main import app
 from arena.config import load
+from arena.config.new_folder import template
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.verdict import Verdict

@@ -21,7 +21,7 @@ from tests.serving import Reply, Request, Server, serving
 
 MODELS = ("qwen3:8b", "nomic-embed-text:latest")
 CHARACTERS_A_TOKEN = 4
-NAMED = re.compile(r"^### (m[0-9]+)\n\| (.+)$", re.MULTILINE)
+NAMED = re.compile(r"^### (m[0-9]+)\n(?:[^#|\n].*\n)*\| (.+)$", re.MULTILINE)
 Believe = Callable[[float], float]
 
 
@@ -51,7 +51,7 @@ class LocalModel(Server):
         super().__init__(port)
         self.speed, self.spend, self.believe, self.reason = speed, spend, believe, reason
         self.faults, self.afterwards = faults or {}, afterwards
-        self.models = MODELS
+        self.models: tuple[str, ...] = MODELS
         self.slot = threading.Lock()
         self.calls = 0
         self.bodies: list[Mapping[str, Any]] = []
@@ -95,11 +95,12 @@ def answer_to(
     """What a model makes of the questions in a prompt, and the tokens of the prompt and of the answer."""
     prices = {question.question: question.price for question in past_questions()}
     forecasts = [
-        {"market": name, "reason": reason, "probability": believe(prices[question])}
+        {"market": name, "reason": reason, "probability": believe(prices.get(question, 0.5))}
         for name, question in NAMED.findall(user)
         if wanted is None or name in wanted
     ]
-    text = json.dumps({"forecasts": forecasts})
+    orders: dict[str, list[object]] = {"bets": [], "sales": []} if '"bets"' in user else {}
+    text = json.dumps({"forecasts": forecasts, **orders})
     return text, len(user) // CHARACTERS_A_TOKEN, len(text) // CHARACTERS_A_TOKEN
 
 

@@ -91,9 +91,10 @@ def test_the_form_that_a_server_takes_is_written(folder: Path, server: WireServe
 
 def test_a_name_of_no_provider_is_refused_without_importing_the_library() -> None:
     code = (
-        "import sys; from arena.cli.model_choice import ModelOptions, model_blocks; "
+        "import sys; from arena.cli.model_choice import named_models; "
+        "from arena.config.model_blocks import ModelOptions; "
         "from arena.errors import ArenaError\n"
-        "try: model_blocks(('qwen3:800b',), ModelOptions())\n"
+        "try: named_models(('qwen3:800b',), ModelOptions())\n"
         "except ArenaError: sys.exit('litellm' in sys.modules)\n"
         "sys.exit('not refused')"
     )
@@ -189,7 +190,7 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
     terminal.until("anthropic/claude-opus-55 is not known. Use anthropic/claude-opus-5-5? [Y/n]: ")
     terminal.type("y\n")
     asked = terminal.until("at most $")
-    assert re.search(r"Ask one question of 40 sample markets: about \$0\.\d\d, at most \$0\.\d+", asked)
+    assert re.search(r"One question of 40 sample markets: about \$0\.\d\d, at most \$0\.\d+", asked)
     terminal.type("n\n")
     assert terminal.process.wait() != 0
     assert (folder / "config.yaml").read_bytes() == (ROOT / "config.yaml").read_bytes()

@@ -147,7 +147,7 @@ def test_the_next_start_moves_on_with_what_was_played(tmp_path: Path) -> None:
         (None, None),
     ]
     assert [each["cohorts_begun"] for each in coming] == [0, 1, 2]
-    assert "2 of 2 cohorts have started" in arena(tmp_path, "check").stdout
+    assert "2 of 2 cohorts started" in arena(tmp_path, "check").stdout
 
 
 def test_checking_makes_no_record_and_one_that_cannot_be_read_is_said(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from agents.llm.library import litellm
-from agents.llm.local_servers import ModelServer, is_local
-from arena.cli.init import packaged_models
+from agents.llm.local_servers import LOCAL_PROVIDERS, ModelServer, is_local
+from arena.config.new_folder import packaged_models
 from arena.rounds.quick_trial import past_questions
 from tests.program.running import arena, arena_json
 from tests.program.terminal import Terminal
@@ -41,8 +41,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalModel]:
     """A server where Ollama would be, and a dead port where LM Studio would."""
     with local_model(300, at_once) as model:
         servers = (ModelServer("Ollama", model.url), ModelServer("LM Studio", "http://127.0.0.1:9/v1"))
-        monkeypatch.setattr("arena.cli.model_choice.USUAL_SERVERS", servers)
-        monkeypatch.setattr("arena.cli.model_choice.LOCAL_PROVIDERS", {"ollama": servers[0]})
+        monkeypatch.setattr("agents.llm.local_servers.USUAL_SERVERS", servers)
+        monkeypatch.setitem(LOCAL_PROVIDERS, "ollama", servers[0])
         yield model
 
 
@@ -84,7 +84,7 @@ def test_in_words_what_it_may_remember_comes_first_and_the_figures_follow(
 def test_the_command_that_comes_next_makes_an_arena_of_the_model(tmp_path: Path, server: LocalModel) -> None:
     told = arena_json(tmp_path, "try", **NO_KEYS)
     words = shlex.split(told["next"])[1:]
-    assert words == ["init", "my-arena", "--model", "qwen3:8b", "--yes"]
+    assert words == ["init", "my-arena", "--yes", "--model", "qwen3:8b"]
     made = arena(tmp_path, *words, **NO_KEYS)
     assert made.returncode == 0, made.stderr
     config = (tmp_path / "my-arena" / "config.yaml").read_text("utf-8")
@@ -96,7 +96,7 @@ def test_the_next_command_names_the_server_the_key_and_the_price(tmp_path: Path,
     words = ("qwen3:8b", "--base-url", server.url, "--key-env", "MY_KEY", *PRICE)
     told = arena_json(tmp_path, "try", *words, "--yes", **NO_KEYS, MY_KEY=CANARY)
     typed = shlex.split(told["next"])[1:]
-    assert typed == ["init", "my-arena", "--model", *words, "--yes"]
+    assert typed == ["init", "my-arena", "--yes", "--model", *words]
     made = arena(tmp_path, *typed, **NO_KEYS)
     assert made.returncode == 0, made.stderr
     config = (tmp_path / "my-arena" / "config.yaml").read_text("utf-8")
@@ -110,14 +110,16 @@ def test_with_a_release_only_later_questions_are_compared(tmp_path: Path, server
     assert told["comparison"]["questions"] == len(later) == sum(each["counts"] for each in told["answers"])
     own = sum((towards_even(q.price) - q.outcome) ** 2 for q in later) / len(later)
     assert told["comparison"]["brier"] == pytest.approx(own)
-    assert told["comparison"]["difference"] < told["comparison"]["high"]
+    assert told["comparison"]["skill"] < 0
+    assert told["comparison"]["low"] is None, "a model that follows the price tells little"
+    assert "most hangs on outcomes that seldom happen" in told["comparison"]["reason"]
 
 
 def test_without_server_or_key_the_ports_and_both_ways_on_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "arena.cli.model_choice.USUAL_SERVERS", (ModelServer("Ollama", "http://127.0.0.1:9/v1"),)
+        "agents.llm.local_servers.USUAL_SERVERS", (ModelServer("Ollama", "http://127.0.0.1:9/v1"),)
     )
     done = arena(tmp_path, "try", **NO_KEYS)
     assert done.returncode == 1
@@ -125,7 +127,7 @@ def test_without_server_or_key_the_ports_and_both_ways_on_are_named(
         "no model is served on this machine (tried Ollama 9), and no known model has its key" in done.stderr
     )
     assert "ollama run" in done.stderr
-    assert "ANTHROPIC_API_KEY" in done.stderr
+    assert "or name a model: anthropic/claude-sonnet-5" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

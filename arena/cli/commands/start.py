@@ -23,8 +23,8 @@ from arena.cli.output import interruptible, prints_aside, program, typed, withou
 from arena.cli.page import print_page
 from arena.errors import ArenaError
 
-MODEL_PRICE = option("Dollars per million tokens in and out, if unknown.", "IN OUT")
-DONT_ASK = flag("Don't ask before money is spent.", "--yes", "-y")
+MODEL_PRICE = option("Its price in dollars per million tokens, where it isn't known.", "IN OUT")
+DONT_ASK = flag("Spend money without asking first.", "--yes", "-y")
 UNCHANGED = "the config was not changed"
 
 
@@ -57,7 +57,7 @@ def demo(
     """
     from arena.cli.board_columns import COLUMNS
     from arena.cli.demo import play, prepare, season_page
-    from arena.cli.init import template
+    from arena.config.new_folder import template
 
     # Nothing is played for a table that can't be shown.
     chosen.table.of(COLUMNS)
@@ -84,9 +84,9 @@ def demo(
 @command("json")
 def try_model(
     chosen: Options,
-    model: str | None = argument("[MODEL]", "Its name at its server, or PROVIDER/MODEL.", default=None),
-    base_url: str | None = option("Its server, if not a usual one.", "URL"),
-    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
+    model: str | None = argument("[MODEL]", "PROVIDER/MODEL, or its name on this machine.", default=None),
+    base_url: str | None = option("The server's address, if not a usual one.", "URL"),
+    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = MODEL_PRICE,
     released: datetime | None = option("The day of the model's release.", formats=DAY),
     minutes: float = option("How long to ask.", default=2.0, min=0.001, max=60.0),
@@ -94,9 +94,10 @@ def try_model(
 ) -> None:
     """Ask a model 20 to 120 resolved questions in two minutes.
 
-    It shows the model's calibration and its Brier score. Without MODEL it looks for Ollama, LM Studio, vLLM
-    and llama.cpp on this machine, and for keys. Ctrl-C reports on what was answered. The model may remember
-    how questions ended: only those asked after --released are compared with the price.
+    It shows the model's calibration and its Brier score, and writes them to try-MODEL.html. Without MODEL it
+    looks for Ollama, LM Studio, vLLM and llama.cpp on this machine, and for keys of providers. Ctrl-C reports
+    on what was answered. The model may remember how questions ended: only those asked after --released are
+    compared with the price.
 
     Example: arena try qwen3:8b
 
@@ -109,8 +110,7 @@ def try_model(
     Next: arena init my-arena
     """
     from agents.llm import make_ask
-    from arena.cli.agents_add import require_key
-    from arena.cli.model_choice import ModelOptions
+    from arena.cli.model_choice import options_of
     from arena.cli.try_model import (
         INTERRUPTED,
         agree_on_cost,
@@ -122,19 +122,19 @@ def try_model(
     )
     from arena.clock import timer
     from arena.config import environment
+    from arena.config.environment import require_key
     from arena.rounds.quick_trial import QuickTrial, asking_cost, asking_settings, questions_to_ask
 
     environ = environment(Path(), os.environ)
     os.environ.update(environ)
-    asking = not chosen.json and sys.stdin.isatty()
-    options = ModelOptions(base_url, key_env, price=price, asking=asking)
+    options = options_of(chosen.asks(), base_url, key_env, price)
     settings = asking_settings(model_to_try(model, options, environ))
     require_key(settings, environ, Path(".env"))
     name = settings.model if settings.base_url is None else settings.model.removeprefix("openai/")
 
     day = None if released is None else released.date()
     questions = questions_to_ask(day)
-    most = agree_on_cost(name, asking_cost(settings, questions), asking, yes)
+    most = agree_on_cost(name, asking_cost(settings, questions), chosen.asks(), yes)
     trial = QuickTrial(settings, make_ask(settings, timer, environ), questions, most, 60 * minutes, timer)
     ask_questions(name, trial)
 
@@ -152,9 +152,9 @@ def init(
     chosen: Options,
     folder: Path = argument("[DIR]", "The folder; created if needed.", default=Path()),
     venue: str | None = option("polymarket, kalshi, manifold or simulator.", "NAME"),
-    model: list[str] | None = option("A model that plays, as PROVIDER/MODEL; repeatable.", "NAME"),
-    base_url: str | None = option("The server of models without a provider.", "URL"),
-    key_env: str | None = option("The variable that holds its key.", "VARIABLE"),
+    model: list[str] | None = option("PROVIDER/MODEL, or its name on this machine; repeatable.", "MODEL"),
+    base_url: str | None = option("The server of models that name no provider.", "URL"),
+    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = MODEL_PRICE,
     budget: float | None = option("Dollars a month for all models together.", min=0.01),
     live: bool = flag("Ask each model one tiny question."),
@@ -163,9 +163,9 @@ def init(
     """Make a working folder with a short config.yaml.
 
     With it come .env.example, .gitignore and a systemd unit; nothing is overwritten. In a terminal it asks
-    for whatever the options leave open. Otherwise, or with --yes, it takes the defaults: Polymarket, the
-    models whose keys are in the environment or DIR/.env, and $20 a month. A model that Ollama, LM Studio,
-    vLLM or llama.cpp serves on this machine is found by its bare name and costs nothing.
+    for whatever the options leave open. Otherwise, or with --yes, it takes the defaults: Polymarket, $20 a
+    month, and the models whose keys are in the environment or DIR/.env, else the one that Ollama, LM Studio,
+    vLLM or llama.cpp serves on this machine, which costs nothing.
 
     Example: arena init my-arena --venue simulator --yes
 
@@ -176,23 +176,24 @@ def init(
 
     Next: cd my-arena, then arena check
     """
-    from arena.cli.init import choose, init_data, made_page, make_folder, next_steps
-    from arena.cli.model_choice import ModelOptions
+    from arena.cli.init import choose, init_data, made_page, next_steps
+    from arena.cli.model_choice import options_of
     from arena.clock import now
     from arena.config import environment, load
+    from arena.config.new_folder import make_folder
 
     path = folder / "config.yaml"
     if path.exists():
         raise ArenaError("exists", f"{path} already exists", "choose another folder, or move it away")
 
     environ = environment(folder, os.environ)
-    asking = not yes and not chosen.json and sys.stdin.isatty()
-    options = ModelOptions(base_url, key_env, price=price, asking=asking)
-    wanted = choose(environ, venue, tuple(model or ()), budget, options)
-    made, kept = make_folder(folder, now(), wanted)
+    asking = chosen.asks() and not yes
+    options = options_of(asking, base_url, key_env, price)
+    new = choose(environ, venue, tuple(model or ()), budget, options)
+    made, kept = make_folder(folder, now(), new)
 
     config = load(path)
-    data = init_data(config, wanted, environ) | {"folder": str(folder), "made": made, "kept": kept}
+    data = init_data(config, new, environ) | {"folder": str(folder), "made": made, "kept": kept}
     if not chosen.json:
         print_page(made_page(data))
     if live or (asking and not data["missing"] and typer.confirm("Ask each model one tiny question?", True)):
@@ -206,20 +207,20 @@ def init(
 @command("config", "json")
 def add(
     chosen: Options,
-    models: list[str] = argument("MODEL...", "PROVIDER/MODEL, as litellm names it."),
+    models: list[str] = argument("MODEL...", "PROVIDER/MODEL, or its name on this machine."),
     name: str | None = option("The agent's name, if not the model's.", "NAME"),
     base_url: str | None = option("The server, if not the provider's own.", "URL"),
-    key_env: str | None = option("The variable that holds the key.", "VARIABLE"),
-    reasoning: str | None = option("The reasoning effort.", "EFFORT"),
+    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
+    reasoning: str | None = option("How much it thinks: none, low, medium, high, …", "EFFORT"),
     price: tuple[float, float] | None = MODEL_PRICE,
-    no_probe: bool = flag("Ask no question."),
+    no_probe: bool = flag("Add it without asking a question."),
     yes: bool = DONT_ASK,
 ) -> None:
-    """Add models to the config, each after one real question.
+    """Add models to the config, each after it has answered one question.
 
-    The question shows as many sample markets as a round; its measurements are written next to the model,
-    and what it costs a month is shown. A model without a usable answer is not added; the exit status is then
-    2, or 1 if none was added.
+    The question has as many sample markets as a round. What the answer took is written beside the model, and
+    the cost of a month is shown. A model without a usable answer is not added; the exit status is then 2, or
+    1 if none was added.
 
     Example: arena add anthropic/claude-sonnet-5 --no-probe
 
@@ -232,29 +233,35 @@ def add(
     Next: arena check
     """
     from arena.calls.probe import ProbeAnswer, measured_keys
-    from arena.cli.agents_add import added_data, added_page, check_keys, new_blocks, probe_all
-    from arena.cli.model_choice import ModelOptions
+    from arena.cli.agents_add import added_data, added_page, probe_all
+    from arena.cli.model_choice import named_models, options_of
     from arena.clock import now
     from arena.config.editing import edited
+    from arena.config.model_blocks import named_blocks, with_stops
 
     path = chosen.config or DEFAULT
     config = chosen.load()
-    asking = not (yes or chosen.json) and sys.stdin.isatty()
-    options = ModelOptions(base_url, key_env, reasoning, price, asking)
+    asking = chosen.asks() and not yes
+    options = options_of(asking, base_url, key_env, price, reasoning)
     if name is not None and len(models) > 1:
         raise ArenaError("one_name", "--name is for one model", "add the models one by one")
 
     with interruptible(f"stopped; {UNCHANGED}", "a question in progress may still be charged"):
-        blocks = new_blocks(config, models, name, options)
+        taken = {agent.name: agent.model for agent in config.agents}
+        blocks = named_blocks(named_models(models, options), taken, name)
+        blocks = with_stops(blocks, config.budget.limits)
         answers = dict[str, ProbeAnswer]()
         failed = list[dict[str, str]]()
         if not no_probe:
-            check_keys(config, blocks)
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, asking, yes)
             day = now().date()
-            blocks = [block for block in blocks if block["name"] in answers]
-            blocks = [block | measured_keys(answers[block["name"]], day) for block in blocks]
+            asked = blocks
+            blocks = []
+            for block in asked:
+                answer = answers.get(block["name"])
+                if answer is not None:
+                    blocks.append(block | measured_keys(answer, day))
         if not blocks:
             faults = "; ".join(f"{fault['model']}: {fault['message']}" for fault in failed)
             raise ArenaError("not_added", f"{faults}; {UNCHANGED}", failed[0]["mend"])
@@ -276,11 +283,11 @@ def check(
     venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
     model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
 ) -> None:
-    """Check the config, or a recording: what is wrong with it.
+    """Check the config: who plays, what that costs, and what is wrong.
 
-    Of the config it shows who would play in the next cohort and what that would cost: expected (low–high).
-    All mistakes are listed at once, with file, line and key, and nothing is played or changed. The exit
-    status is 1 if there are any, or if a model can't answer with its settings.
+    Costs are written as expected (low–high). All mistakes are listed at once, with file, line and key;
+    nothing is played or changed. The exit status is 1 if there are any, or if a model can't answer with its
+    settings. With DIR it checks a recording instead.
 
     Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
     only part could.

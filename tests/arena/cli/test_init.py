@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.init import Wanted, make_folder
 from arena.config import load
+from arena.config.new_folder import NewArena, make_folder
 from arena.errors import ArenaError
 from tests.arena.cli.test_main import ROOT, arena
 from tests.arena.config_files import write
@@ -19,7 +19,7 @@ from tests.provider.replies import says
 from tests.provider.server import faulty
 
 WEDNESDAY = datetime(2026, 3, 4, 23, 59, tzinfo=UTC)
-DEMO = Wanted("simulator", ({"model": "demo/sharp"}, {"model": "demo/hasty"}), None)
+DEMO = NewArena("simulator", ({"model": "demo/sharp"}, {"model": "demo/hasty"}), None)
 FILES = [".env.example", ".gitignore", "arena.service", "config.yaml"]
 KEYS = {"ANTHROPIC_API_KEY": "canary", "OPENAI_API_KEY": "canary"}
 
@@ -65,7 +65,7 @@ def test_options_choose_venue_models_and_money(tmp_path: Path) -> None:
         "unpriced": [],
     }
     config = load(tmp_path / "a" / "config.yaml")
-    assert [agent.name for agent in config.agents][:2] == ["openai/gpt-5.4", "azure/gpt-5.4"]
+    assert [agent.name for agent in config.agents][:2] == ["gpt-5.4", "azure/gpt-5.4"]
     assert config.budget.day == 23_020_000
 
 
@@ -87,6 +87,15 @@ def test_a_simulated_arena_plays_at_once_in_the_folder_one_is_in(tmp_path: Path)
         assert word in checked.stdout
     played = arena("run", "--round", "--json", cwd=tmp_path)
     assert played.returncode == 0, played.stdout
+
+
+@pytest.mark.parametrize("words", ["init a --venue simulator", "try --base-url http://127.0.0.1:9/v1"])
+def test_with_a_closed_standard_input_nobody_is_asked(tmp_path: Path, words: str) -> None:
+    line = f"exec {sys.executable} -P -m arena.cli.main {words} <&-"
+    bare = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, env=bare, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert (done.returncode == 0) == ("init" in words), done.stderr
 
 
 def test_with_live_each_model_is_asked_one_tiny_question(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from agents.llm import local_servers
 from agents.llm.local_servers import USUAL_SERVERS, ModelServer
-from arena.cli import model_choice
-from arena.cli.init import Wanted, choose, make_folder
-from arena.cli.model_choice import ModelOptions, model_blocks, servers_at, with_stops
+from arena.cli.init import choose
+from arena.cli.model_choice import TerminalAsker, named_models, servers_at
 from arena.config import load
+from arena.config.model_blocks import ModelOptions, with_stops
+from arena.config.new_folder import NewArena, make_folder
 from arena.errors import ArenaError
 from tests.builders import NOW
 from tests.program.running import arena, arena_json
@@ -37,7 +39,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelList]:
     """A server where Ollama is expected, and nothing at the other usual ports."""
     with serving(ModelList()) as server:
         there = replace(USUAL_SERVERS[0], base_url=f"http://127.0.0.1:{server.server_port}/v1")
-        monkeypatch.setattr(model_choice, "USUAL_SERVERS", (there,))
+        monkeypatch.setattr(local_servers, "USUAL_SERVERS", (there,))
         yield server
 
 
@@ -45,7 +47,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelList]:
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No server of models on this machine."""
     dead = [replace(server, base_url="http://127.0.0.1:1/v1") for server in USUAL_SERVERS]
-    monkeypatch.setattr(model_choice, "USUAL_SERVERS", tuple(dead))
+    monkeypatch.setattr(local_servers, "USUAL_SERVERS", tuple(dead))
 
 
 def types(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
@@ -65,7 +67,7 @@ def test_another_program_at_its_port_is_no_server_of_models(ollama: ModelList, a
 
 @pytest.mark.parametrize("name", ["qwen3:8b", "Qwen/Qwen3-8B", "openai/qwen3:8b"])
 def test_a_model_of_this_machine_is_found_by_its_name_and_is_free(ollama: ModelList, name: str) -> None:
-    (block,) = model_blocks((name,), ModelOptions())
+    (block,) = named_models((name,), ModelOptions())
     assert block == {
         "model": f"openai/{name.removeprefix('openai/')}",
         "base_url": f"http://127.0.0.1:{ollama.server_port}/v1",
@@ -114,13 +116,13 @@ def test_a_model_of_this_machine_is_found_by_its_name_and_is_free(ollama: ModelL
 def test_a_model_is_written_with_its_server_and_its_price(
     name: str, options: ModelOptions, wanted: object
 ) -> None:
-    assert model_blocks((name,), options) == [wanted]
+    assert named_models((name,), options) == [wanted]
 
 
 @pytest.mark.usefixtures("alone")
 def test_a_base_url_is_for_the_models_that_name_no_provider() -> None:
     options = ModelOptions("http://localhost:8000/v1")
-    claude, mine = model_blocks(("anthropic/claude-sonnet-5", "mine"), options)
+    claude, mine = named_models(("anthropic/claude-sonnet-5", "mine"), options)
     assert "base_url" not in claude
     assert mine["base_url"] == "http://localhost:8000/v1"
 
@@ -129,14 +131,14 @@ def test_a_base_url_is_for_the_models_that_name_no_provider() -> None:
 @pytest.mark.parametrize("name", ["qwen3:8b", "Qwen/Qwen3-8B"])
 def test_a_name_that_nobody_serves_is_refused_in_words_of_ours(name: str) -> None:
     with pytest.raises(ArenaError, match="no provider") as caught:
-        model_blocks((name,), ModelOptions())
+        named_models((name,), ModelOptions())
     assert caught.value.hint == "on a server of your own: --base-url URL"
 
 
 @pytest.mark.usefixtures("alone")
 def test_in_a_terminal_the_server_and_the_price_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     types(monkeypatch, "api.example.com/v1", "cheap", "0.5 1.5")
-    assert model_blocks(("mine",), ModelOptions(asking=True)) == [
+    assert named_models(("mine",), ModelOptions(asker=TerminalAsker())) == [
         {
             "model": "openai/mine",
             "base_url": "http://api.example.com/v1",
@@ -168,7 +170,7 @@ def test_a_price_or_an_address_that_cannot_be_is_refused_and_nothing_is_made(
 @pytest.mark.usefixtures("alone")
 def test_an_impossible_price_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     types(monkeypatch, "api.example.com/v1", "-1 2", "inf 2", "0.5 1.5")
-    (block,) = model_blocks(("mine",), ModelOptions(asking=True))
+    (block,) = named_models(("mine",), ModelOptions(asker=TerminalAsker()))
     assert block["price"] == {"input": 0.5, "output": 1.5}
 
 
@@ -197,17 +199,30 @@ def test_without_a_key_and_without_a_name_no_model_is_taken() -> None:
     assert caught.value.code == "no_model"
 
 
+def test_without_a_key_the_only_model_of_this_machine_is_taken_and_of_several_none(ollama: ModelList) -> None:
+    with pytest.raises(ArenaError) as caught:
+        choose({}, None, (), None, ModelOptions())
+    assert caught.value.code == "several_models"
+    assert "qwen3:8b, Qwen/Qwen3-8B" in caught.value.message
+
+    ollama.answer = {"data": [{"id": "qwen3:8b"}, {"id": "nomic-embed-text"}]}
+    (block,) = choose({}, None, (), None, ModelOptions()).models
+    assert (block["model"], block["price"]) == ("openai/qwen3:8b", FREE)
+    (keyed,) = choose({"ANTHROPIC_API_KEY": "canary"}, None, (), None, ModelOptions()).models
+    assert keyed["model"].startswith("anthropic/")
+
+
 def test_enter_takes_what_is_offered_but_nothing_after_a_refused_answer(
     monkeypatch: pytest.MonkeyPatch, ollama: ModelList, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asking = ModelOptions(asking=True)
+    asking = ModelOptions(asker=TerminalAsker())
     types(monkeypatch, "polymarket", "")
     local = {
         "model": "openai/qwen3:8b",
         "base_url": f"http://127.0.0.1:{ollama.server_port}/v1",
         "price": FREE,
     }
-    assert choose({}, None, (), None, asking) == Wanted("polymarket", (local,), None)
+    assert choose({}, None, (), None, asking) == NewArena("polymarket", (local,), None)
     assert f"Ollama at {local['base_url']}: qwen3:8b, Qwen/Qwen3-8B" in capsys.readouterr().out
 
     keys = {"ANTHROPIC_API_KEY": "canary", "OPENAI_API_KEY": "canary"}

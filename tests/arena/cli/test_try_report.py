@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from agents.model import Call, Prompt
-from arena.cli.model_choice import ModelOptions
 from arena.cli.page import page_lines
 from arena.cli.try_model import calibration_line, report, trial_data, write_page
+from arena.config.model_blocks import ModelOptions
 from arena.rounds.quick_trial import PastQuestion, QuickTrial, asking_settings, past_questions
 from arena.scores.rules.calibration import Bin
 from arena.scores.rules.comparisons.mean_interval import t_quantile
@@ -89,34 +89,39 @@ def test_without_a_known_release_nothing_is_claimed_against_the_price() -> None:
     assert "0 of 120 questions were asked after its release (not known: --released DAY)." in first
     assert first.endswith("Nothing is claimed against the price.")
     assert told["comparison"] is None
-    assert "difference" not in text(told)
+    assert "interval" not in text(told)
 
 
 @pytest.mark.parametrize("counting", [0, 19])
 def test_with_too_few_questions_after_the_release_nothing_is_claimed(counting: int) -> None:
     days = [date(2026, 3, 2 if number < counting else 1) for number in range(40)]
     told = data([(asked_on(day, number), 0.5) for number, day in enumerate(days)], date(2026, 3, 2))
-    assert told["comparison"] is None
+    assert (told["comparison"] is None) == (counting == 0)
+    assert counting == 0 or "no comparison: 19 events" in text(told)
     first = text(told).splitlines()[0]
     assert f"{counting} of 40 questions were asked after its release on 2026-03-02." in first
     assert first.endswith("Nothing is claimed against the price.")
 
 
-def test_only_questions_after_the_release_are_compared_by_the_mean_difference_and_its_interval() -> None:
+def test_only_questions_after_the_release_are_compared_by_the_mean_difference_and_an_interval() -> None:
     released = date(2026, 4, 1)
-    given = answers(120, 3)
+    chance = Random(3)
+    given = [
+        (question, min(max(question.price + chance.gauss(0, 0.15), 0.01), 0.99))
+        for question, _ in answers(120, 3)
+    ]
     counted = [(question, forecast) for question, forecast in given if question.asked_at >= released]
     told = data(given, released)
     compared = told["comparison"]
     assert 20 <= compared["questions"] == len(counted) < 120
 
-    apart = [(f - q.outcome) ** 2 - (q.price - q.outcome) ** 2 for q, f in counted]
+    apart = [(q.price - q.outcome) ** 2 - (f - q.outcome) ** 2 for q, f in counted]
     mean = sum(apart) / len(apart)
-    error = np.std(apart, ddof=1) / len(apart) ** 0.5
-    assert compared["difference"] == pytest.approx(mean)
-    assert compared["difference"] == pytest.approx(compared["brier"] - compared["price_brier"])
-    assert compared["high"] - mean == pytest.approx(error * t_quantile(np.array([len(apart) - 1.0]))[0])
-    assert compared["low"] + compared["high"] == pytest.approx(2 * mean)
+    half = np.std(apart, ddof=1) / len(apart) ** 0.5 * t_quantile(np.array([len(apart) - 1.0]))[0]
+    assert compared["skill"] == pytest.approx(mean)
+    assert compared["skill"] == pytest.approx(compared["price_brier"] - compared["brier"])
+    assert compared["high"] - mean == pytest.approx(half, rel=0.2)
+    assert mean - compared["low"] == pytest.approx(half, rel=0.2)
     assert f"{len(counted)} of 120 questions were asked after that" in text(told).splitlines()[0]
     assert "may remember" not in text(told)
     assert f"95% interval {compared['low']:+.3f} to {compared['high']:+.3f}." in text(told)

@@ -57,9 +57,10 @@ def test_the_interval_is_that_of_the_leaderboard(record: Connection) -> None:
 def test_what_cannot_be_said_is_null_in_json_and_no_word_fails(record: Connection) -> None:
     lines: list[str] = []
     for line in players(record):
-        found = profile_data(compute_agent_profile(record, line.agent))
+        profile = compute_agent_profile(record, line.agent)
+        found = profile_data(profile)
         assert json.loads(json.dumps(found, allow_nan=False)) == found
-        lines += page_lines(profile_blocks(found), None)
+        lines += page_lines(profile_blocks(profile), None)
     assert any(line.startswith("P/L") for line in lines)
 
 

@@ -1,0 +1,191 @@
+"""A new folder to work in: a short config, and what lies beside it."""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from getpass import getuser
+from pathlib import Path
+
+from agents.model import ModelSettings
+from agents.providers import DEMO
+from arena.config.editing import block_lines
+from arena.config.environment import missing_key
+from arena.config.lineup import NAME, NAME_MEANT
+from arena.config.model_blocks import Block, named_blocks, with_stops
+from arena.errors import ArenaError
+from markets.millionths import ONE
+
+PACKAGED = Path(__file__).resolve().parents[1] / "templates"
+CHECKOUT = Path(__file__).resolve().parents[2]
+IN_CHECKOUT = {"config.yaml": "config.yaml", "demo.yaml": "examples/demo.yaml"}
+PROGRAM = Path(sys.executable).with_name("arena")
+VENUES = ("polymarket", "kalshi", "manifold", "simulator")
+DEMO_MODELS = ("demo/sharp", "demo/hasty")
+DECISIONS = timedelta(days=30.4) / timedelta(days=7)
+"""Days of a month on which decisions are made, and models are paid."""
+GITIGNORE = """\
+.env
+*.db
+*.db-wal
+*.db-shm
+"""
+ENV_EXAMPLE = """\
+# API keys of the providers whose models play. Copy this file to .env and fill in what you use.
+# Variables set in the environment take precedence over this file.
+# ANTHROPIC_API_KEY=
+# OPENAI_API_KEY=
+# GEMINI_API_KEY=
+# OPENROUTER_API_KEY=
+"""
+UNIT = """\
+# sudo cp arena.service /etc/systemd/system/ && sudo systemctl enable --now arena
+[Unit]
+Description=Paper Arena
+Wants=network-online.target
+After=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=notify
+TimeoutStartSec=infinity
+WatchdogSec=10min
+User={user}
+WorkingDirectory={folder}
+ExecStart="{program}" run
+Restart=on-failure
+RestartSec=15s
+TimeoutStopSec=3min
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths="{folder}"
+PrivateTmp=yes
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def template(name: str) -> Path:
+    """Return a config that comes with the package: `config.yaml` or `demo.yaml`, also in a checkout."""
+    packaged = PACKAGED / name
+    return packaged if packaged.is_file() else CHECKOUT / IN_CHECKOUT[name]
+
+
+@dataclass(frozen=True, slots=True)
+class NewArena:
+    """What a new arena shall be: its venue, its models, and dollars a month for all of them, if limited.
+
+    Each model has the keys of its agent, without a name.
+    """
+
+    venue: str
+    models: tuple[Block, ...]
+    budget: float | None
+
+
+def new_arena(venue: str, blocks: Sequence[Block], budget: float | None) -> NewArena:
+    """Return a new arena, in which calls of unknown price count toward the budget."""
+    limits = {}
+    if budget is not None:
+        limits["day"] = round(day_limit(budget) * ONE)
+    return NewArena(venue, tuple(with_stops(blocks, limits)), budget)
+
+
+def check_playable(models: Sequence[str], venue: str) -> None:
+    """Raise `ArenaError` if one of these can't play on the venue, or is no model's name."""
+    for model in models:
+        if not re.fullmatch(NAME, model):
+            raise ArenaError("unknown_model", f"{model!r} is not a model", f"it needs {NAME_MEANT}")
+        if model.startswith(DEMO) and venue != "simulator":
+            hint = "name others with --model, or play on the simulator"
+            raise ArenaError("unknown_model", f"{model} can't forecast real markets", hint)
+
+
+def usual_models(venue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the models of an arena for which nobody has named one; there may be none."""
+    return DEMO_MODELS if venue == "simulator" else keyed_models(environ)
+
+
+def keyed_models(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the models of the config that comes with the package whose keys are there."""
+    names = packaged_models()
+    return tuple(name for name in names if not missing_key(ModelSettings(model=name), environ))
+
+
+def packaged_models() -> tuple[str, ...]:
+    """Return the models of the config that comes with the package."""
+    return tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
+
+
+def make_folder(folder: Path, at: datetime, new: NewArena) -> tuple[list[str], list[str]]:
+    """Write the files of a working folder as of an instant; the names made, and those left as they are."""
+    # A systemd unit takes a % for a specifier.
+    place = str(folder.resolve()).replace("%", "%%")
+    program = str(PROGRAM).replace("%", "%%")
+    files = {
+        "config.yaml": config_text(new, at.date()),
+        ".env.example": ENV_EXAMPLE,
+        ".gitignore": GITIGNORE,
+        "arena.service": UNIT.format(user=getuser(), folder=place, program=program),
+    }
+    made = []
+    kept = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            if (folder / name).exists():
+                kept.append(name)
+            else:
+                (folder / name).write_text(text, "utf-8")
+                made.append(name)
+    except OSError as error:
+        hint = "choose a writable folder"
+        raise ArenaError("not_writable", f"{error.filename}: {error.strerror}", hint) from error
+    return made, kept
+
+
+def day_limit(month: float) -> float:
+    """Return the dollars that may be spent on each day of decisions, for so many a month."""
+    return max(int(100 * month / DECISIONS), 1) / 100
+
+
+def config_text(new: NewArena, day: date) -> str:
+    """Return the config that comes with the package, for another venue, other models and another budget."""
+    head, line, rest = re.split(r"(?m)^(agents:.*\n)", template("config.yaml").read_text("utf-8"))
+    head = re.sub(r"(?m)^(  venue: )\w+", rf"\g<1>{new.venue}", head)
+    if new.venue == "simulator":
+        sunday = day - timedelta(days=day.isoweekday() % 7)
+        head = re.sub(r"(?m)^(  show: .*\n)", rf"\g<1>  simulator: {{start: {sunday}}}\n", head)
+
+    if new.budget is None:
+        head = re.sub(r"(?m)^budget:.*\n(?: .*\n)+\n", "", head)
+    else:
+        comment = f"${new.budget:g} a month, on {DECISIONS:.1f} days of decisions; a hard stop"
+        head = re.sub(r"(?m)^  day: .*$", f"  day: {day_limit(new.budget):<20.2f}# {comment}", head)
+
+    agents = []
+    blocks = named_blocks(new.models, {})
+    for block in blocks:
+        agents += _agent_lines(block, new.venue)
+    if len(blocks) > 1:
+        names = ", ".join(block["name"] for block in blocks)
+        agents.append(f"- {{kind: crowd, of: [{names}]}}")
+
+    lines = [head + line.rstrip("\n")]
+    lines += [f"  {agent}" for agent in agents]
+    lines += [agent for agent in rest.splitlines() if re.search(r"kind: (?!crowd)", agent)]
+    return "\n".join(lines) + "\n"
+
+
+def _agent_lines(block: Block, venue: str) -> list[str]:
+    """Return the lines of an agent: a single one if it has no more than a name and a model."""
+    if venue == "simulator" and block["model"].startswith(DEMO):
+        block = block | {"price": {"input": 1, "output": 4}}
+
+    lines = block_lines(block)
+    if block.keys() <= {"name", "model", "price"}:
+        return [f"- {{{', '.join(line[2:] for line in lines)}}}"]
+    return lines

@@ -1,0 +1,113 @@
+"""What may be wrong with a valid config on this machine: missing keys, idle rules, unread articles."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from shlex import quote
+
+from agents.evidence import ResearchError
+from agents.research.folder import ArticleCount
+from arena.config import Config
+from arena.config.environment import environment, missing_keys, readable_env
+from arena.rounds.adapters import unfrozen_settings
+from arena.rounds.line_up_cost import LineUpCost
+from markets.registry import load
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigWarning:
+    """A thing that is or may be wrong, and what to do about it, if that is known."""
+
+    message: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigCheck:
+    """What was found: missing keys by agent, keys of the rule of no use, articles, and a readable `.env`.
+
+    The keys in `untold` leave out all markets, or none, because of what the venue reports. `articles` is None
+    where the evidence comes from no files.
+    """
+
+    missing_keys: Mapping[str, str]
+    untold: list[str]
+    articles: ArticleCount | None
+    readable_env: str | None
+
+
+def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
+    """Look at what a config needs on this machine, and at its venue's and its evidence's modules."""
+    variables = environment(config.folder, environ)
+    return ConfigCheck(
+        missing_keys=missing_keys(config.agents, variables),
+        untold=_untold_keys(config),
+        articles=_article_count(config),
+        readable_env=readable_env(config.folder),
+    )
+
+
+def _untold_keys(config: Config) -> list[str]:
+    """Return the keys of the rule that ask for what the venue doesn't report."""
+    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
+    rule = config.markets.universe
+    keys = sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
+    if getattr(module, "WITHOUT_SIDES", False) and not rule.price_only:
+        keys.insert(0, "price_only")
+    return keys
+
+
+def _article_count(config: Config) -> ArticleCount | None:
+    """Return how many files and articles the source of evidence has on disk; None where it has no files."""
+    module = load("agents.research", config.evidence.source, config.extensions("research"))
+    if not hasattr(module, "count_articles"):
+        return None
+
+    paths = unfrozen_settings(config.evidence_settings, config.folder)
+    try:
+        count: ArticleCount = module.count_articles(config.evidence_settings.model_copy(update=paths))
+    except ResearchError as error:
+        return ArticleCount(0, 0, error.message)
+    return count
+
+
+def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Iterator[ConfigWarning]:
+    """Yield what may be wrong, in words, beside what the cost already warns of."""
+    for estimate in cost.estimates:
+        name = estimate.agent
+        if estimate.trouble:
+            trouble = estimate.trouble
+            yield ConfigWarning(f"{name} failed on a sample round, so its cost is unknown: {trouble}")
+        elif estimate.low.cost is None:
+            hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
+            yield ConfigWarning(f"No price is known for {name}", hint)
+
+    if check.missing_keys:
+        keys = [f"{name} needs {variable}" for name, variable in check.missing_keys.items()]
+        hint = "set it here or in .env; the agent joins at the next round"
+        yield ConfigWarning(f"Missing keys: {', '.join(keys)}", hint)
+
+    for key in check.untold:
+        yield _untold_warning(config, key)
+
+    if check.articles is not None and check.articles.fault:
+        message = f"Not all of the evidence folder can be used: {check.articles.fault}"
+        yield ConfigWarning(message, "give each file the form in docs/news.md")
+
+    if check.readable_env:
+        message = f"Others on this machine can read the keys in {check.readable_env}"
+        yield ConfigWarning(message, f"chmod 600 {quote(check.readable_env)}")
+
+
+def _untold_warning(config: Config, key: str) -> ConfigWarning:
+    """Return the warning for a key of the rule that the venue's lists don't answer."""
+    name = config.markets.venue
+    venue = name[:1].upper() + name[1:]
+    if key == "price_only":
+        message = f"{venue} has no bid and no ask: no market is ever on offer"
+        return ConfigWarning(message, "set `price_only: true`")
+
+    message = f"{venue} does not report what markets.{key} asks for"
+    if key.startswith("min_") and not config.markets.universe.unknown_figures:
+        hint = "set `unknown_figures: true`, or take the key out"
+        return ConfigWarning(f"{message}: no market is ever on offer", hint)
+    return ConfigWarning(f"{message}: it excludes nothing", "take the key out")

@@ -1,0 +1,162 @@
+"""What a cohort would cost, agent by agent and in all, and what its models can't do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from agents.model import DeskSettings, model_settings
+from agents.model_table.capabilities import model_faults
+from agents.providers import near_model
+from arena.calls.budget_warnings import (
+    LineUpWarning,
+    RoundCounts,
+    budget_warnings,
+    most_spent,
+    round_counts,
+)
+from arena.calls.estimate import Estimate, Usage, estimate_lineup, total_usage
+from arena.cohorts.schedule import PLAY_WINDOW
+from arena.config import Config
+from arena.rounds.adapters import kind_inputs
+from portfolio.quotes import duration_text
+
+if TYPE_CHECKING:
+    from arena.record.queries.calls import RecentUsage
+
+NEAR = 0.75
+"""The part of the time between rounds, or of that in which one may be played, that agents may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageBounds:
+    """What agents use: at the least, as expected, and at the most."""
+
+    low: Usage
+    expected: Usage
+    high: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class UsageBySpan:
+    """What agents use in a round, in a cohort and in a month; no more than the budget lets them spend."""
+
+    round: UsageBounds
+    cohort: UsageBounds
+    month: UsageBounds
+
+
+@dataclass(frozen=True, slots=True)
+class LineUpCost:
+    """What a cohort would use, by agent and in all; None where an estimate has failed."""
+
+    counts: RoundCounts
+    estimates: tuple[Estimate, ...]
+    by_agent: Mapping[str, UsageBySpan | None]
+    total: UsageBySpan | None
+    warnings: tuple[LineUpWarning, ...]
+
+
+async def line_up_cost(
+    config: Config, number: int, usage: "Mapping[str, RecentUsage]", today: date
+) -> LineUpCost:
+    """Return what cohort `number` would use, and what is amiss with it.
+
+    `usage` is what agents used in their newest turns, by name.
+    """
+    fresh = await estimate_lineup(config, kind_inputs(config, config.prompts))
+    estimates = [estimate.as_played(usage.get(estimate.agent)) for estimate in fresh]
+    counts = round_counts(config.cohorts, number)
+    stops = most_spent(counts, config.budget)
+    by_agent: dict[str, UsageBySpan | None] = {}
+    for estimate in estimates:
+        by_agent[estimate.agent] = None
+        if not estimate.trouble:
+            uses = UsageBounds(estimate.low, estimate.expected, estimate.high)
+            by_agent[estimate.agent] = _by_span(uses, counts, stops)
+
+    total = None
+    if None not in by_agent.values():
+        uses = UsageBounds(
+            total_usage(estimate.low for estimate in estimates),
+            total_usage(estimate.expected for estimate in estimates),
+            total_usage(estimate.high for estimate in estimates),
+        )
+        total = _by_span(uses, counts, stops)
+
+    warnings = [
+        *_model_warnings(config, estimates, today),
+        *_unknown_models(config),
+        *_long_waits(config),
+        *budget_warnings(estimates, counts, config.budget),
+    ]
+    return LineUpCost(counts, tuple(estimates), by_agent, total, tuple(warnings))
+
+
+def _by_span(uses: UsageBounds, counts: RoundCounts, stops: Mapping[str, int | None]) -> UsageBySpan:
+    """Return what is used in each span, by that of a round; the budget stops calls past its limits."""
+    rounds = {"round": Fraction(1), "cohort": Fraction(counts.cohort), "month": counts.month}
+    spans = {}
+    for span, times in rounds.items():
+        bounds = []
+        for used in (uses.low.times(times), uses.expected.times(times), uses.high.times(times)):
+            stop = stops[span]
+            if used.cost is None or stop is None:
+                bounds.append(used)
+            else:
+                bounds.append(replace(used, cost=min(used.cost, stop)))
+        spans[span] = UsageBounds(*bounds)
+
+    return UsageBySpan(**spans)
+
+
+def _model_warnings(config: Config, estimates: Sequence[Estimate], today: date) -> Iterator[LineUpWarning]:
+    """Yield what agents' models can't do, the certain faults first."""
+    too_long = {estimate.agent: estimate.faults for estimate in estimates}
+    faults = []
+    for agent in config.agents:
+        model = model_settings(agent.settings)
+        if model is not None:
+            found = (*model_faults(model, today), *too_long.get(agent.name, ()))
+            faults += [(agent.name, fault) for fault in found]
+
+    for name, fault in sorted(faults, key=lambda named: not named[1].certain):
+        code = "cannot_answer" if fault.certain else "may_not_answer"
+        yield LineUpWarning(code, "model", name, f"{name}: {fault.message}", fault.hint)
+
+
+def _unknown_models(config: Config) -> Iterator[LineUpWarning]:
+    """Yield models that may be misspelt: litellm doesn't know them, but one of nearly that name."""
+    for agent in config.agents:
+        model = model_settings(agent.settings)
+        if model is None or model.base_url is not None or model.price is not None:
+            continue
+        near = near_model(model.model)
+        if near:
+            message = f"the model of {agent.name} is unknown to litellm: {model.model}"
+            hint = f"Did you mean {near}? If it is new, `price` says what it costs"
+            yield LineUpWarning("unknown_model", "model", agent.name, message, hint)
+
+
+def _long_waits(config: Config) -> Iterator[LineUpWarning]:
+    """Yield agents from outside that are waited for so long that rounds after theirs may be late, or missed.
+
+    Cohorts that decide at one time play one after the other.
+    """
+    cohorts = config.cohorts
+    deciding = min(cohorts.keep_deciding, cohorts.count or cohorts.keep_deciding)
+    most = min(PLAY_WINDOW, cohorts.decide.every) * NEAR
+    for agent in config.agents:
+        if not isinstance(agent.settings, DeskSettings):
+            continue
+        wait = timedelta(seconds=agent.settings.wait)
+        if wait * deciding > most:
+            times = f" for each of {deciding} cohorts" if deciding > 1 else ""
+            message = (
+                f"{agent.name} may take {duration_text(wait)}{times}, and rounds come every "
+                f"{duration_text(cohorts.decide.every)}: later turns are played late, or skipped "
+                f"{duration_text(PLAY_WINDOW)} after the round's time"
+            )
+            hint = f"set its `wait` to at most {duration_text(most / deciding)}, or decide less often"
+            yield LineUpWarning("long_wait", "model", agent.name, message, hint)

@@ -1,0 +1,168 @@
+"""Asks a config's venue and models outside a round: can they be reached, and how do they answer?"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from agents.model import Ask, Call, CallError, ModelSettings, model_settings
+from agents.model_table.cost import worst_case
+from agents.registry import kind
+from agents.text import one_line
+from arena.calls.ping import PingTarget, ping, ping_targets
+from arena.calls.probe import Probe, ProbeAnswer, ask_probe, probe_of
+from arena.calls.rate_limit import RateLimiter
+from arena.calls.recorded_ask import Asker
+from arena.calls.reservations import CallReservations
+from arena.clock import now, timer
+from arena.config import Config
+from arena.errors import ArenaError
+from arena.record.model.reservation import Budget
+from arena.rounds.adapters import kind_inputs, open_models, open_venue, provider_of
+from markets.registry import UnknownExtension
+from markets.venue import CatalogueFilter, QuarantinedRecord, VenueError
+
+HINTS = {
+    "no_key": "set the provider's key in the environment, or in .env next to the config",
+    "auth": "check the key, and whether it may use this model",
+    "quota": "its quota is used up: raise the limit at the provider, or wait for the next period",
+    "payment": "add credit at the provider, then play the round again",
+    "filtered": "its moderation rejected the question: change the prompt, or use another model",
+    "declined": "the model refuses to answer this: change the prompt, or use another model",
+    "too_long": "lower prompt_tokens, or ask about fewer markets with `batch`",
+    "refused": "check the model's name, base_url and the other settings",
+    "rate_limit": "wait a while; if it persists, raise the provider's limit, or lower calls.per_provider",
+    "overloaded": "the provider is overloaded; try again later",
+    "timeout": "check base_url, or set a longer timeout",
+    "unreachable": "check base_url, and whether the server is running",
+    "budget": "raise budget.call, or lower the agent's max_tokens",
+    "other": "the message shows what came instead of an answer",
+}
+"""What may help, by the code of a call's error."""
+MOST_SHOWN = 80
+"""So many characters of an answer are shown that can't be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An error: its code, what it says, and what may help."""
+
+    code: str
+    message: str
+    mend: str
+
+
+def trouble_of(error: CallError | VenueError) -> Trouble:
+    """Return the trouble that a call or a venue has ended in."""
+    hint = error.hint if isinstance(error, VenueError) else HINTS.get(error.code, "")
+    return Trouble(error.code, error.message, hint)
+
+
+@dataclass(frozen=True, slots=True)
+class VenueCheck:
+    """A venue of which one page was read: its markets, what was rejected, and how long that took.
+
+    With an error nothing was read.
+    """
+
+    venue: str
+    seconds: float
+    markets: int | None = None
+    left_out: Mapping[str, int] | None = None
+    set_aside: Mapping[str, int] | None = None
+    error: Trouble | None = None
+
+
+@asynccontextmanager
+async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
+    """Yield what asks models beside the record: within the rate limits, and within what a call may cost."""
+    limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
+    reservations = CallReservations(Budget(config.budget.call), limiter)
+
+    def ask_of(settings: ModelSettings) -> Ask:
+        worst = partial(worst_case, settings=settings)
+        provider = provider_of(settings)
+        return Asker(asks(settings), worst, provider, provider, reservations).ask_once
+
+    async with open_models(config) as asks:
+        yield ask_of
+
+
+def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
+    """Return the models of these agents, or of all. Raise `ArenaError` if a name stands for no model."""
+    known = {agent.name: agent for agent in config.agents if agent.model is not None}
+    for name in names:
+        if name not in known:
+            hint = f"those that do: {', '.join(known) or 'none'}"
+            raise ArenaError("unknown_agent", f"no agent {name!r} that uses a model", hint)
+    return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
+
+
+async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[Call]:
+    """Return every model's answer, all asked at once as far as the config lets them."""
+    if not targets:
+        return []
+    async with local_asks(config) as asks:
+        return await asyncio.gather(*(ping(asks(target.settings)) for target in targets))
+
+
+async def check_venue(config: Config, name: str) -> VenueCheck:
+    """Read one page of a venue. Raise `ArenaError` if there is no venue of that name."""
+    started = timer()
+    rejected: list[QuarantinedRecord] = []
+    try:
+        venue = open_venue(config, name, rejected.append)
+    except UnknownExtension as error:
+        raise ArenaError("unknown_venue", f"there is no venue {name!r}", str(error)) from error
+
+    try:
+        catalogue = await venue.catalogue(now(), CatalogueFilter(pages=1))
+    except VenueError as error:
+        return VenueCheck(name, round(timer() - started, 2), error=trouble_of(error))
+    finally:
+        await venue.close()
+
+    codes = Counter(record.code for record in rejected)
+    return VenueCheck(
+        venue=name,
+        seconds=round(timer() - started, 2),
+        markets=len(catalogue.listings),
+        left_out=dict(catalogue.left_out),
+        set_aside=dict(sorted(codes.items())),
+    )
+
+
+async def probes_of(config: Config, names: Sequence[str]) -> dict[str, Probe]:
+    """Return the first question of each of these agents, by name."""
+    given = kind_inputs(config, config.prompts)
+    llm = kind("llm", config.extensions("kinds"))
+    probes = {}
+    for agent in config.agents:
+        model = model_settings(agent.settings)
+        if agent.name in names and model is not None:
+            probes[agent.name] = await probe_of(llm.agent(model, given), model, config)
+    return probes
+
+
+async def probe_answers(config: Config, probes: Mapping[str, Probe]) -> dict[str, ProbeAnswer]:
+    """Return each model's answer, all asked at once."""
+    async with local_asks(config) as asks:
+        answers = await asyncio.gather(*(ask_probe(probe, asks(probe.settings)) for probe in probes.values()))
+        return dict(zip(probes, answers, strict=True))
+
+
+def probe_trouble(answer: ProbeAnswer) -> Trouble | None:
+    """Return why an answer is none to play by; None where it is one."""
+    error = answer.call.error
+    if error is not None:
+        return trouble_of(error)
+    if answer.answered:
+        return None
+
+    reply = one_line(answer.call.reply or "")
+    if len(reply) > MOST_SHOWN:
+        reply = f"{reply[: MOST_SHOWN - 1].rstrip()}…"
+    message = f"no forecast in its answer can be used ({answer.call.finish or 'no end'}): {reply}"
+    return Trouble(answer.decision.status, message, "try another prompt, or another model")
