@@ -174,7 +174,7 @@ def _chart(
     figure = (
         '<figure class="chart" id="%s"%s><div class="plot left%s right%s" %s>'
         '<svg width="100%%" height="%s" role="img" aria-label="%s">%s'
-        '</svg><div class="tip" role="status" hidden=""></div></div>%s<span class="tools">%s</span></figure>'
+        '</svg><div class="tip" role="status"></div></div>%s<span class="tools">%s</span></figure>'
     )
     svg = NOTHING.join(inside)
     return filled(figure, name, figures, *sides, READ_BY_KEYS, height, says, svg, chips, tools)
@@ -371,14 +371,14 @@ def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]
 
 
 def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, str]]:
-    """Return the starts of every so many months; the first one and each January name their year."""
+    """Return the starts of every so many months; each January names its year."""
     start = datetime.fromtimestamp(first, UTC)
     number = (12 * start.year + start.month - 1) // months * months
     found: list[tuple[float, str]] = []
     at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
     while at.timestamp() <= last:
         if at.timestamp() >= first:
-            form = "%b" if found and at.month > 1 else "%b %Y"
+            form = "%b" if at.month > 1 else "%b %Y"
             found.append((at.timestamp(), f"{at:{form}}"))
         number += months
         at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
@@ -490,8 +490,9 @@ MARK_UNITS = {
     "short": MarkUnit("$", "", 2, 2),
     "dollar": MarkUnit("$", "", 6, 2),
     "power": MarkUnit("×", "", 2, 0),
+    "%.0f%": MarkUnit("", "%", 1, 1),
 }
-PERCENT = MarkUnit("", "%", 2, 1)
+PERCENT = MarkUnit("", "%", 2, 2)
 """What a unit that is not named is written in."""
 SIGNED = ("short", "%+.0f%", "%+.1f%")
 """Units in which a gain has its sign."""
@@ -597,11 +598,6 @@ def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], say
         x = plot.across(share)
         drawn += [_level(plot.up(share), f"{share:.0%}"), _upright("grid", x, 0, SQUARE)]
         drawn.append(_label(x, whole.height + 18, f"{share:.0%}", "axis", "middle"))
-    drawn += [
-        _label(0, 16, "happened ↑", "axis", dx=8),
-        _label(100, SQUARE - 8, "stated probability →", "axis", "end", -4),
-        _label(0, whole.height - 3, "count", "axis", "end", -8),
-    ]
     shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * SQUARE, WIDE)]
     told: list[dict[str, Any]] = []
     for place, (name, diagram, look) in enumerate(curves):
@@ -618,7 +614,12 @@ def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], say
         drawn.append(filled(group, off, place, SQUARE + 22, counts))
         told.append({"name": name, "look": colour, "tenths": _tenths(diagram)})
 
-    drawn.append(_stretched(whole, shapes))
+    drawn += [
+        _stretched(whole, shapes),
+        _label(0, 16, "happened ↑", "axis", dx=8),
+        _label(100, SQUARE - 8, "stated probability →", "axis", "end", -4),
+        _label(0, whole.height - 3, "count", "axis", "end", -8),
+    ]
     below = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
     for place, (_, diagram, _) in enumerate(curves):
         sentence = reading_sentence(diagram.sure, diagram.null.p_value)
@@ -828,7 +829,7 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
         '<figure class="chart heat"><svg width="%s" height="%s" aria-hidden="true">%s</svg>'
         '<div class="fields"><div class="plot"%s>'
         '<svg width="%s" height="%s" role="img" aria-label="%s">%s</svg>'
-        '<div class="tip" role="status" hidden=""></div></div></div></figure>'
+        '<div class="tip" role="status"></div></div></div></figure>'
     )
     return filled(figure, room, height, names, READ_BY_KEYS, width, height, says, NOTHING.join(drawn))
 

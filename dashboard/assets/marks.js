@@ -1,7 +1,7 @@
 // Charts answer to pointer, finger, keys: see dashboard/charts.py.
 const places = new Set();
 const off = {}; // lines that are not shown
-let open = null; // the plot that answers, and where
+let open = null; // the plot that answers, where
 let lit = "";
 const every = (place, what) => [...place.querySelectorAll(what)];
 const boxOf = (part) => part.getBoundingClientRect();
@@ -100,7 +100,7 @@ function show(plot, stop, y) {
     row.append(href ? make("a", name, { href }) : make("span", name), " ", make("span", text));
     tip.append(row);
   }
-  tip.hidden = false;
+  plot.classList.add("open");
   const { left } = boxOf(svg);
   const wide = tip.offsetWidth + 16;
   const fits = left + stop.x + wide < document.body.clientWidth;
@@ -113,7 +113,7 @@ function show(plot, stop, y) {
 }
 
 function hide(name = "") {
-  if (open) open.plot.lastElementChild.hidden = true;
+  open?.plot.classList.remove("open", "held");
   open?.plot.querySelector(".cross")?.remove();
   open = null;
   light(name);
@@ -121,7 +121,7 @@ function hide(name = "") {
 
 function pointed({ target, clientX, clientY }) {
   const plot = target.closest(".plot");
-  if (open?.held || target.closest(".tip")) return;
+  if (open?.held) return;
   if (!plot) return hide(agentOf(target));
   const { left, top } = boxOf(plot.firstElementChild);
   const far = ({ mark, x, y }) => (mark?.contains(target) ? 0 : Math.hypot(left + x - clientX, mark ? top + y - clientY : 0));
@@ -130,7 +130,7 @@ function pointed({ target, clientX, clientY }) {
   else show(plot, nearest, clientY - top);
 }
 
-// A click holds what is shown, with its links; on the dot it follows one.
+// A click holds what is shown; on the dot it follows its link.
 function clicked(event) {
   const { target } = event;
   const button = target.closest("figure button");
@@ -142,7 +142,9 @@ function clicked(event) {
   if (held) hide();
   if (!plot || plot === held) return;
   pointed(event);
-  if (open) open.held = true;
+  if (!open) return;
+  open.held = true;
+  plot.classList.add("held");
 }
 
 function pressed(event) {

@@ -7,6 +7,7 @@ from playwright.sync_api import BrowserContext
 
 from arena.record.schema.database import open_read_only, reading
 from dashboard.site.standings import gather, report_page
+from dashboard.words import JOINER
 from tests.browser.watching import SAMPLED_LOOKS, in_look
 from tests.builders import NOW
 from tests.dashboard.test_report import MARKUP, renamed
@@ -34,11 +35,16 @@ def test_it_opens_from_disk_and_asks_for_nothing(
     watched.page.goto(file.as_uri())
     charts = watched.page.locator(".plot > svg")
     sizes = charts.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    watched.page.locator(".plot").nth(1).hover()
+    told = watched.page.locator(".tip:visible").text_content() or ""
+    made = watched.page.locator(".tip :not(b, div, span, a)").count()
     ground = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
     wide = watched.page.evaluate("document.documentElement.scrollWidth")
     watched.page.close()
     assert sizes
     assert min(sizes) > 0
+    assert MARKUP in told.replace(JOINER, "")
+    assert made == 0, "a name in a chart is text"
     assert wide <= width
     assert (ground == "rgb(250, 251, 252)") == (theme == "light")
     assert watched.errors == []
