@@ -42,8 +42,8 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(page.get_by_text("1 of 4 rounds decided")).to_be_visible()
         page.get_by_role("radio", name="%").click()
         expect(page).to_have_url(re.compile("unit=percent"), timeout=PATIENCE)
-        page.get_by_role("radio", name="1M").click()
-        expect(page).to_have_url(re.compile("range=1m"), timeout=PATIENCE)
+        page.get_by_role("radio", name="Anchored").click()
+        expect(page).to_have_url(re.compile("reading=anchored"), timeout=PATIENCE)
         settled(page)
         meanings = page.locator(".table summary").first
         meanings.click()
@@ -56,7 +56,7 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(page.get_by_text("2 of 4 rounds decided")).to_be_visible(timeout=PATIENCE)
         settled(page)
         expect(page.get_by_role("radio", name="%")).to_be_checked()
-        expect(page.get_by_role("radio", name="1M")).to_be_checked()
+        expect(page.get_by_role("radio", name="Anchored")).to_be_checked()
         expect(page).to_have_url(re.compile("unit=percent"))
         assert page.evaluate("window.gone") == 0
         expect(page.locator(".table details[open]")).to_have_count(1)
