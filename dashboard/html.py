@@ -81,6 +81,9 @@ def freshness(at: datetime, next_round: datetime | None, stamp: str) -> Markup:
     """Return of when the newest data is and when the next round is due; a script says how long that is.
 
     A world that is not live has its own time, and no next round.
+
+    >>> print(freshness(datetime.fromisoformat("2026-01-04T00:00Z"), None, "simulated"))
+    <span class="fresh quiet">as of 4 Jan 2026</span>
     """
     if stamp != "live":
         return filled('<span class="fresh quiet">as of %s</span>', day(at))

@@ -23,6 +23,17 @@ WATCH_TITLE = """() => {
 """Count the changes of the page at which its title was not there."""
 
 
+TICKING = """bar => {
+    for (const [said, seconds] of [["updated", -90], ["next round", 51.5 * 3600]]) {
+        const time = document.createElement("time");
+        time.dateTime = new Date(Date.now() + 1000 * seconds).toISOString();
+        time.dataset.said = said;
+        bar.append(time);
+    }
+}"""
+"""Give the bar what that of a live season has: instants that are told as the time since and until then."""
+
+
 @pytest.fixture(scope="module")
 def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season of which one round is played."""
@@ -59,6 +70,10 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(page.get_by_role("radio", name="Anchored")).to_be_checked()
         expect(page).to_have_url(re.compile("unit=percent"))
         assert page.evaluate("window.gone") == 0
+        expect(page.get_by_text("being computed")).to_have_count(0)
+        expect(page.locator(".bar .fresh")).to_have_text(re.compile("^as of "))
+        page.locator(".bar").evaluate(TICKING)
+        expect(page.locator(".bar time")).to_have_text(["updated 1 min ago", "next round in 2 d 3 h"])
         expect(page.locator(".table details[open]")).to_have_count(1)
         expect(meanings).to_be_focused()
         assert before > 0
