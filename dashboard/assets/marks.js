@@ -1,6 +1,6 @@
 // Charts answer to pointer, finger, keys: see dashboard/charts.py.
 const places = new Set();
-const off = {}; // lines that are not shown
+const off = {}; // lines not shown
 let open = null; // the plot that answers, where
 let lit = "";
 const every = (place, what) => [...place.querySelectorAll(what)];
@@ -11,7 +11,7 @@ const make = (tag, textContent, values) => Object.assign(document.createElement(
 export function marks(place) {
   for (const figure of every(place, "figure[data-marks]")) {
     const titles = (what) => every(figure, what).map(({ title }) => title);
-    figure.off = off[[figure.id, ...titles("button")]] ??= new Set(titles("[aria-pressed=false]"));
+    figure.off = off[[figure.id, ...titles("button").sort()]] ??= new Set(titles("[aria-pressed=false]"));
     showLines(figure);
   }
   if (places.has(place)) return;

@@ -56,6 +56,10 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         page.get_by_role("radio", name="Anchored").click()
         expect(page).to_have_url(re.compile("reading=anchored"), timeout=PATIENCE)
         settled(page)
+        expect(page.get_by_role("radio", name="1M")).to_have_count(0)
+        chip = page.locator(".chips").get_by_role("button", name="constant").first
+        chip.click()
+        expect(chip).to_have_attribute("aria-pressed", "false")
         meanings = page.locator(".table summary").first
         meanings.click()
         scrolled = page.get_by_test_id("stMain")
@@ -68,6 +72,7 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         settled(page)
         expect(page.get_by_role("radio", name="%")).to_be_checked()
         expect(page.get_by_role("radio", name="Anchored")).to_be_checked()
+        expect(chip).to_have_attribute("aria-pressed", "false")
         expect(page).to_have_url(re.compile("unit=percent"))
         assert page.evaluate("window.gone") == 0
         expect(page.get_by_text("being computed")).to_have_count(0)
