@@ -4,31 +4,42 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import cast
+from urllib.parse import unquote, urlsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from arena.errors import ArenaError
-from dashboard.html import NOTHING, badge, bar
-from dashboard.pages import FIRST, DashboardPage, arrive, heading, page_of, pages, put
-from dashboard.record import SOON, CohortLine, RecordSource, season, source
+from dashboard.html import NOTHING, badge, bar, freshness
+from dashboard.pages import (
+    FIRST,
+    ROOT,
+    DashboardPage,
+    NotThereError,
+    To,
+    arrive,
+    heading,
+    nothing_found,
+    page_of,
+    pages,
+    put,
+    step,
+    way,
+)
+from dashboard.record import SOON, CohortLine, RecordSource, latest, season, source
 from dashboard.words import code
 
 ADDRESS = "ARENA_DATABASE"
 
-LOOK = Path(__file__).parent / "assets" / "streamlit.css"
-
 EVERY = 5  # seconds between two looks at whether the record has changed
 # Without a picture of our own Streamlit would fetch the page's icon from a stranger.
-BADGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="64" height="64">
-<rect width="16" height="16" rx="3" fill="#3450c4"/>
-<path d="M3 12 6.5 7.5l2.5 2L13 4" fill="none" stroke="#fff" stroke-width="1.8"/></svg>"""
+BADGE = (Path(__file__).parent / "assets" / "icon.svg").read_text("utf-8")
 
 
 def open_page(page: DashboardPage) -> None:
     """Show a page on the record that is there, or a sentence on how to get one."""
     st.set_page_config(page_title=f"{page.title} · Paper Arena")
-    st.html(LOOK)
     arrive(page.name)
     address = os.environ.get(ADDRESS)
     record = None
@@ -38,29 +49,40 @@ def open_page(page: DashboardPage) -> None:
         if address:
             record = source(address)
             cohorts = season(record).cohorts
-        _bar(page, cohorts, bar_place)
+        _bar(page, record, cohorts, bar_place)
         _show(page, record, cohorts)
+    except NotThereError as error:
+        if page.is_headed:
+            heading(page.title)
+        nothing_found(str(error))
+        step(f"← {page.title}", cast(To, page.name))
     except ArenaError as error:
         if record is None:
-            _bar(page, (), bar_place)
+            _bar(page, None, (), bar_place)
         _say(page, f"The record can't be shown: {code(error.message)}.", f"{error.hint.rstrip('.')}. {SOON}")
     if address:
         follow(address, record)
 
 
-def _bar(page: DashboardPage, cohorts: Sequence[CohortLine], place: DeltaGenerator) -> None:
-    """Show where one can go, and whether what is shown is played live."""
+def _bar(
+    page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine], place: DeltaGenerator
+) -> None:
+    """Show where one can go, whether what is shown is played live, and of when it is."""
     played = NOTHING
-    if cohorts:
-        played = badge(cohorts[-1].stamp, cohorts[-1].venue)
-    items = [(item.title, name) for name, item in pages().items() if item.order]
+    if record is not None and cohorts:
+        newest = cohorts[-1]
+        played = freshness(*latest(record, newest), newest.stamp) + badge(newest.stamp, newest.venue)
+    items = [(item.title, way(cast(To, name)).href) for name, item in pages().items() if item.order]
     with place:
         put(bar(items, page.title, played), "bar")
 
 
 def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine]) -> None:
     """Show the page itself, or say what is missing."""
-    if record is None:
+    if page.name not in pages():
+        heading(page.title)
+        nothing_found(f"There is nothing at {code(page.name)}. The bar above leads to all pages.")
+    elif record is None:
         _say(
             page,
             "No record was named.",
@@ -81,6 +103,10 @@ def _say(page: DashboardPage, what: str, hint: str) -> None:
     st.info(f"{what}\n\n{hint}", icon=":material/info:")
 
 
+UNKNOWN = "address without a page"
+"""Under which name a session remembers the address that it was opened at, where there is no page."""
+
+
 def main(first: str = FIRST) -> None:
     """Run the app, from its frame to the page that the address names.
 
@@ -90,18 +116,50 @@ def main(first: str = FIRST) -> None:
     shown = [page_of(name, partial(open_page, page), first) for name, page in pages().items()]
     again = partial(open_page, pages()[first])
     shown.append(st.Page(again, title=pages()[first].title, url_path=first, visibility="hidden"))
+
+    unknown = st.session_state.setdefault(UNKNOWN, _unknown_page())
+    if unknown:
+        nothing = DashboardPage(unknown, "No such page", None, needs_a_cohort=False, is_headed=False)
+        absent = st.Page(
+            partial(open_page, nothing), title=nothing.title, url_path=unknown, visibility="hidden"
+        )
+        shown.append(absent)
     st.navigation(shown, position="hidden").run()
+
+
+def _unknown_page() -> str:
+    """Return the last part of the address, if it names no page: Streamlit would show the first one there."""
+    base = st.get_option("server.baseUrlPath").strip("/")
+    path = urlsplit(st.context.url or "").path.removeprefix(f"/{base}")
+    name = unquote(path.rstrip("/").rpartition("/")[2])
+    if "/" in name or name == ROOT or name in pages():
+        return ""
+    return name
+
+
+CHANGING = "looks since a change, and what the last one saw"
+MOST_LOOKS = 12
+"""A record that goes on changing is drawn anew after so many looks all the same."""
 
 
 @st.fragment(run_every=EVERY)
 def follow(address: str, shown: RecordSource | None) -> None:
-    """Draw the page anew once the record is another than the one shown, or there at last. Choices stay."""
+    """Draw the page anew once the record is another than the one shown, or there at last. Choices stay.
+
+    While a round is played it changes with every turn: the page waits until two looks see the same.
+    """
     try:
         now = source(address)
     except ArenaError:  # not there yet, just being replaced, or gone: the page says so when it is drawn next
         now = None
-    if now != shown:
+    looks, before = st.session_state.get(CHANGING, (0, shown))
+    if now == shown:
+        st.session_state[CHANGING] = (0, shown)
+    elif now == before or looks == MOST_LOOKS:
+        st.session_state[CHANGING] = (0, now)
         st.rerun()
+    else:
+        st.session_state[CHANGING] = (looks + 1, now)
 
 
 if __name__ == "__main__":

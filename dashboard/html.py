@@ -77,6 +77,27 @@ def badge(stamp: str, venue: str) -> Markup:
     return filled('<span class="badge %s">%s</span>', stamp, text)
 
 
+def freshness(at: datetime, next_round: datetime | None, stamp: str) -> Markup:
+    """Return of when the newest data is and when the next round is due; a script says how long that is.
+
+    A world that is not live has its own time, and no next round.
+
+    >>> print(freshness(datetime.fromisoformat("2026-01-04T00:00Z"), None, "simulated"))
+    <span class="fresh quiet">as of 4 Jan 2026</span>
+    """
+    if stamp != "live":
+        return filled('<span class="fresh quiet">as of %s</span>', day(at))
+    shown = _ticking("updated", at)
+    if next_round:
+        shown += Markup(" · ") + _ticking("next round", next_round)
+    return filled('<span class="fresh quiet">%s</span>', shown)
+
+
+def _ticking(said: str, at: datetime) -> Markup:
+    """Return an instant that the script tells as the time since or until then."""
+    return filled('<time datetime="%s" data-said="%s">%s %s</time>', at.isoformat(), said, said, moment(at))
+
+
 def tiles(shown: Iterable[Tile]) -> Markup:
     """Return a row of figures; on a phone two stand beside each other."""
     inside = NOTHING

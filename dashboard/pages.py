@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, NoReturn, Protocol, TypeVar, cast
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from typing import Any, Literal, Protocol, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
 from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
 from arena.scores.cache import CacheEntry
-from dashboard.html import Columns, Row, html_table
+from dashboard.html import Columns, Row, bold, html_table
 from dashboard.record import SOON, cache_note
-from dashboard.words import code, unbroken
+from dashboard.words import code, filled, unbroken
 from markets.registry import find, load, names
 
 PACKAGE = "dashboard.views"
@@ -95,10 +95,6 @@ FIRST = "arena"
 ROOT = "root"
 """What Streamlit calls its path; nobody sees it, and its own name is free for who types that."""
 
-OPEN = "page that is open"
-LEFT = "pages that were left"
-"""Under which names a session knows which page it shows, and what the others showed when they were left."""
-
 
 @dataclass(frozen=True, slots=True)
 class Way:
@@ -114,9 +110,12 @@ class Way:
         >>> Way("agent", {"agent": "a&b c"}).href
         'agent?agent=a%26b+c'
         """
+        path: str = self.to
+        if path == FIRST:
+            path = "./"
         if not self.shown:
-            return self.to
-        return f"{self.to}?{urlencode(self.shown)}"
+            return path
+        return f"{path}?{urlencode(self.shown)}"
 
 
 Address = Callable[[Way], str | None]
@@ -151,11 +150,9 @@ def in_app(to: Way) -> str:
     return to.href
 
 
-def follow_link(href: str) -> None:
-    """Go where a link of our own leads; an address that is none of ours leads nowhere."""
-    address = urlsplit(href)
-    if not address.scheme and not address.netloc and address.path in pages():
-        go(cast(To, address.path), **dict(parse_qsl(address.query)))
+def staying(to: Way) -> str:
+    """Return the address of a way to another view of the open page, with all else as it was chosen there."""
+    return Way(to.to, st.query_params.to_dict() | _texts(to.shown)).href
 
 
 def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
@@ -180,33 +177,11 @@ def step(label: str, to: To, **shown: str | int) -> None:
 
     The label is Markdown: foreign text goes through `words.plain` first.
     """
-    if st.button(label, key=f"step to {to} {sorted(_texts(shown).items())}"):
-        go(to, **shown)
+    href = way(to, **shown).href
+    put(filled('<a class="pill" href="%s">%s</a>', href, bold(label)), f"step to {href}", width="content")
 
 
-def go(to: To, **shown: str | int) -> NoReturn:
-    """Go to another page, as by a click on a link to it."""
-    asked = _texts(shown)
-    here = st.session_state.get(OPEN)
-    if here != to:
-        left = st.session_state.setdefault(LEFT, {})
-        left[here] = (asked, st.query_params.to_dict())
-    st.switch_page(page_of(to, _not_opened), query_params=asked)
-
-
-def arrive(here: str) -> None:
-    """Take note of the page that is open. One that was left by `go` shows again what it showed then.
-
-    Streamlit writes what the next page is to show into the address of the old one before it turns to it.
-    Who goes back comes to that address first, and it says nothing of what the page showed.
-    """
-    st.session_state[OPEN] = here
-    asked, given = st.session_state.get(LEFT, {}).get(here, ({}, {}))
-    if asked and st.query_params.to_dict() == asked:
-        st.query_params.from_dict(given)
-
-
-def _texts(shown: dict[str, str | int]) -> dict[str, str]:
+def _texts(shown: Mapping[str, str | int]) -> dict[str, str]:
     """Return what an address says, as texts."""
     return {key: str(value) for key, value in shown.items()}
 
@@ -259,12 +234,10 @@ def listing(rows: Iterable[Row], columns: Columns, says: str) -> None:
     put(html_table(rows, columns, says), f"table of {says}")
 
 
-def put(html: Markup, key: str) -> None:
+def put(html: Markup, key: str, width: Literal["stretch", "content"] = "stretch") -> None:
     """Put markup of dashboard/html.py on the screen, under a key of its own on the page."""
     if html:
-        shown = _component()(data={"html": unbroken(html)}, key=key, on_open_change=_not_answered)
-        if shown.open:
-            follow_link(shown.open)
+        _component()(data={"html": unbroken(html)}, key=key, width=width)
 
 
 @lru_cache(maxsize=1)
@@ -274,21 +247,21 @@ def _component() -> Callable[..., Any]:
     return st.components.v2.component("dashboard.html", html=place, css="arena.css", js="arena.js")
 
 
-def _not_answered() -> None:
-    """Do nothing on a click: it is answered where the markup is put, and nowhere else."""
-
-
 Value = TypeVar("Value")
 Widget = Literal["list", "switch"]
 MOST_TYPED = 200
 """Longer words to search for are cut off."""
 
 
+class NotThereError(Exception):
+    """The address names an agent or a cohort that the record has not."""
+
+
 def no_such(what: str, asked: Iterable[str | None], known: Container[str]) -> None:
-    """Warn of each agent or cohort that the address names and the record has not."""
-    for name in dict.fromkeys(asked):
+    """Raise for the first agent or cohort that the address names and the record has not."""
+    for name in asked:
         if name is not None and name not in known:
-            st.warning(f"The record has no {what} {code(name)}.", icon=":material/search_off:")
+            raise NotThereError(f"The record has no {what} {code(name)}.")
 
 
 def named(names: Iterable[str]) -> dict[str, str]:
@@ -296,62 +269,93 @@ def named(names: Iterable[str]) -> dict[str, str]:
     return {name: name for name in names}
 
 
+OPEN = "page that is open"
+CHOICES = "choices and their defaults"
+"""Under which names a session knows its page, and what can be chosen there by the keys in the address."""
+
+
+def arrive(here: str) -> None:
+    """Take note of the page that is open; choices of another are none of it."""
+    if st.session_state.get(OPEN) != here:
+        st.session_state[OPEN] = here
+        st.session_state[CHOICES] = {}
+
+
 def choice(label: str, key: str, options: Mapping[str, str], default: str, widget: Widget = "switch") -> str:
     """Let one of the options be chosen, named in the address by its key and shown by its words.
 
     What was never chosen stays out of the address: opening a page then adds nothing to the history.
     """
-    asked = st.query_params.get(key)
-    if _is_from_outside(key, asked) or st.session_state.get(key) not in options:
-        st.session_state[key] = asked if asked in options else default
+    chosen = st.query_params.get(key, default)
+    if chosen not in options:
+        chosen = default
+    _hold(key, chosen, default)
 
-    chosen = _drawn(label, key, options, widget) or default
-    if chosen != asked and (asked is not None or chosen != default):
-        st.query_params[key] = chosen
-    st.session_state[_note(key)] = (asked, st.query_params.get(key))
-    return chosen
-
-
-def _is_from_outside(key: str, asked: str | None) -> bool:
-    """Tell whether the address says what it neither said at the last run nor was made to say by it.
-
-    A click that comes before the browser has heard of the last one still brings the older address.
-    """
-    return asked not in st.session_state.get(_note(key), ())
-
-
-def _note(key: str) -> str:
-    """Return where a session keeps what the address said of a choice, before and after its last run."""
-    return f"address of {key}"
-
-
-def _drawn(label: str, key: str, options: Mapping[str, str], widget: Widget) -> str | None:
-    """Put the options on the screen; return the one that is chosen."""
     shown = options.__getitem__
     if widget == "list":
-        return st.selectbox(
-            label, list(options), format_func=shown, key=key, width=320, label_visibility="collapsed"
+        st.selectbox(
+            label,
+            list(options),
+            format_func=shown,
+            key=key,
+            on_change=_write_choices,
+            width=320,
+            label_visibility="collapsed",
         )
-    return st.segmented_control(
-        label, list(options), format_func=shown, key=key, required=True, label_visibility="collapsed"
-    )
+    else:
+        st.segmented_control(
+            label,
+            list(options),
+            format_func=shown,
+            key=key,
+            on_change=_write_choices,
+            required=True,
+            label_visibility="collapsed",
+        )
+    return chosen
 
 
 def typed(label: str, key: str, hint: str) -> str:
     """Let words to search for be typed, in the address under a key; it has none without words."""
-    asked = st.query_params.get(key)
-    if _is_from_outside(key, asked) or key not in st.session_state:
-        st.session_state[key] = asked or ""
-    text = st.text_input(
-        label, key=key, placeholder=hint, max_chars=MOST_TYPED, width=320, label_visibility="collapsed"
-    ).strip()
-
-    if text:
-        st.query_params[key] = text
-    elif key in st.query_params:
-        del st.query_params[key]
-    st.session_state[_note(key)] = (asked, st.query_params.get(key))
+    text = st.query_params.get(key, "")[:MOST_TYPED].strip()
+    _hold(key, text, "")
+    st.text_input(
+        label,
+        key=key,
+        on_change=_write_choices,
+        placeholder=hint,
+        max_chars=MOST_TYPED,
+        width=320,
+        label_visibility="collapsed",
+    )
     return text
+
+
+def _hold(key: str, chosen: str, default: str) -> None:
+    """Have a widget show what the address says, and remember its default for when it is used."""
+    st.session_state[CHOICES][key] = default
+    if st.session_state.get(key) != chosen:
+        st.session_state[key] = chosen
+
+
+def _write_choices() -> None:
+    """Write what the reader sees chosen into the address, in one step of the history.
+
+    A click may come before the browser has heard of the last one, and bring the address from before it. So
+    all choices of the page are written, not only the one that was clicked. Who goes back clicks on none of
+    them, and sees what the address says.
+    """
+    address = st.query_params.to_dict()
+    address.pop("page", None)  # of a list: what is chosen anew begins at its first page
+    for key, default in st.session_state[CHOICES].items():
+        if key not in st.session_state:
+            continue
+        value = str(st.session_state[key]).strip()
+        if not value:
+            address.pop(key, None)
+        elif value != default or key in address:
+            address[key] = value
+    st.query_params.from_dict(address)
 
 
 LONGEST = 20_000

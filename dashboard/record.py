@@ -422,6 +422,14 @@ def arena_status(record: RecordSource) -> Status:
     return ask(record, lambda connection: read_status_by_config(connection, now(), config))
 
 
+def latest(record: RecordSource, cohort: CohortLine) -> tuple[datetime, datetime | None]:
+    """Return the newest instant of the record, and when the next round is due if the clock decides that."""
+    next_round = None
+    if cohort.stamp == "live":
+        next_round = arena_status(record).calendar.next_round
+    return kept(record, read_newest_instant, BEGINNING), next_round
+
+
 class OfAgent(Protocol):
     """What is known of an agent, by its name."""
 

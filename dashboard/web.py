@@ -71,4 +71,39 @@ class Guarded:
         await (self.app if known else refusal)(scope, receive, with_headers)
 
 
-app = st.App(APP, middleware=[Middleware(Guarded)])
+LOOK = Path(__file__).parent / "assets" / "streamlit.css"
+STYLE = f"<style>{LOOK.read_text('utf-8')}</style></head>".encode()
+"""The look of Streamlit's own parts."""
+
+
+class Styled:
+    """Puts our style into Streamlit's page: sent later, it would move all that is there by then."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
+            await self.app(scope, receive, send)
+            return
+
+        del MutableHeaders(scope=scope)["accept-encoding"]  # only a plain page can be added to
+        messages: list[Message] = []
+
+        async def collect(message: Message) -> None:
+            messages.append(message)
+
+        await self.app(scope, receive, collect)
+        start, *parts = messages
+        headers = MutableHeaders(scope=start)
+        body = b"".join(part.get("body", b"") for part in parts)
+        if headers.get("content-type", "").startswith("text/html"):
+            body = body.replace(b"</head>", STYLE, 1)
+            headers["content-length"] = str(len(body))
+            for name in ("etag", "last-modified"):
+                del headers[name]  # a browser would take the page of another version for this one
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+
+
+app = st.App(APP, middleware=[Middleware(Guarded), Middleware(Styled)])

@@ -22,7 +22,7 @@ from arena.record.schema.database import reading
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_season
 from arena.scores.board_data import board_data
-from arena.scores.refresh import refresh_leaderboards
+from arena.scores.refresh import refresh_cache
 
 RECORD = Path(".demo/demo.db")
 """Where the season is kept if no other record is named."""
@@ -72,9 +72,9 @@ def play(config: Config, address: str, rounds: int | None, leave_failed: bool = 
 def outcome(record: Record) -> dict[str, Any]:
     """Return the record in figures: its hash, how much is in it, and the leaderboard."""
     at = record.read(read_newest_time)
-    with progress("Computing the leaderboards") as moved:
+    with progress("Computing what the pages show") as moved:
         if at is not None:
-            refresh_leaderboards(record, at, moved)
+            refresh_cache(record, at, moved)
     with reading(record.engine) as connection:
         return {
             "state_hash": state_hash(connection),

@@ -40,7 +40,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.rounds.season import open_cohorts
 from arena.scores.agent_summary import changed_since
-from arena.scores.refresh import refresh_leaderboards
+from arena.scores.refresh import refresh_cache
 
 TURNS = (
     TableColumn("agent", narrow="wrap"),
@@ -112,8 +112,8 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
 
         say = partial(print, file=sys.stderr, flush=True)
         reports = run_async(play_decision_time(config, record, plan, at, leave_failed, say))
-        with progress("Computing the leaderboards") as moved:
-            refresh_leaderboards(record, at, moved)
+        with progress("Computing what the pages show") as moved:
+            refresh_cache(record, at, moved)
         with reading(record.engine) as connection:
             changes = changed_since(connection, began)
         return PlayedTime(at, reports, changes, joining(config, record))

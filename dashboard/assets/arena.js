@@ -1,64 +1,188 @@
 import { marks } from "./marks.js";
 
-// HTML of our own, all of it escaped: put in its place, tables sorted by their headers, links opened in the app.
-export default function ({ data, parentElement, setTriggerValue }) {
+// HTML of our own, all of it escaped: put in its place, kept where it is the same, links opened in the app.
+export default function ({ data, parentElement }) {
   const place = parentElement.querySelector(".place");
+  draws += 1;
   if (place.shown !== data.html) {
-    place.innerHTML = place.shown = data.html;
-    number(place);
-    if (place.order) sort(place);
-    marks(place);
+    renew(place, data.html);
+    place.shown = data.html;
   }
+  const style = parentElement.querySelector("link[rel=stylesheet]");
+  if (!style || style.sheet) drawn(place);
+  else style.onload = style.onerror = () => drawn(place);
   place.onclick = (event) => {
     const link = event.target.closest("a[href]:not([target])");
-    if (!sorted(place, event) && link && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
+    if (link && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
       event.preventDefault();
-      const href = link.getAttribute("href");
-      setTriggerValue("open", href);
-      leadOn(href, location.href);
+      leadOn(link.getAttribute("href"));
     }
   };
 }
 
-// A page that is drawn anew at the instant of a click may lose it: after five seconds the browser goes by itself.
-function leadOn(href, from, looks = 20) {
-  const to = new URL(href, from).href;
-  if (location.href !== from || to === from) return;
-  if (looks) setTimeout(leadOn, 250, href, from, looks - 1);
-  else location.assign(to);
+let draws = 0;
+
+// Until then it is not seen, and nothing that follows it: see streamlit.css.
+function drawn(place) {
+  place.getRootNode().host?.setAttribute("data-drawn", "");
 }
 
-// For tables, wherever they stand.
-function number(place) {
-  place.querySelectorAll("tbody").forEach((body) => [...body.rows].forEach((row, place) => { row.number = place; }));
+// Streamlit goes where the history says. A page that hears nothing for five seconds is loaded anew.
+function leadOn(href, looks = 20) {
+  const from = location.href;
+  const before = draws;
+  visit(new URL(href, from).href);
+  const to = location.href;
+  const look = () => {
+    if (location.href !== to || to === from || draws !== before) return;
+    if (looks--) setTimeout(look, 250);
+    else location.reload();
+  };
+  look();
 }
 
-function sorted(place, event) {
-  const button = event.target.closest("th button");
-  if (!button) return false;
-  const { key, kind } = button.parentElement.dataset;
+function renew(place, html) {
+  const fresh = document.createElement("template");
+  fresh.innerHTML = html;
+  place.querySelectorAll("table").forEach(unsort);
+  morph(place, fresh.content);
+  ready(place);
+  marks(place);
+}
+
+// What is the same stays, with all that a reader has opened, focused or scrolled in it.
+function morph(old, fresh) {
+  const before = [...old.childNodes];
+  const after = [...fresh.childNodes];
+  after.forEach((node, at) => {
+    const there = before[at];
+    if (!there) old.append(node);
+    else if (!isAlike(there, node)) there.replaceWith(node);
+    else if (there.nodeType !== Node.ELEMENT_NODE) { if (there.data !== node.data) there.data = node.data; }
+    else if (!there.isEqualNode(node)) {
+      dress(there, node);
+      morph(there, node);
+    }
+  });
+  before.slice(after.length).forEach((node) => node.remove());
+}
+
+function isAlike(old, fresh) {
+  if (old.nodeName !== fresh.nodeName) return false;
+  return old.nodeName !== "DETAILS" || old.firstChild.textContent === fresh.firstChild.textContent;
+}
+
+function dress(old, fresh) {
+  const stays = old.nodeName === "DETAILS" ? "open" : "";
+  for (const { name } of [...old.attributes]) if (name !== stays && !fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (name !== stays && old.getAttribute(name) !== value) old.setAttribute(name, value);
+}
+
+// For the app and for sites.
+const inUse = new Set();
+
+function ready(place) {
+  inUse.add(place);
+  place.querySelectorAll("tbody").forEach((body) => [...body.rows].forEach((row, at) => { row.number = at; }));
+  place.querySelectorAll("table").forEach(sort);
+  tell(place);
+}
+
+function visit(href) {
+  history.pushState({}, "", href);
+  dispatchEvent(new PopStateEvent("popstate"));
+}
+
+addEventListener("popstate", () => {
+  for (const place of inUse) {
+    if (place.isConnected) place.querySelectorAll("table").forEach(sort);
+    else inUse.delete(place);
+  }
+});
+
+// The order of each table is in the address: its name, the column's key, and up or down.
+const named = (table) => table.getAttribute("aria-label").toLowerCase().replace(/[^a-z0-9]+/g, "-");
+
+function orders() {
+  const all = new Map();
+  for (const text of (new URLSearchParams(location.search).get("order") ?? "").split("*")) {
+    const [, name, key, way] = text.match(/^(.*?)\.(.*)\.(ascending|descending)$/) ?? [];
+    if (name !== undefined) all.set(name, { key, way });
+  }
+  return all;
+}
+
+addEventListener("click", (event) => {
+  const header = event.composedPath()[0].closest?.("th button")?.parentElement;
+  if (!header) return;
+  const table = header.closest("table");
+  const { key, kind } = header.dataset;
   const first = kind === "number" ? "descending" : "ascending";
   const then = { [first]: first === "ascending" ? "descending" : "ascending" };
-  const before = place.order?.key === key ? place.order.way : null;
-  place.order = { key, kind, way: before === null ? first : then[before] ?? "none" };
-  sort(place);
-  return true;
+  const all = orders();
+  const before = all.get(named(table));
+  const way = before?.key === key ? then[before.way] : first;
+  if (way) all.set(named(table), { key, way });
+  else all.delete(named(table));
+
+  const to = new URL(location.href);
+  to.searchParams.delete("order");
+  if (all.size) to.searchParams.set("order", [...all].map(([name, order]) => [name, order.key, order.way].join(".")).join("*"));
+  visit(to.href);
+});
+
+function unsort(table) {
+  const body = table.querySelector("tbody");
+  body.append(...[...body.rows].sort((one, other) => one.number - other.number));
 }
 
-function sort(place) {
-  const { key, kind, way } = place.order;
-  const headers = [...place.querySelectorAll("thead th")];
-  const column = headers.findIndex((header) => header.dataset.key === key);
-  if (column < 0) return;
-  headers.forEach((header, at) => header.setAttribute("aria-sort", at === column ? way : "none"));
-  const value = ({ cells }) => cells[column].dataset.value ?? cells[column].textContent;
-  const compare = (a, b) => (kind === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true }));
-  const body = place.querySelector("tbody");
+function sort(table) {
+  const order = orders().get(named(table));
+  const headers = [...table.querySelectorAll("thead th[aria-sort]")];
+  const header = headers.find((header) => header.dataset.key === order?.key);
+  if (!header && headers.every((header) => header.ariaSort === "none")) return;
+  headers.forEach((one) => one.setAttribute("aria-sort", one === header ? order.way : "none"));
+  if (!header) { unsort(table); return; }
+
+  const value = ({ cells }) => cells[header.cellIndex].dataset.value ?? cells[header.cellIndex].textContent;
+  const compare = (a, b) => (header.dataset.kind === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true }));
+  const body = table.querySelector("tbody");
   const rows = [...body.rows].sort((one, other) => {
-    if (way === "none") return one.number - other.number;
     const [a, b] = [value(one), value(other)];
     if (a === "" || b === "") return (a === "") - (b === "") || one.number - other.number;
-    return (way === "ascending" ? 1 : -1) * compare(a, b) || one.number - other.number;
+    return (order.way === "ascending" ? 1 : -1) * compare(a, b) || one.number - other.number;
   });
   body.append(...rows);
 }
+
+// How long ago, and how long until: said anew each second.
+const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+
+function lasting(seconds) {
+  const at = UNITS.findIndex(([, size]) => seconds >= size);
+  if (at < 0) return "0 s";
+  const [unit, size] = UNITS[at];
+  const rest = at < 2 ? Math.floor((seconds % size) / UNITS[at + 1][1]) : 0;
+  return `${Math.floor(seconds / size)} ${unit}${rest ? ` ${rest} ${UNITS[at + 1][0]}` : ""}`;
+}
+
+function tell(place) {
+  place.querySelectorAll("time[data-said]").forEach((time) => {
+    const seconds = Math.floor((Date.parse(time.dateTime) - Date.now()) / 1000);
+    const text = seconds > 0 ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
+    time.textContent = `${time.dataset.said} ${time.dataset.said === "next round" && seconds <= 0 ? "due" : text}`;
+  });
+}
+
+setInterval(() => inUse.forEach(tell), 1000);
+
+// An instant in UTC says on hover when it was here.
+const INSTANT = /\d{1,2} [A-Z][a-z]{2} \d{4}, \d{2}:\d{2} UTC/g;
+const HERE = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+
+addEventListener("pointerover", (event) => {
+  const over = event.composedPath()[0];
+  if (!(over instanceof HTMLElement) || over.title || over.textContent.length > 400) return;
+  const instants = over.textContent.match(INSTANT) ?? [];
+  if (instants.length) over.title = instants.map((text) => new Date(text.replace(",", "")).toLocaleString(undefined, HERE)).join("; ");
+});

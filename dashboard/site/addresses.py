@@ -1,7 +1,7 @@
 """Where the pages of a site stand: names that every file system and every host takes, one for each page."""
 
 import re
-from collections.abc import Container
+from collections.abc import Mapping
 from hashlib import sha256
 
 from dashboard.pages import Address, Way
@@ -40,6 +40,11 @@ SHOWN = {"cohort": "cohorts", "agent": "agents", "market": "markets"}
 """Pages of which there are many, each by what it shows, and the folders in which they stand."""
 
 
+def event_file(event_id: str) -> str:
+    """Return the file of the page that has the markets of an event."""
+    return f"markets/{file_name(event_id)}.html"
+
+
 def file_of(to: Way) -> str | None:
     """Return the file of a page; None for those that a site has not.
 
@@ -51,14 +56,17 @@ def file_of(to: Way) -> str | None:
     return FIXED.get(to.to)
 
 
-def address_from(page: str, files: Container[str]) -> Address:
-    """Return a function that says where links lead from a page of a site that has these files."""
+def address_from(page: str, places: Mapping[str, str]) -> Address:
+    """Return a function that says where links lead from a page of a site.
+
+    `places` has by each file of `file_of` where what it names stands: several markets stand on one page.
+    """
     home = "../" * page.count("/")
 
     def address(to: Way) -> str | None:
-        file = file_of(to)
-        if file is None or file not in files:
+        place = places.get(file_of(to) or "")
+        if place is None:
             return None
-        return home + file
+        return home + place
 
     return address

@@ -1,8 +1,8 @@
 """All files of a site: which there are, what each is made of, and how it is made when that has changed."""
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from math import ceil
@@ -16,19 +16,32 @@ from arena.record.write.rollups import read_rollup_text
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, leaderboard_data
 from arena.scores.profiles.calibrations import CALIBRATIONS
+from arena.scores.verdict import Verdict
 from dashboard.board import over_all_cohorts
-from dashboard.html import badge
+from dashboard.html import NOTHING, badge
 from dashboard.record import PAGE_ROWS, LeaderboardLine
 from dashboard.site import pages
-from dashboard.site.addresses import FIXED, address_from, file_name
+from dashboard.site.addresses import FIXED, address_from, event_file, file_name
+from dashboard.site.card import FONT, card
 from dashboard.site.market_states import read_valued_snapshots
 from dashboard.site.pages import SeasonSite
-from dashboard.site.shell import drawn_by, look_files, site_page
+from dashboard.site.shell import (
+    ASSETS,
+    CARD,
+    ICON,
+    NOT_FOUND,
+    SiteFrame,
+    drawn_by,
+    look_files,
+    site_page,
+)
 from dashboard.site.standings import no_cohort
 from dashboard.views.agent import line_of_agent
 from dashboard.views.markets import PILLS
+from dashboard.words import filled
 from markets.hashes import digest
 
+FONT_LICENCE = "arena-sans.txt"
 COHORT = ("number", "starts_at", "ended_at", "rounds", "played", "stamp", "venue")
 """What data.json has of a cohort."""
 
@@ -39,7 +52,7 @@ class SiteFile:
 
     path: str
     state: str
-    make: Callable[[], str]
+    make: Callable[[], str | bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +69,40 @@ def site_files(season: SeasonSite) -> list[SiteFile]:
     if not season.overview.cohorts:
         raise no_cohort()
     newest = season.overview.cohorts[-1]
-    mark = badge(newest.stamp, newest.venue)
+    frame = SiteFrame(badge(newest.stamp, newest.venue), season.address)
     version = digest([drawn_by(), season.with_prompts, season_version(season.connection)])
     drawn = list(_pages(season, version))
-    paths = {page.path for page in drawn}
+    places = {page.path: page.path for page in drawn} | season.market_places
 
     def make(page: SitePage) -> str:
-        title, *parts = page.draw(address_from(page.path, paths))
-        return site_page(page.path, title, mark, map(escape, parts))
+        title, *parts = page.draw(address_from(page.path, places))
+        return site_page(frame, page.path, title, map(escape, parts))
 
-    files = [SiteFile(name, digest(text), partial(str, text)) for name, text in look_files().items()]
+    files = list(_look())
     files += _data(season, version)
-    files += [SiteFile(page.path, digest([page.state, mark]), partial(make, page)) for page in drawn]
+    if season.address:
+        text = _sitemap(season.address, [page.path for page in drawn if page.path != NOT_FOUND])
+        files.append(SiteFile("sitemap.xml", digest(text), partial(str, text)))
+    for page in drawn:
+        files.append(SiteFile(page.path, digest([page.state, asdict(frame)]), partial(make, page)))
     return files
+
+
+def _look() -> Iterator[SiteFile]:
+    """Yield the style and the script, and what they draw on: the icon, the font, and the font's licence."""
+    for name, text in look_files().items():
+        yield SiteFile(name, digest(text), partial(str, text))
+    for name in (ICON, FONT, FONT_LICENCE):
+        yield SiteFile(name, drawn_by(), (ASSETS / name).read_bytes)
+
+
+def _sitemap(address: str, paths: Iterable[str]) -> str:
+    """Return the addresses of all pages, as search engines read them."""
+    lines = NOTHING.join(filled("<url><loc>%s/%s</loc></url>\n", address, path) for path in paths)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{SITEMAP}">\n{lines}</urlset>\n'
+
+
+SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 def _pages(season: SeasonSite, version: str) -> Iterator[SitePage]:
@@ -83,13 +117,14 @@ def _pages(season: SeasonSite, version: str) -> Iterator[SitePage]:
 
     for name in season.overview.kinds:
         yield SitePage(f"agents/{file_name(name)}.html", version, partial(pages.one_agent, season, name))
-    yield from _market_pages(season, drawing)
-    for place in range(max(1, ceil(len(season.states) / PAGE_ROWS))):
+    yield from _event_pages(season, drawing)
+    for place in range(max(1, ceil(len(season.events) / PAGE_ROWS))):
         every = partial(pages.every_market, season, place)
         yield SitePage(pages.list_file("all", place + 1), version, every)
     for key in PILLS:
         if key != "all":
             yield SitePage(pages.list_file(key), version, partial(pages.some_markets, season, key))
+    yield SitePage(NOT_FOUND, drawing, partial(pages.not_found, season))
     yield SitePage(FIXED["arena"], version, partial(pages.home, season))
 
 
@@ -109,20 +144,20 @@ def _cohort_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
         yield SitePage(f"cohorts/{number}.html", state, partial(pages.one_cohort, season, number))
 
 
-def _market_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
-    """Yield the pages of markets, which change with those of the same event."""
-    for market_id, market in season.states.items():
-        related = []
-        for other in season.events[market.event_id]:
-            state = season.states[other]
-            related.append([state.listed, state.closes_at <= season.now])
-        made_of = digest([drawing, market.hash, related, market.closes_at <= season.now])
-        draw = partial(pages.one_market, season, market_id)
-        yield SitePage(f"markets/{file_name(market_id)}.html", made_of, draw)
+def _event_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
+    """Yield a page for the markets of each event, which changes with any of them."""
+    for event_id, market_ids in season.events.items():
+        made_of: list[object] = [drawing]
+        for market_id in market_ids:
+            state = season.states[market_id]
+            made_of.append([state.hash, state.closes_at <= season.now])
+        draw = partial(pages.one_event, season, event_id)
+        yield SitePage(event_file(event_id), digest(made_of), draw)
 
 
 def _data(season: SeasonSite, version: str) -> Iterator[SiteFile]:
-    """Yield the leaderboard for programs, and a badge for each agent that shows what is known of it."""
+    """Yield the leaderboard for programs, a badge for each agent, and the picture for links to the site."""
+    yield SiteFile(CARD, version, partial(card, season.board.verdict or Verdict(), season.lines))
     yield SiteFile("data.json", version, partial(_data_json, season))
     for name in season.overview.kinds:
         yield SiteFile(f"badges/{file_name(name)}.json", version, partial(_badge_json, season, name))

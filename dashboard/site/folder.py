@@ -40,11 +40,12 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class SiteList:
-    """The files of a site by their paths, and the version of the season that they show."""
+    """The files of a site by their paths, the version of the season that they show, and its address."""
 
     arena_site: int
     season: str
     files: dict[str, WrittenFile]
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,17 @@ class SiteChanges:
 READER = TypeAdapter(SiteList)
 
 
-def write_site(folder: Path, season: str, files: Sequence[SiteFile], tell: Told) -> SiteChanges:
-    """Bring a folder up to these files, which show a version of the season."""
+def published_address(folder: Path) -> str:
+    """Return the address that a site was published for last; nothing where none is known."""
+    check_site_folder(folder)
+    return _known(folder).address
+
+
+def write_site(folder: Path, new: SiteList, files: Sequence[SiteFile], tell: Told) -> SiteChanges:
+    """Bring a folder up to these files; `new` says what they show, and has no files yet."""
     with _locked(folder):
         try:
-            return _brought_up(folder, _known(folder), season, files, tell)
+            return _brought_up(folder, _known(folder), new, files, tell)
         finally:
             shutil.rmtree(folder / NEW, ignore_errors=True)
 
@@ -120,7 +127,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _brought_up(
-    folder: Path, old_list: SiteList, season: str, files: Sequence[SiteFile], tell: Told
+    folder: Path, old_list: SiteList, new: SiteList, files: Sequence[SiteFile], tell: Told
 ) -> SiteChanges:
     """Make what has changed beside the old files, and put all of it in its place at the end."""
     before = old_list.files
@@ -138,7 +145,7 @@ def _brought_up(
             continue
 
         made += 1
-        data = file.make().encode()
+        data = _as_bytes(file.make())
         written = WrittenFile(sha256(data).hexdigest(), len(data), file.state)
         after[file.path] = written
         if there is None or there.sha256 != written.sha256:
@@ -148,18 +155,25 @@ def _brought_up(
         tell(place, len(files))
 
     gone = [path for path in before if path not in after]
-    if after != before or season != old_list.season:
+    if replace(new, files=after) != old_list:
         unsure = {path: replace(after[path], state="") for path in changed}
         with _unhurried():
-            _put_list(folder, SiteList(FORMAT, "", before | after | unsure))
+            _put_list(folder, replace(new, season="", files=before | after | unsure))
             for path in changed:
                 _make_folder((folder / path).parent)
                 (folder / NEW / path).replace(folder / path)
             for path in gone:
                 _remove(folder, path, before[path])
-            _put_list(folder, SiteList(FORMAT, season, dict(sorted(after.items()))))
+            _put_list(folder, replace(new, files=dict(sorted(after.items()))))
     size = sum(file.bytes for file in after.values())
     return SiteChanges(len(after), size, made, len(changed), len(gone))
+
+
+def _as_bytes(made: str | bytes) -> bytes:
+    """Return what stands in a file."""
+    if isinstance(made, bytes):
+        return made
+    return made.encode()
 
 
 @contextmanager

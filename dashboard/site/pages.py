@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from arena.record.queries.cohorts import read_cohorts, read_prompts, read_rounds
 from arena.record.queries.markets import (
@@ -39,8 +39,9 @@ from dashboard.board import (
     progress,
     ratings,
     stamps,
+    status_cell,
 )
-from dashboard.html import EMPTY, beside, bold, bullets, folded, lines, pills, quiet, tiles
+from dashboard.html import EMPTY, NOTHING, beside, bold, bullets, folded, lines, linked, pills, quiet, tiles
 from dashboard.pages import Address, way
 from dashboard.record import (
     PAGE_ROWS,
@@ -57,13 +58,28 @@ from dashboard.record import (
     read_season,
     read_summed_curves,
 )
+from dashboard.site.addresses import event_file, file_name
 from dashboard.site.market_states import MarketState, read_market_states
 from dashboard.site.standings import gather, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
 from dashboard.views.agent import Holding, holdings_table, read_all_holdings
 from dashboard.views.markets import AMONG, PILLS, around_page
 from dashboard.views.turn import find_turn, read_attempts, read_call_texts, read_newest_turns
-from dashboard.words import count, day, filled, moment, rules, with_true_minus
+from dashboard.words import (
+    DONE,
+    cents,
+    count,
+    day,
+    dollars,
+    filled,
+    gained,
+    moment,
+    rounded_percent,
+    rules,
+    with_true_minus,
+    written,
+)
+from markets.millionths import ONE
 from markets.model import MarketId
 
 Parts = Iterator[str | Markup]
@@ -77,10 +93,14 @@ TRADES = 100
 
 @dataclass(frozen=True)
 class SeasonSite:
-    """A season as it is published, in one look at the record. What files don't ask for is not read."""
+    """A season as it is published, in one look at the record. What files don't ask for is not read.
+
+    `address` is that at which it will stand, where that is known.
+    """
 
     connection: Connection
     with_prompts: bool = False
+    address: str = ""
 
     @cached_property
     def overview(self) -> SeasonOverview:
@@ -127,6 +147,15 @@ class SeasonSite:
         for market_id, state in self.states.items():
             markets[state.event_id].append(market_id)
         return markets
+
+    @cached_property
+    def market_places(self) -> dict[str, str]:
+        """Return where each market stands on the page of its event, by the file that it would have."""
+        places = {}
+        for market_id, state in self.states.items():
+            name = file_name(market_id)
+            places[f"markets/{name}.html"] = f"{event_file(state.event_id)}#{name}"
+        return places
 
     @cached_property
     def market_lines(self) -> dict[MarketId, MarketLine]:
@@ -304,13 +333,14 @@ def list_file(key: str, page: int = 1) -> str:
 
 
 def every_market(season: SeasonSite, place: int, address: Address) -> Parts:
-    """Yield one of the pages that have all markets together, counted from 0."""
-    every = list(season.market_lines.values())
+    """Yield one of the pages that have all events together, counted from 0: each by its newest market."""
+    every = [season.market_lines[market_ids[0]] for market_ids in season.events.values()]
     start = PAGE_ROWS * place
     last = min(start + PAGE_ROWS, len(every))
     text = "No market was shown yet."
     if every:
-        text = f"Markets {start + 1:,}–{last:,} of {len(every):,}, those shown to agents most recently first."
+        text = f"Events {start + 1:,}–{last:,} of {len(every):,}, those shown to agents most recently first."
+        text += f" Each leads to all its markets; together they are {len(season.states):,}."
     yield from _markets("all", every[start:last], text, address)
 
     steps = []
@@ -339,37 +369,86 @@ def _markets(key: str, shown: Sequence[MarketLine], text: str, address: Address)
         yield market_table(shown, address=address)
 
 
-def one_market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
+def one_event(season: SeasonSite, event_id: str, address: Address) -> Parts:
+    """Yield the markets of an event, each with its place on the page; several are folded."""
+    market_ids = season.events[event_id]
+    questions = [season.market_lines[market_id].market.question for market_id in market_ids]
+    title = questions[0]
+    if len(questions) > 1:
+        title = f"{title} · {count(len(questions) - 1, 'related market')}"
+    yield title
+
+    for number, (market_id, question) in enumerate(zip(market_ids, questions, strict=True)):
+        place = filled('<div class="parts" id="%s">%%s</div>', file_name(market_id))
+        parts = Markup("\n").join(filter(None, _market(season, market_id, address)))
+        inside = place % Markup(parts.replace(' id="', f' id="{number}-'))  # noqa: S704 - markup before and after
+        if len(questions) == 1:
+            yield inside
+            continue
+        line = season.market_lines[market_id]
+        status = status_cell(line.status, line.market).shown
+        yield filled(MARKET, question, status, inside)
+
+
+MARKET = '<details class="market"><summary>%s%s</summary>%s</details>'
+
+
+def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
     """Yield its price, what every agent says and why, who held it, how it ended, and its rules."""
     connection = season.connection
     page = market.read_market_page(connection, market_id, season.now)
     assert page is not None, market_id
-    yield page.market.question
     if page.market.closes_at > season.now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
     history = market.read_market_history(connection, market_id, page.spoken_last, page.offered)
-    yield market.market_head(page, history, season.overview, page.spoken_last, address=address)
+    drawn = _meters(history, season.overview)
+    yield market.market_head(page, history, season.overview, page.spoken_last, address=address, drawn=drawn)
 
     if page.positions:
         yield heading("Positions")
-        yield market.positions_table(page.positions, address)
+        yield bullets(_position(position, address) for position in page.positions)
         yield quiet(market.about_positions(page.positions))
     if page.dealt:
         title = f"Trades: {len(page.dealt)}"
         if len(page.dealt) > TRADES:
             title = f"Trades: the newest {TRADES} of {len(page.dealt):,}"
-        yield folded(title, market.trades_table(page.dealt[:TRADES], address))
+        yield folded(title, bullets(map(_trade, page.dealt[:TRADES])))
     if page.ends:
         yield heading("Resolution")
         yield filled("<p>%s</p>", bold(market.about_resolution(page.ends[-1][0])))
-
-    others = [other for other in season.events[season.states[market_id].event_id] if other != market_id]
-    if others:
-        related = [season.market_lines[other] for other in others[:PAGE_ROWS]]
-        yield heading("Related markets")
-        yield market_table(related, ("question", "status", "closes"), address)
     if page.market.rules.strip():
         yield folded(market.RULES, filled(TEXT, page.market.rules))
+
+
+METER = '<li class="%s"><label>%s <meter value="%s"></meter> %s</label></li>'
+
+
+def _meters(history: market.History, overview: SeasonOverview) -> Markup:
+    """Return what every agent said last, from the highest to the lowest."""
+    said = NOTHING
+    for forecast in sorted(history.last, key=lambda one: (-one.probability, one.agent)):
+        share = forecast.probability / ONE
+        look = "" if overview.has_opinion(forecast.agent) else "rest"
+        said += filled(METER, look, forecast.agent, round(share, 2), rounded_percent(forecast.probability))
+    return filled('<ul class="meters">%s</ul>', said)
+
+
+def _position(position: market.MarketPosition, address: Address) -> Markup:
+    """Say what an agent bought in a cohort, what it holds, and what that has come to."""
+    made = position.lot.money
+    text = f", cohort {position.cohort}: {written(position.bought / ONE, 'localized')} {position.side}"
+    text += f" for {dollars(made.paid)}"
+    if position.lot.shares:
+        text += f", holds {written(position.lot.shares / ONE, 'localized')}"
+    name = linked(escape(position.agent), address(way("agent", agent=position.agent)))
+    return filled("%s%s, %s", name, text, gained(made.total))
+
+
+def _trade(trade: market.MarketTrade) -> str:
+    """Say who bought or sold what, when and at which price."""
+    did = f"{DONE[trade.action]} {written(trade.shares / ONE, 'localized')} {trade.side}"
+    at = f"{day(trade.at)}, cohort {trade.cohort}"
+    return f"{at}: {trade.agent} {did} at {cents(round(trade.price))}, {dollars(trade.amount)}"
 
 
 def _newest(page: market.MarketPage) -> datetime:
@@ -378,6 +457,13 @@ def _newest(page: market.MarketPage) -> datetime:
     if page.quote:
         instants.append(page.quote.at)
     return max(instants)
+
+
+def not_found(_season: SeasonSite, address: Address) -> Parts:
+    """Yield that there is nothing at an address, and where there is."""
+    yield "No such page"
+    leads_on = linked(Markup("The leaderboard"), address(way("arena")))
+    yield filled("<p>There is nothing here. %s leads on.</p>", leads_on)
 
 
 def how_it_works(season: SeasonSite, address: Address) -> Parts:

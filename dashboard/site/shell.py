@@ -3,6 +3,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +18,10 @@ HOME = Path(__file__).parent
 PACKAGE = HOME.parent
 ASSETS = PACKAGE / "assets"
 SHUT = "default-src 'none'; base-uri 'none'; form-action 'none'"
-SITE_POLICY = f"{SHUT}; style-src 'self'; script-src 'self'"
+SITE_POLICY = f"{SHUT}; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self'"
+ICON = "icon.svg"
+CARD = "card.png"
+"""The picture of a site, and the one that is shown where somebody links to it."""
 BAR = {
     "index": "Leaderboard",
     "cohorts": "Cohorts",
@@ -27,14 +31,20 @@ BAR = {
 }
 """What pages are called in the bar, by the names of their files."""
 DRAWING = {".py", ".html", ".css", ".js", ".toml"}
-FOR_ALL = "// For tables, wherever they stand.\n"
+NOT_FOUND = "404.html"
+"""What a server shows where there is no page."""
+FOR_ALL = "// For the app and for sites.\n"
 """Where in arena.js that begins which a site needs too."""
 FOR_SITE = """marks(document);
-document.querySelectorAll(".table").forEach((place) => {
-  number(place);
-  place.addEventListener("click", (event) => sorted(place, event));
-});
+document.querySelectorAll(".place").forEach(ready);
+function unfold() {
+  document.getElementById(location.hash.slice(1))?.closest("details")?.setAttribute("open", "");
+}
+unfold();
+addEventListener("hashchange", unfold);
 """
+DESCRIBED = 200
+"""So many letters of a page's first paragraph describe it to those who look for it."""
 
 
 @cache
@@ -61,7 +71,8 @@ def script() -> str:
 @cache
 def look_files() -> dict[str, str]:
     """Return the style and the one script of a site, by names that change with what they hold."""
-    texts = {".css": css(), ".js": script()}
+    font = "@font-face { font-family: 'Arena Sans'; src: url(arena-sans.woff2); font-weight: 400 700 }\n"
+    texts = {".css": font + css(), ".js": script()}
     return {f"look-{sha256(text.encode()).hexdigest()[:10]}{end}": text for end, text in texts.items()}
 
 
@@ -89,23 +100,50 @@ def _hash_of(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def site_page(path: str, title: str, badge: Markup, parts: Iterable[Markup]) -> str:
+@dataclass(frozen=True, slots=True)
+class SiteFrame:
+    """What stands around every page of a site: the badge, and where on the web it will be, if known."""
+
+    badge: Markup
+    address: str = ""
+
+
+def site_page(frame: SiteFrame, path: str, title: str, parts: Iterable[Markup]) -> str:
     """Return a page of a site, which stands at a path in it."""
     home = "../" * path.count("/")
-    style, script = look_files()
+    if path == NOT_FOUND and frame.address:
+        home = f"{frame.address}/"  # a server shows it at whatever address was asked for
+    style, script_name = look_files()
     here = BAR.get(re.split("[./]", path)[0], "")
     items = [(title, f"{home}{name}.html") for name, title in BAR.items()]
-    top = filled("<h1>%s</h1>\n", flat(title))
+
+    shown = Markup("\n").join(filter(None, parts))
     return _template().render(
         title=f"{flat(title)} · Paper Arena",
+        description=_description(title, shown),
         policy=SITE_POLICY,
         css="",
         home=home,
         style=style,
-        script=script,
-        bar=bar(items, here, badge),
-        inside=_whole(top + Markup("\n").join(filter(None, parts))),
+        script=script_name,
+        icon=ICON,
+        address=frame.address,
+        path=path,
+        card=CARD,
+        bar=bar(items, here, frame.badge),
+        inside=_whole(filled("<h1>%s</h1>\n", flat(title)) + shown),
     )
+
+
+def _description(title: str, shown: Markup) -> str:
+    """Return the first paragraph of a page, as far as it is shown beside a link; its title if it has none."""
+    first = re.search(r"<p[ >].*?</p>", shown, re.DOTALL)
+    text = flat(title)
+    if first is not None:
+        text = flat(Markup(first[0]).striptags())  # noqa: S704 - our own, of escaped values
+    if len(text) <= DESCRIBED:
+        return text
+    return f"{text[:DESCRIBED].rsplit(' ', 1)[0]} …"
 
 
 def _whole(inside: Markup) -> Markup:

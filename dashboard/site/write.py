@@ -13,7 +13,7 @@ from arena.errors import ArenaError
 from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection, open_read_only, reading
 from dashboard.site.contents import site_files
-from dashboard.site.folder import Told, write_site
+from dashboard.site.folder import FORMAT, SiteList, Told, published_address, write_site
 from dashboard.site.pages import SeasonSite
 from dashboard.site.standings import gather, report_page
 
@@ -36,11 +36,16 @@ def report() -> int:
 
 
 def publish_site(
-    connection: Connection, place: Path, with_prompts: bool, report_progress: Told
+    connection: Connection, place: Path, with_prompts: bool, report_progress: Told, address: str = ""
 ) -> dict[str, Any]:
-    """Bring the folder of a site up to the record, and say what changed and what it is of."""
-    site = SeasonSite(connection, with_prompts)
-    changes = write_site(place, season_version(connection), site_files(site), report_progress)
+    """Bring the folder of a site up to the record, and say what changed and what it is of.
+
+    Without an address it stays the one that it was published for before.
+    """
+    site = SeasonSite(connection, with_prompts, address or published_address(place))
+    files = site_files(site)
+    new = SiteList(FORMAT, season_version(connection), {}, site.address)
+    changes = write_site(place, new, files, report_progress)
     return asdict(changes) | {"agents": len(site.overview.agents), "cohorts": len(site.overview.cohorts)}
 
 
@@ -48,7 +53,10 @@ def publish() -> int:
     """Bring the folder of a site up to the record."""
 
     def write(connection: Connection, place: Path, chosen: Namespace) -> dict[str, Any]:
-        return publish_site(connection, place, chosen.prompts, lambda done, of: tell(done=done, whole=of))
+        def report_progress(done: int, of: int) -> None:
+            tell(done=done, whole=of)
+
+        return publish_site(connection, place, chosen.prompts, report_progress, chosen.address)
 
     return _with_record(write)
 
@@ -60,6 +68,7 @@ def _with_record(write: Callable[[Connection, Path, Namespace], dict[str, Any]])
     arguments.add_argument("place", type=Path)
     arguments.add_argument("--cohort", type=int)
     arguments.add_argument("--prompts", action="store_true")
+    arguments.add_argument("--address", default="")
     wanted = arguments.parse_args()
     try:
         with open_read_only(wanted.record) as engine, reading(engine) as connection:

@@ -48,7 +48,19 @@ from dashboard.board import (
 )
 from dashboard.charts import Rounds, calibration_chart, line_chart, luck_band
 from dashboard.html import EMPTY, beside, box, bullets, columns_of_table, html_table, lines, pills
-from dashboard.pages import Address, choice, controls, in_app, link, named, no_such, put, show_age, way
+from dashboard.pages import (
+    Address,
+    choice,
+    controls,
+    in_app,
+    link,
+    named,
+    no_such,
+    put,
+    show_age,
+    staying,
+    way,
+)
 from dashboard.pictures import REST
 from dashboard.record import (
     CohortLine,
@@ -282,7 +294,6 @@ WRITTEN = {"dollars": ("short", "short"), "percent": ("%+.0f%", "%+.1f%")}
 RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
 
 FIRST = "first three"
-SHOWN = "cohort that is shown"
 PLAYING = " •"
 MOST_CURVES = 12
 """Of so many agents it is shown how well they are calibrated, one at a time."""
@@ -300,7 +311,7 @@ def show(record: RecordSource) -> None:
     overview = season(record)
     offered = kept(record, read_cohort_returns)
     number = _asked([cohort.number for cohort in offered.cohorts], offered.telling)
-    put(cohort_pills(offered, number), "cohorts")
+    put(cohort_pills(offered, number, staying), "cohorts")
     page = kept(record, read_cohort_page, number)
     whole = curves_of(kept(record, read_cohort_curves, number))
     st.title(plain(heading(number, overview, whole)), anchor=False)
@@ -332,15 +343,11 @@ def show(record: RecordSource) -> None:
 
 
 def _asked(numbers: Sequence[int], default: int) -> int:
-    """Return the cohort that the address names, or the one that tells most, which stays on the page."""
+    """Return the cohort that the address names, or the one that tells most."""
     named = st.query_params.get("cohort", "")
     by_name = {str(number): number for number in numbers}
     no_such("cohort", [named or None], by_name)
-    if named in by_name:
-        st.session_state[SHOWN] = by_name[named]
-    elif st.session_state.get(SHOWN) not in numbers:
-        st.session_state[SHOWN] = default
-    return int(st.session_state[SHOWN])
+    return by_name.get(named, default)
 
 
 def cohort_pills(offered: CohortReturns, chosen: int, address: Address = in_app) -> Markup:

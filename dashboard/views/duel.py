@@ -18,13 +18,13 @@ from dashboard.html import EMPTY, Rows, Tile, box, columns_of_table, tiles
 from dashboard.pages import (
     choice,
     controls,
-    go,
     listing,
     named,
     no_such,
     not_yet,
     put,
     show_cached,
+    step,
     subheading,
     way,
 )
@@ -122,8 +122,7 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
         st.markdown("against", width="content")
         rest = named(name for name in names if name != a)
         b = choice("Second agent", "b", rest, next(iter(rest)), "list")
-        if st.button("Swap", icon=":material/swap_horiz:", help="Each in the other's place."):
-            go("duel", a=b, b=a)
+        step("⇄ Swap", "duel", a=b, b=a)
     return a, b
 
 

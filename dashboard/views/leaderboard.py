@@ -101,7 +101,7 @@ def show(record: RecordSource) -> None:
     for line in reversed(overview.cohorts):
         options[str(line.number)] = cohort_label(line)
 
-    asked = st.query_params.get("cohort")
+    no_such("cohort", [st.query_params.get("cohort")], options)
     number = None
     by = WHOLE
     with controls():
@@ -113,7 +113,6 @@ def show(record: RecordSource) -> None:
 
     shown = kept(record, read_leaderboard_page, number)
     with top:
-        no_such("cohort", [asked], options)
         _lead(record, overview, shown, chosen)
     if by != WHOLE:
         _part(record, by, shown, overview)

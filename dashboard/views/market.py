@@ -41,6 +41,7 @@ from dashboard.board import market_table
 from dashboard.charts import Line, line_chart, strip, thin
 from dashboard.html import (
     EMPTY,
+    NOTHING,
     Quotation,
     Rows,
     Tile,
@@ -547,8 +548,12 @@ def market_head(
     cohort: int,
     agent: str = "",
     address: Address = in_app,
+    drawn: Markup = NOTHING,
 ) -> Markup:
-    """Return the price and how it went, how the market ended, what every agent said last, and the reasons."""
+    """Return the price and how it went, how the market ended, what every agent said last, and the reasons.
+
+    `drawn` is what agents said last, where it is not to be the picture of the dashboard.
+    """
     stated = sorted(history.last, key=lambda forecast: (-forecast.probability, forecast.agent))
     opinions = [forecast.probability for forecast in stated if overview.has_opinion(forecast.agent)]
     middle = round(median(opinions)) if opinions else None
@@ -557,9 +562,9 @@ def market_head(
     title = "Over time"
     if cohort:
         title = f"Over time, cohort {cohort}"
-    drawn = price_chart(page, history, overview, agent)
-    over_time = box(title, drawn, _about_chart(history))
-    if not drawn:
+    chart = price_chart(page, history, overview, agent)
+    over_time = box(title, chart, _about_chart(history))
+    if not chart:
         why = "Nobody has read a price of this market yet; “arena run --round” or “arena run” reads one."
         over_time = box("Over time", below=why)
     left = _price_box(page, price) + tiles(_figures(page, opinions, middle, price)) + over_time
@@ -568,8 +573,8 @@ def market_head(
         title = "What agents say"
         if page.ends:
             title = "What agents said last"
-        drawn_strip = _strip_of(stated, overview, price, middle)
-        right = box(title, drawn_strip, _about_strip(stated, overview, cohort))
+        drawn = drawn or _strip_of(stated, overview, price, middle)
+        right = box(title, drawn, _about_strip(stated, overview, cohort))
         right += _reasons(stated, price, address)
     else:
         why = "No agent has stated a probability yet; the next round may show it to them."

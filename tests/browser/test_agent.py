@@ -29,7 +29,7 @@ def test_a_duel_is_swapped_and_another_is_picked_from_the_table(served: Served, 
     page = watched.page
     first, second = page.get_by_role("combobox").nth(0), page.get_by_role("combobox").nth(1)
     open_at(page, f"{served.address}/duel?a=oracle&b=random", "Duel")
-    page.get_by_role("button", name="Swap").click()
+    page.get_by_role("link", name="Swap").click()
     expect(page).to_have_url(re.compile(r"\?a=random&b=oracle$"), timeout=PATIENCE)
     expect(first).to_have_value("random", timeout=PATIENCE)
     expect(second).to_have_value("oracle")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.watching import PATIENCE, Watched, choose, in_look, open_at, rows_of, settled
+from tests.browser.watching import PATIENCE, Watched, choose, in_look, open_at, rows_of, settled, stands_still
 from tests.dashboard.serving import Served
 from tests.program.in_process import answered
 
@@ -37,6 +37,8 @@ def test_the_leaderboard_is_there_and_its_cohort_can_be_chosen_and_linked_to(
 def test_the_cohort_page_comes_back_by_its_link(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/cohort", "Cohorts")
+    expect(page.locator(".chart:visible")).to_have_count(2)
+    stands_still(page)
     page.locator(".pill").first.click()
     expect(page).to_have_url(re.compile("cohort=1"))
     settled(page)
@@ -63,6 +65,25 @@ def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
     assert len(lines) == 6
 
 
+@pytest.mark.parametrize(
+    ("path", "title", "said"),
+    [
+        ("nosuch", "No such page", "There is nothing at nosuch."),
+        ("agent?agent=zzz", "Agents", "The record has no agent zzz."),
+    ],
+)
+def test_what_is_not_there_is_said_at_its_own_address(
+    path: str, title: str, said: str, served: Served, watched: Watched
+) -> None:
+    page = watched.page
+    open_at(page, f"{served.address}/{path}", title)
+    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.url == f"{served.address}/{path}"
+    page.locator(".bar .links").get_by_role("link", name="Cohorts").click()
+    expect(page).to_have_title("Cohorts · Paper Arena")
+
+
 PLANT = """([tag, name, value]) => new Promise(told => {
     const once = { once: true };
     document.addEventListener("securitypolicyviolation", event => told(event.effectiveDirective), once);
@@ -85,6 +106,11 @@ def test_what_would_be_planted_on_a_page_is_refused_by_the_browser(
 ) -> None:
     watched = in_look(context, 1440, "light")
     open_at(watched.page, served.address, "Leaderboard")
+    expect(watched.page.locator(".table").first).to_be_visible()
+    stands_still(watched.page)
+    newest = watched.page.get_by_text("Newest round").first
+    newest.hover()
+    expect(newest).to_have_attribute("title", re.compile(r"\d:\d\d"))  # when that was here
     assert watched.errors == []
     for directive, *element in PLANTED:
         assert watched.page.evaluate(PLANT, element) == directive

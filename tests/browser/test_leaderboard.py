@@ -49,5 +49,6 @@ def test_a_click_that_the_server_never_hears_of_leads_on_all_the_same(
     open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     deaf.append(True)
     follow(page, 0, leads=rf"/agent\?agent={rows_of(page)[0]}$")
+    expect(page).to_have_title("Agents · Paper Arena")
     settled(page)
     assert (len(lines), bool(lost)) == (2, True)

@@ -23,6 +23,17 @@ WATCH_TITLE = """() => {
 """Count the changes of the page at which its title was not there."""
 
 
+TICKING = """bar => {
+    for (const [said, seconds] of [["updated", -90], ["next round", 51.5 * 3600]]) {
+        const time = document.createElement("time");
+        time.dateTime = new Date(Date.now() + 1000 * seconds).toISOString();
+        time.dataset.said = said;
+        bar.append(time);
+    }
+}"""
+"""Give the bar what that of a live season has: instants that are told as the time since and until then."""
+
+
 @pytest.fixture(scope="module")
 def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season of which one round is played."""
@@ -35,6 +46,7 @@ def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path, watched: Watched) -> None:
+    """And what was opened, where the focus is, and how far it was scrolled."""
     page = watched.page
     with quickly_serving(growing) as dashboard:
         open_at(page, f"{dashboard.address}/cohort", "Cohorts")
@@ -48,6 +60,10 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         chip = page.locator(".chips").get_by_role("button", name="constant").first
         chip.click()
         expect(chip).to_have_attribute("aria-pressed", "false")
+        meanings = page.locator(".table summary").first
+        meanings.click()
+        scrolled = page.get_by_test_id("stMain")
+        before = scrolled.evaluate("main => main.scrollTop")
         page.evaluate(WATCH_TITLE)
         asked = len(watched.requests)
         said = arena(growing.parent, "run", "--round")
@@ -59,6 +75,14 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(chip).to_have_attribute("aria-pressed", "false")
         expect(page).to_have_url(re.compile("unit=percent"))
         assert page.evaluate("window.gone") == 0
+        expect(page.get_by_text("being computed")).to_have_count(0)
+        expect(page.locator(".bar .fresh")).to_have_text(re.compile("^as of "))
+        page.locator(".bar").evaluate(TICKING)
+        expect(page.locator(".bar time")).to_have_text(["updated 1 min ago", "next round in 2 d 3 h"])
+        expect(page.locator(".table details[open]")).to_have_count(1)
+        expect(meanings).to_be_focused()
+        assert before > 0
+        assert scrolled.evaluate("main => main.scrollTop") == before
         assert not [url for url in watched.requests[asked:] if url.split("?")[0].endswith("/cohort")]
         page.wait_for_load_state("networkidle")
         page.goto("about:blank")

@@ -1,6 +1,7 @@
 """A published site in a real browser, opened from disk: it asks for nothing else, and fits."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
@@ -26,7 +27,7 @@ def test_it_opens_without_a_server_and_asks_for_nothing_else(
     folder = site.folder
     some = [*folder.glob("*.html"), *sorted(folder.glob("cohorts/*")), *sorted(folder.glob("agents/*"))]
     pages = [*some, *sorted(folder.glob("markets/*"))]
-    assert len(pages) > 40
+    assert len(pages) > 25
     pages = pages if thorough else pages[::3]
     for file in pages:
         watched.page.goto(file.as_uri())
@@ -38,7 +39,9 @@ def test_it_opens_without_a_server_and_asks_for_nothing_else(
     assert watched.errors == []
     own = site.folder.as_uri()
     assert [url for url in watched.requests if not url.startswith(own)] == []
-    assert len(set(watched.requests)) == len(pages) + 2, "each page, one style, one script"
+    shared = [Path(url).suffix for url in set(watched.requests) if not url.endswith(".html")]
+    assert sorted({*shared, ".svg"}) == [".css", ".js", ".svg", ".woff2"], "the icon may be known from before"
+    assert len(shared) <= 4
 
 
 @pytest.mark.parametrize(("name", "width"), [("markets", 1440), ("agents", 1440), ("index", 390)])

@@ -65,7 +65,7 @@ def test_no_page_is_left_but_by_a_click_or_enter(
         sortable = page.locator(".table thead button").count()
         assert ("BUTTON" in kinds) == bool(sortable), name
         sorted_by_all(page)
-        assert page.url == here
+        assert unsorted(page.url).rstrip("?") == here.rstrip("?")
 
 
 @pytest.mark.parametrize("path", TAPPED)
@@ -77,7 +77,12 @@ def test_a_tapped_header_sorts(path: str, served: Served, screen: Watched) -> No
     here = page.url
     sorted_by_all(page)
     page.wait_for_timeout(300)
-    assert page.url == here
+    assert unsorted(page.url) == here
+
+
+def unsorted(url: str) -> str:
+    """An address without the order of tables."""
+    return re.sub(r"[?&]order=[^&]*", "", url)
 
 
 def sorted_by_all(page: Page) -> None:

@@ -79,6 +79,23 @@ def in_look(context: BrowserContext, width: int, theme: str) -> Watched:
     return found
 
 
+SHIFTS = """() => {
+    window.shifted = 0;
+    new PerformanceObserver(seen => {
+        for (const shift of seen.getEntries()) if (!shift.hadRecentInput) window.shifted += shift.value;
+    }).observe({ type: "layout-shift", buffered: true });
+}"""
+MOST_SHIFT = 0.1
+"""What moves on a page after it was seen: from here on it is said to need improvement."""
+
+
+def stands_still(page: Page) -> None:
+    """Nothing on a page has moved by more than may be since it was opened."""
+    page.evaluate(SHIFTS)
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.shifted") < MOST_SHIFT, page.url
+
+
 def open_at(page: Page, address: str, title: str) -> None:
     """The page behind an address, all drawn."""
     page.goto(address)

@@ -64,11 +64,15 @@ class PublishedSite:
     folder: Path
 
     def publish(
-        self, record: Path, prompts: bool = False, told: Told = lambda done, of: None
+        self,
+        record: Path,
+        prompts: bool = False,
+        told: Told = lambda done, of: None,
+        address: str = "",
     ) -> dict[str, Any]:
         """Bring it up to a record, as the program does that `arena share site` starts."""
         with open_read_only(str(record)) as engine, reading(engine) as connection:
-            return publish_site(connection, self.folder, prompts, told)
+            return publish_site(connection, self.folder, prompts, told, address)
 
     def pages(self) -> dict[str, PageParts]:
         """All pages by path."""

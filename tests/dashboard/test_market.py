@@ -150,7 +150,7 @@ def test_the_strip_and_the_reasons_have_every_agents_last_word(
     season = with_reasons(season, tmp_path)
     market = traded(season)
     page = show("market", season, market=market)
-    head = ET.fromstring(markup(page)[1])
+    head = ET.fromstring(markup(page)[2])
     said = rows_in(
         season,
         f"SELECT entrant.name, probability, reason, cohort.number FROM {PLACED} "
@@ -217,7 +217,7 @@ def ends_of(chart: str) -> list[str]:
 
 def test_a_resolved_market_says_its_last_price_and_how_it_ended(season: Path, show: Show) -> None:
     market = traded(season, "market_id IN (SELECT market_id FROM resolution WHERE payout = 0)")
-    head = markup(show("market", season, market=market))[1]
+    head = markup(show("market", season, market=market))[2]
     mid = rows_in(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at DESC LIMIT 1", market)[0][0]
     assert f"{mid / 10_000:.4g}¢" in head
     assert "Resolved NO" in head

@@ -67,15 +67,15 @@ def test_many_markets_stand_on_several_pages(
     first_round: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (contents, pages):
-        monkeypatch.setattr(module, "PAGE_ROWS", 6)
+        monkeypatch.setattr(module, "PAGE_ROWS", 3)
     site = PublishedSite(tmp_path / "site")
     site.publish(first_round)
     is_whole(site)
     lists = [site.pages()[f"markets{place}.html"] for place in ("", "-2")]
-    named = [{address for _, address in page.leads if address.startswith("markets/")} for page in lists]
+    named = [[address for _, address in page.leads if address.startswith("markets/")] for page in lists]
     every = {path for path in site.pages() if path.startswith("markets/")}
-    assert [len(some) for some in named] == [6, len(every) - 6]
-    assert named[0] | named[1] == every
+    assert [len(some) for some in named] == [3, len(every) - 3]
+    assert {address.partition("#")[0] for some in named for address in some} == every
     assert "markets-3.html" not in site.pages()
 
 
@@ -83,7 +83,9 @@ def is_whole(site: PublishedSite) -> None:
     looked, wrong = site.broken()
     assert wrong == []
     assert looked > len(site.pages()) * 7, "the bar, the look and the script of each"
-    assert site.reached() == set(site.pages())
+    assert site.reached() == set(site.pages()) - {"404.html"}, (
+        "that is shown by a server where there is nothing"
+    )
 
 
 def test_its_board_is_that_of_the_command(season: Path, site: PublishedSite) -> None:
@@ -147,6 +149,29 @@ def test_badges_before_there_are_results_say_so(first_round: Path, tmp_path: Pat
     said = [json.loads(text)["message"] for path, text in site.files().items() if path.startswith("badges/")]
     assert said
     assert all("skill" not in message and "rank " not in message for message in said)
+
+
+def test_links_to_it_show_what_it_is_and_its_address_is_remembered(
+    season: Path, copied: PublishedSite
+) -> None:
+    files = copied.files()
+    assert files["card.png"].startswith(b"\x89PNG")
+    assert files["arena-sans.woff2"].startswith(b"wOF2")
+    assert b"SIL OPEN FONT LICENSE" in files["arena-sans.txt"]
+    assert "sitemap.xml" not in files
+    for path, page in copied.pages().items():
+        assert "description" in {value for name, value in page.attributes if name == "name"}, path
+
+    copied.publish(season, address="https://arena.example")
+    again = copied.publish(season)
+    assert (again["made"], again["written"]) == (0, 0)
+    whole = copied.files()
+    for path in copied.pages():
+        assert f'<link rel="canonical" href="https://arena.example/{path}">'.encode() in whole[path]
+        assert b'<meta property="og:image" content="https://arena.example/card.png">' in whole[path]
+        listed = f"<loc>https://arena.example/{path}</loc>".encode() in whole["sitemap.xml"]
+        assert listed == (path != "404.html")
+    assert b'href="https://arena.example/index.html"' in whole["404.html"], "it is shown at any address"
 
 
 def test_what_did_not_change_is_neither_made_nor_written(season: Path, copied: PublishedSite) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from arena.cli.commands.shared import ONE_COHORT
 from arena.cli.options import Options, argument, command, flag, option
@@ -47,6 +48,7 @@ def report(
 def site(
     chosen: Options,
     folder: Path | None = argument("DIR", "Its folder, new or existing; else the config's.", default=None),
+    address: str = option("Where it will stand on the web; remembered.", "URL", default=""),
 ) -> None:
     """Write a season as a static web site, with badges and data.
 
@@ -56,6 +58,7 @@ def site(
 
     data.json has the figures of arena board --json. badges/NAME.json is a badge for shields.io:
     https://img.shields.io/endpoint?url=ADDRESS-OF-THE-FILE
+    --address lets links to the site be shown with a picture, and writes a sitemap.
 
     Example: arena share site site
 
@@ -70,19 +73,26 @@ def site(
     from arena.operations.page_programs import draw_pages
 
     config = chosen.known()
-    address = chosen.record()
+    record = chosen.record()
     if folder is None and config is not None:
         folder = config.site
     if folder is None:
         hint = "name one: arena share site DIR, or publish: DIR in the config"
         raise ArenaError("no_folder", "the site has no folder", hint, status=64)
 
-    refresh_scores(address)
-    more = ["--prompts"] if config and config.publish.prompts else []
+    if address and urlsplit(address).scheme not in ("http", "https"):
+        raise ArenaError(
+            "bad_address", f"{address} is no web address", "as in https://arena.example", status=64
+        )
+
+    refresh_scores(record)
+    more = ["--address", address.rstrip("/")]
+    if config and config.publish.prompts:
+        more.append("--prompts")
     hint = "arena share site starts again"
     with interruptible("stopped; the site was not changed", hint), progress("Drawing the site") as moved:
-        drawn = draw_pages("publish", address, folder, more, moved)
-    end_trouble(address, "site_unpublished", now())
+        drawn = draw_pages("publish", record, folder, more, moved)
+    end_trouble(record, "site_unpublished", now())
     chosen.answer({"site": folder} | drawn, site_page)
 
 

@@ -1,0 +1,75 @@
+"""The picture that is shown where somebody links to a site: the verdict, and the first of the board."""
+
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from arena.scores.verdict import Verdict
+from dashboard.board import headline
+from dashboard.record import Lines
+from dashboard.words import flat, gained
+from markets.millionths import ONE
+
+FONT = "arena-sans.woff2"
+ASSETS = Path(__file__).parent.parent / "assets"
+SIZE = (1200, 630)
+EDGE = 72
+GROUND = "#fafbfc"
+INK = "#1f2933"
+SOFT = "#525e69"
+ACCENT = "#3450c4"
+ROWS = 4
+"""So many agents of the board are named."""
+
+
+def card(verdict: Verdict, lines: Lines) -> bytes:
+    """Draw the picture as PNG."""
+    image = Image.new("RGB", SIZE, GROUND)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 0, SIZE[0], 12), fill=ACCENT)
+    draw.text((EDGE, 60), "Paper Arena", font=_font(34, bold=True), fill=ACCENT)
+
+    top = 120
+    title = _font(52, bold=True)
+    for text in _wrapped(flat(headline(verdict)[0]), title):
+        draw.text((EDGE, top), text, font=title, fill=INK)
+        top += 64
+
+    top = max(top + 24, 350)
+    for line in [line for line in lines if not line.row.is_reference][:ROWS]:
+        draw.text((EDGE, top), _cut(flat(line.row.agent), _font(34)), font=_font(34), fill=INK)
+        made = gained((line.row.pnl or 0.0) * ONE)
+        draw.text((SIZE[0] - EDGE, top), made, font=_font(34), fill=SOFT, anchor="ra")
+        top += 54
+
+    png = BytesIO()
+    image.save(png, "PNG", optimize=True)
+    return png.getvalue()
+
+
+def _font(size: int, bold: bool = False) -> ImageFont.FreeTypeFont:
+    """Return the font of the pages in a size."""
+    font = ImageFont.truetype(ASSETS / FONT, size)
+    if bold:
+        font.set_variation_by_axes([700])
+    return font
+
+
+def _wrapped(text: str, font: ImageFont.FreeTypeFont) -> list[str]:
+    """Return a text as lines that fit, three at most."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if font.getlength(longer) <= SIZE[0] - 2 * EDGE:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines[:3]
+
+
+def _cut(name: str, font: ImageFont.FreeTypeFont) -> str:
+    """Return a name that leaves room for the figure beside it."""
+    while font.getlength(name) > SIZE[0] - 2 * EDGE - 260:
+        name = f"{name[:-2]}…"
+    return name
