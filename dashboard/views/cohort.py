@@ -320,7 +320,8 @@ def show(record: RecordSource) -> None:
     ranked = by_gain(whole)
     with controls():
         unit = choice("Unit", "unit", UNITS, "dollars")
-        back = choice("Range", "range", kept(record, read_ranges, number), "all")
+        ranges = kept(record, read_ranges, number)
+        back = choice("Range", "range", ranges, "all") if len(ranges) > 1 else "all"
         reading = choice("Reading", "reading", READINGS, "stated")
         agents = {FIRST: "Highlight one agent"} | named(ranked)
         agent = choice("Highlight", "agent", agents, FIRST, "list")

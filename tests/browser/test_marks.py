@@ -40,11 +40,12 @@ def tip(plot: Locator) -> tuple[str, dict[str, str]]:
     """What is said of a plot at the place that is pointed at."""
     shown = plot.get_by_role("status")
     expect(shown).to_be_visible()
-    return shown.evaluate(
+    when, values = shown.evaluate(
         "tip => [tip.querySelector('b').textContent,"
         "Object.fromEntries([...tip.querySelectorAll('div')].map(({ children: [a, b] }) => "
         "[a.textContent, b.textContent]))]"
     )
+    return when, values
 
 
 def by_pointer(page: Page, plot: Locator, told: Told) -> Told:
