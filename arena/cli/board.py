@@ -25,6 +25,7 @@ from arena.cli.board_columns import (
 from arena.cli.output import Data, plain, thinking_words
 from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn
+from arena.errors import natural_key
 from arena.record.model.cohort import Cohort, later_models_words
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection
@@ -132,7 +133,7 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     if max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS:
         columns = _early_columns(choice, of_cohort)
         order = EARLY_ORDER
-        agents.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0.0), row["agent"]))
+        agents.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0.0), natural_key(row["agent"])))
         unranked = [row for row in agents if row["turns"] and not row["answered"]]
 
     ranked = [row for row in agents if row not in unranked]

@@ -9,7 +9,7 @@ from arena.cli.addresses import KEY_VARIABLE, ListenAddress, bracketed
 from arena.cli.page import Page
 from arena.clock import now
 from arena.config import Config
-from arena.errors import ArenaError
+from arena.errors import ArenaError, natural_key
 from arena.operations.desk import new_key, serve_desk
 from arena.record.record import Record
 
@@ -42,7 +42,7 @@ def outside_agents(config: Config | None, record: Record) -> list[str]:
     names = {agent.name for agent in planned if isinstance(agent.settings, DeskSettings)}
     for stored in record.cohorts():
         names |= {entrant.name for entrant in stored.cohort.entrants if entrant.kind == "outside"}
-    return sorted(names)
+    return sorted(names, key=natural_key)
 
 
 def new_agent_key(record: Record, config: Config | None, agent: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.errors import natural_key
 from arena.record.model.columns import Floats, ForecastColumns, Ints, take_rows
 from arena.record.queries.forecasts import read_ends
 from arena.record.schema.database import Connection
@@ -126,7 +127,7 @@ def metaculus_scores(
         for place, name in enumerate(names)
         if answered[place]
     ]
-    return tuple(sorted(found, key=lambda one: (one.peer is None, -(one.peer or 0), one.agent)))
+    return tuple(sorted(found, key=lambda one: (one.peer is None, -(one.peer or 0), natural_key(one.agent))))
 
 
 def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "TournamentForecasts":

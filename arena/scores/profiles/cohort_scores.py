@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from arena.errors import natural_key
 from arena.record.model.columns import ForecastColumns, answered_rows, rows_of_agent
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.accounts import read_accounts
@@ -23,7 +24,7 @@ def read_cohort_scores(connection: Connection, number: int) -> list[dict[str, An
     played = {account.agent for account in accounts}
     least = read_min_coverage(connection, number)
     rows = score_agents(accounts, stated, read_bet_columns(connection, number), least)
-    rows.sort(key=lambda one: (one.pnl is None, -(one.pnl or 0), one.agent))
+    rows.sort(key=lambda one: (one.pnl is None, -(one.pnl or 0), natural_key(one.agent)))
     return [
         {name: getattr(row, name) for name in FIGURES}
         | {"calibration": calibration_bands(answered_rows(rows_of_agent(stated, row.agent)))}
