@@ -45,7 +45,7 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         page.get_by_role("radio", name="Anchored").click()
         expect(page).to_have_url(re.compile("reading=anchored"), timeout=PATIENCE)
         settled(page)
-        meanings = page.locator(".table summary").first
+        meanings = page.locator(".table > details > summary").first
         meanings.click()
         scrolled = page.get_by_test_id("stMain")
         before = scrolled.evaluate("main => main.scrollTop")

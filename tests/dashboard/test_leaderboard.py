@@ -281,7 +281,7 @@ def test_scores_stand_in_their_order_beside_returns_in_every_reading(season: Pat
         for point in ET.fromstring(plane).iter("circle"):
             title = point.find("title")
             assert title is not None
-            places.setdefault((title.text or "").rpartition(": ")[0], float(point.attrib["cx"]))
+            places.setdefault((title.text or "").rpartition(": ")[0], float(point.attrib["cx"].rstrip("%")))
         rows = [row for row in ranked(season).rows if row.agent in places]
         assert len(rows) > 2
         assert sorted(rows, key=lambda row: places[row.agent]) == sorted(
