@@ -18,10 +18,11 @@ from markets.model import Level, Listing, Market, MarketId, Quote
 from portfolio.execute import execute_at
 from portfolio.ledger import fold, open_account, post
 from portfolio.marks import mark_all
-from portfolio.matching import Offers, SnapshotOffers, find_offers, match_levels, match_listing
+from portfolio.matching import Offers, SnapshotOffers, find_offers, match_levels
 from portfolio.model import Bet, Holdings, Lot
 from portfolio.rules import REALISTIC, SEED
 from portfolio.value import mark
+from tests.builders import match_listing
 
 NOW = datetime(2026, 1, 4, tzinfo=UTC)
 TRADER = {"walks": 66_000, "buys": 4_100}

@@ -196,16 +196,6 @@ def offers_at_snapshot(snapshot: Snapshot, rules: Rules) -> SnapshotOffers:
     return SnapshotOffers(snapshot, rules)
 
 
-def match_listing(
-    action: Action, size: int, side: Side, listing: Listing, rules: Rules, limit: int | None = None
-) -> OrderMatch | Rejection:
-    """Buy for `size` dollars, or sell `size` shares, as far as prices and the limit allow."""
-    offers = find_offers(action, side, listing, rules)
-    if isinstance(offers, Rejection):
-        return offers
-    return match_levels(size, offers, limit)
-
-
 def match_levels(size: int, offers: Offers, limit: int | None = None) -> OrderMatch | Rejection:
     """Take `size` (dollars on a buy, shares on a sale) from the offers, best price first.
 

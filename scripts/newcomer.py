@@ -231,6 +231,7 @@ def from_a_clone(guest: Newcomer, served: World) -> None:
 def from_the_wheel(guest: Newcomer, served: World) -> None:
     """Without a clone: the package alone, by the tool that runs packages."""
     guest.path = f"{ROOT / '.venv/bin'}:{guest.path}"
+    guest.variables = {"HOME": str(guest.folder)}  # uvx keeps its tools there
     arena = f"uvx --quiet --from '{served.wheel}' paper-arena"
     with local_model(300, time.sleep, port=OLLAMA_PORT):
         guest.type(f"{arena} try")

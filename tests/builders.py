@@ -10,7 +10,9 @@ from markets.millionths import millionths
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution, Snapshot
 from markets.venue import Venue
 from portfolio.ledger import fold, open_account
-from portfolio.model import Bet, Holdings, Sale, Side
+from portfolio.matching import OrderMatch, find_offers, match_levels
+from portfolio.model import Action, Bet, Holdings, Rejection, Sale, Side
+from portfolio.rules import Rules
 
 NOW = datetime(2026, 1, 4, 12, tzinfo=UTC)
 RAIN = MarketId("sim:rain")
@@ -148,3 +150,13 @@ def _levels(levels: Levels) -> tuple[Level, ...]:
 async def listed(venue: Venue, at: datetime) -> list[Listing]:
     """What a venue has on offer at an instant."""
     return list((await venue.catalogue(at)).listings)
+
+
+def match_listing(
+    action: Action, size: int, side: Side, listing: Listing, rules: Rules, limit: int | None = None
+) -> OrderMatch | Rejection:
+    """Buy for `size` dollars, or sell `size` shares, as far as prices and the limit allow."""
+    offers = find_offers(action, side, listing, rules)
+    if isinstance(offers, Rejection):
+        return offers
+    return match_levels(size, offers, limit)

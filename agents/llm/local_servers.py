@@ -84,9 +84,7 @@ def models_text(servers: Sequence[ModelServer]) -> str:
     """Return which models the servers have, in words."""
     lists = []
     for server in servers:
-        names = ", ".join(server.models[:LISTED]) or "none"
-        if len(server.models) > LISTED:
-            names += f" and {len(server.models) - LISTED} more"
+        names = ", ".join(server.models[:LISTED])
         lists.append(f"{server.name} ({server.base_url}) has: {names}")
     return "; ".join(lists)
 

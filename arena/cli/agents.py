@@ -1,10 +1,12 @@
 """Who plays, how each agent is set up, and how it went."""
 
-import math
-from collections import Counter
+import json
+from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
+
+from pydantic_core import to_json
 
 from agents.model import model_settings
 from agents.model_table.cost import price_for
@@ -23,7 +25,7 @@ from arena.cli.output import (
     without_password,
 )
 from arena.cli.page import Block, Fields
-from arena.cli.table import UNKNOWN, Table, TableChoice, TableColumn, between, value_in
+from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setting_text, setup_differences
 from arena.cohorts.freeze import freeze_cohort
@@ -90,11 +92,7 @@ def read_agents(chosen: Options) -> dict[str, Any]:
     """Return every agent of the config and of the record, for JSON."""
     with chosen.planned() as (config, connection):
         played = agent_summaries(connection, kinds_of(config))
-        waits = read_waiting_agents(connection)
-
-    waiting: dict[str, str] = {}
-    for reasons in waits.values():
-        waiting |= reasons
+        waiting = ChainMap(*read_waiting_agents(connection).values())
 
     planned: list[dict[str, Any]] = []
     for agent in planned_agents(config):
@@ -163,8 +161,8 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
 
-        data: dict[str, Any] = {"name": name, "cohorts": cohorts, "record": None, "scores": None}
-        data |= {"verdict": None, "price_verdict": None}
+        unknown = ("record", "scores", "verdict", "price_verdict")
+        data: dict[str, Any] = {"name": name, "cohorts": cohorts, **dict.fromkeys(unknown)}
         if by is not None:
             data["parts"] = None
         profile = None
@@ -200,36 +198,37 @@ def part_data(part: AgentSlice) -> dict[str, Any]:
 
 def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | None]:
     """Return what is told of an agent and its rivals, and of it and the price; nothing without a verdict."""
-    if board is None or board.verdict is None:
-        return {}
-    own = board.verdict.of(name)
-    if own is None:
+    verdict = board and board.verdict
+    own = verdict and verdict.of(name)
+    if not own:
         return {}
     return {"verdict": own.sentence or None, "price_verdict": own.price_sentence or None}
 
 
-def cohorts_data(details: AgentDetails | None, config: Config | None, name: str) -> list[dict[str, Any]]:
+def cohorts_data(details: AgentDetails | None, config: Config | None, name: str) -> list[Data]:
     """Return each cohort that the agent is in, the next one too, with what was changed before it."""
-    stays: list[tuple[dict[str, Any], AgentSetup]] = []
+    cohorts = list[Data]()
+    before: AgentSetup | None = None
     if details is not None:
         for stay in details.cohorts:
             about = attributes(stay, "cohort", "starts_at", "statuses")
-            stays.append((about | {"code_versions": versions_data(stay.versions)}, stay.setup))
+            about["code_versions"] = versions_data(stay.versions)
+            cohorts.append(about | setup_data(stay.setup, before))
+            before = stay.setup
 
     if config is not None:
         cohort, _ = freeze_cohort(config, 1, now())
         about = {"cohort": PLANNED, "starts_at": None, "statuses": {}, "code_versions": []}
-        entrants = [entrant for entrant in cohort.entrants if entrant.name == name]
-        stays += [(about, agent_setup(cohort, entrant, kinds_of(config))) for entrant in entrants]
-
-    cohorts: list[dict[str, Any]] = []
-    before: AgentSetup | None = None
-    for about, setup in stays:
-        changed = setup_differences(before, setup) if before else {}
-        frozen = attributes(setup, "kind", "settings", "prompts")
-        cohorts.append(about | frozen | {"changed": moved_data(changed)})
-        before = setup
+        for entrant in cohort.entrants:
+            if entrant.name == name:
+                cohorts.append(about | setup_data(agent_setup(cohort, entrant, kinds_of(config)), before))
     return cohorts
+
+
+def setup_data(setup: AgentSetup, before: AgentSetup | None) -> dict[str, Any]:
+    """Return how an agent is set up, and what is other than before."""
+    changed = setup_differences(before, setup) if before else {}
+    return attributes(setup, "kind", "settings", "prompts") | {"changed": moved_data(changed)}
 
 
 def details_data(details: AgentDetails) -> dict[str, Any]:
@@ -321,13 +320,13 @@ PROFILE_PARTS = {
 
 def profile_data(profile: AgentProfile) -> dict[str, Any]:
     """Return an agent's scores for JSON; money in dollars, and null where nothing can be said."""
-    data: dict[str, Any] = known_values(asdict(profile))
+    data: dict[str, Any] = json.loads(to_json(profile, inf_nan_mode="null"))
     del data["agent"]
     for event in data["at_stake"]:
         change_to_dollars(event, "value", "worst", "best")
 
-    money = data["money"]
-    if money is not None and profile.money is not None:
+    if profile.money is not None:
+        money = data["money"]
         money["split"]["pnl"] = profile.money.split.pnl
         change_to_dollars(money["split"], *money["split"])
         change_to_dollars(money["luck"], "pnl", "mean", "low", "high")
@@ -335,17 +334,6 @@ def profile_data(profile: AgentProfile) -> dict[str, Any]:
             del money["drawdown"]["peak"], money["drawdown"]["trough"]
             change_to_dollars(money["drawdown"], "amount")
     return data
-
-
-def known_values(value: Any) -> Any:
-    """Return the value without NaN, which JSON does not have."""
-    if isinstance(value, dict):
-        return {key: known_values(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return list(map(known_values, value))
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def change_to_dollars(amounts: dict[str, Any], *keys: str) -> None:
@@ -401,10 +389,12 @@ def coherence_lines(profile: AgentProfile) -> Iterator[str]:
     if coherence.loss is None:
         return
 
-    sure = f"${coherence.loss:.4f} per $1 (market prices: {dollars(coherence.market)})"
-    yield f"Coherence: a sure loss of {sure}, {coherence.events:,} events"
+    text = f"Coherence: a sure loss of ${coherence.loss:.4f} per $1"
+    if coherence.market is not None:
+        text += f" (market prices: ${coherence.market:.4f})"
+    yield f"{text}, {coherence.events:,} events"
     if coherence.worst_event:
-        yield f"  worst: {dollars(coherence.worst)} in {plain(coherence.worst_event)}"
+        yield f"  worst: ${coherence.worst:.4f} in {plain(coherence.worst_event)}"
     for deal in profile.bargains:
         action = "buy" if deal.buy else "sell"
         yield f"    {action} {plain(deal.market_id)} at {deal.price:.3f}"
@@ -430,11 +420,6 @@ def money_lines(money: ProfitOrigin, enough: bool) -> Iterator[str]:
 def signed_millionths(amount: float) -> str:
     """Return an amount of money with its sign."""
     return signed_dollars(amount / ONE)
-
-
-def dollars(value: float | None) -> str:
-    """Return dollars to the hundredth of a cent; a dash where nothing is known."""
-    return UNKNOWN if value is None else f"${value:.4f}"
 
 
 def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Iterator[Block]:

@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
 
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.probe import Probe, ProbeAnswer
-from arena.cli.check_cost import cost_data, cost_of, month_data
+from arena.cli.check_cost import cost_data, cost_of, month_data, month_text
 from arena.cli.check_next import joining_text
 from arena.cli.model_choice import agree
 from arena.cli.output import Data, exact, plain, prints_aside, progress, run_async, typed
@@ -43,7 +42,7 @@ def probe_all(
         if trouble is None:
             good[name] = answer
         else:
-            failed.append({"agent": name, "model": probes[name].settings.model, **asdict(trouble)})
+            failed.append({"agent": name, "model": probes[name].settings.model, **trouble.as_dict()})
     return good, failed
 
 
@@ -55,7 +54,7 @@ def confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool
     likely = 0
     by_agent = cost_of(config, 1, {}).by_agent
     for name in probes:
-        spans = by_agent[name]
+        spans = by_agent.get(name)
         if spans is not None:
             likely += spans.round.expected.cost or 0
 
@@ -98,7 +97,7 @@ def added_data(
         "failed": list(failed),
         "joins": joining_text(config, read_begun(config.database, {}), ()) or None,
         "unpriced": unpriced_sentences(blocks),
-        "models": len(cost.by_agent),
+        "models": len(cost.estimates),
         "month_usd": month_data(cost.total),
         "warnings": [warning for warning in warnings if warning["agent"] in (None, *names)],
     }
@@ -116,9 +115,9 @@ def added_page(data: Data) -> Iterator[str]:
             yield f"  {line}"
 
     for agent in added:
-        yield f"{agent['agent']} a month: {month_text(agent['month_usd'])}."
+        yield f"{agent['agent']}: {month_text(agent['month_usd'])}."
     if data["month_usd"] and data["models"] > len(added):
-        yield f"All models a month: {month_text(data['month_usd'])}."
+        yield f"All models: {month_text(data['month_usd'])}."
     for sentence in filter(None, (*data["unpriced"], data["joins"])):
         yield f"{sentence}."
     yield from troubles(data)
@@ -147,17 +146,3 @@ def measured_text(measured: Data) -> str:
     if measured["usd"] is not None:
         text += f", ${measured['usd']:,.4f}"
     return text
-
-
-def month_text(usd: Mapping[str, float | None] | None) -> str:
-    """Return the dollars of a month in words."""
-    if usd is None:
-        return "unknown"
-    low = usd["low"]
-    high = usd["high"]
-    most = "no known limit" if high is None else f"${high:,.2f}"
-    if low is None or usd["expected"] is None:
-        return f"unknown, because its price is unknown; {most} at the most"
-    if high == 0:
-        return "free"
-    return f"${usd['expected']:,.2f} expected, ${low:,.2f} at the least, {most} at the most"

@@ -1,6 +1,5 @@
 """What `arena check` shows: is the config valid, who would play, what would it cost, and what is wrong?"""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -9,11 +8,11 @@ from typing import Any
 from agents.model import KindSettings, model_settings
 from agents.model_table.capabilities import thinking_text
 from agents.providers import DEMO
-from arena.cli.check_cost import cost_data, cost_of
+from arena.cli.check_cost import cost_data, cost_of, costs_text, dollars_text, limits_text, month_data
 from arena.cli.check_next import changes_data, changes_text, ends_text, start_text
 from arena.cli.output import Data, attributes, thinking_words, without_password
 from arena.cli.page import Fields, Page
-from arena.cli.table import UNKNOWN, Table, TableChoice, TableColumn
+from arena.cli.table import Table, TableChoice, TableColumn
 from arena.clock import now
 from arena.cohorts.replacements import unproven_hint
 from arena.config import Config
@@ -24,17 +23,6 @@ from arena.record.model.calendar import WEEK
 from markets.millionths import decimal
 from portfolio.quotes import duration_text
 from portfolio.rules import UNLIMITED
-
-DAY_SECONDS = 86_400
-PER = {
-    "call": "a call",
-    "round": "a round",
-    "agent": "an agent and cohort",
-    "day": "a day",
-    "arena": "in all",
-}
-"""What each limit of the budget is for, in words."""
-NO_LIMIT = "none"
 
 
 def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -50,6 +38,7 @@ def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     data |= asdict(expected_ends(config, begun.offered)) | asdict(found)
     return data | {
         "cost": cost_data(cost),
+        "month_usd": month_data(cost.total),
         "unproven": list(map(asdict, unproven_agents(config, begun))),
         "warnings": list(map(asdict, config_warnings(config, cost, found))),
     }
@@ -104,33 +93,14 @@ def check_page(data: Data, choice: TableChoice) -> Page:
     if cannot_answer(data):
         state = "read, but a model in it cannot answer"
     yield f"{data['config']} is {state}."
-    yield Fields({"Starts": start_text(data), "Costs": costs_text(data)})
+    models = [agent["model"] for agent in data["agents"] if agent["model"]]
+    costs = costs_text(data["month_usd"], data["budget"], models)
+    yield Fields({"Starts": start_text(data), "Costs": costs})
     yield from warning_lines(data)
     yield from replacements(data)
     yield ""
     yield from line_up(data, choice)
     yield Fields(dict(rule_fields(data)))
-
-
-def costs_text(data: Data) -> str:
-    """Return what all models may cost, and what stops them."""
-    cost = data["cost"]
-    if not cost["agents"]:
-        return "nothing: no agent uses a model"
-
-    text = "an unknown amount"
-    total = cost["total"]
-    if total and dollars_text(total["month"]) != UNKNOWN:
-        text = f"about ${dollars_text(total['month'])} a month"
-
-    limits = limits_text(data["budget"])
-    if limits == NO_LIMIT:
-        text += "; no budget limits it"
-    else:
-        text += f"; stopped at {limits}"
-    if all((agent["model"] or DEMO).startswith(DEMO) for agent in data["agents"]):
-        text += " (fictitious: demo models are free)"
-    return text
 
 
 def warning_lines(data: Data) -> Iterator[str]:
@@ -153,18 +123,14 @@ def warning_lines(data: Data) -> Iterator[str]:
 
 def replacements(data: Data) -> Iterator[str]:
     """Yield who had no good turn yet in a cohort that plays, and whether it takes another block."""
-    unchanged = defaultdict[tuple[str, ...], list[str]](list)
     for cohort in data["unproven"]:
         number = cohort["cohort"]
         if cohort["changed"]:
             names = ", ".join(cohort["changed"])
             yield f"Note: In cohort {number} {names} uses the changed block from the next round on."
-        left = tuple(name for name in cohort["unchanged"] if name not in data["missing_keys"])
+        left = [name for name in cohort["unchanged"] if name not in data["missing_keys"]]
         if left:
-            unchanged[left].append(str(number))
-
-    for agents, cohorts in unchanged.items():
-        yield f"Note: {unproven_hint(agents)} (cohort {', '.join(cohorts)})."
+            yield f"Note: {unproven_hint(left)} (cohort {number})."
 
 
 def line_up(data: Data, choice: TableChoice) -> Page:
@@ -210,7 +176,7 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
         bets += f"; {data['depth']}"
     yield "rules", f"{rules['name']}: fill {rules['fill']}, {bets}"
     shown = f"{universe['show']} of {data['venue']} a round, {universe['per_event']} an event"
-    yield "markets", f"{shown}, closing within {universe['closes_within'] / DAY_SECONDS:g} days"
+    yield "markets", f"{shown}, closing within {universe['closes_within'] / 86_400:g} days"
     yield "ends", ends_text(data)
 
     articles = data["articles"]
@@ -243,33 +209,6 @@ def heads_text(heads: str | list[str] | None) -> str:
     return "not published: whoever runs this machine could rewrite the record unseen (config: heads)"
 
 
-def limits_text(budget: Mapping[str, int | None]) -> str:
-    """Return the limits of a budget."""
-    limits = [f"${decimal(limit):,.2f} {PER[scope]}" for scope, limit in budget.items() if limit is not None]
-    return ", ".join(limits) or NO_LIMIT
-
-
-def dollars_text(costs: Data) -> str:
-    """Return what is expected, and from what to what it may be: `0.21 (0.013–0.27)`.
-
-    It is a dash where it is unknown, with `?` for a most that has no known bound.
-
-    >>> dollars_text({"low": {"usd": 0.013}, "expected": {"usd": 0.21}, "high": {"usd": None}})
-    '0.21 (0.013–?)'
-    """
-    low = costs["low"]["usd"]
-    expected = costs["expected"]["usd"]
-    high = costs["high"]["usd"]
-    if low is None or expected is None:
-        return UNKNOWN
-
-    least = money_text(low)
-    most = "?" if high is None else money_text(high)
-    if least == most:
-        return least
-    return f"{money_text(expected)} ({least}–{most})"
-
-
 def range_of(key: str) -> Callable[[Data], str]:
     """Return what writes the least and the most of a row's calls or tokens."""
 
@@ -293,23 +232,6 @@ def thousands_text(count: float) -> str:
         if count >= size:
             return f"{count / size:.1f}{unit}"
     return f"{count:.0f}"
-
-
-def money_text(usd: float) -> str:
-    """Return dollars: two figures below ten cents, cents up to a hundred dollars, whole ones above.
-
-    >>> money_text(0.0131), money_text(0.263), money_text(12.3), money_text(1234.5), money_text(0)
-    ('0.013', '0.26', '12.30', '1,234', '0')
-    """
-    if usd == 0:
-        return "0"
-    if usd >= 100:
-        return f"{usd:,.0f}"
-
-    places = 2
-    while usd < 0.1 and places < 6 and usd * 10**places < 9.95:
-        places += 1
-    return f"{usd:.{places}f}"
 
 
 LINE_UP = (

@@ -1,13 +1,27 @@
 """What a cohort would cost, as commands have it and as JSON: amounts in dollars."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.output import attributes, exact, prints_aside, run_async
+from agents.providers import DEMO
+from arena.cli.output import Data, attributes, exact, prints_aside, run_async
+from arena.cli.table import UNKNOWN
 from arena.clock import now
 from arena.config import Config
 from arena.rounds.line_up_cost import LineUpCost, UsageBySpan, line_up_cost
+from markets.millionths import decimal
+
+FREE = "free"
+NO_LIMIT = "none"
+PER = {
+    "call": "a call",
+    "round": "a round",
+    "agent": "an agent and cohort",
+    "day": "a day",
+    "arena": "in all",
+}
+"""What each limit of the budget is for, in words."""
 
 if TYPE_CHECKING:
     from arena.record.queries.calls import RecentUsage
@@ -23,7 +37,7 @@ def cost_data(cost: LineUpCost) -> dict[str, Any]:
     """Return what a cohort would use, for JSON."""
     agents = []
     for estimate in cost.estimates:
-        spans = spans_data(cost.by_agent[estimate.agent])
+        spans = spans_data(cost.by_agent.get(estimate.agent))
         call = {"call_usd": exact(estimate.first.cost), "from_turns": estimate.turns}
         agents.append({"agent": estimate.agent, "trouble": estimate.trouble or None} | spans | call)
 
@@ -57,3 +71,82 @@ def month_data(spans: UsageBySpan | None) -> dict[str, float | None] | None:
     if spans is None:
         return None
     return {bound: used["usd"] for bound, used in spans_data(spans)["month"].items()}
+
+
+def costs_text(
+    month: Mapping[str, float | None] | None, budget: Mapping[str, int | None], models: Sequence[str]
+) -> str:
+    """Return what all models may cost a month, and what stops them."""
+    if not models:
+        return "nothing: no agent uses a model"
+
+    text = month_text(month)
+    limits = limits_text(budget)
+    if limits != NO_LIMIT:
+        text += f"; stopped at {limits}"
+    elif text != FREE:
+        text += "; no budget limits it"
+    if all(model.startswith(DEMO) for model in models):
+        text += " (fictitious: demo models are free)"
+    return text
+
+
+def limits_text(budget: Mapping[str, int | None]) -> str:
+    """Return the limits of a budget."""
+    limits = [f"${decimal(limit):,.2f} {PER[scope]}" for scope, limit in budget.items() if limit is not None]
+    return ", ".join(limits) or NO_LIMIT
+
+
+def month_text(usd: Mapping[str, float | None] | None) -> str:
+    """Return the dollars of a month: expected (low–high), or what is known of them.
+
+    >>> month_text({"low": 0.013, "expected": 0.21, "high": None})
+    'about $0.21 (0.013–?) a month'
+    """
+    if usd is None:
+        return "unknown"
+    most = usd["high"]
+    if most == 0:
+        return FREE
+
+    text = bounds_text(**usd)
+    if text != UNKNOWN:
+        return f"about ${text} a month"
+    return "unknown" if most is None else f"unknown, at most ${most:,.2f} a month"
+
+
+def dollars_text(costs: Data) -> str:
+    """Return the dollars of a row's costs: expected (low–high)."""
+    return bounds_text(costs["low"]["usd"], costs["expected"]["usd"], costs["high"]["usd"])
+
+
+def bounds_text(low: float | None, expected: float | None, high: float | None) -> str:
+    """Return what is expected, and from what to what it may be: `0.21 (0.013–0.27)`.
+
+    It is a dash where it is unknown, with `?` for a most that has no known bound.
+    """
+    if low is None or expected is None:
+        return UNKNOWN
+
+    least = money_text(low)
+    most = "?" if high is None else money_text(high)
+    if least == most:
+        return least
+    return f"{money_text(expected)} ({least}–{most})"
+
+
+def money_text(usd: float) -> str:
+    """Return dollars: two figures below ten cents, cents up to a hundred dollars, whole ones above.
+
+    >>> money_text(0.0131), money_text(0.263), money_text(12.3), money_text(1234.5), money_text(0)
+    ('0.013', '0.26', '12.30', '1,234', '0')
+    """
+    if usd == 0:
+        return "0"
+    if usd >= 100:
+        return f"{usd:,.0f}"
+
+    places = 2
+    while usd < 0.1 and places < 6 and usd * 10**places < 9.95:
+        places += 1
+    return f"{usd:.{places}f}"

@@ -3,18 +3,17 @@
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from agents.model import Call
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.ping import PingTarget, remark
-from arena.cli.output import Data, exact, prints_aside, run_async
+from arena.cli.output import Data, attributes, exact, prints_aside, run_async
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableColumn
 from arena.cohorts.freeze import stamp_of
 from arena.config import Config
-from arena.rounds.live_check import VenueCheck, check_models, check_venue, models_of, trouble_of
+from arena.rounds.live_check import VenueCheck, call_trouble, check_models, check_venue, models_of
 
 
 def reached_text(row: Data) -> str:
@@ -85,13 +84,14 @@ def model_data(target: PingTarget, call: Call) -> dict[str, Any]:
         "latency_ms": call.latency_ms,
         "cost_usd": exact(call.cost),
         "remark": remark(call) or None,
-        "error": call.error and asdict(trouble_of(call.error)),
+        "error": call.error and call_trouble(call.error).as_dict(),
     }
 
 
 def venue_data(check: VenueCheck) -> dict[str, Any]:
     """Return what was read of a venue, for JSON."""
-    return {"ok": check.error is None, **asdict(check)}
+    data = attributes(check, "venue", "seconds", "markets", "left_out", "set_aside")
+    return data | {"ok": check.error is None, "error": check.error and check.error.as_dict()}
 
 
 def live_status(data: Data) -> int:

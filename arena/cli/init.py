@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
-from arena.cli.check_cost import cost_of, month_data
-from arena.cli.model_choice import found_model, named_models, servers_at
+from arena.cli.check_cost import month_data
+from arena.cli.model_choice import ask_until, found_model, named_models, servers_at
 from arena.cli.output import Data, exact
 from arena.cli.page import print_page
 from arena.config import Config
@@ -16,7 +16,6 @@ from arena.config.environment import KEYS, missing_keys
 from arena.config.errors import suggestion
 from arena.config.model_blocks import Block, ModelOptions, is_free, unpriced_sentences
 from arena.config.new_folder import (
-    DEMO_MODELS,
     PROGRAM,
     VENUES,
     NewArena,
@@ -25,9 +24,7 @@ from arena.config.new_folder import (
     usual_models,
 )
 from arena.errors import ArenaError
-
-BUDGET = 20.0
-"""Dollars a month for all models, where nobody says more."""
+from arena.rounds.line_up_cost import LineUpCost
 
 
 def choose(
@@ -42,7 +39,10 @@ def choose(
     Raise `ArenaError` if no model is named, and none is there that could play.
     """
     asking = options.asker is not None
-    place = _venue(venue, asking)
+    place = _known_venue(venue or VENUES[0])
+    if asking and venue is None:
+        question = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
+        place = ask_until(question, place, _known_venue)
     if asking and not models:
         blocks = _asked_models(place, environ, options)
     else:
@@ -50,23 +50,15 @@ def choose(
         blocks = _playing_models(names, place, options)
 
     if budget is None and not all(map(is_free, blocks)):
-        budget = BUDGET
+        budget = 20.0
         if asking:
             budget = typer.prompt("Dollars a month for all of them", budget, type=float)
 
     return new_arena(place, blocks, budget)
 
 
-def _venue(venue: str | None, asking: bool) -> str:
-    """Return the venue that is named, asked for again while there is none of that name."""
-    name = venue or VENUES[0]
-    if asking and venue is None:
-        question = "Venue: polymarket, kalshi, manifold (real markets, play money), or simulator (offline)"
-        name = str(typer.prompt(question, VENUES[0]))
-        while name not in VENUES:
-            print_page([f"there is no venue {name!r}", f"→ {suggestion(name, VENUES)[1]}"])
-            name = str(typer.prompt(question, VENUES[0]))
-
+def _known_venue(name: str) -> str:
+    """Return the venue of that name. Raise `ArenaError` if there is none."""
     if name not in VENUES:
         raise ArenaError("unknown_venue", f"there is no venue {name!r}", suggestion(name, VENUES)[1])
     return name
@@ -93,19 +85,14 @@ def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions)
         offered = servers[0].models[0]
 
     question = "Models, as PROVIDER/MODEL, or a name on this machine"
-    while True:
-        typed = str(typer.prompt(question, offered))
-        try:
-            return _playing_models(tuple(typed.split()), venue, options)
-        except ArenaError as error:
-            print_page([error.message, f"→ {error.hint}"])
-        # After an answer that won't do, Enter takes nothing.
-        offered = None
+    return ask_until(question, offered, lambda typed: _playing_models(tuple(typed.split()), venue, options))
 
 
-def init_data(settings: Config, new: NewArena, environ: Mapping[str, str]) -> dict[str, Any]:
+def init_data(
+    settings: Config, new: NewArena, cost: LineUpCost, environ: Mapping[str, str]
+) -> dict[str, Any]:
     """Return what a new arena is, which keys its models lack, and what they may cost a month."""
-    month = month_data(cost_of(settings, 1, {}).total)
+    month = month_data(cost.total)
     return {
         "venue": new.venue,
         "models": [block["model"] for block in new.models],
@@ -116,33 +103,15 @@ def init_data(settings: Config, new: NewArena, environ: Mapping[str, str]) -> di
     }
 
 
-def made_page(data: Data) -> Iterator[str]:
+def made_page(data: Data, costs: str) -> Iterator[str]:
     """Yield what there is now, and what it may cost."""
     yield f"Made in {data['folder']}: {', '.join(data['made'])}."
     for name in data["kept"]:
         yield f"{name} already existed and was not changed."
     yield f"Plays on {data['venue']}: {', '.join(data['models'])}."
-    if data["month_usd"]:
-        yield f"Cost: {cost_sentence(data)}."
+    yield f"Cost: {costs}."
     for sentence in data["unpriced"]:
         yield f"{sentence}."
-
-
-def cost_sentence(data: Data) -> str:
-    """Return what the models may cost a month, and what stops them."""
-    low, high = data["month_usd"]
-    if high == 0:
-        return "nothing: all models are free"
-
-    most = "no known limit" if high is None else f"${high:,.2f}"
-    sentence = f"at most {most} a month"
-    if low is not None:
-        sentence = f"${low:,.2f} to {most} a month"
-    if data["day_usd"]:
-        sentence += f"; a hard stop at ${data['day_usd']:,.2f} a day"
-    if set(data["models"]) <= set(DEMO_MODELS):
-        sentence += ", fictitious: demo models are free"
-    return sentence
 
 
 def next_steps(data: Data) -> Iterator[str]:
@@ -153,7 +122,7 @@ def next_steps(data: Data) -> Iterator[str]:
         yield f"  cd {quote(data['folder'])}"
     if data["missing"]:
         yield f"  cp .env.example .env   # and fill in {', '.join(data['missing'])}"
-    yield f"  {arena} check            # who plays, at what cost"
+    yield f"  {arena} check --live     # what it costs, and whether all can be reached"
     if data["venue"] == "simulator":
         yield f"  {arena} run --round      # the next round"
     else:

@@ -1,14 +1,15 @@
 """Models that somebody names on the command line: where they are served, and what has to be asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import typer
 
 from agents.llm import local_servers
 from agents.llm.local_servers import LISTED, ModelServer, find_servers, no_server_text
 from arena.cli.output import run_async
+from arena.cli.page import print_page
 from arena.config.model_blocks import (
-    HIGHEST_PRICE,
     Block,
     ModelOptions,
     Price,
@@ -20,6 +21,8 @@ from arena.config.model_blocks import (
 from arena.config.new_folder import keyed_models
 from arena.errors import ArenaError
 
+T = TypeVar("T")
+
 
 class TerminalAsker:
     """Asks the person at the terminal what can't be found out about a model."""
@@ -28,8 +31,7 @@ class TerminalAsker:
         """Return the address of the server that has a model; None for none."""
         example = local_servers.USUAL_SERVERS[-1].base_url
         question = f"Base URL of the server that has {name}, such as {example} (Enter: none)"
-        typed = str(typer.prompt(question, "", show_default=False)).strip()
-        return server_address(typed) if typed else None
+        return ask_until(question, "", lambda typed: server_address(typed) if typed else None)
 
     def is_meant(self, given: str, near: str) -> bool:
         """Tell whether the model of nearly that name is meant."""
@@ -38,18 +40,30 @@ class TerminalAsker:
     def price(self, model: str) -> Price | None:
         """Return the price of a model; None if it is not known."""
         price = "dollars per million tokens in and out, such as 0.5 1.5"
-        question = f"Price of {model}, {price} (Enter: not known)"
-        while True:
-            typed = str(typer.prompt(question, "", show_default=False)).split()
-            if not typed:
-                return None
-            try:
-                price_in, price_out = map(float, typed)
-                check_price((price_in, price_out))
-            except (ValueError, ArenaError):
-                print(f"Two numbers from 0 to {HIGHEST_PRICE:,} are needed, such as 0.5 1.5.")
-            else:
-                return price_in, price_out
+        return ask_until(f"Price of {model}, {price} (Enter: not known)", "", typed_price)
+
+
+def typed_price(typed: str) -> Price | None:
+    """Return a price as it is typed; None for nothing. Raise `ArenaError` if it is none."""
+    try:
+        price_in, price_out = map(float, typed.split() or (0, 0))
+    except ValueError as error:
+        raise ArenaError("wrong_price", "two numbers are needed", "such as 0.5 1.5") from error
+    check_price((price_in, price_out))
+    return (price_in, price_out) if typed else None
+
+
+def ask_until(question: str, default: str | None, read: Callable[[str], T]) -> T:
+    """Return what an answer means, asked for again while reading it raises an `ArenaError`."""
+    while True:
+        typed = str(typer.prompt(question, default, show_default=bool(default))).strip()
+        try:
+            return read(typed)
+        except ArenaError as error:
+            print_page([error.message, f"→ {error.hint}"])
+        if default:
+            # After an answer that won't do, Enter takes nothing.
+            default = None
 
 
 def agree(offer: str, asking: bool, hint: str, *, default: bool = True) -> None:
@@ -91,15 +105,14 @@ def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
     names = list[str]()
     for server in servers_at(options.base_url, environ.get(options.key_env or "", "")):
         names += server.models
+    message = f"no list of models comes from {options.base_url}/models"
     if options.base_url is None:
         names += keyed_models(environ)
-    elif not names:
-        message = f"no list of models comes from {options.base_url}/models"
-        raise ArenaError("no_server", message, "check the address, or name the model")
+        message = f"{no_server_text()}, and no known model has its key"
 
     if not names:
         hint = "start a server (ollama run qwen3:8b), or name a model: anthropic/claude-sonnet-5, …"
-        raise ArenaError("no_model", f"{no_server_text()}, and no known model has its key", hint)
+        raise ArenaError("no_model", message, hint)
     if len(names) == 1:
         return names[0]
 

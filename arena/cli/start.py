@@ -24,28 +24,18 @@ def guard() -> None:
     home = Path(__file__).resolve().parents[2]
     for package, begins in PACKAGES.items():
         init = home / package / "__init__.py"
-        folder = found_at(package)
+        origin = getattr(find_spec(package), "origin", None)
         owner = "another package"
-        if folder == str(init.parent):
-            if init.is_file() and init.read_bytes().startswith(begins):
+        if origin is not None and Path(origin).resolve() == init:
+            if init.read_bytes().startswith(begins):
                 continue
             owner = owner_of(home, package)
 
         raise ArenaError(
             "shadowed",
-            f"{owner} has taken the import name {package} ({folder})",
+            f"{owner} has taken the import name {package} ({origin})",
             "install paper-arena in an environment of its own: uv tool install --force paper-arena",
         )
-
-
-def found_at(package: str) -> str | None:
-    """Return the folder, or the file, that a package would be imported from; None if it is nowhere."""
-    spec = find_spec(package)
-    if spec is None:
-        return None
-    for folder in spec.submodule_search_locations or ():
-        return str(Path(folder).resolve())
-    return spec.origin
 
 
 def owner_of(home: Path, package: str) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from agents.llm import close
-from agents.providers import DEMO
 from arena.calls.budget_warnings import rounded_dollars
 from arena.cli.model_choice import agree, found_model, named_models
 from arena.cli.output import (
@@ -32,6 +31,7 @@ from arena.cli.output import (
 from arena.cli.page import Fields, Page, page_lines, print_error
 from arena.cli.table import Table, TableColumn
 from arena.config.model_blocks import Block, ModelOptions
+from arena.config.new_folder import check_playable
 from arena.errors import ArenaError, count_text
 from arena.exports.api import score_forecasts
 from arena.rounds.live_check import HINTS
@@ -56,9 +56,7 @@ def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, 
     Raise `ArenaError` if there is no such model, or none at all, or several and nobody to pick one.
     """
     name = name or found_model(options, environ)
-    if name.startswith(DEMO):
-        raise ArenaError("unknown_model", f"{name} plays only the simulator", f"{program()} demo")
-
+    check_playable((name,), "")
     (block,) = named_models((name,), options)
     return block
 
@@ -68,16 +66,16 @@ def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bo
 
     Raise `ArenaError` if nobody agrees to it. What is free needs no yes.
     """
-    if cost is None:
-        question = f"The price of {name} is unknown: {MOST} questions can't be estimated, nor stopped in time"
-        if not yes:
-            agree(question, asking, "--price IN OUT: dollars per million tokens; or add --yes", default=False)
-        return None
-
-    expected, most = cost
-    amounts = f"about {rounded_dollars(expected)}, at most ${most / ONE:,.4f}"
-    if most and not yes:
-        agree(f"Up to {MOST} questions to {name}: {amounts}", asking, "add --yes to ask")
+    most = None
+    offer = f"The price of {name} is unknown: {MOST} questions can't be estimated, nor stopped in time"
+    hint = "--price IN OUT: dollars per million tokens; or add --yes"
+    if cost is not None:
+        expected, most = cost
+        amounts = f"about {rounded_dollars(expected)}, at most ${most / ONE:,.4f}"
+        offer = f"Up to {MOST} questions to {name}: {amounts}"
+        hint = "add --yes to ask"
+    if most != 0 and not yes:
+        agree(offer, asking, hint, default=cost is not None)
     return most
 
 
@@ -241,8 +239,8 @@ def is_compared(data: Data) -> bool:
 
 def standing(data: Data) -> str:
     """Return what a trial can show of a model, and what it can't: the first thing to be read."""
-    days = [answer["closed"] for answer in data["answers"]]
-    after = sum(answer["counts"] for answer in data["answers"])
+    days = column(data["answers"], "closed")
+    after = sum(column(data["answers"], "counts"))
     counted = f"{after} of {count_text(len(days), 'question')}"
     if is_compared(data):
         return (

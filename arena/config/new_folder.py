@@ -19,7 +19,6 @@ from markets.millionths import ONE
 
 PACKAGED = Path(__file__).resolve().parents[1] / "templates"
 CHECKOUT = Path(__file__).resolve().parents[2]
-IN_CHECKOUT = {"config.yaml": "config.yaml", "demo.yaml": "examples/demo.yaml"}
 PROGRAM = Path(sys.executable).with_name("arena")
 VENUES = ("polymarket", "kalshi", "manifold", "simulator")
 DEMO_MODELS = ("demo/sharp", "demo/hasty")
@@ -70,8 +69,8 @@ WantedBy=multi-user.target
 
 def template(name: str) -> Path:
     """Return a config that comes with the package: `config.yaml` or `demo.yaml`, also in a checkout."""
-    packaged = PACKAGED / name
-    return packaged if packaged.is_file() else CHECKOUT / IN_CHECKOUT[name]
+    places = (PACKAGED / name, CHECKOUT / name, CHECKOUT / "examples" / name)
+    return next(place for place in places if place.is_file())
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,11 +49,11 @@ class UsageBySpan:
 
 @dataclass(frozen=True, slots=True)
 class LineUpCost:
-    """What a cohort would use, by agent and in all; None where an estimate has failed."""
+    """What a cohort would use, by agent and in all, as far as no estimate has failed."""
 
     counts: RoundCounts
     estimates: tuple[Estimate, ...]
-    by_agent: Mapping[str, UsageBySpan | None]
+    by_agent: Mapping[str, UsageBySpan]
     total: UsageBySpan | None
     warnings: tuple[LineUpWarning, ...]
 
@@ -69,15 +69,14 @@ async def line_up_cost(
     estimates = [estimate.as_played(usage.get(estimate.agent)) for estimate in fresh]
     counts = round_counts(config.cohorts, number)
     stops = most_spent(counts, config.budget)
-    by_agent: dict[str, UsageBySpan | None] = {}
+    by_agent = {}
     for estimate in estimates:
-        by_agent[estimate.agent] = None
         if not estimate.trouble:
             uses = UsageBounds(estimate.low, estimate.expected, estimate.high)
             by_agent[estimate.agent] = _by_span(uses, counts, stops)
 
     total = None
-    if None not in by_agent.values():
+    if len(by_agent) == len(estimates):
         uses = UsageBounds(
             total_usage(estimate.low for estimate in estimates),
             total_usage(estimate.expected for estimate in estimates),

@@ -41,23 +41,11 @@ HINTS = {
     "other": "the message shows what came instead of an answer",
 }
 """What may help, by the code of a call's error."""
-MOST_SHOWN = 80
-"""So many characters of an answer are shown that can't be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """An error: its code, what it says, and what may help."""
-
-    code: str
-    message: str
-    mend: str
-
-
-def trouble_of(error: CallError | VenueError) -> Trouble:
-    """Return the trouble that a call or a venue has ended in."""
-    hint = error.hint if isinstance(error, VenueError) else HINTS.get(error.code, "")
-    return Trouble(error.code, error.message, hint)
+def call_trouble(error: CallError) -> ArenaError:
+    """Return the error of a call, with what may help."""
+    return ArenaError(error.code, error.message, HINTS.get(error.code, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +60,7 @@ class VenueCheck:
     markets: int | None = None
     left_out: Mapping[str, int] | None = None
     set_aside: Mapping[str, int] | None = None
-    error: Trouble | None = None
+    error: ArenaError | None = None
 
 
 @asynccontextmanager
@@ -102,8 +90,6 @@ def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
 
 async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[Call]:
     """Return every model's answer, all asked at once as far as the config lets them."""
-    if not targets:
-        return []
     async with local_asks(config) as asks:
         return await asyncio.gather(*(ping(asks(target.settings)) for target in targets))
 
@@ -120,7 +106,8 @@ async def check_venue(config: Config, name: str) -> VenueCheck:
     try:
         catalogue = await venue.catalogue(now(), CatalogueFilter(pages=1))
     except VenueError as error:
-        return VenueCheck(name, round(timer() - started, 2), error=trouble_of(error))
+        trouble = ArenaError(error.code, error.message, error.hint)
+        return VenueCheck(name, round(timer() - started, 2), error=trouble)
     finally:
         await venue.close()
 
@@ -153,16 +140,14 @@ async def probe_answers(config: Config, probes: Mapping[str, Probe]) -> dict[str
         return dict(zip(probes, answers, strict=True))
 
 
-def probe_trouble(answer: ProbeAnswer) -> Trouble | None:
+def probe_trouble(answer: ProbeAnswer) -> ArenaError | None:
     """Return why an answer is none to play by; None where it is one."""
-    error = answer.call.error
-    if error is not None:
-        return trouble_of(error)
+    call = answer.call
+    if call.error is not None:
+        return call_trouble(call.error)
     if answer.answered:
         return None
 
-    reply = one_line(answer.call.reply or "")
-    if len(reply) > MOST_SHOWN:
-        reply = f"{reply[: MOST_SHOWN - 1].rstrip()}…"
-    message = f"no forecast in its answer can be used ({answer.call.finish or 'no end'}): {reply}"
-    return Trouble(answer.decision.status, message, "try another prompt, or another model")
+    reply = one_line(call.reply or "")[:80]
+    message = f"no forecast in its answer can be used ({call.finish or 'no end'}): {reply}"
+    return ArenaError(answer.decision.status, message, "try another prompt, or another model")

@@ -9,11 +9,11 @@ from markets.millionths import ONE
 from markets.model import Listing
 from markets.registry import names
 from portfolio.fills import FillRequest, fill_rule
-from portfolio.matching import OrderMatch, match_listing
+from portfolio.matching import OrderMatch
 from portfolio.model import Action, Rejection, Side
 from portfolio.quotes import side_quote
 from portfolio.rules import NAMED, REALISTIC, Rules
-from tests.builders import a_book, a_listing, a_price, usd
+from tests.builders import a_book, a_listing, a_price, match_listing, usd
 
 RULES = [REALISTIC.model_copy(update={"fill": name}) for name in names(Path(portfolio.fills.__path__[0]))]
 SIDES: tuple[Side, ...] = ("YES", "NO")

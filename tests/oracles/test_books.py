@@ -24,11 +24,11 @@ from markets.hashes import quote_hash
 from markets.millionths import ONE, millionths
 from markets.model import Level, Listing, Quote, Snapshot
 from portfolio.execute import execute
-from portfolio.matching import OrderMatch, match_listing
+from portfolio.matching import OrderMatch
 from portfolio.model import Action, Bet, Fill, FillLevel, Holdings, Lot, Rejection, Sale, Side
 from portfolio.money import dollars
 from portfolio.rules import REALISTIC
-from tests.builders import NOW, RAIN, a_market, usd
+from tests.builders import NOW, RAIN, a_market, match_listing, usd
 from tests.oracles.books import Book, Walk, buy, faults, refusal, sell
 
 RULES = REALISTIC.model_copy(update={"min_bet": 0, "max_bet": ONE})

@@ -8,11 +8,11 @@ import pytest
 import portfolio.fills
 from markets.millionths import ONE
 from markets.model import Level, Listing
-from portfolio.matching import OrderMatch, match_listing
+from portfolio.matching import OrderMatch
 from portfolio.model import Rejection
 from portfolio.quotes import side_quote
 from portfolio.rules import REALISTIC, Rules
-from tests.builders import a_book, a_listing, a_market, a_price, a_quote, usd
+from tests.builders import a_book, a_listing, a_market, a_price, a_quote, match_listing, usd
 
 MID, QUOTE, SPREAD, BOOK = (
     REALISTIC.model_copy(update={"fill": name}) for name in ("mid", "quote", "spread", "book")

@@ -137,7 +137,7 @@ def test_without_server_or_key_the_ports_and_both_ways_on_are_named(
         (("qwen3",), "qwen3 is not there; Ollama (http"),
         (("anthropic/claude-sonnet-5",), "ANTHROPIC_API_KEY is not set"),
         (("openai/mine", "--key-env", "MY_KEY"), "MY_KEY is not set"),
-        (("demo/sharp",), "demo/sharp plays only the simulator"),
+        (("demo/sharp",), "demo/sharp can't forecast real markets"),
         (
             ("--base-url", "http://127.0.0.1:9/v1"),
             "no list of models comes from http://127.0.0.1:9/v1/models",

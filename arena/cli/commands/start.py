@@ -141,9 +141,9 @@ def try_model(
     data = trial_data(name, trial, day, options)
     data["page"] = write_page(data)
     chosen.answer(data, report)
-    if trial.ended:
-        raise typer.Exit(130 if trial.ended == INTERRUPTED else 2)
-    if data["page"] is None:
+    if trial.ended == INTERRUPTED:
+        raise typer.Exit(130)
+    if trial.ended or data["page"] is None:
         raise typer.Exit(2)
 
 
@@ -157,7 +157,6 @@ def init(
     key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = MODEL_PRICE,
     budget: float | None = option("Dollars a month for all models together.", min=0.01),
-    live: bool = flag("Ask each model one tiny question."),
     yes: bool = flag("Take the defaults.", "--yes", "-y"),
 ) -> None:
     """Make a working folder with a short config.yaml.
@@ -171,11 +170,13 @@ def init(
 
         Made in my-arena: config.yaml, .env.example, .gitignore, arena.service.
         Plays on simulator: demo/sharp, demo/hasty.
-        Cost: $0.60 to $17.90 a month, fictitious: demo models are free.
+        Cost: about $0.60 (0.60–17.90) a month; no budget limits it (fictitious:
+        demo models are free).
         …
 
     Next: cd my-arena, then arena check
     """
+    from arena.cli.check_cost import cost_of, costs_text, month_data
     from arena.cli.init import choose, init_data, made_page, next_steps
     from arena.cli.model_choice import options_of
     from arena.clock import now
@@ -193,14 +194,11 @@ def init(
     made, kept = make_folder(folder, now(), new)
 
     config = load(path)
-    data = init_data(config, new, environ) | {"folder": str(folder), "made": made, "kept": kept}
+    cost = cost_of(config, 1, {})
+    data = init_data(config, new, cost, environ) | {"folder": str(folder), "made": made, "kept": kept}
     if not chosen.json:
-        print_page(made_page(data))
-    if live or (asking and not data["missing"] and typer.confirm("Ask each model one tiny question?", True)):
-        from arena.cli.check_live import check_live
-
-        names = [agent.name for agent in config.agents if agent.model is not None]
-        data |= check_live(load(path, os.environ), [], names, quiet=chosen.json)
+        costs = costs_text(month_data(cost.total), config.budget.model_dump(), data["models"])
+        print_page(made_page(data, costs))
     chosen.answer(data, next_steps)
 
 
@@ -256,12 +254,8 @@ def add(
             with edited(path, blocks) as planned:
                 answers, failed = probe_all(planned.config, blocks, asking, yes)
             day = now().date()
-            asked = blocks
-            blocks = []
-            for block in asked:
-                answer = answers.get(block["name"])
-                if answer is not None:
-                    blocks.append(block | measured_keys(answer, day))
+            blocks = [block for block in blocks if block["name"] in answers]
+            blocks = [block | measured_keys(answers[block["name"]], day) for block in blocks]
         if not blocks:
             faults = "; ".join(f"{fault['model']}: {fault['message']}" for fault in failed)
             raise ArenaError("not_added", f"{faults}; {UNCHANGED}", failed[0]["mend"])

@@ -15,8 +15,6 @@ from arena.config.new_folder import NewArena, make_folder
 from arena.errors import ArenaError
 from tests.arena.cli.test_main import ROOT, arena
 from tests.arena.config_files import write
-from tests.provider.replies import says
-from tests.provider.server import faulty
 
 WEDNESDAY = datetime(2026, 3, 4, 23, 59, tzinfo=UTC)
 DEMO = NewArena("simulator", ({"model": "demo/sharp"}, {"model": "demo/hasty"}), None)
@@ -28,7 +26,7 @@ def test_without_a_terminal_it_takes_the_models_whose_keys_are_there(tmp_path: P
     folder = tmp_path / "my arena" / "first"
     made = arena("init", str(folder), env=KEYS)
     assert made.returncode == 0, made.stderr
-    assert "arena check" in made.stdout
+    assert "arena check --live" in made.stdout
     assert sorted(path.name for path in folder.iterdir()) == FILES
     config = load(folder / "config.yaml", KEYS, beside=True)
     assert [agent.name for agent in config.agents] == [
@@ -98,18 +96,9 @@ def test_with_a_closed_standard_input_nobody_is_asked(tmp_path: Path, words: str
     assert (done.returncode == 0) == ("init" in words), done.stderr
 
 
-def test_with_live_each_model_is_asked_one_tiny_question(tmp_path: Path) -> None:
-    with faulty() as provider:
-        provider.script("gpt-5.4", says("{}"))
-        there = {"OPENAI_API_KEY": "canary", "OPENAI_BASE_URL": provider.url}
-        done = arena("init", "--live", "--json", "--model", "openai/gpt-5.4", cwd=tmp_path, env=there)
-    [model] = json.loads(done.stdout)["models"]
-    assert (done.returncode, model["ok"], len(provider.log)) == (0, True, 1), done.stdout
-
-
 def test_in_a_terminal_it_asks_three_things(tmp_path: Path) -> None:
     write(tmp_path, "GEMINI_API_KEY=canary\n", ".env")
-    answers = ("kalsi", "kalshi", "demo/sharp", "", "gemini/gemini-3.8-flash", "52", "n")
+    answers = ("kalsi", "kalshi", "demo/sharp", "", "gemini/gemini-3.8-flash", "52")
     shown = typed(tmp_path, *(f"{answer}\n" for answer in answers))
     for words in (
         "there is no venue 'kalsi'",
@@ -118,7 +107,6 @@ def test_in_a_terminal_it_asks_three_things(tmp_path: Path) -> None:
         "Keys found: GEMINI_API_KEY",
         "[gemini/gemini-3.8-flash]",
         "Dollars a month for all of them [20.0]",
-        "Ask each model one tiny question? [Y/n]",
     ):
         assert words in shown
     assert "arena run" in shown.rpartition("Next:")[2]
