@@ -1,5 +1,6 @@
 """What can go wrong in ways that a user can put right, and figures in words."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -90,6 +91,20 @@ def count_text(number: int, name: str) -> str:
     ('1 cohort', '2,000 rows', '0 turns')
     """
     return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+
+NaturalKey = list[tuple[int, str]]
+"""What sorts a name as people count."""
+
+
+def natural_key(name: str) -> NaturalKey:
+    """Return what names are sorted by, so that numbers in them count: v2 before v10.
+
+    >>> sorted(["v10", "v2", "V1", "a"], key=natural_key)
+    ['a', 'V1', 'v2', 'v10']
+    """
+    parts = re.findall(r"\d+|\D+", name)
+    return [(int(part), part) if part.isdecimal() else (-1, part.casefold()) for part in parts]
 
 
 def story_count(number: int) -> str:

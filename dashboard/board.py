@@ -9,8 +9,9 @@ from datetime import date
 from typing import Any
 
 import streamlit as st
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from arena.errors import NaturalKey, natural_key
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.accounts import AccountEquity
 from arena.record.queries.markets import ListedMarket
@@ -18,9 +19,9 @@ from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
-from arena.scores.rules.reliability.reading import FEW_SURE
+from arena.scores.rules.reliability.reading import BY_CHANCE, FEW_SURE
 from arena.scores.verdict import Verdict
-from dashboard.charts import Line, shortened
+from dashboard.charts import Line
 from dashboard.html import (
     EMPTY,
     NOTHING,
@@ -28,13 +29,16 @@ from dashboard.html import (
     HtmlCell,
     HtmlColumn,
     Rows,
+    board_of,
     columns_of_table,
+    folded,
     html_table,
+    linked,
     quiet,
     tag,
     venue_cell,
 )
-from dashboard.pages import Address, in_app, put, subheading, way
+from dashboard.pages import Address, in_app, put, way
 from dashboard.pictures import CHOSEN, REST, Scale, before_band, cell_scale, interval, small_scale, sparkline
 from dashboard.record import (
     CohortLine,
@@ -47,7 +51,7 @@ from dashboard.record import (
     PnlPoint,
     SeasonOverview,
 )
-from dashboard.words import count, day, filled, money, outcome, percent, plain, with_true_minus, written
+from dashboard.words import count, day, filled, flat, money, outcome, percent, plain, with_true_minus, written
 from markets.millionths import ONE
 from markets.venue import venue_page
 from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
@@ -229,8 +233,6 @@ def reference_columns(columns: Iterable[LeaderboardColumn]) -> list[LeaderboardC
 
 UNRANKED = columns_of("why_not", "brier_implied", "pnl", "return_pct", "win_rate", "cost_usd")
 """What is said of an agent that is not ranked."""
-PROVISIONAL_COLUMNS = columns_of("pnl", "invested", "distance", "answered", "shown", "why_not", "cost_usd")
-"""What is said of agents before there are intervals."""
 RATINGS = "Ratings and Brier skill scores"
 RATED = columns_of(
     *("brier_implied", "implied_band", "implied_skill", "return_pct", "return_band", "stated_skill"),
@@ -286,18 +288,20 @@ def leading(sentence: str) -> str:
 def headline(verdict: Verdict) -> tuple[str, str]:
     """Return the first sentence of a verdict, which is the heading of a board, and all that follows it.
 
+    How sure that is stands below the board.
+
     >>> headline(Verdict("ann forecasts better than bob. It copies nobody.", "That holds."))
-    ('ann forecasts better than bob.', 'It copies nobody. That holds.')
+    ('ann forecasts better than bob.', 'It copies nobody.')
     """
     first, point, rest = verdict.sentence.partition(". ")
-    return first + point.rstrip(), f"{rest} {verdict.guarantee}".strip()
+    return first + point.rstrip(), rest
 
 
 def whole_verdict(verdict: Verdict | None) -> str:
     """Return all that the verdict says of a season; nothing without one."""
     if verdict is None:
         return ""
-    return " ".join(headline(verdict)).strip()
+    return f"{verdict.sentence} {verdict.guarantee}".strip()
 
 
 def over_all_cohorts(verdict: Verdict | None) -> str:
@@ -318,7 +322,7 @@ def stamps(lines: Iterable[CohortLine]) -> list[str]:
     texts = STAMPS
     later = later_models_words(models)
     if later:
-        texts = STAMPS | {"replay": f"Replay: not evidence of skill; {plain(later)}."}
+        texts = STAMPS | {"replay": f"Replay: not evidence of skill; {flat(later)}."}
     return [text for mark, text in texts.items() if mark in marks]
 
 
@@ -414,19 +418,20 @@ TOOLS = " · tools"
 """The mark of an agent that could look things up."""
 TOLD_ORDER = "In the order of the ranks told, then of the low end of the interval."
 ORDER = "In the order of the low end of the interval."
-PROVISIONAL = "Provisional, in the order of profit: too little has resolved for any interval."
+PROVISIONAL = "Provisional, in the order of profit: too little has resolved for any interval"
 REFERENCE_WORDS = {
     MARKET: "the price itself",
-    "constant": "states the same probability for every market",
+    "constant": "states one probability for every market",
     "favourite": "states the price, and backs favourites",
     "kelly": "bets on what another agent states",
     "naive": "states the price or, without one, past rates",
-    "oracle": "knows the true odds of the simulator, up to noise",
+    "oracle": "knows the simulator’s true odds, up to noise",
     "random": "states random probabilities",
 }
 """What each kind of reference is."""
 REFERENCES = "References, not ranked"
 """The heading of the references wherever they stand."""
+REFERENCES_ARE = f"{REFERENCES}: what the agents are measured by"
 REFERENCE_TABLE = "References, which are not ranked"
 NOT_RANKED = "Not ranked"
 
@@ -456,22 +461,6 @@ def board_parts(lines: Lines) -> BoardParts:
         else:
             parts.unranked.append(line)
     return parts
-
-
-@dataclass(frozen=True, slots=True)
-class BoardTable:
-    """A table of a board: its heading, empty for the first one, and the table itself."""
-
-    heading: str
-    table: Markup
-
-
-def show_board(tables: Iterable[BoardTable]) -> None:
-    """Show the tables of a board, one below the other."""
-    for part in tables:
-        if part.heading:
-            subheading(part.heading)
-        put(part.table, part.heading or "board")
 
 
 def is_provisional(lines: Lines) -> bool:
@@ -511,150 +500,169 @@ def agent_page(agent: str, names: Container[str], address: Address = in_app) -> 
     return address(way("agent", agent=agent))
 
 
-def board_tables(
-    lines: Lines,
-    look: BoardLook,
-    others: Sequence[LeaderboardColumn] = (),
-    *,
-    provisional: bool,
-) -> list[BoardTable]:
-    """Return the board, then the references, then the agents that are not ranked.
+def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, provisional: bool) -> Markup:
+    """Return the board, a row of one line an agent: who is ranked, the references, and who is not ranked.
 
-    A provisional board has every agent. `more` are columns in place of the last ones, which are known of
-    all cohorts together alone.
+    A provisional board has every agent in the order of profit. `more` are figures that it shows beside.
     """
     parts = board_parts(lines)
+    scale = closer_scale([*parts.ranked, *parts.references])
+    copies: list[LeaderboardLine] = []
+    firsts: list[LeaderboardLine] = []
+    for line in parts.ranked:
+        place = copies if line.row.copies else firsts
+        place.append(line)
+    others = parts.unranked
+    if provisional:
+        firsts = sorted(parts.players, key=_by_profit)
+        copies = []
+        others = []
 
-    tables = []
-    if provisional and parts.players:
-        tables.append(BoardTable("", provisional_board(parts.players, look)))
-    elif parts.ranked:
-        tables.append(BoardTable("", short_board(parts.ranked, look, others)))
-    if parts.references:
-        tables.append(BoardTable(REFERENCES, reference_table(parts.references, look)))
-    if parts.unranked and not provisional:
-        table = unranked_table(parts.unranked, look.overview.names, look.address)
-        tables.append(BoardTable(NOT_RANKED, table))
-    return tables
+    groups = {}
+    first = PROVISIONAL if provisional else ""
+    for title, shown in {first: firsts, REFERENCES_ARE: parts.references, NOT_RANKED: others}.items():
+        rows = []
+        for line in shown:
+            figures = _early_figures(line) if provisional else _judged_figures(line, look, scale)
+            rows.append(_row(line, look, more) | figures)
+        if rows:
+            groups[title] = rows
+
+    note = "" if provisional else _notes(firsts, look)
+    table = board_of(groups, _board_columns(firsts, look), "Leaderboard: one row an agent", note)
+    return table + _copies(copies, look)
 
 
-def provisional_board(lines: Lines, look: BoardLook) -> Markup:
-    """Return the board before there are intervals, in the order of profit.
+def _board_columns(lines: Lines, look: BoardLook) -> Columns:
+    """Return the columns of the board: of those that no row has a value for nothing is shown."""
+    columns = dict(columns_of_table("short board"))
+    columns["agent"] = replace(columns["agent"], help=WITH_RANKS)
+    if not any(line.told is not None and line.told.rank_text for line in lines):
+        del columns["rank"]
+        columns["agent"] = replace(columns["agent"], help=MADE)
+    if look.overview.is_simulated:
+        columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")
+    return columns
 
-    It has what each agent has made, what it holds, and how far it is from the price.
-    """
-    rows = []
-    for line in sorted(lines, key=_by_profit):
-        figures = figures_of(line, PROVISIONAL_COLUMNS)
-        rows.append({"agent": _agent_cell(line, look), "href": look.page(line.row.agent), **figures})
-    return html_table(rows, board_columns(PROVISIONAL_COLUMNS), "Provisional board") + quiet(PROVISIONAL)
+
+def _notes(lines: Lines, look: BoardLook) -> str:
+    """Say in which order agents stand, how sure that is, and whose equity is not drawn."""
+    order = ORDER
+    guarantee = ""
+    drawn = 0
+    for line in lines:
+        drawn += line.row.agent in look.equity
+        if line.told is not None:
+            order = TOLD_ORDER
+            guarantee = guarantee or line.told.guarantee
+
+    some = ""
+    if drawn not in (0, len(lines)):
+        some = f"Equity is drawn for the first {drawn}."
+    return " ".join(filter(None, (order, guarantee, some)))
 
 
-def _by_profit(line: LeaderboardLine) -> tuple[bool, float, str]:
+def _copies(lines: Lines, look: BoardLook) -> Markup:
+    """Return in one line how many repeat the forecasts of another; who and whom stands behind it."""
+    heads: dict[str, list[Markup]] = defaultdict(list)
+    for line in lines:
+        name = line.row.agent
+        heads[str(line.row.copies)].append(linked(escape(name), look.page(name)))
+    if not heads:
+        return NOTHING
+
+    inside = NOTHING
+    for head, copies in heads.items():
+        inside += quiet(filled("%s: %s", head, Markup(", ").join(copies)))
+    return folded(f"{count(len(lines), 'agent')} with the forecasts of another, one entry with it", inside)
+
+
+def _by_profit(line: LeaderboardLine) -> tuple[bool, float, NaturalKey]:
     """Return what puts lines in the order of profit, those without any last."""
-    return line.row.pnl is None, -(line.row.pnl or 0), line.row.agent
+    return line.row.pnl is None, -(line.row.pnl or 0), natural_key(line.row.agent)
 
 
-def _agent_cell(line: LeaderboardLine, look: BoardLook) -> HtmlCell:
-    """Return the name of an agent, with who made it or its rule below."""
-    name = line.row.agent
-    return HtmlCell(name, name, look.overview.about(name) + TOOLS * bool(line.row.tools))
-
-
-MADE = "Below, who made it or its rule."
-WITH_RANKS = "Before it the ranks that it may have; below, who made it or its rule."
+MADE = "Beside it, who made it or its rule."
+WITH_RANKS = "Before it the ranks that it may have; beside it, who made it or its rule."
 """What the column of agents says; on the board of a single cohort nobody has ranks."""
 
 
-def short_board(lines: Lines, look: BoardLook, others: Sequence[LeaderboardColumn] = ()) -> Markup:
-    """Return the board of agents that are ranked: how close each is, what it earned, what it cost.
-
-    `more` are columns in place of those that are known of all cohorts together alone.
-    """
-    scale = closer_scale(lines)
-    rows = []
-    is_told = False
-    drawn = 0
-    for line in lines:
-        values = _short_row(line, look, scale) | figures_of(line, others)
-        if not others:
-            values |= {"calibration": _calibration_cell(line), "cost_usd": line.row.cost_usd}
-        rows.append(values)
-        is_told = is_told or line.told is not None
-        drawn += line.row.agent in look.equity
-
-    columns = dict(columns_of_table("short board"))
-    columns["agent"] = HtmlColumn("Agent", WITH_RANKS if is_told else MADE)
-    if look.overview.is_simulated:
-        columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")
-    columns |= {column.key: column.column for column in others}
-
-    notes = [TOLD_ORDER if is_told else ORDER, f"* {IMPLIED_NOTE}"]
-    if drawn not in (0, len(lines)):
-        notes.append(f"Equity is drawn for the first {drawn}.")
-    return html_table(rows, columns, "Leaderboard: one row an agent") + quiet(" ".join(notes))
-
-
-def _short_row(line: LeaderboardLine, look: BoardLook, scale: Scale) -> dict[str, object]:
-    """Return what the short board says of an agent on every page."""
+def _row(line: LeaderboardLine, look: BoardLook, more: Sequence[str]) -> dict[str, object]:
+    """Return what every board says of an agent: who it is, what it earned and what it cost."""
     row = line.row
+    about = look.overview.about(row.agent) + TOOLS * bool(row.tools)
+    if row.is_reference:
+        about = REFERENCE_WORDS.get(row.kind, row.kind)
+    elif row.why_not and row.resolved:
+        about = row.why_not
+    elif row.turns and not row.answered:
+        about = "no usable answer yet"
+
+    values: dict[str, object] = {
+        "agent": HtmlCell(row.agent, row.agent, about),
+        "pnl": row.pnl,
+        "return_pct": row.return_pct,
+        "equity": sparkline(look.equity.get(row.agent, ()), look.of(row.agent)) or None,
+        "cost_usd": row.cost_usd,
+        "href": look.page(row.agent),
+    }
+    for key in more:
+        values[key] = getattr(row, key)
+    return values
+
+
+def _early_figures(line: LeaderboardLine) -> dict[str, object]:
+    """Return what is said of an agent before there are intervals."""
+    row = line.row
+    distance = None
+    if row.distance is not None:
+        distance = 100 * row.distance
+    return {"invested": row.invested, "distance": distance, "answered": row.answered}
+
+
+def _judged_figures(line: LeaderboardLine, look: BoardLook, scale: Scale) -> dict[str, object]:
+    """Return the ranks of an agent, how close it is, than how many it is better, and its calibration."""
     rank = None
+    better = HtmlCell("")
     if line.told is not None:
         rank = filled('<span class="rank">%s</span>', line.told.rank_text)
+        if line.told.entries > 1:
+            better = HtmlCell(line.told.better_text, line.told.better_text)
     return {
         "rank": rank,
-        "agent": _agent_cell(line, look),
-        "closer": _closer_cell(row, look, scale),
-        "better": _better_cell(line),
-        "brier_stated": row.brier_stated,
-        "pnl": row.pnl,
-        "equity": sparkline(look.equity.get(row.agent, ()), look.of(row.agent)),
-        "brier_implied": row.brier_implied,
-        "href": look.page(row.agent),
+        "closer": _closer_cell(line.row, look, scale),
+        "better": better,
+        "calibration": _calibration_cell(line.brief),
     }
 
 
-NO_INTERVAL = "no interval yet"
-"""Below a figure that rests on too few events; the note on the full leaderboard says how many it takes."""
+NO_INTERVAL = "no interval yet: too few events"
+"""What is to be known of a figure that rests on too few events."""
 
 
-def _closer_cell(row: LeaderboardRow, look: BoardLook, scale: Scale) -> HtmlCell:
-    """Return by how much an agent is closer than the price, its interval drawn and below it in figures."""
+def _closer_cell(row: LeaderboardRow, look: BoardLook, scale: Scale) -> HtmlCell | None:
+    """Return by how much an agent is closer than the price, its interval drawn and told to a pointer."""
     middle, low, high = closer_span(row)
-    below = span_text(low, high, "%+.1f%") or NO_INTERVAL * bool(row.reason)
     if middle is None:
-        return HtmlCell(EMPTY, None, below)
+        return None
 
+    ends = span_text(low, high, "%+.1f%") or NO_INTERVAL
     if row.kind == MARKET:
-        below = "by definition"
+        ends = "0 by definition"
     drawn = interval(middle, low, high, look.of(row.agent), scale)
-    shown = filled('<span class="pair">%s %s</span>', written(middle, "%+.1f%"), drawn)
-    return HtmlCell(shown, middle, below, "two")
+    pair = '<span class="pair" title="95%%: %s">%s %s</span>'
+    return HtmlCell(filled(pair, ends, written(middle, "%+.1f%"), drawn), middle)
 
 
-def _better_cell(line: LeaderboardLine) -> HtmlCell:
-    """Return than how many an agent is told to be better, or whom it copies."""
-    if line.row.copies:
-        return HtmlCell(EMPTY, "", f"copies {shortened(line.row.copies, 24)}")
-    text = "" if line.told is None else line.told.better_text
-    return HtmlCell(text, text)
-
-
-def _calibration_cell(line: LeaderboardLine) -> HtmlCell:
-    """Return how well what an agent is sure of comes true."""
-    text, below = calibration_words(line.brief)
-    return HtmlCell(text, text, below, "two")
-
-
-def reference_table(lines: Lines, look: BoardLook) -> Markup:
-    """Return what the agents are measured by, a row each, with a word on what it is."""
-    scale = closer_scale(lines)
-    rows = []
-    for line in lines:
-        what = REFERENCE_WORDS.get(line.row.kind, line.row.kind)
-        name = line.row.agent
-        rows.append(_short_row(line, look, scale) | {"agent": HtmlCell(name, name), "what": what})
-    return html_table(rows, columns_of_table("references"), REFERENCE_TABLE)
+def _calibration_cell(brief: ProfileFigures | None) -> HtmlCell | None:
+    """Return what an agent says where it is sure, and what happens; in a word which way it is off."""
+    if brief is None or brief.sure is None:
+        return None
+    text = brief.sure.short
+    off = ""
+    if brief.miscalibration_p is not None and brief.miscalibration_p < BY_CHANCE:
+        off = brief.sure.judged(brief.miscalibration_p)
+    return HtmlCell(text, text, off)
 
 
 BASE = (
@@ -722,7 +730,7 @@ def money_table(
     rows = []
     for agent, own in mine.items():
         rows.append(_money_row(own) | {"agent": agent, "href": agent_page(agent, names, address)})
-    rows.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0), row["agent"]))
+    rows.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0), natural_key(row["agent"])))
     columns = board_columns(columns_of("pnl", "return_pct", "cohorts", "kind"))
     return html_table(rows, columns, "What each agent has gained")
 

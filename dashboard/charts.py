@@ -583,7 +583,9 @@ COUNTS = 64
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str) -> Markup:
+def calibration_chart(
+    curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str, height: int = SQUARE
+) -> Markup:
     """Draw by tenths of the scale what was said against what happened, below it how often, and say it.
 
     `curves` are names, diagrams and classes: one is shown at a time, the first until another is chosen.
@@ -591,15 +593,15 @@ def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], say
     curves = [curve for curve in curves if curve[1].deciles]
     if not curves:
         return NOTHING
-    plot = Plot((0.0, 1.0), (0.0, 1.0), SQUARE)
-    whole = Plot(plot.x, plot.y, SQUARE + COUNTS)
+    plot = Plot((0.0, 1.0), (0.0, 1.0), height)
+    whole = Plot(plot.x, plot.y, height + COUNTS)
 
     drawn = []
     for share in QUARTERS:
         x = plot.across(share)
-        drawn += [_level(plot.up(share), f"{share:.0%}"), _upright("grid", x, 0, SQUARE)]
+        drawn += [_level(plot.up(share), f"{share:.0%}"), _upright("grid", x, 0, height)]
         drawn.append(_label(x, whole.height + 18, f"{share:.0%}", "axis", "middle"))
-    shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * SQUARE, WIDE)]
+    shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)]
     told: list[dict[str, Any]] = []
     for place, (name, diagram, look) in enumerate(curves):
         colour = "ink" if look == REST else look
@@ -612,13 +614,13 @@ def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], say
             x = 10 * decile.place + 5
             counts += filled('<text x="%s%%">%s</text>', x, compact(decile.rows))
         group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
-        drawn.append(filled(group, off, place, SQUARE + 22, counts))
+        drawn.append(filled(group, off, place, height + 22, counts))
         told.append({"name": name, "look": colour, "tenths": _tenths(diagram)})
 
     drawn += [
         _stretched(whole, shapes),
         _label(0, 16, "happened ↑", "axis", dx=8),
-        _label(100, SQUARE - 8, "stated probability →", "axis", "end", -4),
+        _label(100, height - 8, "stated probability →", "axis", "end", -4),
         _label(0, whole.height - 3, "count", "axis", "end", -8),
     ]
     below = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
@@ -626,14 +628,14 @@ def calibration_chart(curves: Sequence[tuple[str, ReliabilityDiagram, str]], say
         sentence = reading_sentence(diagram.sure, diagram.null.p_value)
         paragraph = '<p class="quiet%s" data-line="%s">%s.</p>'
         below += filled(paragraph, " off" * bool(place), place, sentence)
-    marks = {"x": [0, 1], "y": [0, 1], "high": SQUARE, "lines": told}
+    marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
     return _chart(says, whole.height, (52, 12), drawn, marks, below)
 
 
 def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
     """Draw a curve by deciles, the reach of chance behind each dot, and their counts as columns."""
     most = max(decile.rows for decile in diagram.deciles)
-    bottom = 10 * (SQUARE + COUNTS)
+    bottom = 10 * (plot.height + COUNTS)
     chance = []
     columns = []
     points = []

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +26,6 @@ BADGES = {"live": "LIVE", "replay": "REPLAY", "simulated": "SIMULATED"}
 NOTHING = Markup()
 OPEN_PAGE = Markup(' aria-current="page"')
 CHOSEN_PILL = Markup(' aria-current="true"')
-OPENED = Markup(" open")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def quotes(shown: Iterable[Quotation]) -> Markup:
         if quotation.why:
             why = filled('<p class="why">“%s”</p>', quotation.why)
         inside += filled(
-            '<div class="quote"><p>%s %s</p>%s<p class="quiet">%s</p></div>',
+            '<div class="quote"><p>%s %s</p> %s<p class="quiet">%s</p></div>',
             linked(filled("<b>%s</b>", quotation.who), quotation.href),
             quotation.did,
             why,
@@ -196,27 +195,13 @@ def beside(*parts: Markup, look: str = "halves") -> Markup:
     return filled('<div class="%s">%s</div>', look, each('<div class="column">%s</div>', parts))
 
 
-def pills(shown: Sequence[tuple[str, str, bool]], says: str, most: int = 10) -> Markup:
-    """Return words to choose from, each with its address and whether it is chosen.
-
-    Of more than `most` the first are folded away, unless one of them is chosen.
-    """
-    links = []
-    is_open = False
-    for place, (text, href, is_chosen) in enumerate(shown):
-        links.append(filled('<a class="pill" href="%s"%s>%s</a>', href, CHOSEN_PILL * is_chosen, text))
-        is_open = is_open or (is_chosen and place < len(shown) - most)
-
-    older = NOTHING
-    hidden = links[:-most]
-    if hidden:
-        inside = Markup(" ").join(hidden)
-        older = filled(
-            "<details%s><summary>%s older</summary>%s</details>", OPENED * is_open, len(hidden), inside
-        )
+def pills(shown: Sequence[tuple[str, str, bool]], says: str) -> Markup:
+    """Return words to choose from, each with its address and whether it is chosen."""
+    links = NOTHING
+    for text, href, is_chosen in shown:
+        links += filled('<a class="pill" href="%s"%s>%s</a> ', href, CHOSEN_PILL * is_chosen, text)
     label = filled('<span class="quiet" aria-hidden="true">%s:</span>', says)
-    recent = Markup(" ").join(links[-most:])
-    return filled('<nav class="pills" aria-label="%s">%s %s %s</nav>', says, label, recent, older)
+    return filled('<nav class="pills" aria-label="%s">%s %s</nav>', says, label, links)
 
 
 def bold(text: str) -> Markup:
@@ -265,10 +250,14 @@ MANY = 50
 """A table of more rows is scrolled by itself."""
 EMPTY = "–"
 TABLE = (
-    '<div class="table"><div class="scroll%s" role="region" tabindex="0" aria-label="%s">'
+    '<div class="table%s"><div class="scroll%s" role="region" tabindex="0" aria-label="%s">'
     '<table role="table" aria-label="%s"><thead role="rowgroup"><tr role="row">%s</tr></thead>\n'
-    '<tbody role="rowgroup">\n%s</tbody></table></div>%s%s</div>'
+    "%s</table></div>%s%s</div>"
 )
+BODY = '<tbody role="rowgroup"%s>\n%s</tbody>'
+GROUP = Markup(' class="group"')
+GROUP_TITLE = '<tr role="row"><td role="cell" colspan="%s">%s</td></tr>'
+UNFOLD = '<details class="unfold"><summary aria-label="More of %s"></summary></details>'
 TITLE = '<th scope="col" role="columnheader" class="%s" data-key="%s" data-kind="%s"%s>%s%s</th>'
 NAME = '<th scope="row" role="rowheader" class="%s" data-label="%s" title="%s"%s>%s%s</th>'
 CELL = '<td role="cell" class="%s%s" data-label="%s"%s>%s</td>'
@@ -289,12 +278,19 @@ COLUMNS = Path(__file__).parent / "assets" / "columns.toml"
 class HtmlColumn:
     """A column: its words, what it says, and how its values are written.
 
-    `format` is `text`, `long` for text to read, `picture`, `time`, `day`, or one of `words.written`.
+    `format` is `text`, `long` for text to read, `picture`, `time`, `day`, or one of `words.written`. Rows of
+    boards show what is `kept` on a phone, and the rest to who opens them.
     """
 
     label: str
     help: str = ""
     format: str = "text"
+    kept: bool = False
+
+    @property
+    def look(self) -> str:
+        """Return the class of its cells."""
+        return self.kind + " kept" * self.kept
 
     @property
     def kind(self) -> Kind:
@@ -348,7 +344,22 @@ def html_table(rows: Iterable[Row], columns: Columns, says: str) -> Markup:
     A column that is empty in every row is left out. Pictures before the first other column stand in its
     cell, which names the row and holds its link.
     """
-    rows = list(rows)
+    return _table({"": list(rows)}, columns, says)
+
+
+def board_of(groups: Mapping[str, Sequence[Row]], columns: Columns, says: str, note: str = "") -> Markup:
+    """Return a table of rows of one line, in groups under their titles; on a phone each opens by a touch.
+
+    A note stands below what the columns mean.
+    """
+    return _table(groups, columns, says, " board", note)
+
+
+def _table(
+    groups: Mapping[str, Sequence[Row]], columns: Columns, says: str, look: str = "", text: str = ""
+) -> Markup:
+    """Return a table of groups of rows, of which the first may have no title."""
+    rows = list(chain.from_iterable(groups.values()))
     shown = {key: column for key, column in columns.items() if not rows or _is_used(key, rows)}
     pictures = list(takewhile(lambda key: shown[key].kind == "picture", shown))
     head, *others = list(shown)[len(pictures) :]
@@ -358,16 +369,21 @@ def html_table(rows: Iterable[Row], columns: Columns, says: str) -> Markup:
     for key in others:
         titles += _title(key, shown[key])
 
-    body = []
-    for row in rows:
-        cells = "".join(_cell(row.get(key), shown[key]) for key in others)
-        body.append(f'<tr role="row">{_name(row, head, shown[head], pictures)}{cells}</tr>\n')
+    bodies = []
+    for title, some in groups.items():
+        if title:
+            bodies.append(filled(BODY, GROUP, filled(GROUP_TITLE, len(others) + 1, title)))
+        lines = []
+        for row in some:
+            cells = "".join(_cell(row.get(key), shown[key]) for key in others)
+            name = _name(row, head, shown[head], pictures, is_folded=bool(look))
+            lines.append(f'<tr role="row">{name}{cells}</tr>\n')
+        bodies.append(filled(BODY, NOTHING, Markup("".join(lines))))  # noqa: S704 - our own, of escaped values
 
     scrolls = len(rows) > MANY
     note = quiet(f"{len(rows):,} rows: the table scrolls." * scrolls)
-    meant = _meanings(shown[key] for key in (head, *others))
-    inside = Markup("".join(body))  # noqa: S704 - our own, of escaped values
-    return filled(TABLE, " many" * scrolls, says, says, titles, inside, note, meant)
+    meant = _meanings([shown[key] for key in (head, *others)], text)
+    return filled(TABLE, look, " many" * scrolls, says, says, titles, NOTHING.join(bodies), note, meant)
 
 
 def _is_used(key: str, rows: Sequence[Row]) -> bool:
@@ -382,22 +398,26 @@ def _title(key: str, column: HtmlColumn, ahead: Markup = NOTHING) -> Markup:
     if column.kind != "picture":
         inside = filled('<button type="button" title="%s">%s</button>', column.help, inside)
         order = Markup(' aria-sort="none"')
-    return filled(TITLE, column.kind, key, column.kind, order, ahead, inside)
+    return filled(TITLE, column.look, key, column.kind, order, ahead, inside)
 
 
-def _name(row: Row, key: str, column: HtmlColumn, pictures: Iterable[str]) -> Markup:
-    """Return the first cell of a row: its pictures, its name as a link, and the line below."""
+def _name(
+    row: Row, key: str, column: HtmlColumn, pictures: Iterable[str], *, is_folded: bool = False
+) -> Markup:
+    """Return the first cell of a row: its pictures, its name as a link, and what follows it."""
     value = row.get(key)
     cell = value if isinstance(value, HtmlCell) else HtmlCell(_text(value, column))
     text = escape(cell.shown)
     inside = linked(text, row.get("href")) + _below(cell)
     drawn = NOTHING.join(row[picture] for picture in pictures if row.get(picture) is not None)
-    return filled(NAME, column.kind, column.label, text, _sorted_by(value, column), drawn, inside)
+    if is_folded:
+        inside += filled(UNFOLD, text)
+    return filled(NAME, column.look, column.label, text, _sorted_by(value, column), drawn, inside)
 
 
 def _cell(value: Any, column: HtmlColumn) -> Markup:
     """Return a cell that is not the first of its row."""
-    kind = "text long" if column.format == "long" else column.kind
+    kind = "text long" if column.format == "long" else column.look
     look = _look(value, column)
     return filled(CELL, kind, look, column.label, _sorted_by(value, column), _text(value, column))
 
@@ -408,7 +428,7 @@ def _look(value: Any, column: HtmlColumn) -> str:
         return " none"
     if isinstance(value, HtmlCell):
         return f" {value.look}"
-    if column.format != "gain" or not value:
+    if column.format not in ("gain", "earned") or not value:
         return ""
     if value > 0:
         return " gain"
@@ -461,9 +481,10 @@ def _below(cell: HtmlCell) -> Markup:
     return filled("<small>%s</small>", cell.below)
 
 
-def _meanings(columns: Iterable[HtmlColumn]) -> Markup:
+def _meanings(columns: Iterable[HtmlColumn], text: str) -> Markup:
     """Return what the columns say, folded away: for those who have no pointer to hold over a header."""
     inside = _defined((column.label, column.help) for column in columns if column.help)
     if not inside:
         return NOTHING
-    return filled("<details><summary>What the columns mean</summary><dl>%s</dl></details>", inside)
+    title = "What the columns mean" + ", and how sure they are" * bool(text)
+    return filled("<details><summary>%s</summary><dl>%s</dl>%s</details>", title, inside, quiet(text))

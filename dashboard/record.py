@@ -22,7 +22,7 @@ from arena.clock import now
 from arena.errors import ArenaError
 from arena.operations.status import Status, read_status_by_config
 from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths
-from arena.record.queries.cohorts import StoredCohort, read_cohorts, read_rounds
+from arena.record.queries.cohorts import PLACE, StoredCohort, read_cohorts, read_rounds
 from arena.record.queries.markets import (
     BEGINNING,
     ListedMarket,
@@ -44,7 +44,7 @@ from arena.record.schema.newest import (
     newest_rows,
 )
 from arena.record.schema.statements import batches
-from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
     Text,
     aliased,
@@ -209,6 +209,10 @@ class SeasonOverview:
     cohorts: tuple[CohortLine, ...]
     agents: tuple[tuple[str, str], ...]
     models: Mapping[str, str]
+
+    def cohort(self, number: int) -> CohortLine:
+        """Return a cohort by its number."""
+        return next(line for line in self.cohorts if line.number == number)
 
     @property
     def names(self) -> frozenset[str]:
@@ -438,6 +442,47 @@ class OfAgent(Protocol):
 
 
 Known = TypeVar("Known", bound=OfAgent)
+
+
+UNUSABLE = ("failed", "late", "malformed")
+"""How turns end from which nothing can be taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTurn:
+    """A turn without a usable answer: whose, when, and what its last call was told, or its rule said."""
+
+    cohort: int
+    round: int
+    agent: str
+    at: datetime
+    status: str
+    code: str | None
+    message: str | None
+
+
+def read_failed_turns(
+    connection: Connection, most: int, statuses: Sequence[str] = ("failed",)
+) -> list[FailedTurn]:
+    """Return the newest turns that ended so, of each status at most so many."""
+    last_call = (
+        select(func.max(CallRow.id))
+        .where(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
+        .correlate(TurnRow.__table__)
+        .scalar_subquery()
+    )
+    message = func.coalesce(CallRow.error_message, TurnRow.note)
+    query = (
+        select_noun(FailedTurn, TurnRow, **PLACE, code=CallRow.error_code, message=message)
+        .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
+        .outerjoin(CallRow, CallRow.id == last_call)
+        .order_by(col(TurnRow.id).desc())
+        .limit(most)
+    )
+    turns = list[FailedTurn]()
+    for status in statuses:
+        turns += read_nouns(FailedTurn, connection.execute(query.where(TurnRow.status == status)))
+    return sorted(turns, key=lambda turn: turn.at, reverse=True)[:most]
 
 
 def by_agent(items: Iterable[Known]) -> dict[str, Known]:

@@ -26,8 +26,9 @@ PATTERN = re.compile(r"%(\+?)(?:\.(\d+))?[fd](%?)")
 def written(value: float, form: str) -> str:
     """Return a figure in a format: a pattern of `PATTERN`, or one of the names below.
 
-    `dollar` and `gain` are money, `short` money on an axis, `compact` and `localized` counts, `times`
-    evidence, `power` evidence by its logarithm on an axis, and `p` a p-value, which is never 0.
+    `dollar`, `gain` and, in whole dollars, `earned` are money, `short` money on an axis, `compact` and
+    `localized` counts, `times` evidence, `power` evidence by its logarithm on an axis, and `p` a p-value,
+    which is never 0.
 
     >>> written(-0.00001, "%+.4f"), written(0.0161, "%+.4f"), written(-12345.6, "%.1f"), written(7, "%d")
     ('0.0000', '+0.0161', '−12,345.6', '7')
@@ -97,6 +98,17 @@ def in_dollars(value: float, signed: bool = False) -> str:
     return f"{sign_of(value, signed)}${amount}"
 
 
+def earned_text(value: float) -> str:
+    """Return money that was made or lost, where cents say nothing without them.
+
+    >>> earned_text(11_064.67), earned_text(-50.0), earned_text(0.0)
+    ('▲ +$11,065', '▼ −$50', '$0')
+    """
+    if abs(value) < 0.5:
+        return "$0"
+    return f"{arrow_of(value)}{sign_of(value, True)}${abs(value):,.0f}"
+
+
 def arrow_of(value: float) -> str:
     """Return what says gain or loss beside the colour."""
     if abs(value) < 0.005:
@@ -110,6 +122,7 @@ FORMS: Mapping[str, Callable[[float], str]] = {
     "times": times_text,
     "dollar": in_dollars,
     "gain": lambda value: arrow_of(value) + in_dollars(value, signed=True),
+    "earned": earned_text,
     "short": short_dollars,
     "power": lambda value: times_text(10**value).replace(",000+", "k+"),
     "p": lambda value: f"{value:.3f}" if value >= 0.0005 else "< 0.001",

@@ -26,7 +26,7 @@ from agents.answers.decisions import sound_decision
 from agents.episode import result_document
 from agents.model import Decision, DeskSettings, View
 from arena.config import Config
-from arena.errors import ArenaError
+from arena.errors import ArenaError, natural_key
 from arena.operations.desk_queries import (
     DeskTurn,
     read_agent_of_key,
@@ -111,7 +111,7 @@ def outside_agents(config: Config | None, record: Record) -> list[str]:
     names = {agent.name for agent in planned if isinstance(agent.settings, DeskSettings)}
     for stored in record.cohorts():
         names |= {entrant.name for entrant in stored.cohort.entrants if entrant.kind == "outside"}
-    return sorted(names)
+    return sorted(names, key=natural_key)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from arena.errors import count_text
+from arena.errors import NaturalKey, count_text, natural_key
 from arena.record.model.columns import (
     NO_SCORE,
     OPEN,
@@ -229,9 +229,9 @@ def read_scores(connection: Connection, cohorts: Sequence[int] | None = None) ->
     return score_agents(accounts, stated, bets, read_min_coverage(connection, newest))
 
 
-def skill_order(row: LeaderboardRow) -> tuple[bool, float, str]:
+def skill_order(row: LeaderboardRow) -> tuple[bool, float, NaturalKey]:
     """Return a key to sort by: the best skill first and unknown ones last, then by name."""
-    return row.skill is None, -(row.skill or 0), row.agent
+    return row.skill is None, -(row.skill or 0), natural_key(row.agent)
 
 
 def _agent_scores(
@@ -592,7 +592,9 @@ def compute_provisional(connection: Connection, cohort: int | None = None) -> li
     select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     stated = read_forecast_columns(connection, cohort)
     scores = provisional_scores(stated, _read_newest_mids(connection, stated.markets))
-    return sorted(scores, key=lambda score: (score.skill is None, -(score.skill or 0), score.agent))
+    return sorted(
+        scores, key=lambda score: (score.skill is None, -(score.skill or 0), natural_key(score.agent))
+    )
 
 
 def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:

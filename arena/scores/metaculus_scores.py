@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.errors import natural_key
 from arena.record.model.columns import Floats, ForecastColumns, Ints, take_rows
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
@@ -128,7 +129,7 @@ def metaculus_scores(
         for place, name in enumerate(names)
         if answered[place]
     ]
-    return tuple(sorted(found, key=lambda one: (one.peer is None, -(one.peer or 0), one.agent)))
+    return tuple(sorted(found, key=lambda one: (one.peer is None, -(one.peer or 0), natural_key(one.agent))))
 
 
 def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "TournamentForecasts":

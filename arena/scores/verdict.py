@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from math import inf
 from typing import Any, Literal
 
-from arena.errors import count_text
+from arena.errors import NaturalKey, count_text, natural_key
 from arena.record.model import cohort
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.duel import Duel
@@ -247,13 +247,13 @@ def _agent_of(pair: PairEvidence) -> str:
     return pair.worse if pair.better == PRICE else pair.better
 
 
-def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, float, str]:
+def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, float, NaturalKey]:
     """Return a key to sort by: the best ranks first, then the highest lower end of the skill, then names."""
     has_rank = one.rank_low is not None and one.rank_high is not None
     ranks = (one.rank_low or 0) + (one.rank_high or 0)
     skill_low = inf if candidate.skill_low is None else -candidate.skill_low
     skill = inf if candidate.skill is None else -candidate.skill
-    return not has_rank, ranks, skill_low, skill, one.agent
+    return not has_rank, ranks, skill_low, skill, natural_key(one.agent)
 
 
 def _agent_verdict(one: Candidate, names: set[str], pairs: Sequence[PairVerdict]) -> AgentVerdict:
@@ -262,7 +262,7 @@ def _agent_verdict(one: Candidate, names: set[str], pairs: Sequence[PairVerdict]
     told = [pair for pair in own if pair.since is not None]
     better = tuple(pair.worse for pair in told if pair.better == one.agent)
     worse = tuple(pair.better for pair in told if pair.worse == one.agent)
-    untold = tuple(sorted(names - {one.agent, *better, *worse}))
+    untold = tuple(sorted(names - {one.agent, *better, *worse}, key=natural_key))
     is_entry = one.agent in names
 
     return AgentVerdict(

@@ -69,7 +69,7 @@ function morph(old, fresh) {
 
 function isAlike(old, fresh) {
   if (old.nodeName !== fresh.nodeName) return false;
-  return old.nodeName !== "DETAILS" || old.firstChild.textContent === fresh.firstChild.textContent;
+  return old.nodeName !== "DETAILS" || old.firstChild.isEqualNode(fresh.firstChild);
 }
 
 function dress(old, fresh) {
@@ -132,8 +132,12 @@ addEventListener("click", (event) => {
 });
 
 function unsort(table) {
-  const body = table.querySelector("tbody");
-  body.append(...[...body.rows].sort((one, other) => one.number - other.number));
+  rearrange(table, (one, other) => one.number - other.number);
+}
+
+// Groups of rows stay apart, each in its order.
+function rearrange(table, compare) {
+  table.querySelectorAll("tbody:not(.group)").forEach((body) => body.append(...[...body.rows].sort(compare)));
 }
 
 function sort(table) {
@@ -146,13 +150,11 @@ function sort(table) {
 
   const value = ({ cells }) => cells[header.cellIndex].dataset.value ?? cells[header.cellIndex].textContent;
   const compare = (a, b) => (header.dataset.kind === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true }));
-  const body = table.querySelector("tbody");
-  const rows = [...body.rows].sort((one, other) => {
+  rearrange(table, (one, other) => {
     const [a, b] = [value(one), value(other)];
     if (a === "" || b === "") return (a === "") - (b === "") || one.number - other.number;
     return (order.way === "ascending" ? 1 : -1) * compare(a, b) || one.number - other.number;
   });
-  body.append(...rows);
 }
 
 // How long ago, and how long until: said anew each second.

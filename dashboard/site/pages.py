@@ -19,16 +19,14 @@ from arena.record.schema.database import Connection
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import COMPARISONS, Comparisons
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
-from arena.scores.profiles.calibrations import CALIBRATIONS
-from arena.scores.profiles.detailed_profile import FIGURES, PROFILE
+from arena.scores.profiles.calibrations import CALIBRATIONS, CohortCalibrations
+from arena.scores.profiles.detailed_profile import FIGURES, PROFILE, explain_forecasts
 from arena.scores.verdict import Verdict
 from dashboard.board import (
     METACULUS_SAID,
     METACULUS_TITLE,
     RATINGS,
     BoardLook,
-    BoardTable,
-    board_tables,
     equity_values,
     headline,
     is_provisional,
@@ -38,13 +36,33 @@ from dashboard.board import (
     over_all_cohorts,
     progress,
     ratings,
+    season_board,
     stamps,
     status_cell,
+)
+from dashboard.cohorts import (
+    CohortReturns,
+    Holding,
+    Leads,
+    MoneyLook,
+    by_gain,
+    calibration_box,
+    cohort_calibration_box,
+    cohort_lines,
+    curves_of,
+    holdings_table,
+    money_box,
+    read_all_holdings,
+    read_cohort_curves,
+    read_cohort_returns,
+    read_diagrams,
+    strip,
 )
 from dashboard.html import EMPTY, NOTHING, beside, bold, bullets, folded, lines, linked, pills, quiet, tiles
 from dashboard.pages import Address, way
 from dashboard.record import (
     PAGE_ROWS,
+    Colours,
     LeaderboardLine,
     MarketFilter,
     MarketLine,
@@ -54,6 +72,7 @@ from dashboard.record import (
     cache_note,
     leaderboard_lines,
     market_lines,
+    read_failed_turns,
     read_market_list,
     read_season,
     read_summed_curves,
@@ -62,7 +81,6 @@ from dashboard.site.addresses import event_file, file_name
 from dashboard.site.market_states import MarketState, read_market_states
 from dashboard.site.standings import gather, heading, standings
 from dashboard.views import agent, arena, cohort, glossary, how, market
-from dashboard.views.agent import Holding, holdings_table, read_all_holdings
 from dashboard.views.markets import AMONG, PILLS, around_page
 from dashboard.views.turn import find_turn, read_attempts, read_call_texts, read_newest_turns
 from dashboard.words import (
@@ -123,6 +141,11 @@ class SeasonSite:
         return read_summed_curves(self.connection, self.overview.kinds, arena.INSTANTS)
 
     @cached_property
+    def returns(self) -> CohortReturns:
+        """Return what each cohort has made."""
+        return read_cohort_returns(self.connection)
+
+    @cached_property
     def holdings(self) -> dict[str, list[Holding]]:
         """Return what each agent holds now."""
         return read_all_holdings(self.connection)
@@ -178,32 +201,50 @@ class SeasonSite:
 
 
 def home(season: SeasonSite, address: Address) -> Parts:
-    """Yield the verdict, the race, what was decided last, and the short board."""
+    """Yield the verdict, the cohorts, money beside calibration, the board, and what was decided last."""
     overview = season.overview
+    connection = season.connection
     board = season.board
     title, rest = headline(board.verdict or Verdict())
-    yield title
+    yield arena.short_names(title, overview.names)
     sentences = [arena.what_this_is(overview, board), *stamps(overview.cohorts)]
     if season.newest_round:
         sentences.insert(1, f"Newest round: {moment(season.newest_round)}.")
-    yield quiet(" ".join(sentences))
-    yield quiet(with_true_minus(rest))
+    yield arena.lead(arena.short_names(rest, overview.names), sentences)
+    yield strip(season.returns, None, cohort.page_of, address=address)
 
-    players = arena.racing(overview, season.lines)
-    drawn = {name: season.curves[name] for name in players if name in season.curves}
-    colours = overview.colours(overview.first(players, arena.NAMED))
-    decisions = arena.decisions(arena.read_newest_decisions(season.connection), address)
-    yield arena.opening(arena.race(overview, drawn, colours, season.lines), board, decisions)
+    lines = season.lines
+    names = arena.racing(overview, lines)
+    drawn = {name: season.curves[name] for name in names if name in season.curves}
+    colours = overview.colours(overview.first(names, arena.NAMED))
+    if arena.have_all_failed(lines):
+        failed = read_failed_turns(connection, arena.FAILURES, tuple(arena.WHY))
+        yield arena.failures_box(failed, lines, overview, address)
+    else:
+        drawing = MoneyLook(
+            overview, colours, leads=_leads(address), lucks=arena.lucks_of(lines), height=arena.HIGH
+        )
+        money = money_box(drawn, drawing)
+        yield beside(money, _calibration(season, colours, address), look="halves first")
+
     look = BoardLook(overview, equity_values(drawn, "percent"), colours, address)
-    yield from _board(board_tables(season.lines, look, provisional=is_provisional(season.lines)))
+    yield season_board(lines, look, provisional=is_provisional(lines))
+    yield arena.decisions(arena.read_newest_decisions(connection, arena.copies_of(lines)), address)
 
 
-def _board(tables: Sequence[BoardTable]) -> Iterator[Markup]:
-    """Yield the tables of a board under their headings."""
-    for part in tables:
-        if part.heading:
-            yield heading(part.heading)
-        yield part.table
+def _leads(address: Address) -> Leads:
+    """Return what tells where the marks of an agent's line lead: to its page."""
+    return lambda name: address(way("agent", agent=name))
+
+
+def _calibration(season: SeasonSite, colours: Colours, address: Address) -> Markup:
+    """Return how well agents are calibrated; as long as nothing has resolved, what they hold."""
+    if arena.is_before_results(season.lines):
+        positions = arena.read_held_markets(season.connection)
+        if positions.markets:
+            return arena.positions_box(positions, address)
+    diagrams = read_diagrams(season.connection, list(colours))
+    return calibration_box(diagrams, colours, arena.uncalibrated(season.lines), height=arena.LOW)
 
 
 def all_agents(season: SeasonSite, address: Address) -> Parts:
@@ -219,28 +260,27 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
     """
     overview = season.overview
     connection = season.connection
-    number = asked or cohort.read_cohort_returns(connection).telling
+    number = asked or season.returns.telling
     page = cohort.read_cohort_page(connection, number)
-    curves = cohort.curves_of(cohort.read_cohort_curves(connection, number))
-    yield cohort.heading(number, overview, curves)
-    if asked is None:
-        yield cohort.cohort_pills(cohort.read_cohort_returns(connection), number, address)
+    curves = curves_of(read_cohort_curves(connection, number))
+    yield cohort.heading(page.line, overview, curves)
     yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))
     if page.board is not None:
         yield quiet(with_true_minus(over_all_cohorts(season.board.verdict)))
         if page.line.ended_at is None:
             yield quiet(cache_note(page.board))
+    if asked is None:
+        yield strip(season.returns, number, cohort.page_of, address=address)
 
-    colours = overview.colours(overview.first(cohort.by_gain(curves), cohort.NAMED))
+    colours = overview.colours(overview.first(by_gain(curves), cohort.NAMED))
     calibration = CALIBRATIONS.read(connection, number)
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
-    money = cohort.money_box(
-        curves, colours, "dollars", overview, lambda name: address(way("agent", agent=name))
-    )
-    yield beside(money, cohort.calibration_box(calibration, "stated", colours))
+    drawing = MoneyLook(overview, colours, leads=_leads(address))
+    money = money_box(curves, drawing, cohort.not_valued(page.line))
+    yield beside(money, cohort_calibration_box(calibration, colours, page.line, page.shown))
     look = BoardLook(overview, equity_values(curves, "dollars"), colours, address)
-    yield from _cohort_standings(page, look)
+    yield from _cohort_standings(page, calibration, look)
 
     frozen = bullets(rules(page.cohort)) + cohort.line_up(page.cohort, address)
     yield folded(cohort.FROZEN, frozen)
@@ -248,16 +288,17 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
         yield folded(f"What differs from cohort {page.before}", bullets(page.changed))
 
 
-def _cohort_standings(page: cohort.CohortPage, look: BoardLook) -> Iterator[Markup]:
+def _cohort_standings(
+    page: cohort.CohortPage, calibration: CacheEntry[CohortCalibrations] | None, look: BoardLook
+) -> Iterator[Markup]:
     """Yield the board of a cohort, and what else is known of its agents."""
     names = look.overview.names
     if page.board is None:
         yield money_table(page.money, names, look.address)
         return
 
-    every = leaderboard_lines(page.board.value)
-    tables = board_tables(every, look, cohort.COHORT_COLUMNS, provisional=is_provisional(every))
-    yield from _board(tables)
+    every = cohort_lines(page.board.value, calibration)
+    yield season_board(every, look, cohort.ALSO, provisional=is_provisional(every))
     table, sentences = ratings(every, [page.line])
     yield folded(RATINGS, table + quiet(lines(sentences)))
     if page.board.value.metaculus:
@@ -281,12 +322,15 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     yield quiet(cache_note(entry, agent.LATER))
     details = entry.value if entry else None
     look = overview.colours([name])[name]
-    yield tiles(agent.figures(stays, details, line, curve, overview.is_simulated, look))
+    yield tiles(agent.figures(stays, line, overview.is_simulated))
     yield beside(agent.equity(curve, details, look), agent.calibration(details, look))
     yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), look)
 
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(stays, details, address)
+    if details is not None:
+        notable = explain_forecasts(connection, name, details.best, details.worst)
+        yield agent.notable_boxes(notable, name, address)
     held = season.holdings.get(name)
     if held:
         yield heading("Open positions")

@@ -34,19 +34,19 @@ from dashboard.board import (
     over_all_cohorts,
     pnl_lines,
     progress,
-    provisional_board,
     reference_columns,
+    season_board,
     stamps,
     unranked_table,
     whole_verdict,
 )
 from dashboard.charts import calibration_chart, line_chart, scatter
+from dashboard.cohorts import curves_of, gains, read_equity_curves
 from dashboard.html import beside, box, quiet
 from dashboard.pages import Address
 from dashboard.pictures import REST
 from dashboard.record import CohortLine, Colours, PnlPoint, SeasonOverview, leaderboard_lines, read_season
 from dashboard.site.shell import one_file
-from dashboard.views.cohort import curves_of, gains, read_equity_curves
 from dashboard.words import count, filled, moment, with_true_minus
 
 NAMED = 3
@@ -157,7 +157,7 @@ def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
     parts = board_parts(lines)
     if is_provisional(lines):
         yield heading("Provisional board")
-        yield provisional_board(parts.players, BoardLook(facts.season, {}, {}, address))
+        yield season_board(lines, BoardLook(facts.season, {}, {}, address), provisional=True)
 
     if parts.ranked:
         for label, keys in GROUPS.items():

@@ -1,9 +1,9 @@
 """One agent over all its cohorts: ranks and verdict, equity beside calibration, and the rest in tabs."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import accumulate, chain, pairwise, starmap
 from math import isnan, log10
 from typing import Any, Literal
@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from arena.cohorts.diff import AgentSetup, agent_setup, setting_in_words, setup_differences
 from arena.errors import times_text
-from arena.record.queries.accounts import read_marked_cohort
 from arena.record.queries.calls import CALL_TOTALS
 from arena.record.queries.cohorts import read_cohorts, read_prompts
 from arena.record.schema.cohort import EntrantRow, RoundRow
@@ -25,9 +24,15 @@ from arena.record.schema.typed import case, clause, col, func, read_nouns, selec
 from arena.record.schema.world import MarketVersionRow
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import COMPARISONS, Comparisons
-from arena.scores.positions import Position, positions
 from arena.scores.profiles.agent_profile import ProfitOrigin
-from arena.scores.profiles.detailed_profile import PROFILE, DetailedProfile, NotableForecast
+from arena.scores.profiles.calibrations import CALIBRATIONS
+from arena.scores.profiles.detailed_profile import (
+    PROFILE,
+    DetailedProfile,
+    ExplainedForecast,
+    NotableForecasts,
+    explain_forecasts,
+)
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.metaculus.table import COMMUNITY
@@ -44,34 +49,59 @@ from dashboard.board import (
     RATINGS,
     SHADED,
     calibration_words,
+    closer_span,
     draw_span,
     leading,
     metaculus_table,
     pnl_values,
+    progress,
     show_ratings,
     span_scale,
     span_text,
     stamps,
 )
 from dashboard.charts import LONG, Line, Rounds, calibration_chart, columns_chart, line_chart, luck_band
+from dashboard.cohorts import (
+    Curves,
+    Holding,
+    MoneyLook,
+    ask_cohort,
+    by_gain,
+    cohort_calibration_box,
+    cohort_lines,
+    cohort_options,
+    curves_of,
+    holdings_table,
+    money_box,
+    read_cohort_curves,
+    read_cohort_positions,
+    read_cohort_returns,
+    read_holdings,
+    rounds_of,
+    strip,
+    turns_of,
+)
 from dashboard.html import (
     EMPTY,
     NOTHING,
     HtmlColumn,
+    Quotation,
     Rows,
     Tile,
     beside,
     box,
     columns_of_table,
+    folded,
     gain_look,
     html_table,
     quiet,
+    quotes,
     tag,
     tiles,
-    venue_cell,
 )
 from dashboard.pages import (
     Address,
+    Way,
     choice,
     in_app,
     link,
@@ -81,10 +111,11 @@ from dashboard.pages import (
     put,
     section,
     show_cached,
+    staying,
     subheading,
     way,
 )
-from dashboard.pictures import Scale, sparkline, step
+from dashboard.pictures import Scale, step
 from dashboard.record import (
     CohortLine,
     LeaderboardLine,
@@ -108,16 +139,15 @@ from dashboard.words import (
     dollars,
     escaped,
     filled,
+    flat,
     gained,
     in_dollars,
     moment,
-    percent,
     plain,
     settings,
     written,
 )
 from markets.millionths import ONE
-from markets.venue import venue_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,26 +332,70 @@ FAR = (1e-3, 1e6)
 """Between these evidence is drawn; what lies beyond stands at the edge."""
 
 
+ALL = "all"
+
+
 def show(source: RecordSource) -> None:
-    """Show the choice of agent, its verdict and figures, equity and calibration, then the part asked for."""
+    """Show an agent over all its cohorts, or in one: what is told of it, made, held and said."""
     overview = season(source)
     names = named(by_leaderboard(source))
     no_such("agent", [st.query_params.get("agent")], names)
-    title = st.container()
-    name = choice("Agent", "agent", names, next(iter(names)), "list")
-    stays = kept(source, read_agent_page, name)
-    details = show_cached(kept(source, PROFILE.read, name), LATER)
-    line = line_of_agent(kept(source, read_leaderboard_page).lines, name)
-    points = kept(source, read_summed_curves, [name])[name]
+    top = st.container()
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        name = choice("Agent", "agent", names, next(iter(names)), "list")
+        offered = kept(source, read_cohort_returns, name)
+        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL)
+        number = None if chosen == ALL else int(chosen)
+        put(strip(offered, number, page_of(name), OWN_RETURNS, bars_lead=staying), "cohorts")
 
-    title.title(plain(name), anchor=False)
-    put(chips(name, stays, line, overview), "chips")
+    stays = kept(source, read_agent_page, name)
+    line = line_of_agent(kept(source, read_leaderboard_page).lines, name)
+    with top:
+        st.title(plain(name), anchor=False)
+        put(chips(name, stays, line, overview), "chips")
+    if number is None:
+        _all_cohorts(source, name, stays, line, overview)
+    else:
+        _one_cohort(source, name, number, line, overview)
+
+    with st.container(horizontal=True, gap="medium"):
+        if len(names) > 1:
+            link("Duel against another", "duel", a=name)
+        link("All its turns", "turn", agent=name)
+        link("All agents", "arena")
+
+
+OWN_RETURNS = "Cohorts, with the return of this agent"
+
+
+def page_of(name: str) -> Callable[[int | None], Way]:
+    """Return what tells where an agent is shown in a cohort, or over all of them."""
+
+    def page(number: int | None) -> Way:
+        if number is None:
+            return way("agent", agent=name)
+        return way("agent", agent=name, cohort=number)
+
+    return page
+
+
+def _all_cohorts(
+    source: RecordSource,
+    name: str,
+    stays: Stays,
+    line: LeaderboardLine | None,
+    overview: SeasonOverview,
+) -> None:
+    """Show an agent over all its cohorts, then the part that is asked for."""
+    details = show_cached(kept(source, PROFILE.read, name), LATER)
+    points = kept(source, read_summed_curves, [name])[name]
     st.markdown(verdict_of(line))
     cohorts = cohorts_of(stays, overview)
-    st.caption(" ".join(stamps(cohorts)))
+    st.caption(leading(" ".join(stamps(cohorts))))
     look = overview.colours([name])[name]
-    put(tiles(figures(stays, details, line, points, overview.is_simulated, look)), "figures")
-    numbers = {cohort.number for cohort in cohorts}
+    put(tiles(figures(stays, line, overview.is_simulated)), "figures")
+    put(held_box(kept(source, read_holdings, name)), "open positions")
+    numbers = [stay.cohort for stay in stays]
     played = [item for item in kept(source, read_round_times) if item.cohort in numbers]
     rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
     turns = (way("turn", agent=name, cohort="").href, rounds)
@@ -331,22 +405,86 @@ def show(source: RecordSource) -> None:
     if part == "record":
         put(evidence_chart(kept(source, read_agent_evidence, name), look), "evidence")
         subheading("Cohort by cohort")
-        put(cohort_by_cohort(stays, details), "cohorts")
+        put(cohort_by_cohort(stays, details), "cohort by cohort")
         _other_scores(source, name, line, cohorts)
     elif part == "forecasts" and details is not None:
+        notable = kept(source, explain_forecasts, name, details.best, details.worst)
+        put(notable_boxes(notable, name), "notable")
         deals = tuple(deal.market_id for deal in details.profile.bargains)
-        show_forecasts(details, kept(source, read_questions, deals), name, look)
+        show_forecasts(details, kept(source, read_questions, deals), look)
     elif part == "money":
-        _money(source, details, name)
+        _money(source, details)
     elif part == "setup":
         costs(stays, overview.is_simulated)
         failures(stays)
         set_up(stays, kept(source, read_prompts, list(stays[-1].setup.prompts.values())))
-    with st.container(horizontal=True, gap="medium"):
-        if len(names) > 1:
-            link("Duel against another", "duel", a=name)
-        link("All its turns", "turn", agent=name)
-        link("All agents", "arena")
+
+
+def _one_cohort(
+    source: RecordSource, name: str, number: int, line: LeaderboardLine | None, overview: SeasonOverview
+) -> None:
+    """Show an agent in one cohort: what it made among the others, how well it said, and its positions."""
+    verdict = verdict_of(line)
+    if verdict:
+        st.markdown(f"Over all cohorts: {verdict}")
+    cohort = overview.cohort(number)
+    begun = f"Cohort {number}, started {day(cohort.starts_at)}: {progress(cohort)}."
+    st.caption(leading(" ".join([begun, *stamps([cohort])])))
+
+    page = kept(source, read_leaderboard_page, number)
+    entry = kept(source, CALIBRATIONS.read, number)
+    lines = cohort_lines(page.board.value, entry) if page.board else ()
+    own = line_of_agent(lines, name)
+    curves = curves_of(kept(source, read_cohort_curves, number))
+    look = overview.colours([name])[name]
+    put(tiles(cohort_figures(name, own, curves)), "figures")
+    rounds = rounds_of(kept(source, read_round_times), number)
+    money = money_box(curves, MoneyLook(overview, {name: look}, leads=turns_of(number), rounds=rounds))
+    shown = own.row.shown if own else None
+    put(beside(money, cohort_calibration_box(entry, {name: look}, cohort, shown)), "charts")
+
+    positions = kept(source, read_cohort_positions, number, name)
+    if section(f"Positions in cohort {number}", positions, "It has held none.", icon=FINE):
+        put(holdings_table(positions, says="Positions"), "table of positions")
+    link(f"All of cohort {number}", "cohort", cohort=number)
+
+
+def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> list[Tile]:
+    """Return what an agent made in a cohort, its place among all accounts, how close it was, and its bets."""
+    shown = []
+    if name in curves:
+        last = curves[name][-1]
+        made = written(last.dollars, "gain")
+        label = f"profit or loss, {written(last.percent, '%+.1f%')}"
+        shown.append(Tile(made, label, "Open positions at mid.", gain_look(last.dollars)))
+        place = f"{1 + by_gain(curves).index(name):,} of {len(curves):,}"
+        shown.append(Tile(place, "by profit, references too", "Its place, the highest profit first."))
+    shown += [_closer_tile(line), _calibration_tile(line)]
+    if line is not None:
+        shown.append(Tile(f"{line.row.bets:,}", f"bets, {count(line.row.sold, 'sale')}", "Accepted bets."))
+    return shown
+
+
+OPEN = 4
+"""So many open positions are shown at once."""
+
+
+def held_box(holdings: Sequence[Holding]) -> Markup:
+    """Return the largest open positions as last marked, and the others behind them."""
+    if not holdings:
+        return quiet("No open positions.")
+    ordered = sorted(holdings, key=lambda holding: -holding.position.money.value)
+    value = 0
+    gain = 0
+    for holding in holdings:
+        value += holding.position.money.value
+        gain += holding.position.money.unrealised
+    worth = f"{count(len(holdings), 'open position')} worth {gained(value).lstrip('+')} at mid"
+    shown = quiet(f"{worth}, {gained(gain)} over what they cost.") + holdings_table(ordered[:OPEN])
+    rest = ordered[OPEN:]
+    if rest:
+        shown += folded(count(len(rest), "more position"), holdings_table(rest, says="More open positions"))
+    return shown
 
 
 def _other_scores(
@@ -403,60 +541,50 @@ def verdict_of(line: LeaderboardLine | None) -> str:
     return " ".join(filter(None, sentences))
 
 
-def figures(
-    stays: Stays,
-    details: DetailedProfile | None,
-    line: LeaderboardLine | None,
-    points: Sequence[PnlPoint],
-    is_simulated: bool,
-    look: str,
-) -> list[Tile]:
-    """Return skill, profit, calibration and cost: what matters most."""
-    return [
-        _skill_tile(details, line),
-        _profit_tile(stays, points, look),
-        _calibration_tile(line),
-        _cost_tile(stays, is_simulated),
-    ]
+def figures(stays: Stays, line: LeaderboardLine | None, is_simulated: bool) -> list[Tile]:
+    """Return profit, how close it is, calibration and cost: what matters most."""
+    return [_profit_tile(stays), _closer_tile(line), _calibration_tile(line), _cost_tile(stays, is_simulated)]
 
 
-def _skill_tile(details: DetailedProfile | None, line: LeaderboardLine | None) -> Tile:
-    """Return its skill with the interval; as on the board while its profile is being computed."""
-    value = low = high = None
-    if details and details.profile.gain:
-        gain = details.profile.gain
-        value, low, high = (gain.skill, gain.low, gain.high)
-    elif line and not details:
-        value, low, high = (line.row.skill, line.row.skill_low, line.row.skill_high)
+def _closer_tile(line: LeaderboardLine | None) -> Tile:
+    """Return by how much its forecasts are closer than the price, with the interval."""
+    middle = None
+    span = None
+    if line is not None:
+        middle, low, high = closer_span(line.row)
+        span = span_text(low, high, "%+.1f%")
+    meant = "Its skill in percent of the price's Brier score, on the same forecasts; above 0 is closer."
+    if middle is None:
+        return Tile(EMPTY, "closer than the price", meant)
+    label = "closer than the price"
+    if span is not None:
+        label += f", 95% {span}"
+    return Tile(written(middle, "%+.1f%"), label, meant)
 
-    meant = "Market Brier minus its own, on the same forecasts; above 0 is closer."
-    skill = EMPTY if value is None else written(value, "%+.4f")
-    span = span_text(low, high, "%+.4f")
-    if span is None:
-        return Tile(skill, "skill: Brier points against the price", meant)
-    return Tile(skill, f"skill, 95% CI {span}", meant)
 
-
-def _profit_tile(stays: Stays, points: Sequence[PnlPoint], look: str) -> Tile:
-    """Return what all its accounts have made, and how that went."""
-    text = EMPTY
-    colour = ""
-    made = [stay.pnl for stay in stays if stay.pnl is not None]
-    if made:
-        pnl = sum(made) / ONE
-        text = written(pnl, "gain")
-        colour = gain_look(pnl)
-    drawn = sparkline([point.dollars for point in points], look)
-    return Tile(text, "profit or loss, all cohorts", "Open positions at mid.", colour, drawn)
+def _profit_tile(stays: Stays) -> Tile:
+    """Return what all its accounts have made, and of how much."""
+    pnl = 0
+    given = 0
+    for stay in stays:
+        if stay.pnl is not None:
+            pnl += stay.pnl
+            given += stay.bankroll
+    if not given:
+        return Tile(EMPTY, "profit or loss, all cohorts")
+    earned = written(100 * pnl / given, "%+.1f%")
+    label = f"profit or loss, {earned} of what it was given"
+    return Tile(written(pnl / ONE, "gain"), label, "Open positions at mid.", gain_look(pnl / ONE))
 
 
 def _calibration_tile(line: LeaderboardLine | None) -> Tile:
     """Return how well what it is sure of comes true."""
-    text, below = calibration_words(line.brief if line else None)
-    if text.startswith("says"):
-        below = f"{WHERE_SURE.lower()}: {below}"
+    brief = line.brief if line else None
     meant = "A side that it gives 70% or more: what it says of it on average, and how often it happens."
-    return Tile(text, below or "calibration", meant)
+    text, below = calibration_words(brief)
+    if brief is None or brief.sure is None:
+        return Tile(text, below or "calibration", meant)
+    return Tile(brief.sure.short, f"{WHERE_SURE.lower()}: {below}", meant)
 
 
 def _cost_tile(stays: Stays, is_simulated: bool) -> Tile:
@@ -511,28 +639,18 @@ NOT_VALUED = "Its account was not valued yet: the curve starts with the first ro
 
 
 def luck_words(luck: Luck) -> str:
-    """Say how its profit stands among those of seasons without skill; from 20 events on.
+    """Say what luck alone makes of its bets; the verdict is on forecasts, and nothing else is said of skill.
 
     >>> luck_words(Luck(0, 0, 0.98, -53_000_000_000, 37_000_000_000, 25, 9))
-    'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k, and 98% below this one.'
-    >>> luck_words(Luck(0, 0, 1.0, -53_000_000_000, 37_000_000_000, 25, 9))
-    'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k, and over 99% below this one.'
-    >>> luck_words(Luck(0, 0, None, -53_000_000_000, 37_000_000_000, 9, 9))
-    'With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k.'
+    'By luck alone, 95 of 100 seasons with these bets end from −$53k to +$37k. The verdict goes by forecasts.'
     """
     if luck.low is None or luck.high is None:
         return f"Nothing can be said of luck: {luck.reason}."
     low, high = written(luck.low / ONE, "short"), written(luck.high / ONE, "short")
-    band = f"With the same bets and no skill, 95 of 100 seasons end from {low} to {high}"
-    below = luck.percentile
-    if below is None:
-        return f"{band}."
-    share = f"{below:.0%}"
-    if below > 0.99:
-        share = "over 99%"
-    elif below < 0.01:
-        share = "under 1%"
-    return f"{band}, and {share} below this one."
+    return f"By luck alone, 95 of 100 seasons with these bets end from {low} to {high}. {BY_FORECASTS}"
+
+
+BY_FORECASTS = "The verdict goes by forecasts."
 
 
 def calibration(details: DetailedProfile | None, look: str) -> Markup:
@@ -592,13 +710,12 @@ def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | N
     return row
 
 
-def _money(source: RecordSource, details: DetailedProfile | None, name: str) -> None:
-    """Show where its profit came from, what is at stake, and what it holds."""
+def _money(source: RecordSource, details: DetailedProfile | None) -> None:
+    """Show where its profit came from, and what is at stake."""
     if details is not None:
         show_split(details)
         stakes = details.profile.at_stake
         show_stakes(stakes, kept(source, read_event_questions, [exposure.event for exposure in stakes]))
-    show_holdings(kept(source, read_holdings, name))
 
 
 TURNS = {
@@ -723,42 +840,6 @@ def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
             st.code(texts.get(digest, ""), language=None, wrap_lines=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """An open position, and the cohort that it is held in."""
-
-    cohort: int
-    position: Position
-
-
-def read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
-    """Return what it holds now, as last marked, the newest cohort first and in it the largest position."""
-    return tuple(_holdings(connection, name))
-
-
-def read_all_holdings(connection: Connection) -> dict[str, list[Holding]]:
-    """Return the same of every agent that holds something: each cohort is read once for all of them."""
-    holdings: dict[str, list[Holding]] = {}
-    for holding in _holdings(connection):
-        holdings.setdefault(holding.position.agent, []).append(holding)
-    return holdings
-
-
-def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holding]:
-    """Yield what is held now, by one agent or by all, the newest cohort first."""
-    for stored in reversed(read_cohorts(connection)):
-        if stored.ended_at is not None or (name is not None and name not in stored.entrant_ids):
-            continue
-        marked = read_marked_cohort(connection, stored.id, name)
-        if marked is None:
-            continue
-
-        age = timedelta(seconds=stored.cohort.rules.max_quote_age)
-        for position in positions(marked, age):
-            if position.lot.shares:
-                yield Holding(stored.cohort.number, position)
-
-
 BY = {"category": "Category", "horizon": "Horizon", "price": "Price", "cohort": "Cohort"}
 MEANT = {
     "category": "What markets are about, by their venue's word.",
@@ -771,8 +852,8 @@ FINE = ":material/check:"
 UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
 
 
-def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], name: str, look: str) -> None:
-    """Show skill and calibration, their parts, coherence, blind answers, best and worst calls."""
+def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], look: str) -> None:
+    """Show skill and calibration, their parts, coherence and blind answers."""
     by = choice("In parts by", "by", BY, "category")
     _skill(details, by)
     _readings(details, look)
@@ -786,8 +867,6 @@ def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], name:
         put(columns_chart(edges, details.histogram, "How often it stated what", "%.0f%"), "histogram")
     _coherence(details, questions)
     _blind(details.profile.blind)
-    _remarks("Best calls", "It lay closest to what happened, where the price did not.", details.best, name)
-    _remarks("Worst calls", "The price lay closer, by the most.", details.worst, name)
 
 
 def _skill(details: DetailedProfile, by: str) -> None:
@@ -917,36 +996,33 @@ def _skill_text(skill: float | None) -> str:
     return written(skill, "%+.4f")
 
 
-def _remarks(title: str, meant: str, remarks: Sequence[NotableForecast], name: str) -> None:
-    """Show forecasts that are worth a look."""
-    if not remarks:
-        return
-    subheading(title, meant)
-    with st.container(horizontal=True, gap="small"):
-        for remark in remarks:
-            with st.container(border=True, width=340):
-                _card(remark, name)
+def notable_boxes(notable: NotableForecasts, name: str, address: Address = in_app) -> Markup:
+    """Return its best and its worst forecasts against the price, each with the reason that it gave."""
+    boxes = []
+    for title, forecasts in (("Best forecasts", notable.best), ("Worst forecasts", notable.worst)):
+        if forecasts:
+            boxes.append(box(title, quotes(_quotation(forecast, name, address) for forecast in forecasts)))
+    if not boxes:
+        return NOTHING
+    return beside(*boxes)
 
 
-def _card(remark: NotableForecast, name: str) -> None:
-    """Show a forecast: what it said, what the price was, and how the market ended."""
-    st.markdown(f"**{plain(remark.question)}**")
-    ended = "NO"
-    if remark.outcome:
-        ended = "YES"
-    staked = "nothing"
-    if remark.staked:
-        staked = f"{dollars(remark.staked)} on {remark.side}"
-    st.markdown(
-        f"Said **{remark.forecast:.1%}**, price {remark.price:.1%}, ended **{ended}**  \n"
-        + escaped(f"Staked {staked} · {written(remark.gain, '%+.4f')} Brier against the price")
+def _quotation(explained: ExplainedForecast, name: str, address: Address) -> Quotation:
+    """Return a forecast: what it said, what the price was, how the market ended, and why it said so."""
+    forecast = explained.forecast
+    ended = "YES" if forecast.outcome else "NO"
+    staked = "nothing staked"
+    if forecast.staked:
+        staked = f"{dollars(forecast.staked)} on {forecast.side}"
+    place = f"cohort {forecast.cohort}, round {forecast.round}"
+    gain = f"{written(forecast.gain, '%+.3f')} Brier points against the price"
+    return Quotation(
+        who=forecast.question,
+        did=f"said {forecast.forecast:.0%}, price {forecast.price:.0%}, ended {ended}",
+        why=flat(explained.reason),
+        where=f"{staked} · {gain} · {place}",
+        href=address(way("turn", cohort=forecast.cohort, round=forecast.round, agent=name)),
     )
-    with st.container(horizontal=True, gap="small"):
-        link(
-            "Market", "market", help_text="Its price, and what everyone said of it.", market=remark.market_id
-        )
-        where = f"Round {remark.round} of cohort {remark.cohort}."
-        link("Turn", "turn", help_text=where, cohort=remark.cohort, round=remark.round, agent=name)
 
 
 PARTS = (
@@ -1030,41 +1106,4 @@ def _stake_rows(exposures: Sequence[EventExposure], questions: Mapping[str, str]
             "Best $": exposure.best / ONE,
             "Share %": 100 * exposure.share,
             "href": way("markets", event=exposure.event).href,
-        }
-
-
-def show_holdings(holdings: Sequence[Holding]) -> None:
-    """Show its open positions as last marked."""
-    value = 0
-    gain = 0
-    for holding in holdings:
-        value += holding.position.money.value
-        gain += holding.position.money.unrealised
-    worth = f"{count(len(holdings), 'position')} worth {gained(value).lstrip('+')} at mid"
-    below = escaped(f"{worth}, {gained(gain)} over what they cost.")
-    if section("Open positions", holdings, "No open positions.", below, FINE):
-        put(holdings_table(holdings), "table of open positions")
-
-
-def holdings_table(holdings: Sequence[Holding], address: Address = in_app) -> Markup:
-    """Return a row a position, which leads to its market."""
-    return html_table(_position_rows(holdings, address), columns_of_table("open positions"), "Open positions")
-
-
-def _position_rows(holdings: Sequence[Holding], address: Address) -> Rows:
-    """Yield what is said of open positions."""
-    for held in holdings:
-        position = held.position
-        yield {
-            "Market": position.question,
-            "Side": position.side,
-            "Shares": position.lot.shares / ONE,
-            "Cost ¢": percent(position.lot.average_cost),
-            "Price ¢": percent(position.price),
-            "Value $": position.money.value / ONE,
-            "Gain $": position.money.unrealised / ONE,
-            "Cohort": held.cohort,
-            "Quote": position.stale or "fresh",
-            "venue": venue_cell(venue_page(position.market_id)),
-            "href": address(way("market", market=position.market_id)),
         }

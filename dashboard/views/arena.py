@@ -1,15 +1,20 @@
 """The first page: the verdict, the race, what was decided last, and the short board."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import streamlit as st
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from arena.operations.status import Status
+from arena.errors import far_text
 from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of
-from arena.record.queries.markets import ListedMarket, read_listed_markets
+from arena.record.queries.markets import (
+    BEGINNING,
+    ListedMarket,
+    read_listed_markets,
+    read_newest_instant,
+)
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.newest import newest_rows
@@ -27,35 +32,64 @@ from arena.record.schema.typed import (
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.scores.comparisons import MARKET
-from arena.scores.leaderboard import Leaderboard
-from arena.scores.verdict import day_text
+from arena.scores.leaderboard import LEADERBOARD, Leaderboard
+from arena.scores.positions import Position
+from arena.scores.profiles.calibrations import CALIBRATIONS
+from arena.scores.rules.money.luck import Luck
 from dashboard.board import (
     BoardLook,
-    board_tables,
-    dashed_note,
     equity_values,
     headline,
     is_provisional,
-    leading,
     money_table,
-    pnl_lines,
-    pnl_values,
-    show_board,
+    progress,
+    season_board,
     stamps,
 )
-from dashboard.charts import line_chart, luck_band, shortened
-from dashboard.html import EMPTY, Quotation, Tile, beside, box, quiet, quotes, tiles
-from dashboard.pages import Address, choice, heading, in_app, link, put, show_age, way, way_to_turn
+from dashboard.charts import shortened
+from dashboard.cohorts import (
+    Curves,
+    Leads,
+    MoneyLook,
+    ask_cohort,
+    by_gain,
+    calibration_box,
+    cohort_calibration_box,
+    cohort_lines,
+    cohort_options,
+    curves_of,
+    money_box,
+    read_all_holdings,
+    read_cohort_curves,
+    read_cohort_returns,
+    read_diagrams,
+    strip,
+)
+from dashboard.html import (
+    EMPTY,
+    NOTHING,
+    Quotation,
+    beside,
+    board_of,
+    box,
+    columns_of_table,
+    linked,
+    quiet,
+    quotes,
+)
+from dashboard.pages import Address, Way, choice, heading, in_app, put, show_age, staying, way, way_to_turn
 from dashboard.record import (
     MODELS,
     NULLS,
     Colours,
+    FailedTurn,
     Lines,
-    PnlPoint,
     RecordSource,
     SeasonOverview,
     arena_status,
+    cache_note,
     kept,
+    read_failed_turns,
     read_leaderboard_page,
     read_summed_curves,
     season,
@@ -66,14 +100,16 @@ from dashboard.words import (
     count,
     day,
     dollars,
-    escaped,
+    filled,
     flat,
     in_dollars,
     moment,
     outcome,
     plain,
     rounded_percent,
+    with_true_minus,
 )
+from markets.millionths import ONE
 from markets.model import MarketId
 
 ROUNDS = 4
@@ -81,8 +117,7 @@ ROUNDS = 4
 LOOKED = 120
 """Among so many trades or forecasts those are chosen that are shown."""
 
-SHOWN = 3
-DISPUTED = 2
+SHOWN = 2
 """So many of each are shown."""
 
 
@@ -191,12 +226,20 @@ class NewestDecisions:
     disputes: tuple[Dispute, ...]
 
 
-def read_newest_decisions(connection: Connection) -> NewestDecisions:
-    """Return the largest trade of each agent in the newest rounds, and the boldest forecasts."""
+def read_newest_decisions(connection: Connection, copies: Collection[str] = ()) -> NewestDecisions:
+    """Return the largest recent trades, of distinct agents and decisions, and the boldest forecasts.
+
+    Agents that copy another are left out.
+    """
     trades: dict[str, ExplainedTrade] = {}
+    decisions = set()
     explained = _read_explained_trades(connection)
     for trade in sorted(explained, key=lambda trade: trade.kind not in MODELS):
-        trades.setdefault(trade.agent, trade)
+        decision = (trade.market_id, trade.action, trade.side)
+        is_copy = trade.agent in copies or decision in decisions
+        if trade.agent not in trades and not is_copy:
+            trades[trade.agent] = trade
+            decisions.add(decision)
 
     shown = tuple(trades.values())[:SHOWN]
     markets = _markets_by_id(connection, shown)
@@ -204,7 +247,7 @@ def read_newest_decisions(connection: Connection) -> NewestDecisions:
     for trade in shown:
         market = markets[trade.market_id]
         outcomes.append(outcome(market.ended, market.payout))
-    return NewestDecisions(shown, tuple(outcomes), _disputes(connection))
+    return NewestDecisions(shown, tuple(outcomes), _disputes(connection, copies))
 
 
 def _markets_by_id(
@@ -215,9 +258,9 @@ def _markets_by_id(
     return {market.id: market for market in read_listed_markets(connection, ids)}
 
 
-def _disputes(connection: Connection) -> tuple[Dispute, ...]:
+def _disputes(connection: Connection, copies: Collection[str]) -> tuple[Dispute, ...]:
     """Return forecasts far from the price, an agent each; those of markets that go on first, by distance."""
-    far = _read_far_forecasts(connection)
+    far = [forecast for forecast in _read_far_forecasts(connection) if forecast.agent not in copies]
     opinions = [forecast for forecast in far if forecast.kind in MODELS]
     if not opinions:
         opinions = [forecast for forecast in far if forecast.kind not in NULLS]
@@ -239,7 +282,51 @@ def _disputes(connection: Connection) -> tuple[Dispute, ...]:
         by_agent.setdefault(dispute.forecast.agent, dispute)
     firsts = list(by_agent.values())
     others = [dispute for dispute in disputes if dispute not in firsts]
-    return tuple([*firsts, *others][:DISPUTED])
+    return tuple([*firsts, *others][:SHOWN])
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMarket:
+    """A market in which agents hold positions: how many on each side, their worth, and when it closes."""
+
+    id: MarketId
+    question: str
+    closes_at: datetime
+    yes: int
+    no: int
+    value: int
+    gain: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMarkets:
+    """All markets in which agents hold something, the largest first, and the newest instant of the record."""
+
+    markets: tuple[OpenMarket, ...]
+    at: datetime
+
+
+def read_held_markets(connection: Connection) -> HeldMarkets:
+    """Return in which markets agents hold something."""
+    held: dict[MarketId, list[Position]] = {}
+    for holdings in read_all_holdings(connection).values():
+        for holding in holdings:
+            held.setdefault(holding.position.market_id, []).append(holding.position)
+
+    markets = []
+    for market in read_listed_markets(connection, list(held)):
+        yes = 0
+        value = 0
+        gain = 0
+        lots = held[market.id]
+        for lot in lots:
+            yes += lot.side == "YES"
+            value += lot.money.value
+            gain += lot.money.unrealised
+        no = len(lots) - yes
+        markets.append(OpenMarket(market.id, market.question, market.closes_at, yes, no, value, gain))
+    markets.sort(key=lambda market: -market.value)
+    return HeldMarkets(tuple(markets), read_newest_instant(connection, BEGINNING))
 
 
 TITLE = "Leaderboard"
@@ -249,98 +336,220 @@ ORDER = 1
 
 GROUPS = {"all": "All", "models": "Models and programs", "people": "People"}
 INSTANTS = 24
-"""At so many instants the race is drawn."""
+"""At so many instants P/L over all cohorts is drawn."""
 NAMED = 3
 """So many agents are coloured, the first of the board."""
 RACED = 20
 """So many agents have a line."""
-LONGEST = 220
-"""A reason is quoted as far as this."""
+LONGEST = 110
+CAUSE = 300
+"""A reason, and the cause of a failure, are quoted as far as this."""
+HIGH = 200
+LOW = 136
+"""How high P/L and calibration are drawn in pixels."""
+OPEN_MARKETS = 6
+"""So many markets are listed in which agents hold something."""
+FAILURES = 200
+"""Among so many turns without an answer the newest of each agent is looked for."""
 
-Curves = Mapping[str, Sequence[PnlPoint]]
+ALL = "all"
+
+
+def page_of(number: int | None) -> Way:
+    """Return where this page shows a cohort, or all of them."""
+    if number is None:
+        return way("arena")
+    return way("arena", cohort=number)
 
 
 def show(record: RecordSource) -> None:
-    """Show the page, from the verdict to the board."""
+    """Show the verdict, the cohorts, money beside calibration, the board, and what was decided last."""
     overview = season(record)
-    shown = kept(record, read_leaderboard_page)
-    board = shown.board.value if shown.board else None
-    title = "Scores are being computed."
-    if board and board.verdict:
-        title = headline(board.verdict)[0]
-    heading(plain(title))
-    st.caption(_about(overview, arena_status(record), board))
-    show_age(shown.board)
+    offered = kept(record, read_cohort_returns)
+    top = st.container()
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        place = st.container()
+        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL)
+    number = None if chosen == ALL else int(chosen)
+    with place:
+        put(strip(offered, number, page_of, bars_lead=staying), "cohorts")
 
-    names = racing(overview, shown.lines)
-    curves = kept(record, read_summed_curves, names, INSTANTS)
+    shown = kept(record, read_leaderboard_page, number)
+    lines = shown.lines
+    with top:
+        _lead(record, overview, number)
+        show_age(shown.board)
+    if number is None:
+        names = racing(overview, lines)
+        curves: Curves = kept(record, read_summed_curves, names, INSTANTS)
+    else:
+        curves = curves_of(kept(record, read_cohort_curves, number))
+        names = by_gain(curves)
     colours = overview.colours(overview.first(names, NAMED))
-    drawn = race(overview, curves, colours, shown.lines)
-    put(opening(drawn, board, decisions(kept(record, read_newest_decisions))), "head")
-    if board is None:
-        put(money_table(shown.money, overview.names), "table of money")
-        return
 
-    chosen = _chosen_lines(shown.lines, overview)
-    look = BoardLook(overview, equity_values(curves, "percent"), colours)
-    show_board(board_tables(chosen, look, provisional=is_provisional(shown.lines)))
-    with st.container(horizontal=True, gap="medium"):
-        link("Full leaderboard: all columns, parts of the season, CSV", "leaderboard")
+    if have_all_failed(lines):
+        put(failures_box(kept(record, read_failed_turns, FAILURES, tuple(WHY)), lines, overview), "failures")
+    else:
+        drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
+        money = money_box(curves, drawn)
+        calibration = _right_box(record, overview, number, lines, colours)
+        put(beside(money, calibration, look="halves first"), "charts")
+
+    if shown.board is None:
+        put(money_table(shown.money, overview.names), "table of money")
+    else:
+        if number is not None:
+            lines = cohort_lines(shown.board.value, kept(record, CALIBRATIONS.read, number))
+        look = BoardLook(overview, equity_values(curves, "percent"), colours)
+        provisional = is_provisional(lines)
+        put(season_board(_chosen_lines(lines, overview), look, provisional=provisional), "board")
+    ways = {"Full leaderboard: all columns, parts of the season, CSV": way("leaderboard")}
+    if number is not None:
+        ways[f"Cohort {number}: rules, line-up, ranges"] = way("cohort", cohort=number)
+    newest = kept(record, read_newest_decisions, copies_of(shown.lines))
+    put(decisions(newest) + onward(ways), "decisions")
+
+
+def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) -> None:
+    """Show the verdict, the whole of which is one, and below it what this is and when it goes on."""
+    entry = kept(record, LEADERBOARD.read)
+    board = None if entry is None else entry.value
+    title = "Scores are being computed."
+    rest = ""
+    if board is not None and board.verdict is not None:
+        title, rest = headline(board.verdict)
+    heading(plain(short_names(title, overview.names)))
+
+    status = arena_status(record)
+    newest = max((played.at for played in status.last), default=None)
+    about = [what_this_is(overview, board)]
+    if number is not None:
+        line = overview.cohort(number)
+        about = [f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."]
+    if newest:
+        coming = ""
+        if status.calendar.next_round:
+            coming = f"; {next_round(status.calendar.next_round, status.at, overview.cohorts[-1].stamp)}"
+        at = moment(newest) if status.calendar.live else day(newest)
+        about.append(f"Newest round: {at}{coming}.")
+    put(lead(short_names(rest, overview.names), [*about, *stamps(overview.cohorts)]), "lead")
+
+
+def short_names(text: str, names: Collection[str]) -> str:
+    """Return a sentence in which long names are shortened, as they are in charts.
+
+    >>> short_names("maker/a-very-long-name-with-tools leads.", ["maker/a-very-long-name-with-tools"])
+    'a-very-lo…ith-tools leads.'
+    """
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, shortened(name, LONGEST_NAME))
+    return text
+
+
+LONGEST_NAME = 20
+"""Letters of a name in a heading."""
+
+
+def lead(rest: str, about: Sequence[str]) -> Markup:
+    """Return what follows the heading: the rest of the verdict, and in grey what this is."""
+    text = NOTHING
+    if rest:
+        text = filled("<p>%s</p>", with_true_minus(rest))
+    return text + quiet(" ".join(about))
+
+
+def _leads(number: int | None) -> Leads:
+    """Return what tells where the marks of a line lead: to its agent, in the cohort that is shown."""
+    return lambda name: agent_page(name, number).href
+
+
+def agent_page(name: str, cohort: int | None = None) -> Way:
+    """Return where an agent is shown, over all cohorts or in one."""
+    if cohort is None:
+        return way("agent", agent=name)
+    return way("agent", agent=name, cohort=cohort)
+
+
+def _right_box(
+    record: RecordSource, overview: SeasonOverview, number: int | None, lines: Lines, colours: Colours
+) -> Markup:
+    """Return how well agents are calibrated; as long as nothing has resolved, what they hold."""
+    if is_before_results(lines):
+        positions = kept(record, read_held_markets)
+        if positions.markets:
+            return positions_box(positions)
+    if number is None:
+        diagrams = kept(record, read_diagrams, list(colours))
+        return calibration_box(diagrams, colours, uncalibrated(lines), height=LOW)
+
+    entry = kept(record, CALIBRATIONS.read, number)
+    shown = sum(line.row.shown for line in lines)
+    return cohort_calibration_box(entry, colours, overview.cohort(number), shown, height=LOW)
+
+
+def is_before_results(lines: Lines) -> bool:
+    """Tell whether agents play, and nothing of what they were shown has resolved."""
+    return is_provisional(lines) and not any(line.row.resolved for line in lines)
+
+
+def uncalibrated(lines: Lines) -> str:
+    """Say why nothing can be drawn of calibration over all cohorts."""
+    why = "No agent has stated a probability yet."
+    for line in lines:
+        row = line.row
+        if row.answered and row.resolved:
+            return cache_note(None, "Calibration and its bands")
+        if row.answered:
+            why = "No market that the agents forecast has resolved yet."
+    return why
+
+
+def copies_of(lines: Lines) -> tuple[str, ...]:
+    """Return the agents that repeat the forecasts of another."""
+    return tuple(line.row.agent for line in lines if line.row.copies)
+
+
+def lucks_of(lines: Lines) -> dict[str, Luck | None]:
+    """Return what luck makes of the bets of each agent."""
+    return {line.row.agent: line.luck for line in lines}
 
 
 def _chosen_lines(lines: Lines, overview: SeasonOverview) -> Lines:
     """Let a group of agents be chosen where there are several; references are always shown."""
     groups = {line.row.agent: overview.group(line.row.agent) for line in lines if not line.row.is_reference}
-    there = {"all", *groups.values()}
+    there = {ALL, *groups.values()}
     if len(there) < 3:
         return lines
     options = {key: label for key, label in GROUPS.items() if key in there}
-    group = choice("Agents", "show", options, "all")
-    if group == "all":
+    group = choice("Agents", "show", options, ALL)
+    if group == ALL:
         return lines
     return [line for line in lines if groups.get(line.row.agent, group) == group]
 
 
 def racing(overview: SeasonOverview, lines: Lines) -> list[str]:
-    """Return whose curves are drawn: the first of the board or of the line-up, references last."""
-    names = [line.row.agent for line in lines if line.row.kind != MARKET]
+    """Return whose curves are drawn: the first of the board or of the line-up, no copies, references last."""
+    names = []
+    for line in lines:
+        row = line.row
+        if row.kind != MARKET and (row.is_reference or not row.copies):
+            names.append(row.agent)
     if not names:
         names = [name for name, kind in overview.agents if kind != MARKET]
     there = [name for name in names if name in overview.names]
     return sorted(there, key=overview.is_reference)[:RACED]
 
 
-def opening(drawn: Markup, board: Leaderboard | None, newest: Markup) -> Markup:
-    """Return the tiles over the race, beside the newest decisions."""
-    left = box("Equity, all cohorts", drawn)
-    shown = figures(board)
-    if shown:
-        left = tiles(shown) + left
-    return beside(left, newest, look="lead")
-
-
-def _about(overview: SeasonOverview, status: Status, board: Leaderboard | None) -> str:
-    """Say what this is: play money, how much was played, when it goes on; then the whole verdict."""
-    text = escaped(what_this_is(overview, board))
-    newest = max((played.at for played in status.last), default=None)
-    if newest:
-        text += f" Newest round: {moment(newest)}"
-        at = status.calendar.next_round
-        if at:
-            text += f"; {next_round(at, status.at, overview.cohorts[-1].stamp)}"
-        text += "."
-
-    sentences = [" ".join([text, *stamps(overview.cohorts)])]
-    if board and board.verdict:
-        sentences.append(leading(headline(board.verdict)[1]))
-    return "  \n".join(filter(None, sentences))
-
-
 def what_this_is(overview: SeasonOverview, board: Leaderboard | None) -> str:
     """Say that this is play money, how much was played and by whom, and what it cost."""
     players = len(overview.players(overview.names))
-    references = count(len(overview.agents) - players, "reference")
-    parts = [f"{count(players, 'agent')} and {references}", "play money", _cohorts_text(overview)]
+    references = len(overview.agents) - players
+    who = count(players, "agent")
+    if references and players:
+        who += f" and {count(references, 'reference')}"
+    elif references:
+        who = count(references, "reference")
+    parts = [who, "play money", _cohorts_text(overview)]
 
     events = _resolved_events(board)
     if events:
@@ -361,13 +570,15 @@ def _resolved_events(board: Leaderboard | None) -> int:
 
 
 def _cohorts_text(overview: SeasonOverview) -> str:
-    """Say how many cohorts there are, and which of them still play."""
-    live = [line.number for line in overview.cohorts if line.ended_at is None]
-    which = "finished"
-    if live:
-        first_and_last = dict.fromkeys((live[0], live[-1]))
-        which = f"{'–'.join(map(str, first_and_last))} playing"
-    return f"{count(len(overview.cohorts), 'cohort')} ({which})"
+    """Say how many cohorts there are, and how many of them still play."""
+    cohorts = overview.cohorts
+    live = sum(line.ended_at is None for line in cohorts)
+    which = f"{live:,} playing"
+    if not live:
+        which = "finished"
+    elif live == len(cohorts):
+        which = "playing"
+    return f"{count(len(cohorts), 'cohort')} ({which})"
 
 
 def next_round(at: datetime, now: datetime, stamp: str) -> str:
@@ -375,14 +586,14 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
 
     >>> at = datetime(2026, 1, 4)
     >>> next_round(at, datetime(2026, 1, 1), "live"), next_round(at, at, "simulated")
-    ('next in 3 days', '`arena run --round` plays the next')
+    ('next in 3 days', '“arena run --round” plays the next')
     >>> next_round(at, at, "replay")
-    '`arena study replay` plays the rest'
+    '“arena study replay” plays the rest'
     """
     if stamp == "replay":
-        return "`arena study replay` plays the rest"
+        return "“arena study replay” plays the rest"
     if stamp != "live":
-        return "`arena run --round` plays the next"
+        return "“arena run --round” plays the next"
     seconds = (at - now).total_seconds()
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
@@ -390,62 +601,108 @@ def next_round(at: datetime, now: datetime, stamp: str) -> str:
     return "next due now"
 
 
-def figures(board: Leaderboard | None) -> list[Tile]:
-    """Return of how many pairs the better one is told and since when, and among how many entries."""
-    if board is None or board.verdict is None:
-        return []
-    verdict = board.verdict
-    entries = 0
-    told = 0
-    for agent in verdict.agents:
-        if agent.rank_low is not None:
-            entries += 1
-            told += len(agent.better_than)
-    pairs = entries * (entries - 1) // 2
-    if not pairs:
-        return []
-
-    shown = [
-        Tile(f"{told} of {pairs}", "pairs told", "Pairs of entries of which one is told to be better."),
-        Tile(f"{entries}", "entries", "Agents that are ranked; copies count once."),
-    ]
-    days = [datetime.fromisoformat(pair.since) for pair in verdict.told if pair.since]
-    if days:
-        shown.append(Tile(day_text(max(days)), "newest pair told"))
-    events = f"{_resolved_events(board):,}"
-    return [*shown, Tile(events, "events resolved", "Markets of one event move together.")]
+def have_all_failed(lines: Lines) -> bool:
+    """Tell whether agents were asked, and none of them has given a usable answer."""
+    is_any_asked = False
+    for line in lines:
+        row = line.row
+        if row.turns and not row.is_reference:
+            is_any_asked = True
+            if row.answered:
+                return False
+    return is_any_asked
 
 
-def race(overview: SeasonOverview, curves: Curves, colours: Colours, lines: Lines) -> Markup:
-    """Draw the equity of all agents, the first coloured, on the band that luck makes of its bets."""
-    drawn = pnl_lines(curves, colours, overview.is_reference)
-    if not drawn:
-        return quiet("The race starts when the first round is over: “arena run --round” plays it.")
+def failures_box(
+    failed: Sequence[FailedTurn], lines: Lines, overview: SeasonOverview, address: Address = in_app
+) -> Markup:
+    """Return why no agent gave a usable answer: of each its newest failed turn, and what to do."""
+    newest: dict[str, FailedTurn] = {}
+    for last in failed:
+        newest.setdefault(last.agent, last)
 
-    first = next(iter(colours), "")
-    points = curves.get(first, ())
-    band = luck_band(pnl_values(points))
-    if points and points[-1].percent * points[-1].dollars > 0:
-        scale = points[-1].percent / points[-1].dollars
-        for line in lines:
-            if line.row.agent == first:
-                band = luck_band(pnl_values(points), line.luck, scale)
+    shown = []
+    for line in lines:
+        row = line.row
+        if row.agent in newest and not row.is_reference:
+            turn = newest[row.agent]
+            place = f"cohort {turn.cohort}, round {turn.round}"
+            where = f"{overview.about(row.agent)} · {turn.code or turn.status} in {place}"
+            did = f"gave no usable answer in {count(row.turns, 'turn')}: {WHY[turn.status]}"
+            why = shortened_reason(turn.message or "", CAUSE)
+            shown.append(Quotation(row.agent, did, why, where, address(way_to_turn(turn))))
 
-    says = f"Profit or loss of {count(len(drawn), 'agent')} in percent of their bankrolls, over time"
-    luck_note = f"shaded: what luck alone makes of {shortened(first, 24)}’s bets, 95 seasons in 100"
-    notes = luck_note * bool(band) + dashed_note(drawn)
-    return line_chart(drawn, says, "%+.0f%", band, notes.removeprefix("; "))
+    page = linked(Markup("Operations"), address(way("operations")))
+    below = filled("%s lists every failed turn. “arena status” says what to do next.", page)
+    return box("Why no agent gave a usable answer", quotes(shown[:FAILED_SHOWN]), below)
+
+
+WHY = {
+    "failed": "no answer came",
+    "late": "answers came too late",
+    "malformed": "answers could not be read",
+    "declined": "its model refused",
+    "waiting": "it waits for the key of its model",
+    "out": "it had no money to bet",
+}
+"""Why a turn has no usable answer, by its status."""
+FAILED_SHOWN = 8
+"""The failures of so many agents are shown."""
+
+
+def positions_box(positions: HeldMarkets, address: Address = in_app) -> Markup:
+    """Return what agents hold and when it is decided: the largest markets, and how many there are in all."""
+    rows = []
+    lots = 0
+    worth = 0
+    soonest = None
+    for market in positions.markets:
+        lots += market.yes + market.no
+        worth += market.value
+        closes = "closed"
+        if market.closes_at > positions.at:
+            closes = far_text(market.closes_at, positions.at)
+            soonest = min(soonest or market.closes_at, market.closes_at)
+        rows.append(
+            {
+                "Market": market.question,
+                "YES": market.yes or None,
+                "NO": market.no or None,
+                "Value $": market.value / ONE,
+                "Gain $": market.gain / ONE,
+                "Closes": closes,
+                "href": address(way("market", market=market.id)),
+            }
+        )
+
+    held = f"{count(lots, 'position')} in {count(len(rows), 'market')}"
+    below = f"{held}, worth {in_dollars(worth / ONE)} at mid."
+    if soonest is not None:
+        below += f" The first market closes {far_text(soonest, positions.at)}."
+    columns = columns_of_table("open markets")
+    table = board_of({"": rows[:OPEN_MARKETS]}, columns, "Open positions by market")
+    return box("Open positions", table, below)
 
 
 def decisions(newest: NewestDecisions, address: Address = in_app) -> Markup:
     """Return what was decided last, with a reason each, and the largest disagreements with the market."""
     made = zip(newest.trades, newest.outcomes, strict=True)
     trades = quotes(_trade(trade, ended, address) for trade, ended in made)
-    parts = box("Largest recent trades", trades, "Nobody has traded yet." * (not trades))
+    if not trades:
+        return NOTHING
+    parts = [box("Largest recent trades", trades)]
     if newest.disputes:
         disputes = quotes(_dispute(dispute, address) for dispute in newest.disputes)
-        parts += box("Furthest from the market", disputes)
-    return parts
+        parts.append(box("Furthest from the market", disputes))
+    return beside(*parts, look="halves brief")
+
+
+def onward(ways: Mapping[str, Way], address: Address = in_app) -> Markup:
+    """Return where else to look, in one line."""
+    links = []
+    for text, to in ways.items():
+        links.append(linked(escape(text), address(to)))
+    return quiet(Markup(" · ").join(links))
 
 
 def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotation:
@@ -485,9 +742,9 @@ def _dispute(dispute: Dispute, address: Address) -> Quotation:
     )
 
 
-def shortened_reason(text: str) -> str:
+def shortened_reason(text: str, most: int = LONGEST) -> str:
     """Return a reason as far as it is quoted."""
     whole = flat(text)
-    if len(whole) <= LONGEST:
+    if len(whole) <= most:
         return whole
-    return f"{whole[:LONGEST].rsplit(' ', 1)[0]} …"
+    return f"{whole[:most].rsplit(' ', 1)[0]} …"

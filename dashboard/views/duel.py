@@ -12,7 +12,7 @@ from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.spending import read_spending, spending_sentences
 from arena.scores.verdict import PairVerdict, Verdict, day_text, duel_sentences, duel_verdict, pace_text
-from dashboard.board import stamps
+from dashboard.board import leading, stamps
 from dashboard.charts import columns_chart, gap_chart, shortened
 from dashboard.html import EMPTY, Rows, Tile, box, columns_of_table, tiles
 from dashboard.pages import (
@@ -77,7 +77,7 @@ def show(record: RecordSource) -> None:
     if every is None:
         return
 
-    st.caption(" ".join(stamps(overview.cohorts)))
+    st.caption(leading(" ".join(stamps(overview.cohorts))))
     details = next((details for details in every if details.duel.b == b), None)
     if silent:
         why = f"Nothing to compare: no answer from {' or '.join(map(code, silent))} yet."

@@ -7,6 +7,7 @@ from typing import TypeVar
 import streamlit as st
 from markupsafe import Markup
 
+from arena.errors import natural_key
 from arena.scores.slices import SLICES, Slice
 from dashboard.board import (
     COLUMNS,
@@ -25,7 +26,6 @@ from dashboard.board import (
     as_csv,
     board_parts,
     board_table,
-    board_tables,
     cohort_label,
     columns_of,
     draw_span,
@@ -35,7 +35,7 @@ from dashboard.board import (
     money_table,
     over_all_cohorts,
     reference_columns,
-    show_board,
+    season_board,
     span_scale,
     stamps,
     unranked_table,
@@ -139,7 +139,7 @@ def _lead(record: RecordSource, overview: SeasonOverview, shown: LeaderboardPage
 
     cohorts = [line for line in overview.cohorts if chosen in (ALL, str(line.number))]
     for stamp in stamps(cohorts):
-        st.caption(stamp)
+        st.caption(leading(stamp))
     if any(line.rules.name == SEED.name for line in cohorts):
         st.caption(BY_SEED)
     show_age(shown.board)
@@ -159,7 +159,7 @@ def _whole(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> Non
     lines = ordered(matching(shown.lines, search, lambda line: line.row.agent), sort, reading)
     if group == "short" and is_provisional(shown.lines):
         look = BoardLook(overview, {}, {})
-        show_board(board_tables(lines, look, provisional=True))
+        put(season_board(lines, look, provisional=True), "board")
     elif group == ALL:
         _boards(lines, COLUMNS, overview)
     else:
@@ -301,7 +301,7 @@ def ordered(lines: Lines, sort: str, reading: str) -> list[LeaderboardLine]:
     no price to compare with, it is the lowest Brier score.
     """
     if sort == "name":
-        return sorted(lines, key=lambda line: line.row.agent)
+        return sorted(lines, key=lambda line: natural_key(line.row.agent))
     if sort == "best" and reading == "stated":
         return list(lines)
     return sorted(lines, key=_key(sort, reading))

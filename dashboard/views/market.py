@@ -12,6 +12,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from agents.model import USABLE_STATUSES
+from arena.errors import natural_key
 from arena.record.queries.cohorts import PLACE, read_learnt_resolutions
 from arena.record.queries.markets import BEGINNING, read_newest_instant
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
@@ -554,7 +555,7 @@ def market_head(
 
     `drawn` is what agents said last, where it is not to be the picture of the dashboard.
     """
-    stated = sorted(history.last, key=lambda forecast: (-forecast.probability, forecast.agent))
+    stated = sorted(history.last, key=lambda forecast: (-forecast.probability, natural_key(forecast.agent)))
     opinions = [forecast.probability for forecast in stated if overview.has_opinion(forecast.agent)]
     middle = round(median(opinions)) if opinions else None
     price = page.quote.price if page.quote else None

@@ -12,7 +12,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from arena.clock import now
-from arena.errors import far_text
+from arena.errors import far_text, natural_key
 from arena.operations.status import BudgetUse, Status
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import RecordedIncident
@@ -43,7 +43,16 @@ from dashboard.charts import LONG, Line, heat_map, line_chart
 from dashboard.html import HtmlColumn, Rows, Tile, box, columns_of_table, light, meanings, tiles
 from dashboard.pages import choice, listing, put, section, subheading, way, way_to_turn
 from dashboard.pictures import meter
-from dashboard.record import RecordSource, arena_status, kept, known_config, season
+from dashboard.record import (
+    UNUSABLE,
+    FailedTurn,
+    RecordSource,
+    arena_status,
+    kept,
+    known_config,
+    read_failed_turns,
+    season,
+)
 from dashboard.words import count, day, escaped, flat, moment, plain, usd, written
 from markets.millionths import ONE
 
@@ -55,45 +64,6 @@ ROUNDS = 36
 """How many of the newest are shown."""
 LONGEST = 300
 """So many characters of a reason are in its row; who opens it reads all."""
-UNUSABLE = ("failed", "late", "malformed")
-"""How turns end from which nothing can be taken."""
-
-
-@dataclass(frozen=True, slots=True)
-class FailedTurn:
-    """A turn without a usable answer: whose, when, and what its last call was told, or its rule said."""
-
-    cohort: int
-    round: int
-    agent: str
-    at: datetime
-    status: str
-    code: str | None
-    message: str | None
-
-
-def read_failed_turns(
-    connection: Connection, most: int, statuses: Sequence[str] = ("failed",)
-) -> list[FailedTurn]:
-    """Return the newest turns that ended so, of each status at most so many."""
-    last_call = (
-        select(func.max(CallRow.id))
-        .where(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
-        .correlate(TurnRow.__table__)
-        .scalar_subquery()
-    )
-    message = func.coalesce(CallRow.error_message, TurnRow.note)
-    query = (
-        select_noun(FailedTurn, TurnRow, **PLACE, code=CallRow.error_code, message=message)
-        .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
-        .outerjoin(CallRow, CallRow.id == last_call)
-        .order_by(col(TurnRow.id).desc())
-        .limit(most)
-    )
-    turns = list[FailedTurn]()
-    for status in statuses:
-        turns += read_nouns(FailedTurn, connection.execute(query.where(TurnRow.status == status)))
-    return sorted(turns, key=lambda turn: turn.at, reverse=True)[:most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,7 +450,7 @@ def _spending_rows(spenders: Sequence[AgentSpending]) -> list[dict[str, object]]
     cohorts = Counter(spending.agent for spending in spenders)
 
     rows: list[dict[str, object]] = []
-    for name in sorted(calls, key=lambda name: (-spent[name], name)):
+    for name in sorted(calls, key=lambda name: (-spent[name], natural_key(name))):
         cost = spent[name] / ONE
         row = {"Agent": name, "Spent $": cost, "Calls": calls[name], "A call $": cost / calls[name]}
         rows.append(row | {"Cohorts": cohorts[name]})

@@ -62,8 +62,35 @@ def test_no_page_has_a_serious_fault(
     asked = [*main_ones(demo), ("leaderboard", {"columns": "all"})]
     for name, address in asked if thorough else [*dict(asked).items()][::2]:
         open_at(watched.page, f"{serve('demo').address}/{name}?{urlencode(address)}", pages()[name].title)
+        if name == "arena":
+            stays_low(watched.page)
         found += faults(watched.page, [*ENDS] if thorough else [next(looks)])
     assert found == []
+
+
+def stays_low(page: Page) -> None:
+    """The first page is no higher than a look takes in, and a row of its board is one line that unfolds."""
+    rows = page.locator(".table.board").last.locator("tbody:not(.group) tr")
+    for width, most in HIGHEST.items():
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(200)
+        whole = page.get_by_test_id("stMainBlockContainer").evaluate("main => main.scrollHeight")
+        assert whole <= most, f"{whole} pixels at {width}"
+
+        heights = set(rows.evaluate_all("rows => rows.map(row => Math.round(row.offsetHeight))"))
+        assert heights <= {34, 35}, "its line and the rule below it"
+
+    row = rows.first  # on a phone
+    cost = row.locator('td[data-label^="Cost"]')
+    assert not cost.is_visible()
+    row.locator("summary").click()
+    assert cost.is_visible()
+    row.locator("summary").click()
+    assert not cost.is_visible()
+
+
+HIGHEST = {1440: 1300, 390: 1900}
+"""How many pixels high the first page may be, by its width."""
 
 
 def test_no_report_and_no_page_of_a_site_has_a_serious_fault(

@@ -49,7 +49,7 @@ def test_another_cohort_keeps_the_unit_and_back_shows_the_first(served: Served, 
     heading = page.get_by_role("heading", level=1)
     first = heading.text_content()
     assert first is not None
-    page.locator(".pill").first.click()
+    page.locator(".strip .bars a").last.click()
     chosen(page, r"/cohort\?unit=percent&cohort=1", "%")
     expect(heading).to_have_text(re.compile("^Cohort 1"))
     back(page)

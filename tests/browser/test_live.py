@@ -60,7 +60,7 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         chip = page.locator(".chips").get_by_role("button", name="constant").first
         chip.click()
         expect(chip).to_have_attribute("aria-pressed", "false")
-        meanings = page.locator(".table summary").first
+        meanings = page.locator(".table > details > summary").first
         meanings.click()
         scrolled = page.get_by_test_id("stMain")
         before = scrolled.evaluate("main => main.scrollTop")

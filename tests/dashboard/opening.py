@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -59,8 +59,11 @@ def with_reasons(record: Path, folder: Path) -> Path:
 
 
 def tables(page: AppTest) -> list[pd.DataFrame]:
-    """The tables of a page, with the figures that their cells are sorted by and the texts of the others."""
-    return [table_of(html) for html in markup(page) if "<table" in html]
+    """The tables of a page, with the figures that their cells are sorted by and the texts of the others.
+
+    Each group of rows of a board is one of its own.
+    """
+    return [table for html in markup(page) for table in tables_of(html)]
 
 
 def markup(page: AppTest) -> list[str]:
@@ -69,13 +72,18 @@ def markup(page: AppTest) -> list[str]:
     return [ET.tostring(ET.fromstring(f"<div>{html}</div>"), encoding="unicode") for html in shown]
 
 
-def table_of(html: str) -> pd.DataFrame:
-    """A table of `html_table`, read as XML is: what is not escaped in it fails."""
-    table = next(ET.fromstring(html).iter("table"))
-    heads = [head.attrib for head in table.iter("th") if head.get("scope") == "col"]
-    kinds = {head["data-key"]: head["data-kind"] for head in heads}
-    rows = [[_value(cell, kind) for cell, kind in zip(row, kinds.values(), strict=True)] for row in table[1]]
-    return pd.DataFrame(rows, columns=list(kinds))
+def tables_of(html: str) -> Iterator[pd.DataFrame]:
+    """Tables of `html_table` and `board_of`, read as XML is: what is not escaped in them fails."""
+    for table in ET.fromstring(html).iter("table"):
+        heads = [head.attrib for head in table.iter("th") if head.get("scope") == "col"]
+        kinds = {head["data-key"]: head["data-kind"] for head in heads}
+        for body in table.iter("tbody"):
+            if body.get("class") != "group":
+                rows = [
+                    [_value(cell, kind) for cell, kind in zip(row, kinds.values(), strict=True)]
+                    for row in body
+                ]
+                yield pd.DataFrame(rows, columns=list(kinds))
 
 
 def _value(cell: ET.Element, kind: str) -> object:

@@ -12,14 +12,23 @@ from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import Connection, open_read_only, reading
 from arena.scores.comparisons import COMPARISONS
 from arena.scores.leaderboard import read_leaderboard, read_scores
-from arena.scores.profiles.detailed_profile import PROFILE
+from arena.scores.profiles.detailed_profile import PROFILE, read_notable_forecasts
 from arena.scores.rules.money.luck import Luck
+from dashboard.cohorts import read_cohort_positions, read_equity_curves, read_holdings
 from dashboard.record import kept, read_summed_curves, source
-from dashboard.views.agent import PARTS, evidence_chart, luck_words, read_agent_evidence
-from dashboard.views.cohort import read_equity_curves
-from dashboard.words import JOINER, plain
+from dashboard.views.agent import OPEN, PARTS, evidence_chart, luck_words, read_agent_evidence
+from dashboard.words import JOINER, plain, unbroken, written
 from markets.millionths import ONE
-from tests.dashboard.opening import Show, healthy, in_address, markup, tables, tiles, words
+from tests.dashboard.opening import (
+    Show,
+    healthy,
+    in_address,
+    markup,
+    tables,
+    tiles,
+    with_reasons,
+    words,
+)
 from tests.dashboard.records import shared
 from tests.records.full_record import build
 from tests.records.seasons import HOSTILE
@@ -85,14 +94,42 @@ def test_it_says_what_is_told_of_it_and_the_ranks_that_it_may_have(
         assert has_ranks == (told is entry)
 
 
-@pytest.mark.parametrize(
-    ("events", "percentile", "said"),
-    [(19, None, ""), (20, 0.98, ", and 98% below this one"), (20, 1.0, ", and over 99% below this one")],
-)
-def test_luck_has_a_percentile_from_20_events_on(events: int, percentile: float | None, said: str) -> None:
-    luck = Luck(0, 0, percentile, -53_000_000_000, 37_000_000_000, events, 9)
-    band = "With the same bets and no skill, 95 of 100 seasons end from −$53k to +$37k"
-    assert luck_words(luck) == f"{band}{said}."
+def test_luck_is_no_second_verdict() -> None:
+    said = luck_words(Luck(0, 0, 1.0, -53_000_000_000, 37_000_000_000, 25, 9))
+    assert said.endswith("from −$53k to +$37k. The verdict goes by forecasts.")
+    assert "below" not in said
+
+
+def test_an_agent_has_its_figures_and_positions_in_a_cohort(
+    season: Path, connection: Connection, show: Show
+) -> None:
+    page = show("agent", season, agent="oracle", cohort="2")
+    (row,) = [row for row in read_scores(connection, [2]) if row.agent == "oracle"]
+    figures = dict(tiles(page))
+    made = figures[f"profit or loss, {written(row.return_pct or 0.0, '%+.1f%')}"]
+    assert made == unbroken(written(row.pnl or 0.0, "gain")).replace(JOINER, "")
+    assert figures["by profit, references too"].endswith(" of 5")
+    held = read_cohort_positions(connection, 2, "oracle")
+    table = tables(page)[0]
+    assert list(table["Market"]) == [one.position.question for one in held]
+    assert list(table["P/L"]) == pytest.approx([one.position.money.total / ONE for one in held])
+    assert sum(table["P/L"]) == pytest.approx(row.pnl or 0.0, abs=0.01)
+    assert "Over all cohorts:" in words(page)
+    strip = next(html for html in markup(page) if 'class="strip' in html)
+    assert 'aria-current="true" aria-label="Cohort 2' in strip
+
+
+def test_open_positions_stand_before_the_charts(first_round: Path, show: Show) -> None:
+    page = show("agent", first_round, agent="oracle")
+    with open_read_only(str(first_round)) as engine, reading(engine) as connection:
+        held = read_holdings(connection, "oracle")
+    assert len(held) > OPEN
+    shown = markup(page)
+    [table] = [place for place, html in enumerate(shown) if "Open positions" in html and "<table" in html]
+    [charts] = [place for place, html in enumerate(shown) if "Profit and loss" in html]
+    assert table < charts
+    assert f"{len(held)} open positions worth" in shown[table]
+    assert f"{len(held) - OPEN} more position" in shown[table]
 
 
 @pytest.mark.parametrize("part", ["record", "forecasts"])
@@ -101,7 +138,7 @@ def test_who_is_not_ranked_has_the_reason_in_place_of_its_skill(
 ) -> None:
     page = show("agent", shared("all_failed", tmp_path_factory), agent="ann", part=part)
     assert "Not ranked: 5 of 5 turns failed." in words(page).replace(JOINER, "")
-    assert tiles(page)[0][1] == "–"
+    assert dict(tiles(page))["closer than the price"] == "–"
     assert "Evidence" not in headings(page)
     assert part == "record" or "It has answered nothing that has resolved" in words(page)
     duel = show("duel", shared("all_failed", tmp_path_factory), a="ann", b="bob")
@@ -152,9 +189,30 @@ def test_the_forecasts_show_their_parts_a_histogram_and_cards(
     said = words(page)
     assert f"{sum(kept.value.histogram):,} forecasts stated; it calls no model" in said
     for remark in (*kept.value.best, *kept.value.worst):
-        assert f"Said **{remark.forecast:.1%}**, price {remark.price:.1%}" in said
+        assert f"said {remark.forecast:.0%}, price {remark.price:.0%}, ended" in said
     page.segmented_control[1].select("horizon")
     assert in_address(healthy(page.run()), "by") == "horizon"
+
+
+def test_notable_forecasts_have_the_reasons_that_were_given(season: Path, show: Show, tmp_path: Path) -> None:
+    record = with_reasons(season, tmp_path)
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
+        cached = PROFILE.read(connection, "random")
+        assert cached is not None
+        found = read_notable_forecasts(connection, "random")
+        rows = connection.exec_driver_sql(
+            "SELECT cohort.number, round.number, market_id, reason FROM forecast"
+            " JOIN turn ON turn.id = turn_id JOIN round ON round.id = round_id"
+            " JOIN cohort ON cohort.id = round.cohort_id JOIN entrant ON entrant.id = turn.entrant_id"
+            " WHERE stage = 'final' AND entrant.name = 'random'"
+        )
+        reasons = {tuple(place): reason for *place, reason in rows}
+    assert [one.forecast for one in found.best] == list(cached.value.best)
+    assert [one.forecast for one in found.worst] == list(cached.value.worst)
+    said = words(show("agent", record, agent="random", part="forecasts"))
+    for one in (*found.best, *found.worst):
+        assert one.reason == reasons[one.forecast.cohort, one.forecast.round, one.forecast.market_id]
+        assert one.reason in said
 
 
 def test_costs_failures_and_settings_are_told(tmp_path: Path, show: Show) -> None:

@@ -2,13 +2,15 @@
 
 import re
 import sqlite3
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from arena.errors import far_text
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures
@@ -16,13 +18,22 @@ from arena.scores.rules.comparisons.duel_evidence import PairEvidence
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.reading import CalibrationReading
 from arena.scores.verdict import Candidate, SeasonState, make_verdict
-from dashboard.board import calibration_words, headline
+from dashboard.board import BoardLook, calibration_words, headline, season_board, whole_verdict
 from dashboard.charts import Line, line_chart, luck_band
+from dashboard.cohorts import CohortReturn, CohortReturns, cohort_options, read_cohort_returns, strip
 from dashboard.pictures import REST
-from dashboard.record import kept, source
-from dashboard.views.arena import figures, read_newest_decisions, shortened_reason
-from dashboard.words import day, plain
-from tests.dashboard.opening import Show, markup, tables, tiles, words
+from dashboard.record import LeaderboardLine, SeasonOverview, kept, read_season, source
+from dashboard.views.arena import (
+    CAUSE,
+    page_of,
+    positions_box,
+    read_held_markets,
+    read_newest_decisions,
+    shortened_reason,
+    what_this_is,
+)
+from dashboard.words import count, day, plain, written
+from tests.dashboard.opening import Show, markup, tables, tables_of, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
 
@@ -54,6 +65,7 @@ def test_its_board_is_that_of_the_command(demo: Path, show: Show) -> None:
         assert line["closer"] == pytest.approx(percent_of_price(row.skill, row.brier_market))
         assert line["pnl"] == pytest.approx(row.pnl)
         assert line["better"] == told.better_text
+        assert line["return_pct"] == pytest.approx(row.return_pct)
     assert page.title[0].value == plain(headline(board.verdict)[0])
     assert "Simulated season: play money" in words(page)
 
@@ -67,16 +79,13 @@ def test_references_stand_apart_and_in_no_count(demo: Path, show: Show) -> None:
     assert references
     assert not references & set(ranked["agent"])
     assert set(apart["agent"]) == references
-    assert "the price itself" in set(apart["what"])
-    assert "knows the true odds of the simulator, up to noise" in set(apart["what"])
-    assert "References, not ranked" in [heading.value for heading in page.subheader]
+    drawn = "".join(markup(page))
+    assert "the price itself" in drawn
+    assert "knows the simulator’s true odds, up to noise" in drawn
+    assert "References, not ranked: what the agents are measured by" in drawn
     assert not any(name in page.title[0].value for name in references)
 
-    entries = len(ranked)
-    pairs, count, *_ = tiles(page)
-    assert pairs == ("pairs told", f"{len(board.verdict.told)} of {entries * (entries - 1) // 2}")
-    assert count == ("entries", str(entries))
-    race = next(html for html in markup(page) if "Equity, all cohorts" in html)
+    race = next(html for html in markup(page) if "Profit and loss" in html)
     named = {text.text for text in ET.fromstring(race).iter("text") if "name" in text.get("class", "")}
     assert named
     assert not any((name or "").split(" ")[0] in references for name in named)
@@ -104,6 +113,11 @@ def test_decisions_are_quoted_with_the_agents_own_reason(demo: Path, show: Show)
     words_of: dict[int | None, str] = {0: "NO", 1_000_000: "YES"}
     assert list(found.outcomes) == [words_of.get(ended.get(trade.market_id)) for trade in found.trades]
     assert len({trade.agent for trade in found.trades}) == len(found.trades)
+    made = {(trade.market_id, trade.action, trade.side) for trade in found.trades}
+    assert len(made) == len(found.trades)
+    first = found.trades[0].agent
+    others = kept(source(str(demo)), read_newest_decisions, (first,))
+    assert first not in {one.agent for one in others.trades} | {one.forecast.agent for one in others.disputes}
     apart = [abs(one.forecast.probability - one.price) for one in found.disputes]
     assert apart
 
@@ -112,49 +126,121 @@ def test_money_that_a_simulation_invents_says_so(demo: Path, show: Show) -> None
     page = show("arena", demo)
     assert "Cost (simulated)" in "".join(markup(page))
     assert re.search(
-        r"cohorts? \((finished|\d+(–\d+)? playing)\).*, calls cost \\\$\d+\.\d\d \(simulated\)\.", words(page)
+        r"cohorts? \((finished|(\d+ )?playing)\).*, calls cost \$\d+\.\d\d \(simulated\)\.", words(page)
     )
+
+
+def test_a_cohort_is_chosen_in_the_strip_and_has_its_own_board(demo: Path, show: Show) -> None:
+    page = show("arena", demo, cohort="2")
+    whole = show("arena", demo)
+    assert page.title[0].value == whole.title[0].value, "there is one verdict"
+    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+        rows = {row.agent: row for row in read_leaderboard(connection, 2).rows}
+        offered = read_cohort_returns(connection)
+    board = tables(page)[0].set_index("agent")
+    for name, shown in board.iterrows():
+        assert shown["pnl"] == pytest.approx(rows[str(name)].pnl)
+    assert not {"rank", "better"} & set(board.columns)
+    assert "Cohort 2, started" in words(page)
+
+    strip = next(ET.fromstring(html) for html in markup(page) if 'class="strip' in html)
+    ways = {link.get("href"): link for link in strip.iter("a")}
+    bars = [page_of(cohort.number).href for cohort in reversed(offered.cohorts)]
+    assert list(ways) == [page_of(None).href, *bars]
+    assert ways[page_of(2).href].get("aria-current") == "true"
+    for cohort in offered.cohorts:
+        said = ways[page_of(cohort.number).href].get("aria-label", "")
+        assert said.startswith(f"Cohort {cohort.number} from {day(cohort.starts_at)}: ")
+        assert cohort.percent is None or written(cohort.percent, "%+.0f%") in said
+        assert said.endswith(", playing") == cohort.is_playing
+
+
+def test_of_many_cohorts_the_months_are_named_and_there_is_a_list_to_choose_from() -> None:
+    start = datetime(2026, 1, 4, tzinfo=UTC)
+    cohorts = [
+        CohortReturn(number, start + timedelta(days=7 * number), -float(number), number > 50)
+        for number in range(1, 62)
+    ]
+    offered = CohortReturns(tuple(cohorts), 61)
+    drawn = ET.fromstring(strip(offered, 7, page_of))
+    labels = [small.text for small in drawn.iter("small") if small.text]
+    assert labels[::-1][:3] == ["Jan", "Feb", "Mar"]
+    assert len([link for link in drawn.iter("a") if link.get("class") == "live"]) == 11
+    options = cohort_options(offered)
+    assert next(iter(options)) == "61"
+    assert options["61"] == "Cohort 61 · 7 Mar 2027 · −61% · playing"
 
 
 def row_of(agent: str, **known: Any) -> LeaderboardRow:
     plain: dict[str, Any] = dict.fromkeys(LeaderboardRow.__dataclass_fields__)
-    plain |= {"kind": "llm", "agent": agent, "events": 64, "is_reference": False}
+    plain |= {"kind": "llm", "agent": agent, "events": 64, "is_reference": False, "tools": ()}
     return LeaderboardRow(**plain | known)
 
 
-def a_board(*told: tuple[str, str], entries: str = "abc") -> Leaderboard:
-    """A board of entries with these pairs (better, worse) told, one a day from 4 January 2026 on."""
-    pairs = [
-        PairEvidence(better, worse, 0.01, START + place * DAY, 1.0, None, 40, None)
-        for place, (better, worse) in enumerate(told)
-    ]
-    candidates = [Candidate(name, skill=0.0, skill_low=-0.1) for name in entries]
-    verdict = make_verdict(
-        [*candidates, Candidate("oracle", is_reference=True)], pairs, [], SeasonState(9, 0, 64)
-    )
-    rows = [row_of(name) for name in entries] + [row_of("oracle", kind="oracle", is_reference=True)]
-    return Leaderboard(verdict, None, tuple(rows))
+def test_copies_fold_into_one_line() -> None:
+    names = ["head", *(f"copy-v{number}" for number in range(1, 12))]
+    overview = SeasonOverview((), tuple((name, "llm") for name in names), {})
+    copies = [row_of(name, ranked=True, copies="head", pnl=1.0) for name in names[1:]]
+    lines = [LeaderboardLine(row) for row in (row_of("head", ranked=True, pnl=1.0), *copies)]
+    drawn = season_board(lines, BoardLook(overview, {}, {}), provisional=False)
+    [board] = list(tables_of(f"<div>{drawn}</div>"))
+    assert list(board["agent"]) == ["head"]
+    assert "11 agents with the forecasts of another, one entry with it" in drawn
+    assert drawn.count("agent?agent=copy-v") == 11
 
 
-def test_tiles_count_told_pairs_among_entries() -> None:
-    shown = [(tile.value, tile.label) for tile in figures(a_board(("a", "b"), ("a", "c")))]
-    assert shown == [
-        ("2 of 3", "pairs told"),
-        ("3", "entries"),
-        ("5 January 2026", "newest pair told"),
-        ("64", "events resolved"),
-    ]
-    nothing = [tile.label for tile in figures(a_board())]
-    assert nothing == ["pairs told", "entries", "events resolved"]
-    assert figures(a_board(entries="a")) == []
+def test_names_are_sorted_as_people_count() -> None:
+    names = [f"v{number}" for number in (10, 2, 1, 11)]
+    verdict = make_verdict([Candidate(name) for name in names], [], [], SeasonState(9, 0, 64))
+    assert [told.agent for told in verdict.agents] == ["v1", "v2", "v10", "v11"]
+    assert verdict.agents[0].untold == ("v2", "v10", "v11")
+
+
+def test_the_first_page_says_what_agents_hold_and_when_it_goes_on(first_round: Path, show: Show) -> None:
+    with open_read_only(str(first_round)) as engine, reading(engine) as connection:
+        positions = read_held_markets(connection)
+    assert positions.markets
+    box = ET.fromstring(f"<div>{positions_box(positions)}</div>")
+    said = "".join(box.itertext())
+    lots = sum(market.yes + market.no for market in positions.markets)
+    assert f"{count(lots, 'position')} in {count(len(positions.markets), 'market')}" in said
+    soonest = min(market.closes_at for market in positions.markets)
+    assert f"The first market closes {far_text(soonest, positions.at)}." in said
+
+
+def test_where_all_failed_it_says_who_why_and_where_to_look(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    failed = shared("all_failed", tmp_path_factory)
+    page = show("arena", failed)
+    said = words(page)
+    with sqlite3.connect(failed) as base:
+        notes = {note for (note,) in base.execute("SELECT note FROM turn WHERE status = 'failed'")}
+    assert notes
+    for name in ("ann", "bob"):
+        assert f"{name} gave no usable answer in 5 turns: no answer came" in said
+    assert any(shortened_reason(note, CAUSE) in said for note in notes)
+    assert "“arena status” says what to do next." in said
+    links = [link.get("href", "") for html in markup(page) for link in ET.fromstring(html).iter("a")]
+    assert "operations" in links
+    assert any(href.startswith("turn?") for href in links)
+    assert not any("Profit and loss" in html for html in markup(page)), "a flat line says nothing"
+
+
+def test_what_this_is_counts_who_is_there_and_who_plays(demo: Path) -> None:
+    lines = kept(source(str(demo)), read_season).cohorts
+    half = SeasonOverview((lines[0], replace(lines[1], ended_at=lines[1].starts_at)), (("a", "random"),), {})
+    assert what_this_is(half, None) == "1 reference, play money, 2 cohorts (1 playing)."
 
 
 def test_the_heading_and_what_follows_it_are_the_verdict() -> None:
-    verdict = a_board(("a", "b")).verdict
-    assert verdict is not None
+    pair = PairEvidence("a", "b", 0.01, START, 1.0, None, 40, None)
+    names = [Candidate(name, skill=0.0, skill_low=-0.1) for name in "abc"]
+    verdict = make_verdict(names, [pair], [], SeasonState(9, 0, 64))
     first, rest = headline(verdict)
     assert first.endswith(".")
-    assert f"{first} {rest}" == f"{verdict.sentence} {verdict.guarantee}"
+    assert f"{first} {rest}" == verdict.sentence
+    assert whole_verdict(verdict) == f"{verdict.sentence} {verdict.guarantee}"
 
 
 def test_calibration_is_told_in_words_and_called_off_only_where_chance_does_not_do_it() -> None:
@@ -204,4 +290,4 @@ def test_what_is_shaded_is_said_below_the_chart() -> None:
 def test_a_long_reason_is_cut_at_a_word() -> None:
     assert shortened_reason("word " * 80).endswith("word …")
     assert shortened_reason("two\nlines") == "two lines"
-    assert len(shortened_reason("x" * 900)) < 230
+    assert len(shortened_reason("x" * 900)) < 120

@@ -4,6 +4,8 @@ import math
 import re
 import shutil
 import sqlite3
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -16,16 +18,19 @@ from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard, read_leaderboard
 from arena.scores.rules import brier, returns
 from dashboard.board import BASE
-from dashboard.views.cohort import BACK, read_cohort_curves, read_equity_curves
+from dashboard.cohorts import BACK, read_cohort_curves, read_equity_curves, why_uncalibrated
+from dashboard.record import CohortLine, PnlPoint, SeasonOverview
+from dashboard.views.cohort import heading
 from dashboard.words import JOINER, plain
 from markets.millionths import ONE
+from portfolio.rules import REALISTIC
 from tests.dashboard.opening import Show, markup, tables, words
 from tests.dashboard.records import shared
 
 
 def test_the_founding_texts_scores_are_in_its_words(season: Path, show: Show) -> None:
     page = show("cohort", season, cohort="1")
-    founding = tables(page)[1].set_index("agent")
+    [founding] = [table.set_index("agent") for table in tables(page) if "implied_band" in table]
     with open_read_only(str(season)) as engine, reading(engine) as connection:
         rows = {row.agent: row for row in compute_leaderboard(connection, 1).rows}
     assert set(founding.index) == set(rows)
@@ -53,7 +58,8 @@ def test_its_board_has_no_ranks_and_says_the_verdict_over_all(
     assert list(board["agent"]) == [row.agent for row in rows if row.ranked and not row.is_reference]
     assert not {"rank", "better"} & set(board.columns)
     assert plain(f"Over all cohorts: {verdict.sentence}", 2_000).replace(JOINER, "") in words(page)
-    assert re.fullmatch(r"Cohort 1: \d of \d agents made money", page.title[0].value.replace(JOINER, ""))
+    title = page.title[0].value.replace(JOINER, "").replace("\\", "")
+    assert re.fullmatch(r"Cohort 1: \w+ made most so far, \+\$\S+; \d of \d agents made money", title)
 
 
 def test_it_says_what_was_frozen(season: Path, show: Show) -> None:
@@ -62,7 +68,7 @@ def test_it_says_what_was_frozen(season: Path, show: Show) -> None:
     assert "Every agent starts with $10,000 and decides 4 times, every 7 days." in said
     assert "A bet is at most 25% of the cash at the start of the decision, and each is $50 or more." in said
     assert "4 of 4 rounds decided, ended" in said
-    line_up = tables(page)[3]
+    line_up = tables(page)[-1]
     assert list(line_up["Agent"])[:4] == ["market", "constant", "random", "oracle"]
     assert list(line_up["Settings"])[3] == "noise 0.1"
 
@@ -161,3 +167,49 @@ def test_nothing_is_said_of_ranks_where_a_board_has_none(
     before = "Before it the ranks that it may have"
     assert before in "".join(markup(show("arena", demo)))
     assert before not in "".join(markup(show("cohort", demo, cohort="1")))
+
+
+START = datetime(2026, 1, 4, tzinfo=UTC)
+OPEN = CohortLine(7, START, None, 4, 4, "live", "simulator", REALISTIC)
+OVER = replace(OPEN, ended_at=START + timedelta(days=40))
+TWO = SeasonOverview((), (("ann", "llm"), ("bob", "llm"), ("oracle", "oracle")), {})
+
+
+@pytest.mark.parametrize(
+    ("line", "gains", "said"),
+    [
+        (OVER, {}, "Cohort 7: nothing was played"),
+        (OPEN, {}, "Cohort 7: nothing was played yet"),
+        (OVER, {"oracle": 9.0}, "Cohort 7: only references play"),
+        (OVER, {"ann": 0.0, "bob": 0.0}, "Cohort 7: no agent made or lost money"),
+        (OPEN, {"ann": 0.0, "bob": 0.0}, "Cohort 7: no agent made or lost money so far"),
+        (OVER, {"ann": -5.0, "bob": -2.0}, "Cohort 7: every agent lost money; bob lost least, −$2"),
+        (OVER, {"ann": -5.0, "bob": 0.0}, "Cohort 7: no agent made money; bob lost none"),
+        (OPEN, {"ann": 7.0, "bob": -2.0}, "Cohort 7: ann made most so far, +$7; 1 of 2 agents made money"),
+    ],
+)
+def test_the_heading_says_who_made_most_whatever_was_played(
+    line: CohortLine, gains: dict[str, float], said: str
+) -> None:
+    curves = {name: [PnlPoint(name, START, gain, gain / 100)] for name, gain in gains.items()}
+    assert heading(line, TWO, curves) == said
+
+
+@pytest.mark.parametrize(
+    ("line", "shown", "is_made", "reading_", "why"),
+    [
+        (replace(OPEN, played=0), 0, False, "stated", "No round was played yet."),
+        (replace(OVER, played=0), 0, False, "stated", "No round was played."),
+        (OVER, 0, False, "stated", "No market fitted the rules, so none was shown."),
+        (OPEN, 0, False, "implied", "No market fitted the rules, so none was shown yet."),
+        (OPEN, 9, False, "stated", "No agent stated a probability yet."),
+        (OVER, 9, False, "implied", "No agent placed a bet."),
+        (OPEN, 9, True, "stated", "No market that they forecast has resolved yet."),
+        (OVER, 9, True, "stated", "No market that they forecast resolved YES or NO."),
+    ],
+)
+def test_why_there_is_no_calibration_is_what_happened(
+    line: CohortLine, shown: int, is_made: bool, reading_: str, why: str
+) -> None:
+    said = why_uncalibrated(line, shown, is_made=is_made, reading=reading_)
+    assert said == f"{why} Calibration needs forecasts with an outcome."

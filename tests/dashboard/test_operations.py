@@ -16,7 +16,8 @@ from arena.record.queries.calls import record_size
 from arena.record.schema.database import connect, reading
 from arena.record.write.operations import add_incidents, put_job
 from arena.record.write.quarantine import quarantine_records
-from dashboard.views.operations import read_agent_spending, read_daily_spending, read_failed_turns
+from dashboard.record import read_failed_turns
+from dashboard.views.operations import read_agent_spending, read_daily_spending
 from markets.venue import QuarantinedRecord
 from tests.dashboard.opening import Show, markup, tables, tiles, words
 from tests.dashboard.records import made, shared

@@ -18,7 +18,7 @@ from dashboard.board import COLUMNS
 from dashboard.site.standings import ReportFacts, gather, report_page
 from dashboard.site.write import report
 from tests.builders import NOW
-from tests.dashboard.opening import table_of
+from tests.dashboard.opening import tables_of
 from tests.dashboard.sites import PageParts
 from tests.program.in_process import answered
 from tests.program.running import arena
@@ -90,7 +90,8 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
     verdict = answered("board", "--database", season)["sentence"]
     assert (verdict if cohort is None else f"Over all cohorts: {verdict}") in file.read_text("utf-8")
     assert "Simulated season" in file.read_text("utf-8")
-    tables = [table_of(html) for html in re.findall("<table.*?</table>", file.read_text("utf-8"), re.DOTALL)]
+    found = re.findall("<table.*?</table>", file.read_text("utf-8"), re.DOTALL)
+    tables = [table for html in found for table in tables_of(f"<div>{html}</div>")]
     rows = pd.concat(tables).groupby("agent", sort=False).first().reset_index().to_dict("records")
     assert said["agents"] == len(rows) == len(board["leaderboard"])
     keys = board["leaderboard"][0].keys() - {"skill_low", "skill_high"}  # the interval has them

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.scores.leaderboard import percent_of_price
 from dashboard.words import JOINER, in_dollars, plain, written
 from tests.dashboard.addresses import BET_ON, busiest
 from tests.dashboard.opening import Show, tables, tiles, words
@@ -82,7 +83,6 @@ def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:
 def test_an_agent(record: Path, show: Show) -> None:
     name = busiest(record)[0]
     said, page = told(record, "show", "agent", name), show("agent", record, agent=name)
-    gain = said["scores"]["gain"]
     rows = told(record, "board")["leaderboard"]
     (row,) = [row for row in rows if row["agent"] == name]
     if row["rank_low"] is not None:
@@ -91,14 +91,15 @@ def test_an_agent(record: Path, show: Show) -> None:
         assert re.search(rf"ranks? {ranks} of {len(entries)} ", words(page))
     assert plain(row["verdict"], 2_000).replace(JOINER, "") in words(page)
     assert plain(row["price_verdict"], 2_000).replace(JOINER, "") in words(page)
-    skill, profit, _, cost = (value for _, value in tiles(page))
-    assert skill == written(gain["skill"], "%+.4f")
+    profit, closer, _, cost = (value for _, value in tiles(page))
+    ends = [percent_of_price(row[key], row["brier_market"]) for key in ("skill", "skill_low", "skill_high")]
+    shown = [written(end, "%+.1f%") for end in ends if end is not None]
+    assert closer == shown[0]
+    assert all(figure in words(page) for figure in shown)
     assert profit.split()[-1] == money(row["pnl"])
     assert cost == in_dollars(said["record"]["known_cost_usd"])
     assert f"{said['record']['forecasts']:,} forecasts stated" in words(page)
     assert money(said["scores"]["money"]["split"]["pnl"]) == money(row["pnl"])
-    known = {written(gain[key], "%+.4f") for key in ("low", "high") if gain[key] is not None}
-    assert all(figure in words(page) for figure in known)
 
 
 def test_the_positions_of_a_market(record: Path, show: Show) -> None:
@@ -130,14 +131,19 @@ def test_what_an_agent_holds(record: Path, show: Show) -> None:
             "positions"
         ]
     ]
-    page = show("agent", record, agent=name, part="money")
+    page = show("agent", record, agent=name)
     if not lots:
-        assert "No open positions." in [info.value for info in page.info]
+        assert "No open positions." in words(page)
         return
-    table = tables(page)[-1]
-    assert len(table) == len(lots)
-    for column, key in (("Value $", "value"), ("Gain $", "unrealised"), ("Shares", "shares")):
-        assert sorted(table[column]) == pytest.approx(sorted(lot[key] for lot in lots)), column
+    shown = [table for table in tables(page) if "Price ¢" in table]
+    assert sum(map(len, shown)) == len(lots)
+    for column, keys in (
+        ("Value $", ("value",)),
+        ("P/L", ("realised", "unrealised")),
+        ("Shares", ("shares",)),
+    ):
+        values = [value for table in shown for value in table[column]]
+        assert sorted(values) == pytest.approx(sorted(sum(lot[key] for key in keys) for lot in lots)), column
 
 
 def test_operations(record: Path, show: Show) -> None:

@@ -62,7 +62,7 @@ def test_the_first_page_waits_for_nothing_that_it_has_no_use_for_and_is_drawn_wi
     monkeypatch.setenv("ARENA_DATABASE", str(season))
     program = [sys.executable, "-c", f"LATER = {LATER}\n{FIRST_PAGE}"]
     said = subprocess.run(program, capture_output=True, text=True, check=True).stdout
-    assert said.splitlines() == ["", "0 3 False"]
+    assert said.splitlines() == ["", "0 6 False"]
 
 
 def test_the_programs_of_the_pages_are_there_under_their_names() -> None:

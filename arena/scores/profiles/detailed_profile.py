@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from arena.record.model.columns import (
-    BetColumns,
     ForecastColumns,
     answered_rows,
     rows_of_agent,
@@ -19,10 +18,13 @@ from arena.record.model.columns import (
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import read_newest_time
 from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow
 from arena.record.schema.database import Connection
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import col, joined, select
 from arena.scores.cache import CacheKind
 from arena.scores.profiles.agent_profile import AgentProfile, build_profile, compute_agent_profile
-from arena.scores.profiles.inputs import CacheInputs
+from arena.scores.profiles.inputs import CacheInputs, read_inputs
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.money.luck import Luck
@@ -118,7 +120,7 @@ def compute_profile(
     rows, bets = rows_of_agent(inputs.stated, agent), rows_of_agent(inputs.bets, agent)
     counted = answered_rows(rows)
     stated = probability(rows.forecast[rows.stated])
-    best, worst = _notable_forecasts(take_rows(counted, counted.outcome >= 0), bets, inputs)
+    best, worst = _notable_forecasts(inputs, agent)
     return DetailedProfile(
         profile=build_profile(inputs, agent, blind, seed),
         anchored=diagram(bets.anchored, bets.outcome, np.random.default_rng([seed + 1, 1]), bets.market),
@@ -169,9 +171,12 @@ def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Ca
 
 
 def _notable_forecasts(
-    rows: ForecastColumns, bets: BetColumns, inputs: CacheInputs
+    inputs: CacheInputs, agent: str
 ) -> tuple[tuple[NotableForecast, ...], tuple[NotableForecast, ...]]:
-    """What was gained most by, and what was lost most by; no market twice on either side."""
+    """Return what an agent gained most by, and what it lost most by; no market twice on either side."""
+    counted = answered_rows(rows_of_agent(inputs.stated, agent))
+    rows = take_rows(counted, counted.outcome >= 0)
+    bets = rows_of_agent(inputs.bets, agent)
     forecast, price = probability(rows.forecast), probability(rows.mid)
     gain = (price - rows.outcome) ** 2 - (forecast - rows.outcome) ** 2
     columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
@@ -195,6 +200,59 @@ def _notable_forecasts(
         for places in (order[gain[order] > 0], order[::-1][gain[order[::-1]] < 0])
     )
     return tuple(map(notable, best)), tuple(map(notable, worst))
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedForecast:
+    """A forecast that stands out, and the reason that its agent gave for it."""
+
+    forecast: NotableForecast
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotableForecasts:
+    """The forecasts that an agent gained and lost most by against the price, the most notable first."""
+
+    best: tuple[ExplainedForecast, ...]
+    worst: tuple[ExplainedForecast, ...]
+
+
+def read_notable_forecasts(connection: Connection, agent: str) -> NotableForecasts:
+    """Return what stands out: of the cached profile while it is current, else as of now."""
+    cached = PROFILE.read_current(connection, agent)
+    if cached is not None:
+        return explain_forecasts(connection, agent, cached.best, cached.worst)
+    best, worst = _notable_forecasts(read_inputs(connection, agent), agent)
+    return explain_forecasts(connection, agent, best, worst)
+
+
+def explain_forecasts(
+    connection: Connection,
+    agent: str,
+    best: Sequence[NotableForecast],
+    worst: Sequence[NotableForecast],
+) -> NotableForecasts:
+    """Return an agent's best and worst forecasts with the reasons that it gave for them."""
+    markets = {forecast.market_id for forecast in (*best, *worst)}
+    query = (
+        select(CohortRow.number, RoundRow.number, ForecastRow.market_id, ForecastRow.reason)
+        .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow, ForecastRow))
+        .where(EntrantRow.name == agent, ForecastRow.stage == "final")
+        .where(col(ForecastRow.market_id).in_(markets))
+    )
+    reasons = {}
+    for cohort, number, market, reason in connection.execute(query):
+        reasons[cohort, number, market] = reason
+
+    explained = []
+    for forecasts in (best, worst):
+        rows = []
+        for forecast in forecasts:
+            key = (forecast.cohort, forecast.round, forecast.market_id)
+            rows.append(ExplainedForecast(forecast, reasons.get(key, "")))
+        explained.append(tuple(rows))
+    return NotableForecasts(*explained)
 
 
 def _first_of_each_market(rows: ForecastColumns, order: np.ndarray) -> list[int]:

@@ -19,7 +19,7 @@ from arena.record.queries.settlements import read_owed
 from arena.record.record import Record
 from arena.record.schema.database import connect, reading
 from arena.rounds.season import count_open_positions, read_newest_snapshot_times
-from dashboard.views.cohort import read_equity_curves
+from dashboard.cohorts import read_equity_curves
 from tests.arena.operations.test_status import asked, plans
 from tests.records.full_record import build, week
 

@@ -17,6 +17,7 @@ from math import inf
 
 import numpy as np
 
+from arena.errors import NaturalKey, natural_key
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums, Information, information, sum_by_event
@@ -44,7 +45,12 @@ class Gain:
 
 def surest_first(gains: Iterable[Gain]) -> list[Gain]:
     """Return the gains, the highest lower end of an interval first, then the highest gain, then by name."""
-    return sorted(gains, key=lambda gain: (_descending(gain.low), _descending(gain.skill), gain.agent))
+    return sorted(gains, key=_surest)
+
+
+def _surest(gain: Gain) -> tuple[float, float, NaturalKey]:
+    """Return what puts the surest gain first."""
+    return _descending(gain.low), _descending(gain.skill), natural_key(gain.agent)
 
 
 def _descending(value: float | None) -> float:

@@ -43,6 +43,15 @@ class CalibrationReading:
         """
         return f"says {self.said:.0%}, happens {self.came:.0%}"
 
+    @property
+    def short(self) -> str:
+        """Return the same in a cell of a table.
+
+        >>> CalibrationReading(forecasts=40, events=25, said=0.81, came=0.775).short
+        '81% → 78%'
+        """
+        return f"{self.said:.0%} → {self.came:.0%}"
+
     def judged(self, p_value: float | None) -> str:
         """Say whether it is further off than chance would have it, and to which side.
 

@@ -1,0 +1,548 @@
+"""Cohorts beside each other: the strip to choose one from, and what its accounts made, said and hold.
+
+The pages "Arena", "Cohorts" and "Agents" show the same of all cohorts together and of one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+import streamlit as st
+from markupsafe import Markup
+
+from arena.record.model.cohort import Cohort
+from arena.record.queries.accounts import read_marked_cohort, read_profits
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.markets import read_listed_markets
+from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
+from arena.record.schema.database import Connection
+from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.typed import col, column_of, func, joined, or_, select
+from arena.scores.cache import CacheEntry
+from arena.scores.leaderboard import Leaderboard
+from arena.scores.positions import Position, positions
+from arena.scores.profiles.calibrations import CohortCalibrations, ForecasterCalibration
+from arena.scores.profiles.detailed_profile import PROFILE, ProfileFigures
+from arena.scores.rules.money.luck import Luck
+from arena.scores.rules.reliability.diagram import ReliabilityDiagram
+from dashboard.board import CALIBRATION, MEANT, SHADED, dashed_note, pnl_lines, pnl_values
+from dashboard.charts import HALF, SQUARE, Rounds, calibration_chart, line_chart, luck_band, shortened
+from dashboard.html import CHOSEN_PILL, Rows, board_of, box, columns_of_table, venue_cell
+from dashboard.pages import Address, Way, choice, in_app, no_such, way
+from dashboard.pictures import REST, Scale
+from dashboard.record import (
+    CohortLine,
+    Colours,
+    LeaderboardLine,
+    PnlPoint,
+    RoundTime,
+    SeasonOverview,
+    cache_note,
+    leaderboard_lines,
+)
+from dashboard.words import day, filled, percent, written
+from markets.millionths import ONE
+from markets.venue import venue_page
+
+POINTS = 2_000
+"""The most points that the curves of a chart have together."""
+BACK = {
+    "1d": timedelta(days=1),
+    "1w": timedelta(days=7),
+    "1m": timedelta(days=30),
+    "3m": timedelta(days=91),
+}
+"""How far back from the newest mark a range of the curves goes."""
+FEWEST_MARKS = 5
+"""A range of fewer marks is not offered."""
+
+Curves = Mapping[str, Sequence[PnlPoint]]
+Diagrams = Mapping[str, ReliabilityDiagram]
+"""How well agents are calibrated, by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class CohortReturn:
+    """What accounts of a cohort have made of what they were given, in percent; None before the first mark."""
+
+    number: int
+    starts_at: datetime
+    percent: float | None
+    is_playing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CohortReturns:
+    """Every cohort with its return, oldest first, and the newest that tells something.
+
+    That is the newest in which a market has ended; where none has, the one that has played longest.
+    """
+
+    cohorts: tuple[CohortReturn, ...]
+    telling: int
+
+
+def read_cohort_returns(connection: Connection, agent: str | None = None) -> CohortReturns:
+    """Return the cohorts that can be chosen, with the return of all accounts together or of one agent's."""
+    profits = read_profits(connection)
+    returns = []
+    for stored in read_cohorts(connection):
+        cohort = stored.cohort
+        if agent is not None and agent not in stored.entrant_ids:
+            continue
+        made = [profit for name, profit in profits.get(cohort.number, {}).items() if agent in (None, name)]
+        earned = None
+        if made:
+            earned = 100 * sum(made) / (cohort.bankroll * len(made))
+        is_playing = stored.ended_at is None and stored.stopped_at is None
+        returns.append(CohortReturn(cohort.number, cohort.starts_at, earned, is_playing))
+
+    for line in reversed(returns):
+        if _is_any_settled(connection, line.number):
+            return CohortReturns(tuple(returns), line.number)
+    valued = next((line for line in returns if line.percent is not None), returns[-1])
+    return CohortReturns(tuple(returns), valued.number)
+
+
+def _is_any_settled(connection: Connection, cohort: int) -> bool:
+    """Return whether a market of a cohort was paid out or refunded to its accounts."""
+    query = (
+        select(EntryRow.at)
+        .select_from(joined(CohortRow, EntrantRow, EntryRow))
+        .where(CohortRow.number == cohort, col(EntryRow.kind).in_(("settle", "refund")))
+    )
+    return connection.scalar(query.limit(1)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class EquityPoint:
+    """An account at one instant, in millionths: cash with open positions at mid."""
+
+    agent: str
+    at: datetime
+    total: int
+
+
+def read_equity_curves(
+    connection: Connection, cohort: int, points: int = POINTS, back: timedelta | None = None
+) -> list[EquityPoint]:
+    """Return a cohort's accounts by time and in line-up order, so many points in all.
+
+    `back` is how far to go from the newest mark; without it the curves begin at the first one.
+    """
+    query = (
+        select(EntrantRow.id, EntrantRow.name, EntrantRow.cohort_id)
+        .select_from(joined(EntrantRow, CohortRow))
+        .where(CohortRow.number == cohort)
+        .order_by(EntrantRow.position)
+    )
+    line_up = connection.execute(query).all()
+    if not line_up:
+        return []
+    newest = connection.scalar(select(func.max(MarkRow.at)).where(MarkRow.entrant_id == line_up[0].id))
+    if newest is None:
+        return []
+
+    snapshots = [SnapshotRow.cohort_id == line_up[0].cohort_id, SnapshotRow.at <= newest]
+    if back is not None:
+        snapshots.append(SnapshotRow.at >= newest - back)
+    times = _evenly(connection, snapshots, max(points // len(line_up), 2))
+
+    names = {row.id: row.name for row in line_up}
+    marks = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value)
+    marks = marks.where(col(MarkRow.entrant_id).in_(names), col(MarkRow.at).in_(times))
+    totals = {(at, entrant_id): total for entrant_id, at, total in connection.execute(marks)}
+
+    curve = []
+    for at in times:
+        for entrant_id, name in names.items():
+            if (at, entrant_id) in totals:
+                curve.append(EquityPoint(name, at, totals[at, entrant_id]))
+    return curve
+
+
+def _evenly(connection: Connection, snapshots: Sequence[bool], most: int) -> list[datetime]:
+    """Return `most` of the times of snapshots, evenly by their place, the first and the last among them."""
+    place = func.row_number().over(order_by=column_of(SnapshotRow.at)) - 1
+    count = func.count().over()
+    numbered = select(SnapshotRow.at, place.label("place"), count.label("count")).where(*snapshots).subquery()
+
+    snapshot = numbered.c
+    step = (snapshot.place * (most - 1)) // (snapshot.count - 1)
+    step_before = ((snapshot.place - 1) * (most - 1)) // (snapshot.count - 1)
+    is_picked = or_(snapshot.place == 0, snapshot.count <= most, step > step_before)
+    return list(connection.scalars(select(snapshot.at).where(is_picked).order_by(snapshot.at)))
+
+
+def read_cohort_curves(
+    connection: Connection, number: int, back: timedelta | None = None
+) -> tuple[PnlPoint, ...]:
+    """Return what the accounts of a cohort have gained, from so far back or from its start."""
+    [stored] = select_cohorts(read_cohorts(connection), number)
+    return gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
+
+
+def read_ranges(connection: Connection, number: int) -> list[str]:
+    """Return how far back a cohort's curves can go, without what holds few of their marks or all of them."""
+    first = select(func.min(EntrantRow.id)).select_from(joined(EntrantRow, CohortRow))
+    entrant = connection.scalar(first.where(CohortRow.number == number))
+    marks = select(MarkRow.at).where(MarkRow.entrant_id == entrant)
+    newest = list(connection.scalars(marks.order_by(col(MarkRow.at).desc()).limit(FEWEST_MARKS)))
+    oldest = connection.scalar(select(func.min(MarkRow.at)).where(MarkRow.entrant_id == entrant))
+    if oldest is None or len(newest) < FEWEST_MARKS:
+        return []
+
+    offered = []
+    for name, back in BACK.items():
+        if newest[0] - back > oldest and newest[0] - newest[-1] <= back:
+            offered.append(name)
+    return offered
+
+
+def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
+    """Return what each account has gained at every mark, in dollars and in percent of its bankroll."""
+    points = []
+    for mark in worth:
+        gain = mark.total - cohort.bankroll
+        points.append(PnlPoint(mark.agent, mark.at, gain / ONE, 100 * gain / cohort.bankroll))
+    return tuple(points)
+
+
+def curves_of(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
+    """Return the curve of each agent."""
+    curves: dict[str, list[PnlPoint]] = {}
+    for point in points:
+        curves.setdefault(point.agent, []).append(point)
+    return curves
+
+
+def by_gain(curves: Curves) -> list[str]:
+    """Return the names of agents, who made most first."""
+    return sorted(curves, key=lambda name: -curves[name][-1].dollars)
+
+
+FEW = 11
+"""Of fewer cohorts each has its return and its start below its bar; beside more of them there is a list."""
+HIGH = 30
+"""So many pixels the bars of a strip go up and down together."""
+STRIP = (
+    '<nav class="strip %s" aria-label="%s"><a class="all" href="%s"%s>All</a>'
+    '<span class="bars">%s</span></nav>'
+)
+BAR = (
+    '<a class="%s" href="%s"%s aria-label="%s" title="%s">'
+    '<svg viewBox="0 0 10 %s" preserveAspectRatio="none" aria-hidden="true">%s</svg>'
+    "<span>%s</span><small>%s</small></a>"
+)
+EVERY_ACCOUNT = "Cohorts, with the return of all accounts together"
+
+
+def strip(
+    offered: CohortReturns,
+    chosen: int | None,
+    page: Callable[[int | None], Way],
+    says: str = EVERY_ACCOUNT,
+    address: Address = in_app,
+    bars_lead: Address | None = None,
+) -> Markup:
+    """Return a bar for each cohort, as high as its return, that leads to its page; before them all together.
+
+    `bars_lead` has their addresses where these are others than that of all together.
+
+    The newest stands first in the markup and at the right of the strip, which can be scrolled to the left.
+    """
+    earned = [cohort.percent or 0.0 for cohort in offered.cohorts]
+    up = Scale(min(0.0, *earned), max(0.0, *earned), HIGH - 1, 1)
+    is_few = len(earned) < FEW
+
+    bars = []
+    month = ""
+    for cohort in offered.cohorts:
+        start = day(cohort.starts_at).rpartition(" ")[0]
+        if not is_few:  # a word at the first cohort of each month
+            before = month
+            month = f"{cohort.starts_at:%b}"
+            start = month * (month != before)
+        href = (bars_lead or address)(page(cohort.number)) or ""
+        bars.append(_bar(cohort, up, start, href, is_chosen=cohort.number == chosen))
+    bars.reverse()
+    look = "few" if is_few else "many"
+    home = address(page(None)) or ""
+    return filled(STRIP, look, says, home, CHOSEN_PILL * (chosen is None), Markup("").join(bars))
+
+
+def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: bool) -> Markup:
+    """Return the bar of a cohort over its number, its return and its start."""
+    earned = EMPTY_RETURN
+    look = "rest"
+    if cohort.percent is not None:
+        earned = written(cohort.percent, "%+.0f%")
+        look = "gain" if cohort.percent >= 0 else "loss"
+
+    top, bottom = sorted((up.at(cohort.percent or 0.0), up.at(0.0)))
+    bar = filled(
+        '<rect class="%s part" x="0" y="%s" width="10" height="%s"/>', look, top, max(bottom - top, 1.5)
+    )
+    said = f"Cohort {cohort.number} from {day(cohort.starts_at)}: {earned}" + ", playing" * cohort.is_playing
+    below = filled("<b>%s</b> %s", cohort.number, earned)
+    live = "live" * cohort.is_playing
+    return filled(BAR, live, href, CHOSEN_PILL * is_chosen, said, said, HIGH, bar, below, start)
+
+
+def ask_cohort(options: Mapping[str, str], default: str) -> str:
+    """Return which of these the address names, or the default; of many one can be chosen from a list, too."""
+    asked = st.query_params.get("cohort", default)
+    no_such("cohort", [asked], options)
+    if len(options) > FEW:
+        return choice("Cohort", "cohort", options, default, "list")
+    return asked if asked in options else default
+
+
+EMPTY_RETURN = "no return"
+"""In place of the return of a cohort that was never valued."""
+
+
+def cohort_options(offered: CohortReturns) -> dict[str, str]:
+    """Return every cohort as a list to choose from names it, the newest first."""
+    options = {}
+    for cohort in reversed(offered.cohorts):
+        name = f"Cohort {cohort.number} · {day(cohort.starts_at)}"
+        if cohort.percent is not None:
+            name += f" · {written(cohort.percent, '%+.0f%')}"
+        options[str(cohort.number)] = name + " · playing" * cohort.is_playing
+    return options
+
+
+NOT_VALUED = "No account has been valued yet: the first round starts the curves."
+
+
+Leads = Callable[[str], str | None]
+"""What tells where the marks of an agent's line lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyLook:
+    """How P/L is drawn: in which unit and colours, how high, and where its marks lead.
+
+    `lucks` has by agent what luck makes of its bets: without it the ups and downs of its account say so.
+    `rounds` are instants of rounds with what names each in the address of an agent's turn.
+    """
+
+    overview: SeasonOverview
+    colours: Colours
+    unit: str = "dollars"
+    leads: Leads = lambda _: None
+    rounds: Rounds = ()
+    lucks: Mapping[str, Luck | None] = field(default_factory=dict)
+    height: int = HALF
+
+
+def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED) -> Markup:
+    """Return what agents have made over time, on the band that luck makes of the first that is coloured."""
+    unit = look.unit
+    axis, end = WRITTEN[unit]
+    shown = pnl_lines(curves, look.colours, look.overview.is_reference, unit, end, look.leads)
+    if not shown:
+        return box("Profit and loss", below=nothing)
+
+    said = f"Open positions at mid{dashed_note(shown)}."
+    first = next((name for name in look.colours if name in curves), "")
+    points = curves.get(first, ())
+    scale = 1.0
+    if points and points[-1].dollars:
+        scale = getattr(points[-1], unit) / points[-1].dollars
+    band = luck_band(pnl_values(points, unit), look.lucks.get(first), scale)
+    if band:
+        said += f" Shaded: {shortened(first, 18)}’s bets by luck alone, 95 in 100."
+    says = "Profit or loss of each agent over time"
+    chart = line_chart(shown, says, axis, band, height=look.height, rounds=look.rounds)
+    return box("Profit and loss", chart, said)
+
+
+def turns_of(cohort: int) -> Leads:
+    """Return what tells which address the number of a round makes that of an agent's turn."""
+    return lambda agent: way("turn", cohort=cohort, agent=agent, round="").href
+
+
+def rounds_of(times: Iterable[RoundTime], cohort: int) -> Rounds:
+    """Return the instants of a cohort's rounds with their numbers."""
+    return [(item.at.timestamp(), str(item.number)) for item in times if item.cohort == cohort]
+
+
+WRITTEN = {"dollars": ("short", "short"), "percent": ("%+.0f%", "%+.1f%")}
+"""How an axis, and the end of a line, are written in each unit."""
+
+
+def read_diagrams(connection: Connection, names: Sequence[str]) -> dict[str, ReliabilityDiagram]:
+    """Return how well these agents are calibrated over all cohorts, as it was computed last."""
+    diagrams = {}
+    for name in names:
+        entry = PROFILE.read(connection, name)
+        if entry is not None:
+            diagrams[name] = entry.value.profile.calibration
+    return diagrams
+
+
+def cohort_calibration_box(
+    entry: CacheEntry[CohortCalibrations] | None,
+    colours: Colours,
+    line: CohortLine,
+    shown: int | None,
+    reading: str = "stated",
+    height: int = SQUARE,
+) -> Markup:
+    """Return how well agents are calibrated in a cohort, in which they were shown so many markets."""
+    if entry is None:
+        return box(CALIBRATION, below=cache_note(None, "Calibration and its bands"))
+    every: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
+    diagrams = {}
+    is_made = False
+    for agent in every:
+        is_made = is_made or agent.made > 0
+        if agent.scored:
+            diagrams[agent.agent] = agent.diagram
+    nothing = why_uncalibrated(line, shown, is_made=is_made, reading=reading)
+    meant = cache_note(entry)
+    if reading != "stated":
+        meant = f"{MEANT[reading]} {meant}".strip()
+    return calibration_box(diagrams, colours, nothing, entry.value.market.diagram, meant, height)
+
+
+def why_uncalibrated(line: CohortLine, shown: int | None, *, is_made: bool, reading: str) -> str:
+    """Say why nothing can be drawn of calibration in a cohort, as far as it is played."""
+    is_over = line.ended_at is not None
+    yet = "" if is_over else " yet"
+    if not line.played:
+        why = f"No round was played{yet}."
+    elif is_made:
+        why = f"No market that they forecast has resolved{yet}."
+        if is_over:
+            why = "No market that they forecast resolved YES or NO."
+    elif shown == 0:
+        why = f"No market fitted the rules, so none was shown{yet}."
+    elif reading == "stated":
+        why = f"No agent stated a probability{yet}."
+    else:
+        why = f"No agent placed a bet{yet}."
+    return f"{why} Calibration needs forecasts with an outcome."
+
+
+def cohort_lines(
+    board: Leaderboard, entry: CacheEntry[CohortCalibrations] | None
+) -> tuple[LeaderboardLine, ...]:
+    """Return the rows of a cohort's leaderboard with how well each agent is calibrated in it."""
+    lines = leaderboard_lines(board)
+    if entry is None:
+        return lines
+    briefs = {}
+    for agent in entry.value.stated:
+        drawn = agent.diagram
+        off = drawn.parts.miscalibration
+        briefs[agent.agent] = ProfileFigures(agent.agent, None, off, drawn.null.p_value, drawn.sure)
+    return tuple(replace(line, brief=briefs.get(line.row.agent)) for line in lines)
+
+
+MOST_CURVES = 12
+"""Of so many agents it is shown how well they are calibrated, one at a time."""
+
+
+def calibration_box(
+    diagrams: Diagrams,
+    colours: Colours,
+    nothing: str,
+    price: ReliabilityDiagram | None = None,
+    meant: str = "",
+    height: int = SQUARE,
+) -> Markup:
+    """Return how well agents are calibrated, one at a time, those that are coloured first, and the price."""
+    scored = [name for name, diagram in diagrams.items() if diagram.deciles]
+    order = sorted(scored, key=lambda name: name not in colours)
+    curves = [(name, diagrams[name], colours.get(name, REST)) for name in order[:MOST_CURVES]]
+    if not curves:
+        return box(CALIBRATION, below=nothing)
+
+    if price is not None and price.deciles:
+        curves.append(("price", price, REST))
+    chart = calibration_chart(curves, "What was said against what happened", height)
+    return box(CALIBRATION, chart, f"{SHADED} {meant}".strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A position, the cohort that it is held in, and when its market closes."""
+
+    cohort: int
+    position: Position
+    closes_at: datetime | None
+
+
+def read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
+    """Return what an agent holds now, as last marked, by cohort from the newest, the largest first."""
+    return tuple(_holdings(connection, name))
+
+
+def read_all_holdings(connection: Connection) -> dict[str, list[Holding]]:
+    """Return the same of every agent that holds something: each cohort is read once for all of them."""
+    holdings: dict[str, list[Holding]] = {}
+    for holding in _holdings(connection):
+        holdings.setdefault(holding.position.agent, []).append(holding)
+    return holdings
+
+
+def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holding]:
+    """Yield what is held now, by one agent or by all, the newest cohort first."""
+    for stored in reversed(read_cohorts(connection)):
+        is_asked = name is None or name in stored.entrant_ids
+        if stored.ended_at is None and is_asked:
+            for holding in read_cohort_positions(connection, stored.cohort.number, name):
+                if holding.position.lot.shares:
+                    yield holding
+
+
+def read_cohort_positions(connection: Connection, cohort: int, name: str | None = None) -> list[Holding]:
+    """Return every position in a cohort, of one agent or of all: what is held first, then what is closed."""
+    [stored] = select_cohorts(read_cohorts(connection), cohort)
+    marked = read_marked_cohort(connection, stored.id, name)
+    if marked is None:
+        return []
+    age = timedelta(seconds=stored.cohort.rules.max_quote_age)
+    found = positions(marked, age)
+    closes = {}
+    for market in read_listed_markets(connection, [position.market_id for position in found]):
+        closes[market.id] = market.closes_at
+    return [Holding(cohort, position, closes.get(position.market_id)) for position in found]
+
+
+def holdings_table(
+    holdings: Sequence[Holding],
+    address: Address = in_app,
+    says: str = "Open positions",
+) -> Markup:
+    """Return a row a position, which leads to its market."""
+    rows = list(_position_rows(holdings, address))
+    return board_of({"": rows}, columns_of_table("open positions"), says)
+
+
+def _position_rows(holdings: Sequence[Holding], address: Address) -> Rows:
+    """Yield what is said of positions; of closed ones what they made, of several cohorts which each is of."""
+    is_one = len({held.cohort for held in holdings}) == 1
+    for held in holdings:
+        position = held.position
+        row: dict[str, object] = {
+            "Market": position.question,
+            "Side": position.side,
+            "P/L": position.money.total / ONE,
+            "Cohort": None if is_one else held.cohort,
+            "venue": venue_cell(venue_page(position.market_id)),
+            "href": address(way("market", market=position.market_id)),
+        }
+        if position.lot.shares:
+            row |= {
+                "Shares": position.lot.shares / ONE,
+                "Cost ¢": percent(position.lot.average_cost),
+                "Price ¢": percent(position.price),
+                "Value $": position.money.value / ONE,
+                "Closes": held.closes_at,
+                "Quote": position.stale or "fresh",
+            }
+        yield row
