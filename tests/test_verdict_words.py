@@ -24,7 +24,6 @@ ALLOWED = frozenset(
         ("arena/cli/commands/results.py", "told apart"),  # its sample of an answer
         ("arena/cli/commands/start.py", "forecasts better than"),  # a sample of what the demo prints
         ("arena/cli/commands/start.py", "told apart"),
-        ("arena/cli/agents.py", "proven"),  # a key of JSON: the share of its edge that came true
     }
 )
 """Texts that use such a word for something else, each as its file and the word."""

@@ -44,13 +44,21 @@ from arena.record.schema.database import Connection
 from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
-from arena.scores.profiles.detailed_profile import AgentSlice, agent_slices, read_agent_profile
+from arena.scores.profiles.detailed_profile import (
+    AgentSlice,
+    ExplainedForecast,
+    agent_slices,
+    read_agent_profile,
+    read_notable_forecasts,
+)
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.rules.reliability.reading import reading_sentence
 from markets.millionths import ONE
 
+SHOWN_FORECASTS = 3
+"""The worst and the best forecasts of an agent that are shown; JSON has all that stand out."""
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
 """The settings that a line shows, where a kind has them."""
 
@@ -168,7 +176,7 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
             hint = f"agents: {', '.join(names) or 'none'}"
             raise ArenaError("no_agent", f"there is no agent {name!r}", hint)
 
-        unknown = ("record", "scores", "verdict", "price_verdict")
+        unknown = ("record", "scores", "verdict", "price_verdict", "worst", "best")
         data: dict[str, Any] = {"name": name, "cohorts": cohorts, **dict.fromkeys(unknown)}
         if by is not None:
             data["parts"] = None
@@ -178,6 +186,9 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
             data["record"] = details_data(details)
             data["scores"] = profile_data(profile)
             data |= verdict_sentences(LEADERBOARD.read_current(connection), name)
+            notable = read_notable_forecasts(connection, name)
+            data["worst"] = list(map(notable_data, notable.worst))
+            data["best"] = list(map(notable_data, notable.best))
             if by is not None:
                 data["parts"] = parts_data(connection, name, by)
 
@@ -201,6 +212,13 @@ def parts_data(connection: Connection, name: str, by: str) -> dict[str, Any]:
 def part_data(part: AgentSlice) -> dict[str, Any]:
     """Return the skill and the calibration of a part, for JSON."""
     return {key: value_in(part, path) for key, path in PART.items()}
+
+
+def notable_data(explained: ExplainedForecast) -> dict[str, Any]:
+    """Return a forecast that stands out against the price, with its reason, for JSON."""
+    forecast = explained.forecast
+    names = ("cohort", "round", "market_id", "question", "forecast", "price", "outcome", "gain")
+    return attributes(forecast, *names) | {"reason": explained.reason or None}
 
 
 def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | None]:
@@ -447,6 +465,8 @@ def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: Ta
     yield from profile_blocks(profile)
     if data.get("parts"):
         yield from part_blocks(data["parts"], choice)
+    yield from notable_lines("Worst", data["worst"])
+    yield from notable_lines("Best", data["best"])
     if record["calls"]:
         yield from call_blocks(record)
     yield f"Next: {play}"
@@ -479,6 +499,22 @@ def stay_lines(stay: Data) -> Iterator[str]:
         yield f"  code: {plain(by_rounds(stay['code_versions']))}"
     for key, change in stay["changed"].items():
         yield f"  changed: {plain(setting_in_words(key, change['was'], change['is']))}"
+
+
+def notable_lines(title: str, forecasts: Sequence[Data]) -> Iterator[str]:
+    """Yield the first few forecasts of an agent that stand out against the price, with its reasons."""
+    if not forecasts:
+        return
+
+    yield f"{title} forecasts against the price:"
+    for forecast in forecasts[:SHOWN_FORECASTS]:
+        where = f"cohort {forecast['cohort']}, round {forecast['round']}"
+        outcome = "YES" if forecast["outcome"] else "NO"
+        said = f"said {forecast['forecast']:.0%}, price {forecast['price']:.0%}, was {outcome} ({where})"
+        yield f"  {said}: {plain(forecast['question'])}"
+        if forecast["reason"]:
+            yield f"    {plain(forecast['reason'])}"
+    yield ""
 
 
 def part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:

@@ -182,7 +182,7 @@ setInterval(() => inUse.forEach(tell), 1000);
 const INSTANT = /\d{1,2} [A-Z][a-z]{2} \d{4}, \d{2}:\d{2} UTC/g;
 const HERE = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
 
-addEventListener("pointerover", (event) => {
+addEventListener("pointermove", (event) => {
   const over = event.composedPath()[0];
   if (!(over instanceof HTMLElement) || over.title || over.textContent.length > 400) return;
   const instants = over.textContent.match(INSTANT) ?? [];

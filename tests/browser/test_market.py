@@ -30,6 +30,10 @@ def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watc
     expect(heading).to_be_visible(timeout=PATIENCE)
     assert (heading.text_content() or "").replace(JOINER, "") == question
     expect(page.locator(".chart svg").first).to_be_visible()
+    settled(page)
+    instant = page.get_by_text("last price of YES").first
+    instant.hover()
+    expect(instant).to_have_attribute("title", re.compile(r"\d:\d\d"))  # when that was here
     back(page)
     expect(search).to_have_value(word, timeout=PATIENCE)
     expect(names_of(page).first).to_be_visible(timeout=PATIENCE)

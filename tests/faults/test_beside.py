@@ -32,7 +32,7 @@ from tests.program.rehearsal import SUNDAY, content, rows
 from tests.program.running import arena_json
 
 WEEK = timedelta(weeks=1)
-JOBS = ("start", "resolutions", "marks", "scores")
+JOBS = ("start", "resolutions", "marks", "scores", "verify")
 ELSEWHERE = "another-machine/1/another"
 """Of who holds that name nobody here knows whether it still lives."""
 

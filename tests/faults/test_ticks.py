@@ -24,11 +24,13 @@ CADENCES = {
     "resolutions": "1d",
     "scores": "1d",
     "retention": "1d",
+    "verify": "1d",
 }
 AT_VENUES = {"marks", "catalogue", "quotes", "resolutions"}
 """Not done any more once all cohorts have ended."""
-JOBS = ", ".join(f"{name}: {cadence}" for name, cadence in CADENCES.items() if name != "retention")
-"""Retention is daily wherever `keep_quotes` is set."""
+KEYS = CADENCES.keys() - {"retention", "verify"}
+JOBS = ", ".join(f"{name}: {cadence}" for name, cadence in CADENCES.items() if name in KEYS)
+"""Verifying is daily, and retention is wherever `keep_quotes` is set."""
 CONFIG = f"""\
 seed: 2
 markets:

@@ -221,7 +221,7 @@ def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> Non
     )
     ended = ["start", "cohort 1", "cohort 1", "cohort 1 has ended"]
     assert told[1:-1] == [*ended, *["corrections"] * (len(told) - 6)]
-    assert set(more) - set(told) == {"marks", "scores"}
+    assert set(more) - set(told) == {"marks", "scores", "verify"}
 
 
 ENDS = [("run --round", 130, "stopped; 1 turn done, and kept\n→ arena run --round continues it"),

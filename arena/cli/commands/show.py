@@ -24,7 +24,8 @@ def agent(
     The list has what each agent is, what it cost and how its turns failed; prices are dollars per million
     tokens. A note says where a provider has changed the model behind a name: its scores then mix two models.
     With NAME come its settings cohort by cohort (`next` is the one that the config would start), skill,
-    miscalibration, incoherence, where its profit comes from, and its calls.
+    miscalibration, incoherence, where its profit comes from, its worst and best forecasts with their
+    reasons, and its calls.
 
     Example: arena show agent sharp
 

@@ -1,6 +1,7 @@
 """A record that is verified by several processes: the same is found, and what goes wrong ends all of them."""
 
 import multiprocessing
+import time
 from collections.abc import Iterator
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -58,11 +59,20 @@ def test_what_goes_wrong_in_a_process_or_here_is_raised_and_ends_all_of_them(
     monkeypatch.setattr("arena.verify.parts.get_context", fork_context)
     with pytest.raises(ArenaError, match="there is no record at"):
         find(connection, None, address=str(tmp_path / "gone.db"), processes=2)
-    assert not multiprocessing.active_children()
+    assert all_are_gone()
 
     def press(_done: int, _of: int | None) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         find(connection, None, address=str(path), processes=2, progress=press)
-    assert not multiprocessing.active_children()
+    assert all_are_gone()
+
+
+def all_are_gone() -> bool:
+    """Wait for the pool's own thread to have seen that its processes ended, and tell whether all have."""
+    for _ in range(500):
+        if not multiprocessing.active_children():
+            return True
+        time.sleep(0.01)
+    return False
