@@ -25,6 +25,10 @@ NEW = {
     "evidence": ("gathering_id", "gathering"),
 }  # fmt: skip
 """By table the number by which its rows are new, and of what; other tables are looked at in their turn."""
+REFERS = """{column} IS NULL OR {column} NOT IN (SELECT value FROM (
+    SELECT DISTINCT {column} AS value FROM {table} WHERE {column} IS NOT NULL AND {where}
+    ) AS named WHERE NOT EXISTS (SELECT 1 FROM {parent} AS parent WHERE parent.{name} = named.value))"""
+"""What holds of a row that refers to one that is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +79,7 @@ def _referring(table: str, column: str, parent: str, name: str, where: str = "tr
 
     Values are looked for once each: of a price's market there are thousands of rows.
     """
-    known = f"SELECT 1 FROM {parent} AS parent WHERE parent.{name} = named.value"
-    values = f"SELECT DISTINCT {column} AS value FROM {table} WHERE {column} IS NOT NULL AND {where}"
-    lost = f"SELECT value FROM ({values}) AS named WHERE NOT EXISTS ({known})"
-    holds = f"{column} IS NULL OR {column} NOT IN ({lost})"
+    holds = REFERS.format(table=table, column=column, parent=parent, name=name, where=where)
     return Rule(table, column, holds, f"the {name} of a {parent}", "it refers to one")
 
 
