@@ -8,7 +8,7 @@ row is compared with the stored one, column by column (`checks/replay.py`, `turn
 
 What is derived from nothing is held in three other ways:
 
-- Plain rules for the columns of single rows: ranges, order, references (`checks/rows.py`).
+- Plain rules for the columns of single rows: ranges, order, references (`checks/rows.toml`).
 - Hashes: each row that came from outside is sealed by its own, taken again (`checks/seals.py`), and each
   addition to the record by a head of the chain, over all that it covers (`checks/heads.py`).
 - The rules for evidence, tools, benchmarks, syncs and times, each in a file of its own; and the database's

@@ -116,8 +116,13 @@ def process_count(connection: Connection, verified: VerifiedHead) -> int:
     for table in NUMBERED:
         last = connection.exec_driver_sql(f"SELECT max(id) FROM {table}").scalar() or 0
         rows += last - verified.ids.get(table, 0)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 1 if rows < LARGE else min(cores, MOST)
+    if rows < LARGE:
+        return 1
+
+    cores = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    return min(cores, MOST)
 
 
 def find_by_processes(

@@ -231,7 +231,8 @@ class RecordReader:
 
     def _find(self, table: str, key: Any) -> Row | None:
         (column,) = METADATA.tables[table].primary_key.columns.keys()
-        return next(self.rows(table, f"SELECT * FROM {table} WHERE {column} = :key", key=key), None)
+        found = self.rows(table, f"SELECT * FROM {table} WHERE {column} = :key", key=key)
+        return next(found, None)
 
     def place(self, row: Row) -> dict[str, Any]:
         """Return cohort, round and agent of a row as hashes have them; None for what is missing."""

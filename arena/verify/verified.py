@@ -89,9 +89,10 @@ def keep_verified(
     if part is not None:
         parts_at[part] = at
     kept = connection.execute(text("SELECT name, body FROM rollup"))
+    head_hash = _value(connection, "SELECT hash FROM head WHERE number = :number", {"number": number})
     note = VerifiedHead(
         number,
-        _value(connection, "SELECT hash FROM head WHERE number = :number", {"number": number}),
+        head_hash,
         _identity(connection),
         ids,
         caches={name: sha256(body) for name, body in kept},

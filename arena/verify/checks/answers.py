@@ -134,7 +134,9 @@ class StoredAnswers:
 def _opening(question: Prompt) -> Conversation:
     """Return the messages of a question before the first answer."""
     roles = [message.role for message in question.messages]
-    return question.messages[: roles.index("assistant")] if "assistant" in roles else question.messages
+    if "assistant" not in roles:
+        return question.messages
+    return question.messages[: roles.index("assistant")]
 
 
 def _likeness(messages: Conversation, wanted: set[str]) -> int:

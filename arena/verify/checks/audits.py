@@ -33,8 +33,13 @@ class ShownText:
 def audit_of(row: Row, column: str) -> dict[str, Any] | None:
     """Return what a row keeps of its verdicts, where today's rules gave them."""
     counts = json_in(row[column])
-    kept = counts.get("audit") if isinstance(counts, dict) else None
-    return kept if isinstance(kept, dict) and kept.get("rules") == RULES else None
+    if not isinstance(counts, dict):
+        return None
+
+    kept = counts.get("audit")
+    if not isinstance(kept, dict) or kept.get("rules") != RULES:
+        return None
+    return kept
 
 
 def questions_of(facts: RecordReader, snapshot_id: int | None) -> dict[str, str]:
@@ -60,7 +65,9 @@ def check_verdicts(
     yield from _check_withheld(row, column, suspects)
     prices = bool(kept.get("prices"))
     for suspect in suspects:
-        asked = [questions[suspect["market"]]] if suspect["market"] in questions else []
+        asked = []
+        if suspect["market"] in questions:
+            asked.append(questions[suspect["market"]])
         words = suspect["words"] if suspect["place"] == "text" else ""
         verdict = audit(suspect["title"], words, suspect["url"], asked, when, prices).verdict
         if verdict != suspect["verdict"]:
@@ -112,10 +119,14 @@ def texts_of_tool(row: Row, questions: Mapping[str, str]) -> list[ShownText]:
         at = text.find(address, begin)
         body = at + len(address) + 1
         ahead = -1 if following is None else text.find(following, body)
-        end = text.rfind("\n\n", 0, ahead) if ahead >= 0 else len(text)
-        title = _title(text[begin:at], text[body:end], source["hash"])
+        end = len(text)
+        if ahead >= 0:
+            end = text.rfind("\n\n", 0, ahead)
+
+        its_text = text[body:end]
+        title = _title(text[begin:at], its_text, source["hash"])
         if at >= 0 and title is not None:
-            articles.append(ShownText(title, text[body:end], source["url"], asked))
+            articles.append(ShownText(title, its_text, source["url"], asked))
         begin = end + 2
     return articles
 

@@ -83,7 +83,8 @@ def _questions(file: Any, settings: Any) -> Iterator[Question]:
             yield market, question.strip(), _probability(asked["freeze_datetime_value"])
             continue
         for day in days:
-            yield f"{market}@{day}", question.replace("{resolution_date}", day).strip(), None
+            asked_for_day = question.replace("{resolution_date}", day)
+            yield f"{market}@{day}", asked_for_day.strip(), None
 
 
 def _probability(value: Any) -> int | None:
@@ -92,4 +93,8 @@ def _probability(value: Any) -> int | None:
         chance = Decimal(repr(float(value)))
     except (InvalidOperation, ValueError, TypeError):
         return None
-    return int((chance * ONE).to_integral_value(ROUND_HALF_EVEN)) if 0 <= chance <= 1 else None
+
+    if not 0 <= chance <= 1:
+        return None
+    in_millionths = chance * ONE
+    return int(in_millionths.to_integral_value(ROUND_HALF_EVEN))

@@ -52,7 +52,9 @@ def _current(
     if facts.verified.caches.get(name) == sha256(kept[name]["body"]):
         del kept[name]
         return None
-    return kept.pop(name) if kept[name]["basis"] == kind.basis(facts.connection, number) else None
+    if kept[name]["basis"] != kind.basis(facts.connection, number):
+        return None
+    return kept.pop(name)
 
 
 def _compare(row: Row, computed: Any) -> Found:

@@ -7,6 +7,7 @@ then, from a round of its cohort on. Every turn that is played by them is sealed
 import asyncio
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
+from typing import Any
 
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import PROVEN_STATUSES
@@ -102,6 +103,8 @@ def _check_replacements(
             yield row.differs("round", "turns, and none of them good", "a good turn keeps the settings")
 
         prompts = json_in(row["prompts"])
-        hashes = list(prompts.values()) if isinstance(prompts, dict) else [None]
+        hashes: list[Any] = [None]
+        if isinstance(prompts, dict):
+            hashes = list(prompts.values())
         if any(not isinstance(key, str) or facts.find("prompt", key) is None for key in hashes):
             yield row.differs("prompts", "known prompts", "their texts are kept")

@@ -69,11 +69,12 @@ def _check_gathering(facts: RecordReader, row: Row, round_row: Row, pieces: Sequ
 
     if audit_of(row, "dropped") is not None:
         questions = questions_of(facts, round_row["snapshot_id"])
-        texts = [
-            ShownText(piece["title"], piece["text"], piece["url"], [questions.get(piece["market_id"], "")])
-            for piece in pieces
-            if piece["title"] is not None
-        ]
+        texts = []
+        for piece in pieces:
+            if piece["title"] is None:
+                continue
+            question = questions.get(piece["market_id"], "")
+            texts.append(ShownText(piece["title"], piece["text"], piece["url"], [question]))
         yield from check_verdicts(row, "dropped", texts, questions, round_row["at"])
 
 

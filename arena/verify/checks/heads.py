@@ -310,4 +310,6 @@ def _missing(kind: str, key: Key) -> Difference:
 def _name(kind: str, key: Key) -> tuple[str, str]:
     """Return the table that a fact is in, and its name there."""
     name = ", ".join(map(str, key))
-    return ("cohort", f"cohort {name}, {kind}") if kind in ("ended", "stopped") else (kind, name)
+    if kind in ("ended", "stopped"):
+        return "cohort", f"cohort {name}, {kind}"
+    return kind, name

@@ -37,26 +37,27 @@ SEALS_SNAPSHOT = "it seals the snapshot and each snapshot_item in it"
 UNPAID = "the newest version that was learnt is paid"
 BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
 AFTER_ALL = "9999-12-31T23:59:59.999999Z"
-BETWEEN = "{0} > :since AND {0} <= :until"
 
 ENTRIES = """SELECT entry.* FROM entry JOIN entrant ON entrant.id = entry.entrant_id
     WHERE entrant.cohort_id = :cohort"""
 TIMELINE = {
-    "snapshot": f"SELECT * FROM snapshot WHERE cohort_id = :cohort AND {BETWEEN.format('at')} ORDER BY at",
-    "snapshot_item": f"""SELECT item.*, snapshot.at, page.hash AS page, quote.hash AS price
+    "snapshot": """SELECT * FROM snapshot
+        WHERE cohort_id = :cohort AND at > :since AND at <= :until ORDER BY at""",
+    "snapshot_item": """SELECT item.*, snapshot.at, page.hash AS page, quote.hash AS price
         FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
         LEFT JOIN market_version AS page ON page.id = item.version_id
         LEFT JOIN quote ON quote.id = item.quote_id
-        WHERE snapshot.cohort_id = :cohort AND {BETWEEN.format("snapshot.at")}
+        WHERE snapshot.cohort_id = :cohort AND snapshot.at > :since AND snapshot.at <= :until
         ORDER BY snapshot.at, item.position""",
-    "entry": f"""{ENTRIES} AND {BETWEEN.format("entry.at")}
+    "entry": f"""{ENTRIES} AND entry.at > :since AND entry.at <= :until
         ORDER BY entry.at, entry.entrant_id, entry.number""",
-    "mark": f"""SELECT mark.* FROM mark JOIN entrant ON entrant.id = mark.entrant_id
-        WHERE entrant.cohort_id = :cohort AND {BETWEEN.format("mark.at")}
+    "mark": """SELECT mark.* FROM mark JOIN entrant ON entrant.id = mark.entrant_id
+        WHERE entrant.cohort_id = :cohort AND mark.at > :since AND mark.at <= :until
         ORDER BY mark.at, mark.entrant_id""",
 }
 """All that a cohort has after a time and until another, by table, each in the order of time."""
-STORED_ENTRIES = f"{ENTRIES} AND {BETWEEN.format('entry.at')} ORDER BY entry.entrant_id, entry.number"
+STORED_ENTRIES = f"""{ENTRIES} AND entry.at > :since AND entry.at <= :until
+    ORDER BY entry.entrant_id, entry.number"""
 ENDINGS = f"{ENTRIES} AND entry.ref LIKE 'resolution:%' ORDER BY entry.at"
 ENDS = """SELECT * FROM resolution WHERE market_id IN (SELECT entry.market_id FROM entry
     JOIN entrant ON entrant.id = entry.entrant_id WHERE entrant.cohort_id = :cohort)"""
@@ -334,11 +335,16 @@ class CohortReplay:
         ended_at = self.row["ended_at"]
         if ended_at is not None and (self.last is not None or not self.facts.verified.number):
             yield from self.row.compare({"ended_at": self.last}, "it ends with its last snapshot")
+        if ended_at is not None:
+            yield from self._check_nothing_held()
+        yield from self._check_corrections()
+
+    def _check_nothing_held(self) -> Found:
+        """Yield the lots that are still held though the cohort is over."""
         for entrant_id, account in self.accounts.items():
-            for (market, side), lot in account.lots.items() if ended_at is not None else ():
+            for (market, side), lot in account.lots.items():
                 key = f"{self.entrants[entrant_id].key}, {market} {side}"
                 yield Difference("entry", key, "held", lot.shares, 0, "its cohort is over")
-        yield from self._check_corrections()
 
     def _check_corrections(self) -> Found:
         """Yield lots that are settled by a version which a newer one had replaced when they were settled.

@@ -4,17 +4,19 @@ The database looks for the rows that break a rule. Whatever follows from other r
 is played again instead (`replay`), and what rows are sealed with is in `seals`.
 """
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy import Integer
 
-from agents.model import USABLE_STATUSES
 from arena.record.schema.dialects import UtcTime
 from arena.record.schema.tables import METADATA
 from arena.verify.differences import Found
 from arena.verify.reader import UNREADABLE, RecordReader
 
+RULES_FILE = Path(__file__).with_name("rows.toml")
 LAST_ID = 2**53
 """After the last of all numbers a database chooses any, and none is new to those who read on."""
 NEW = {
@@ -23,6 +25,10 @@ NEW = {
     "evidence": ("gathering_id", "gathering"),
 }  # fmt: skip
 """By table the number by which its rows are new, and of what; other tables are looked at in their turn."""
+REFERS = """{column} IS NULL OR {column} NOT IN (SELECT value FROM (
+    SELECT DISTINCT {column} AS value FROM {table} WHERE {column} IS NOT NULL AND {where}
+    ) AS named WHERE NOT EXISTS (SELECT 1 FROM {parent} AS parent WHERE parent.{name} = named.value))"""
+"""What holds of a row that refers to one that is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,178 +48,19 @@ class Rule:
             yield row.differs(self.column, self.expected, self.why)
 
 
-def _counted(table: str, column: str, first: int, *group: str) -> Rule:
-    """Return the rule that the rows of a group are counted from a first number without a gap."""
-    same = "".join(f" AND other.{name} = {table}.{name}" for name in group)
-    before = f"SELECT 1 FROM {table} AS other WHERE other.{column} = {table}.{column} - 1{same}"
-    holds = f"{column} = {first} OR EXISTS ({before})"
-    return Rule(table, column, holds, "one more than another", "there is no gap")
+def _written_rules() -> Iterator[Rule]:
+    """Yield the rules of the data file, in its order."""
+    written = tomllib.loads(RULES_FILE.read_text(encoding="utf-8"))
+    for rule in written["rules"]:
+        expected = rule.get("expected")
+        why = rule["why"]
+        for table in rule["tables"]:
+            for column in rule["columns"]:
+                holds = rule["holds"].format(table=table, column=column)
+                yield Rule(table, column, holds, expected, why)
 
 
-def _among(table: str, column: str, *known: str) -> Rule:
-    """Return the rule that a column holds one of some texts."""
-    listed = ", ".join(f"'{value}'" for value in known)
-    return Rule(table, column, f"{column} IN ({listed})", " or ".join(known), "there is no other")
-
-
-def _at_least(table: str, column: str, least: int) -> Rule:
-    """Return the rule that a number is not below another, where there is one."""
-    return Rule(table, column, f"coalesce({column}, {least}) >= {least}", f"{least} or more", "it counts")
-
-
-def _without(table: str, *statuses: str) -> Rule:
-    """Return the rule that turns of these statuses have no row of a table behind them."""
-    listed = ", ".join(f"'{status}'" for status in statuses)
-    behind = f"EXISTS (SELECT 1 FROM {table} WHERE turn_id = turn.id)"
-    holds = f"status NOT IN ({listed}) OR NOT {behind}"
-    return Rule("turn", "status", holds, "played", f"there is a {table} of it")
-
-
-def _quoted(table: str) -> list[Rule]:
-    """Return the rules for a market with its quote: a place in a snapshot, or a second quote."""
-    its_quote = f"SELECT 1 FROM quote WHERE quote.id = {table}.quote_id AND"
-    other = f"EXISTS ({its_quote} quote.market_id <> {table}.market_id)"
-    untimely = f"EXISTS ({its_quote} quote.at > {table}.quoted_at)"
-    return [
-        Rule(table, "quote_id", f"NOT {other}", "one of its own market", "a price is one of its market"),
-        Rule(
-            table,
-            "quoted_at",
-            f"NOT {untimely}",
-            "no time before its quote",
-            "a price is true from when it was first seen",
-        ),
-        Rule(
-            table,
-            "quoted_at",
-            "(quote_id IS NULL) = (quoted_at IS NULL)",
-            "a time for a quote",
-            "each comes with the other",
-        ),
-    ]
-
-
-def _same_cohort(table: str) -> Rule:
-    """Return the rule that a round is played by the agents of its own cohort."""
-    holds = f"""NOT EXISTS (SELECT 1 FROM round JOIN entrant ON entrant.cohort_id <> round.cohort_id
-        WHERE round.id = {table}.round_id AND entrant.id = {table}.entrant_id)"""
-    return Rule(table, "entrant_id", holds, "one of the cohort", "nobody else plays its rounds")
-
-
-def _shown_to_turn(table: str) -> Rule:
-    """Return the rule that a turn is about markets of its round's snapshot."""
-    holds = f"""EXISTS (SELECT 1 FROM turn JOIN round ON round.id = turn.round_id
-        JOIN snapshot_item AS item ON item.snapshot_id = round.snapshot_id
-        WHERE turn.id = {table}.turn_id AND item.market_id = {table}.market_id)"""
-    return Rule(table, "market_id", holds, "one of the snapshot", "nobody was shown others")
-
-
-UNANSWERED = ("failed", "late", "waiting")
-COUNTS_OF_CALLS = (
-    "sample", "tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached", "tokens_cache_write", "cost",
-    "worst",
-)  # fmt: skip
-SEEN = "a snapshot or a sync saw it then"
-LAST_SYNC = "(SELECT max(at) FROM sync)"
-RULES = [
-    # Markets, their pages and prices, and how they ended.
-    Rule("market", "first_seen_at", """EXISTS (SELECT 1 FROM sync WHERE sync.at = first_seen_at)
-        OR EXISTS (SELECT 1 FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
-        WHERE item.market_id = market.id AND snapshot.taken_at = first_seen_at)""", "such a time", SEEN),
-    Rule("market_version", "at", """EXISTS (SELECT 1 FROM sync WHERE sync.at = market_version.at)
-        OR EXISTS (SELECT 1 FROM snapshot_item AS item JOIN snapshot ON snapshot.id = item.snapshot_id
-        WHERE item.market_id = market_version.market_id AND item.version_id = market_version.id
-        AND snapshot.taken_at = market_version.at)""", "such a time", SEEN),
-    Rule("market", "first_seen_at", """NOT EXISTS (SELECT 1 FROM market_version AS page
-        WHERE page.market_id = market.id AND page.version = 1 AND page.at <> first_seen_at)""",
-        "the time of its first page", "its first page was seen then"),
-    Rule("market", "id", "EXISTS (SELECT 1 FROM market_version AS page WHERE page.market_id = market.id)",
-        "that of a page", "a market was seen because it had one"),
-    _counted("market_version", "version", 1, "market_id"),
-    # Of markets in snapshots prices are read in between too, once they were first seen.
-    Rule("quote", "at", f"""quote.at <= {LAST_SYNC}
-        OR EXISTS (SELECT 1 FROM snapshot_item WHERE quote_id = quote.id AND quoted_at = quote.at)
-        OR (NOT EXISTS (SELECT 1 FROM snapshot_item WHERE quote_id = quote.id AND quoted_at < quote.at)
-        AND EXISTS (SELECT 1 FROM snapshot_item AS item JOIN market ON market.id = item.market_id
-        WHERE item.market_id = quote.market_id AND market.first_seen_at <= quote.at))""",
-        "such a time", SEEN),
-    Rule("resolution", "payout", "payout IS NULL OR payout BETWEEN 0 AND 1000000", "0 to 1000000, or nothing",
-        "a share pays 0 to 1"),
-    _at_least("resolution", "version", 1),
-    _among("set_aside", "kind", "article", "market", "page", "quote", "resolution"),
-    _at_least("set_aside", "times", 1),
-    Rule("set_aside", "first_seen_at", "first_seen_at <= last_seen_at", "no later than it was seen last",
-        "it was seen last after that"),
-    _counted("prune", "number", 1),
-    _at_least("prune", "quotes", 1),
-    Rule("prune", "older_than", "older_than <= at", "no later than its own time", "it had passed"),
-    _counted("sync", "number", 1, "venue"),
-    _among("sync", "stamp", "live", "replay", "simulated"),
-    Rule("sync", "at", """NOT EXISTS (SELECT 1 FROM sync AS other WHERE other.venue = sync.venue
-        AND other.number = sync.number - 1 AND other.at >= sync.at)""", "later than the one before",
-        "syncs follow one another"),
-    _counted("benchmark_file", "version", 1, "kind", "name"),
-    _among("benchmark_file", "kind", "questions", "resolutions"),
-    # What cohorts were shown.
-    _counted("cohort", "number", 1),
-    Rule("snapshot", "taken_at", "taken_at >= at", "its own time or later", "nobody looks before the time"),
-    Rule("snapshot", "catalogue", """catalogue = '' OR EXISTS (SELECT 1 FROM sync
-        WHERE sync.hash = catalogue AND sync.at < taken_at)""", "the hash of an earlier sync",
-        "a live round is drawn from what a sync has seen"),
-    _counted("snapshot_item", "position", 0, "snapshot_id"),
-    Rule("snapshot_item", "shown", "shown IN (0, 1)", "0 or 1", "a market is on offer or it is not"),
-    Rule("snapshot_item", "version_id", """NOT EXISTS (SELECT 1 FROM market_version AS page
-        WHERE page.id = version_id AND page.market_id <> snapshot_item.market_id)""", "one of its own market",
-        "a page is one of its market"),
-    *_quoted("snapshot_item"),
-    Rule("round", "done", "done IN (0, 1)", "0 or 1", "a round is done or it is not"),
-    Rule("round", "snapshot_id", """NOT EXISTS (SELECT 1 FROM snapshot WHERE snapshot.id = snapshot_id
-        AND (snapshot.cohort_id <> round.cohort_id OR snapshot.at <> round.at))""", "its own",
-        "agents see the snapshot of their round's time"),
-    _counted("evidence", "position", 0, "gathering_id"),
-    # Calls, failures and turns.
-    *(_same_cohort(table) for table in ("call", "attempt", "turn")),
-    _counted("call", "attempt", 1, "round_id", "entrant_id", "stage", "sample"),
-    _counted("attempt", "number", 1, "round_id", "entrant_id"),
-    *(_at_least("call", column, 0) for column in COUNTS_OF_CALLS),
-    Rule("call", "error_message", "(error_code IS NULL) = (error_message IS NULL)", "words for a code",
-        "each comes with the other"),
-    Rule("call", "error_retry", "error_retry = 0 OR (error_retry = 1 AND error_code IS NOT NULL)", "0, or 1",
-        "a failure was worth another attempt or not"),
-    _among("turn", "status", *USABLE_STATUSES, "malformed", "declined", "out", *UNANSWERED),
-    _without("fill", "malformed", "declined", "out", *UNANSWERED),
-    _without("second_quote", "malformed", "declined", "out", *UNANSWERED),
-    _without("forecast", "out", *UNANSWERED),
-    _without("rejection", *UNANSWERED),
-    _among("forecast", "stage", "blind", "final"),
-    Rule("forecast", "probability", "probability BETWEEN 0 AND 1000000", "0 to 1000000",
-        "it is a probability"),
-    _shown_to_turn("forecast"),
-    _shown_to_turn("second_quote"),
-    Rule("second_quote", "taken_at", """NOT EXISTS (SELECT 1 FROM turn JOIN round ON round.id = turn.round_id
-        JOIN snapshot ON snapshot.id = round.snapshot_id
-        WHERE turn.id = turn_id AND snapshot.taken_at > second_quote.taken_at)""", "later than the snapshot",
-        "the snapshot came first"),
-    Rule("second_quote", "taken_at", """NOT EXISTS (SELECT 1 FROM second_quote AS other
-        WHERE other.turn_id = second_quote.turn_id AND other.taken_at <> second_quote.taken_at)""",
-        "that of the others", "all were read together"),
-    Rule("second_quote", "quoted_at", "quoted_at IS NULL OR quoted_at <= taken_at",
-        "no later than it was read", "it was known then"),
-    *_quoted("second_quote"),
-    _counted("rejection", "position", 0, "turn_id"),
-    _counted("fill", "position", 0, "turn_id"),
-    _counted("fill_level", "position", 0, "fill_id"),
-    # Texts that are kept for what names them, and what would keep heads from leaving the machine.
-    Rule("article", "hash", "hash IN (SELECT article FROM evidence)", None, "no evidence names it"),
-    Rule("prompt", "hash", """EXISTS (SELECT 1 FROM cohort WHERE frozen LIKE '%' || prompt.hash || '%')
-        OR EXISTS (SELECT 1 FROM replacement WHERE prompts LIKE '%' || prompt.hash || '%')""", None,
-        "no cohort names it"),
-    Rule("head", "at", """NOT EXISTS (SELECT 1 FROM round JOIN cohort ON cohort.id = round.cohort_id
-        WHERE cohort.number = head.cohort AND round.number = head.round AND round.at <> head.at)""",
-        "that of its round", "a round is over at its own time"),
-    Rule("publication", "number", "number <= (SELECT coalesce(max(number), 0) FROM head)", "that of a head",
-        "there is no later one"),
-]  # fmt: skip
+RULES = list(_written_rules())
 
 
 def _rules_of_tables() -> Iterator[Rule]:
@@ -232,10 +79,7 @@ def _referring(table: str, column: str, parent: str, name: str, where: str = "tr
 
     Values are looked for once each: of a price's market there are thousands of rows.
     """
-    known = f"SELECT 1 FROM {parent} AS parent WHERE parent.{name} = named.value"
-    values = f"SELECT DISTINCT {column} AS value FROM {table} WHERE {column} IS NOT NULL AND {where}"
-    lost = f"SELECT value FROM ({values}) AS named WHERE NOT EXISTS ({known})"
-    holds = f"{column} IS NULL OR {column} NOT IN ({lost})"
+    holds = REFERS.format(table=table, column=column, parent=parent, name=name, where=where)
     return Rule(table, column, holds, f"the {name} of a {parent}", "it refers to one")
 
 

@@ -68,7 +68,9 @@ def json_in(text: str) -> Any:
 def objects_in(text: str) -> list[dict[str, Any]]:
     """Return the objects of the list behind a JSON text; what else is there, its hash tells."""
     listed = json_in(text)
-    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    if not isinstance(listed, list):
+        return []
+    return [item for item in listed if isinstance(item, dict)]
 
 
 def check_seal(row: Row, content: Any, why: str = SEALS_ROW) -> Found:
@@ -115,7 +117,10 @@ def _book(text: str) -> dict[str, Any]:
         sides = {"bids": _levels(book["bids"]), "asks": _levels(book["asks"])}
     except (KeyError, TypeError, ValueError, RecursionError):
         return {"book": text}
-    return sides if isinstance(pairs, tuple) and len(pairs) == len(sides) else {"book": text}
+
+    if not isinstance(pairs, tuple) or len(pairs) != len(sides):
+        return {"book": text}
+    return sides
 
 
 def _levels(side: Sequence[tuple[int, int]]) -> list[dict[str, int]]:
