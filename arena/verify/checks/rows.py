@@ -7,6 +7,7 @@ is played again instead (`replay`), and what rows are sealed with is in `seals`.
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Integer
@@ -48,19 +49,19 @@ class Rule:
             yield row.differs(self.column, self.expected, self.why)
 
 
-def _written_rules() -> Iterator[Rule]:
-    """Yield the rules of the data file, in its order."""
+@cache
+def written_rules() -> tuple[Rule, ...]:
+    """Return the rules of the data file, in its order."""
     written = tomllib.loads(RULES_FILE.read_text(encoding="utf-8"))
+    rules = []
     for rule in written["rules"]:
         expected = rule.get("expected")
         why = rule["why"]
         for table in rule["tables"]:
             for column in rule["columns"]:
                 holds = rule["holds"].format(table=table, column=column)
-                yield Rule(table, column, holds, expected, why)
-
-
-RULES = list(_written_rules())
+                rules.append(Rule(table, column, holds, expected, why))
+    return tuple(rules)
 
 
 def _rules_of_tables() -> Iterator[Rule]:
@@ -102,7 +103,7 @@ RULES_OF_INSTANTS = list(_rules_of_instants())
 
 def check_rows(facts: RecordReader) -> Found:
     """Yield the rows that break a rule: all of them if it is the rule's turn, else those that are new."""
-    for place, rule in enumerate(RULES):
+    for place, rule in enumerate(written_rules()):
         if facts.is_in_part(place):
             yield from rule.broken(facts)
         elif rule.table in NEW:
