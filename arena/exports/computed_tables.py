@@ -65,7 +65,11 @@ def column(meaning: str, unit: str = "", empty: str = "") -> Any:
 def columns_of(line: type[Any]) -> tuple[ExportColumn, ...]:
     """Return the columns of a computed row, as its fields say."""
     types = get_type_hints(line)
-    return tuple(ExportColumn(each.name, KINDS[types[each.name]], **each.metadata) for each in fields(line))
+    columns = []
+    for line_field in fields(line):
+        kind = KINDS[types[line_field.name]]
+        columns.append(ExportColumn(line_field.name, kind, **line_field.metadata))
+    return tuple(columns)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -211,45 +215,64 @@ def _places(rows: ForecastColumns | BetColumns) -> Iterator[dict[str, Any]]:
         }
 
 
-LEADERBOARD_MEANINGS: dict[str, tuple[str, str]] = {
-    "agent": ("the agent's name; `market` is the price itself", ""),
-    "kind": ("its kind in its newest cohort", ""),
-    "cohorts": ("cohorts it played in", COUNT),
-    "turns": ("its turns", COUNT),
-    "malformed": ("turns with a malformed or refused answer", COUNT),
-    "failed": ("turns without an answer", COUNT),
-    "late": ("turns that came late", COUNT),
-    "retried": ("turns tried again after a failure", COUNT),
-    "bets": ("accepted bets", COUNT),
-    "sold": ("sales", COUNT),
-    "shown": ("markets it was shown, turn by turn", COUNT),
-    "answered": ("those with a usable probability", COUNT),
-    "resolved": ("those that ended YES or NO", COUNT),
-    "events": ("distinct events they are about", COUNT),
-    "unscored": ("forecasts on markets that paid a fraction or refunds", COUNT),
-    "early": ("resolved forecasts from before the model's release, not scored", COUNT),
-    "coverage": ("the share of what resolved with a usable probability", ONES),
-    "brier_implied": ("mean over resolved bets of the implied reading; lower is better", ONES),
-    "brier_anchored": ("the same of the anchored reading", ONES),
-    "brier_stated": ("of what it stated: mean over markets of that over its rounds", ONES),
-    "brier_market": ("the same of the price on these forecasts", ONES),
-    "skill": ("brier_market − brier_stated: above 0 beats the price; none if not ranked", ""),
-    "skill_ratio": ("1 − brier_stated / brier_market", ""),
-    "pnl": ("profit, open positions at mid of the newest mark", DOLLAR),
-    "return_pct": ("profit as a share of all bankrolls", PERCENT),
-    "win_rate": ("resolved bets whose side won", ONES),
-    "cost_usd": ("what all its calls cost", DOLLAR),
-    "cost_per_forecast": ("the same per probability stated", DOLLAR),
+LEADERBOARD_MEANINGS = {
+    "agent": "the agent's name; `market` is the price itself",
+    "kind": "its kind in its newest cohort",
+    "cohorts": "cohorts it played in",
+    "turns": "its turns",
+    "malformed": "turns with a malformed or refused answer",
+    "failed": "turns without an answer",
+    "late": "turns that came late",
+    "retried": "turns tried again after a failure",
+    "bets": "accepted bets",
+    "sold": "sales",
+    "shown": "markets it was shown, turn by turn",
+    "answered": "those with a usable probability",
+    "resolved": "those that ended YES or NO",
+    "events": "distinct events they are about",
+    "unscored": "forecasts on markets that paid a fraction or refunds",
+    "early": "resolved forecasts from before the model's release, not scored",
+    "coverage": "the share of what resolved with a usable probability",
+    "brier_implied": "mean over resolved bets of the implied reading; lower is better",
+    "brier_anchored": "the same of the anchored reading",
+    "brier_stated": "of what it stated: mean over markets of that over its rounds",
+    "brier_market": "the same of the price on these forecasts",
+    "skill": "brier_market − brier_stated: above 0 beats the price; none if not ranked",
+    "skill_ratio": "1 − brier_stated / brier_market",
+    "pnl": "profit, open positions at mid of the newest mark",
+    "return_pct": "profit as a share of all bankrolls",
+    "win_rate": "resolved bets whose side won",
+    "cost_usd": "what all its calls cost",
+    "cost_per_forecast": "the same per probability stated",
 }
+LEADERBOARD_UNITS = {
+    "coverage": ONES,
+    "brier_implied": ONES,
+    "brier_anchored": ONES,
+    "brier_stated": ONES,
+    "brier_market": ONES,
+    "pnl": DOLLAR,
+    "return_pct": PERCENT,
+    "win_rate": ONES,
+    "cost_usd": DOLLAR,
+    "cost_per_forecast": DOLLAR,
+}
+"""The units of what is not a count."""
 
 
 def _leaderboard_columns() -> Iterator[ExportColumn]:
     """Yield the columns of the leaderboard; those of numbers that are not counts may be unknown."""
     types = get_type_hints(LeaderboardRow)
     yield ExportColumn("cohort", "whole", COHORT, "", "all cohorts of the export together")
-    for name, (meaning, unit) in LEADERBOARD_MEANINGS.items():
+    for name, meaning in LEADERBOARD_MEANINGS.items():
         kind = KINDS[types[name]]
-        yield ExportColumn(name, kind, meaning, unit, UNKNOWN if kind == "number" else "")
+        unit = LEADERBOARD_UNITS.get(name, "")
+        empty = ""
+        if kind == "whole":
+            unit = COUNT
+        if kind == "number":
+            empty = UNKNOWN
+        yield ExportColumn(name, kind, meaning, unit, empty)
 
 
 def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
@@ -262,7 +285,8 @@ def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) ->
         if cohort is not None or len(numbers) == len(read_cohorts(connection)):
             board = LEADERBOARD.read_current(connection, cohort)
 
-        scores = board.rows if board else read_scores(connection, numbers if cohort is None else [cohort])
+        chosen = numbers if cohort is None else [cohort]
+        scores = board.rows if board else read_scores(connection, chosen)
         for row in sorted(scores, key=skill_order):
             yield cohort, *figures(row)
 

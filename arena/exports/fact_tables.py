@@ -154,14 +154,17 @@ def fact_table(
         meaning = summary_of(row)
     if of_cohorts is None and scope.fields:
         of_cohorts = in_cohorts
+    if path is None:
+        path = joined(row, *scope.rows)
+    parents = filter(None, map(PARENTS.get, row.__table__.c.keys()))
 
     return FactTable(
         ExportTable(name, meaning, columns, (*scope_key, *key)),
         row.__table__,
         all_fields,
-        path=joined(row, *scope.rows) if path is None else path,
+        path=path,
         order=tuple(map(column_of, (*scope.order, *order))),
-        parents=tuple(filter(None, map(PARENTS.get, row.__table__.c.keys()))),
+        parents=tuple(parents),
         of_cohorts=of_cohorts,
         **more,
     )

@@ -113,14 +113,27 @@ def _read_tables(folder: Path, manifest: ExportManifest) -> _ForecastTables:
         first_known = resolutions.get(market, row)["known_at"]
         resolutions[market] = {**row, "known_at": first_known}
 
-    stated = [row for row in read("scores", columns_of(ScoreLine)) if row["reading"] == "stated"]
+    stated = []
+    times = []
+    for row in read("scores", columns_of(ScoreLine)):
+        if row["reading"] == "stated":
+            stated.append(row)
+            times.append(instants[row["cohort"], row["round"]])
+
+    pages = {row["market_id"]: row for row in read("market_pages")}
+    as_of = max((row["at"] for row in read("snapshots")), default=None)
+    baselines = set()
+    for row in read("entrants"):
+        if row["kind"] in BASELINES:
+            baselines.add(row["agent"])
+
     return _ForecastTables(
         stated=stated,
-        times=[instants[row["cohort"], row["round"]] for row in stated],
-        pages={row["market_id"]: row for row in read("market_pages")},
+        times=times,
+        pages=pages,
         resolutions=resolutions,
-        as_of=max((row["at"] for row in read("snapshots")), default=None),
-        baselines=tuple(sorted({row["agent"] for row in read("entrants") if row["kind"] in BASELINES})),
+        as_of=as_of,
+        baselines=tuple(sorted(baselines)),
     )
 
 
@@ -137,7 +150,8 @@ def _lives(tables: _ForecastTables) -> dict[str, tuple[datetime, datetime, datet
         planned = max(tables.pages[market]["closes_at"], last, opened + timedelta(seconds=1))
         closed = planned
         if market in tables.resolutions:
-            closed = max(min(planned, tables.resolutions[market]["known_at"]), last)
+            known_at = tables.resolutions[market]["known_at"]
+            closed = max(min(planned, known_at), last)
         lives[market] = opened, closed, planned
     return lives
 

@@ -40,11 +40,14 @@ def board_rows(board: BenchBoard) -> list[Row]:
         row: Row = {"organization": team, "model_organization": lab}
         for name, value in asdict(scores).items():
             if name in PREFIXES:
-                row |= {f"{PREFIXES[name]}{part}": figure for part, figure in value.items()}
+                for part, score in value.items():
+                    row[f"{PREFIXES[name]}{part}"] = score
             else:
                 row[name] = value
 
-        row |= {"n": scores.n.overall, "n_dataset": scores.n.dataset, "n_market": scores.n.market}
+        row["n"] = scores.n.overall
+        row["n_dataset"] = scores.n.dataset
+        row["n_market"] = scores.n.market
         if isinstance(scores, ForecastBenchScores):
             row |= _site_intervals(scores, board)
         rows.append(row)
@@ -59,7 +62,8 @@ def _site_intervals(scores: ForecastBenchScores, board: BenchBoard) -> Row:
     for end in ("low", "high"):
         ends = getattr(scores, end)
         row[end] = getattr(ends, part)
-        row[f"{end}_clustered"] = getattr(getattr(clustered, end), part)
+        clustered_ends = getattr(clustered, end)
+        row[f"{end}_clustered"] = getattr(clustered_ends, part)
         row[f"dataset_{end}"] = ends.dataset
         row[f"market_{end}"] = ends.market
     return row
@@ -67,7 +71,9 @@ def _site_intervals(scores: ForecastBenchScores, board: BenchBoard) -> Row:
 
 def ranked_part(mode: str) -> str:
     """Return the part of the questions by which the site's board of a mode is ranked."""
-    return "dataset" if mode == PRELIMINARY else "overall"
+    if mode == PRELIMINARY:
+        return "dataset"
+    return "overall"
 
 
 # ── its own columns ──────────────────────────────────────────────────────────────────────────────────────
@@ -77,7 +83,7 @@ def board_lines(board: BenchBoard, *, with_groups: bool) -> list[list[str]]:
     """Return the headings and lines of a board, or of its parts, as the benchmark's CSV has them."""
     if with_groups:
         head = ["Group", "Model", "N", "Brier", "Low", "High"]
-        return [head, *(_group_line(group) for group in board.groups)]
+        return [head, *map(_group_line, board.groups)]
 
     rows = board_rows(board)
     if board.mode == "paper":
@@ -89,7 +95,8 @@ def board_lines(board: BenchBoard, *, with_groups: bool) -> list[list[str]]:
     for row, text in zip(rows, shown, strict=True):
         rank = 1 + shown.index(text)
         cells.append(_site_cells(row, rank, board.mode))
-    return [list(cells[0]), *(list(line.values()) for line in cells)]
+    headings = list(cells[0])
+    return [headings, *(list(line.values()) for line in cells)]
 
 
 def _group_line(group: GroupScore) -> list[str]:
@@ -167,7 +174,9 @@ def verdict(p: float | None) -> str:
         return "—"
     if p < 0.01:
         return "Yes"
-    return "Likely" if p < 0.1 else "No"
+    if p < 0.1:
+        return "Likely"
+    return "No"
 
 
 def p_text(p: float | None, places: int = 2) -> str:
@@ -187,12 +196,16 @@ def p_text(p: float | None, places: int = 2) -> str:
 
 def figure(value: float | None, places: int) -> str:
     """Return a figure rounded, without zeros at its end."""
-    return "" if value is None else repr(round(float(value), places))
+    if value is None:
+        return ""
+    return repr(round(float(value), places))
 
 
 def ends_text(low: float | None, high: float | None, places: int) -> str:
     """Return an interval as boards write it; nothing where there is none."""
-    return "" if low is None else f"[{low:.{places}f}, {high:.{places}f}]"
+    if low is None:
+        return ""
+    return f"[{low:.{places}f}, {high:.{places}f}]"
 
 
 # ── forms ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -207,7 +220,11 @@ def csv_text(lines: Sequence[Sequence[str]]) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     for line in lines:
-        writer.writerow([cell if FIGURE.fullmatch(cell) else text_cell(cell) for cell in line])
+        cells = []
+        for cell in line:
+            is_figure = FIGURE.fullmatch(cell) is not None
+            cells.append(cell if is_figure else text_cell(cell))
+        writer.writerow(cells)
     return out.getvalue()
 
 

@@ -130,14 +130,16 @@ def read_method(connection: Connection, cohort: int | None = None) -> Method:
     numbers = [cohort.number for cohort in cohorts]
     versions = select(TurnRow.code_version).select_from(TURNS).where(col(CohortRow.number).in_(numbers))
 
+    record_hash = None
     benchmark: tuple[BenchmarkMethod, ...] = ()
     resolutions: tuple[BenchmarkFile, ...] = ()
     if cohort is None:
+        record_hash = state_hash(connection)
         benchmark = tuple(_benchmark(connection))
         resolutions = tuple(newest_files(connection, "resolutions"))
 
     return Method(
-        state_hash=state_hash(connection) if cohort is None else None,
+        state_hash=record_hash,
         cohorts=cohorts,
         code_versions=tuple(sorted(set(connection.scalars(versions)))),
         markets=_market_counts(read_forecast_columns(connection, cohort)),
@@ -159,6 +161,9 @@ def _benchmark(connection: Connection) -> Iterator[BenchmarkMethod]:
         cohort = stored.cohort
         question_set = cohort.venue_settings
         first, last = connection.execute(called.where(CohortRow.number == cohort.number)).one()
+        forecasts = {}
+        for usage in read_answer_usage(connection, stored.id):
+            forecasts[usage.agent] = usage.forecasts
         yield BenchmarkMethod(
             cohort=cohort.number,
             question_set=question_set["set"],
@@ -169,7 +174,7 @@ def _benchmark(connection: Connection) -> Iterator[BenchmarkMethod]:
             called_from=first,
             called_until=last,
             agents=tuple(_agents(connection, [cohort])),
-            forecasts={usage.agent: usage.forecasts for usage in read_answer_usage(connection, stored.id)},
+            forecasts=forecasts,
         )
 
 
@@ -221,6 +226,7 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
         settings = entrant.settings
         all_settings = dict.fromkeys(_settings_text(each.settings) for _, each in own)
         texts = {**cohort.prompts, **entrant.prompts}
+        prompts = {prompt: text for prompt, text in texts.items() if prompt in settings.values()}
         made, tokens_in, tokens_out, cost, priced = sums.get(name, [0] * 5)
         yield AgentMethod(
             agent=name,
@@ -229,7 +235,7 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
             released=settings.get("released"),
             reported=tuple(sorted(reported[name] - {""})),
             settings=tuple(all_settings),
-            prompts={prompt: text for prompt, text in texts.items() if prompt in settings.values()},
+            prompts=prompts,
             statuses=statuses[name],
             calls=made,
             tokens_in=tokens_in,
@@ -246,7 +252,9 @@ def _settings_text(settings: Mapping[str, Any]) -> str:
             continue
 
         text = value_in_words(key, value)
-        parts.append(f"{key} ({text})" if isinstance(value, Mapping) else f"{key} {text}")
+        if isinstance(value, Mapping):
+            text = f"({text})"
+        parts.append(f"{key} {text}")
     return ", ".join(parts)
 
 
@@ -276,7 +284,9 @@ def _table_row(cells: Iterable[object]) -> str:
     texts = []
     for cell in cells:
         text = " ".join(str(cell).split()).replace("|", "\\|")
-        texts.append("–" if cell in (None, "") else text)
+        if cell in (None, ""):
+            text = "–"
+        texts.append(text)
     return f"| {' | '.join(texts)} |"
 
 
@@ -386,7 +396,9 @@ COSTS = ("calls", "tokens in", "tokens out", "cost")
 
 def _costs(agent: AgentMethod) -> tuple[str | None, ...]:
     """Return what an agent's calls came to."""
-    cost = None if agent.cost is None else f"${agent.cost:,.4f}"
+    cost = None
+    if agent.cost is not None:
+        cost = f"${agent.cost:,.4f}"
     return f"{agent.calls:,}", f"{agent.tokens_in:,}", f"{agent.tokens_out:,}", cost
 
 
@@ -461,7 +473,8 @@ def _statistics(method: Method) -> Iterator[str]:
         "for all pairs together: it holds at every look. Copies of one another count as one entry."
     )
     yield ""
-    yield from _table(STATISTICS, [_statistics_row(row, verdict) for row in method.board.rows])
+    rows = [_statistics_row(row, verdict) for row in method.board.rows]
+    yield from _table(STATISTICS, rows)
 
 
 STATISTICS = (
@@ -476,7 +489,9 @@ def _statistics_row(row: LeaderboardRow, verdict: Verdict) -> tuple[str | None, 
         interval = f"{row.skill_low:+.4f} to {row.skill_high or 0:+.4f}"
 
     told = verdict.of(row.agent)
-    sentences = "" if told is None else f"{told.sentence} {told.price_sentence}"
+    sentences = ""
+    if told is not None:
+        sentences = f"{told.sentence} {told.price_sentence}"
     return (
         rank_text(row.rank_low, row.rank_high),
         row.agent,
@@ -491,7 +506,9 @@ def _statistics_row(row: LeaderboardRow, verdict: Verdict) -> tuple[str | None, 
 
 def _figure(value: float | None, form: str) -> str | None:
     """Return a figure as text; None if it is unknown."""
-    return None if value is None else format(value, form)
+    if value is None:
+        return None
+    return format(value, form)
 
 
 def _rounds_of_benchmark(method: Method) -> Iterator[str]:

@@ -35,13 +35,19 @@ def parsed(text: str) -> Row:
 
 def total(rows: Iterable[Row], name: str, *kinds: str) -> int:
     """Return the sum of a field, of all rows or of those of some kinds."""
-    return sum(getattr(row, name) for row in rows if not kinds or row.kind in kinds)
+    result = 0
+    for row in rows:
+        if not kinds or row.kind in kinds:
+            result += getattr(row, name)
+    return result
 
 
 def mean(values: Iterable[float | None]) -> Any:
     """Return the mean of what is known; None where nothing is."""
     known = [value for value in values if value is not None]
-    return fsum(known) / len(known) if known else None
+    if not known:
+        return None
+    return fsum(known) / len(known)
 
 
 class Referee:
@@ -107,7 +113,11 @@ class Referee:
         self.check_ledgers()
         self.check_marks()
         beliefs = Beliefs(self)
-        stated = {key: vars(row) for key, row in beliefs.rows.items() if key[2] != PRICE}
+        stated = {}
+        for key, row in beliefs.rows.items():
+            if key[2] != PRICE:
+                stated[key] = vars(row)
+
         self.compare("score", self.by("scores", *TURN, "market_id", "reading", "fill"), stated)
         self.compare("leaderboard", self.by("leaderboard", *AGENT), beliefs.leaderboard())
         return self.differences
@@ -149,6 +159,10 @@ class Referee:
                 balance += cash
                 held += shares
                 lots[lot] = held, spent + cost
+                realised = cash + cost
+                if entry.kind == "deposit":
+                    realised = 0
+
                 right = {
                     "entry": number,
                     "cash": cash,
@@ -156,7 +170,7 @@ class Referee:
                     "cost": cost,
                     "balance": balance,
                     "held": held,
-                    "realised": 0 if entry.kind == "deposit" else cash + cost,
+                    "realised": realised,
                 }
                 self.compare_row(f"entry {(*whose, number)}", entry, right)
 
@@ -213,8 +227,10 @@ class Referee:
         price = None
         bid = None
         if quote is not None:
-            price = quote.last if quote.mid is None else quote.mid
+            price = quote.mid
             bid = quote.bid
+            if price is None:
+                price = quote.last
             if side == "NO":
                 price = mirrored(price)
                 bid = mirrored(quote.ask)
@@ -231,7 +247,9 @@ class Referee:
         value.value = shares * price // ONE
         value.price = price
         value.age = max(past // SECOND, 0)
-        value.stale = "old" if past > most else ""
+        value.stale = ""
+        if past > most:
+            value.stale = "old"
         if quote.mid is None:
             value.stale = "last_trade"
         return value
@@ -422,8 +440,9 @@ class Beliefs:
         kind = "market"
         if played:
             kind = export.entrants[played[-1]].kind
-        statuses = [turn.status for key, turn in export.turns.items() if key[::2] in played]
+        statuses = Counter(turn.status for key, turn in export.turns.items() if key[::2] in played)
         sold = [key for key, fill in export.fills.items() if fill.action == "sell" and key[:3:2] in played]
+
         coverage = None
         ranked = False
         if done:
@@ -431,55 +450,67 @@ class Beliefs:
             ranked = kind == "market" or coverage >= 0.8
         own = mean(by_market(done, "brier"))
         price = mean(by_market(done, "brier_market"))
-        cost, cost_per_forecast = self.costs(played, total(stated, "said"))
-        return self.money(played) | {
-            "kind": kind,
-            "cohorts": len(played or cohorts),
-            "turns": len(statuses),
-            "malformed": sum(status in ("malformed", "declined") for status in statuses),
-            "failed": statuses.count("failed"),
-            "late": statuses.count("late"),
-            "bets": len(bets),
-            "sold": len(sold),
-            "resolved": len(done),
-            "early": len(ended) - len(done),
-            "unscored": [row.outcome for row in stated].count("unscored"),
-            "brier_stated": own,
-            "brier_market": price,
-            "brier_implied": mean(row.brier for row in bets),
-            "brier_anchored": mean(row.brier for row in beliefs["anchored"]),
-            "skill": price - own if ranked else None,
-            "skill_ratio": 1 - own / price if price and ranked else None,
-            "shown": len(counted),
-            "answered": total(counted, "said"),
-            "win_rate": mean(float(row.side == row.outcome) for row in bets if row.brier is not None),
-            "cost_usd": cost,
-            "cost_per_forecast": cost_per_forecast,
-            "coverage": coverage,
-            "events": len({row.event_id for row in done}),
-        }
+        won = [float(row.side == row.outcome) for row in bets if row.brier is not None]
+
+        line = Row(**self.money(played))
+        line.kind = kind
+        line.cohorts = len(played or cohorts)
+        line.turns = statuses.total()
+        line.malformed = statuses["malformed"] + statuses["declined"]
+        line.failed = statuses["failed"]
+        line.late = statuses["late"]
+        line.bets = len(bets)
+        line.sold = len(sold)
+        line.resolved = len(done)
+        line.early = len(ended) - len(done)
+        line.unscored = sum(row.outcome == "unscored" for row in stated)
+        line.brier_stated = own
+        line.brier_market = price
+        line.brier_implied = mean(row.brier for row in bets)
+        line.brier_anchored = mean(row.brier for row in beliefs["anchored"])
+        line.skill = None
+        line.skill_ratio = None
+        if ranked:
+            line.skill = price - own
+        if ranked and price:
+            line.skill_ratio = 1 - own / price
+        line.shown = len(counted)
+        line.answered = total(counted, "said")
+        line.win_rate = mean(won)
+        line.cost_usd, line.cost_per_forecast = self.costs(played, total(stated, "said"))
+        line.coverage = coverage
+        line.events = len({row.event_id for row in done})
+        return vars(line)
 
     def costs(self, played: Sequence[Key], said: int) -> tuple[float | None, float | None]:
         """Return what an agent's calls cost in dollars, in all and a forecast; None where that is unknown."""
-        costs = [call.cost for whose in played for call in self.export.calls[whose]]
-        if None in costs:
-            return None, None
-        cost = sum(costs) / ONE
-        return cost, cost / said if said else None
+        millionths = 0
+        for whose in played:
+            for call in self.export.calls[whose]:
+                if call.cost is None:
+                    return None, None
+                millionths += call.cost
+
+        cost = millionths / ONE
+        if not said:
+            return cost, None
+        return cost, cost / said
 
     def money(self, played: Sequence[Key]) -> Values:
         """Return what an agent has made in the cohorts that were marked."""
         marks = self.export.marks
-        marked = [whose for whose in played if marks[whose]]
-        given = sum(self.export.frozen[cohort].bankroll for cohort, _ in marked)
-        profit = -given
-        for whose in marked:
-            newest = marks[whose][-1]
-            profit += newest.cash + newest.value
-        return {
-            "pnl": profit / ONE if marked else None,
-            "return_pct": 100 * profit / given if given else None,
-        }
+        given = 0
+        worth = 0
+        for cohort, agent in played:
+            if marks[cohort, agent]:
+                newest = marks[cohort, agent][-1]
+                given += self.export.frozen[cohort].bankroll
+                worth += newest.cash + newest.value
+
+        if not given:
+            return {"pnl": None, "return_pct": None}
+        profit = worth - given
+        return {"pnl": profit / ONE, "return_pct": 100 * profit / given}
 
 
 def by_market(rows: Iterable[Row], name: str) -> Iterator[float | None]:

@@ -132,6 +132,10 @@ def _write_all(
     for number, text in connection.execute(frozen.order_by(CohortRow.number)):
         hashes[str(number)] = digest(published_text(text))
 
+    record_hash = ""
+    if not request.cohorts:
+        record_hash = state_hash(connection)
+
     manifest = ExportManifest(
         form=request.form.name,
         made_at=made_at,
@@ -139,7 +143,7 @@ def _write_all(
         schema=schema_version(connection) or "",
         whole=not request.cohorts,
         prompts=request.prompts,
-        state_hash="" if request.cohorts else state_hash(connection),
+        state_hash=record_hash,
         cohorts=hashes,
         files=files,
     )

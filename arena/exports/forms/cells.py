@@ -125,7 +125,9 @@ def columns_in(names: Collection[str], columns: Sequence[ExportColumn]) -> list[
             there.append(column)
             expected.append(name)
 
-    return there if list(names) == expected else None
+    if list(names) != expected:
+        return None
+    return there
 
 
 def filled(

@@ -95,13 +95,17 @@ def _values(file: str, start: int, columns: Sequence[ExportColumn], batch: Any) 
     """Yield the values of each column of a batch, whose first row has the number `start`."""
     import pyarrow as pa
 
-    for column, stored in zip(columns, batch.columns, strict=True):
-        is_time = column.kind == "time"
-        values = stored.cast(pa.int64()).to_pylist() if is_time else stored.to_pylist()
+    for column, array in zip(columns, batch.columns, strict=True):
+        stored = array
+        if column.kind == "time":
+            stored = array.cast(pa.int64())
+        values = stored.to_pylist()
         if None in values and not column.empty:
             row = start + values.index(None)
             raise bad_row(file, row, column.name, None, "is empty, and must not be")
-        yield list(_instants(file, start, column.name, values)) if is_time else values
+        if column.kind == "time":
+            values = list(_instants(file, start, column.name, values))
+        yield values
 
 
 def _instants(file: str, start: int, column: str, values: Sequence[int | None]) -> Iterator[datetime | None]:
