@@ -23,12 +23,18 @@ ROWS = 4
 """So many agents of the board are named."""
 
 
-def card(verdict: Verdict, lines: Lines) -> bytes:
-    """Draw the picture as PNG."""
+SORTS = {"simulated": "Simulated season, play money", "replay": "Replayed season, play money"}
+"""What is said of seasons that are not played live."""
+
+
+def card(verdict: Verdict, lines: Lines, stamp: str) -> bytes:
+    """Draw the picture as PNG; it says what sort of season it is, for it is seen apart from the site."""
     image = Image.new("RGB", SIZE, GROUND)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, SIZE[0], 12), fill=ACCENT)
     draw.text((EDGE, 60), "Paper Arena", font=_font(34, bold=True), fill=ACCENT)
+    sort = SORTS.get(stamp, "Play money")
+    draw.text((SIZE[0] - EDGE, 60), sort, font=_font(34), fill=SOFT, anchor="ra")
 
     top = 120
     title = _font(52, bold=True)

@@ -157,7 +157,9 @@ def _event_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
 
 def _data(season: SeasonSite, version: str) -> Iterator[SiteFile]:
     """Yield the leaderboard for programs, a badge for each agent, and the picture for links to the site."""
-    yield SiteFile(CARD, version, partial(card, season.board.verdict or Verdict(), season.lines))
+    verdict = season.board.verdict or Verdict()
+    stamp = season.overview.cohorts[-1].stamp
+    yield SiteFile(CARD, version, partial(card, verdict, season.lines, stamp))
     yield SiteFile("data.json", version, partial(_data_json, season))
     for name in season.overview.kinds:
         yield SiteFile(f"badges/{file_name(name)}.json", version, partial(_badge_json, season, name))

@@ -12,10 +12,11 @@ import pytest
 from arena.errors import ArenaError
 from arena.operations.page_programs import page_command, page_environment
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
-from arena.scores.verdict import AgentVerdict
+from arena.scores.verdict import AgentVerdict, Verdict
 from dashboard.record import LeaderboardLine
 from dashboard.site import contents, pages
 from dashboard.site.addresses import file_name
+from dashboard.site.card import card
 from dashboard.site.contents import badge_words
 from dashboard.words import flat
 from tests.dashboard.records import shared
@@ -156,6 +157,8 @@ def test_links_to_it_show_what_it_is_and_its_address_is_remembered(
 ) -> None:
     files = copied.files()
     assert files["card.png"].startswith(b"\x89PNG")
+    pictures = {card(Verdict(), [], stamp) for stamp in ("live", "simulated", "replay")}
+    assert len(pictures) == 3, "it says what sort of season it is"
     assert files["arena-sans.woff2"].startswith(b"wOF2")
     assert b"SIL OPEN FONT LICENSE" in files["arena-sans.txt"]
     assert "sitemap.xml" not in files
