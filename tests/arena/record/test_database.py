@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from select import select as wait_for_input
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread, Timer
 
@@ -250,6 +251,7 @@ def test_a_writer_that_is_suspended_between_many_rows_holds_no_lock_for_ever(
                 driver.execute("INSERT INTO prompt (hash, text) VALUES (%s, %s)", (digest("two"), "two"))
                 driver.pgconn.send_flush_request()
                 driver.pgconn.flush()
+                assert wait_for_input([driver.pgconn.socket], [], [], 60)[0], "the server has the row"
                 other.write(keep_prompt, "two")  # it waits until the server has ended this transaction
 
         assert suspended.read(Connection.scalar, text("SHOW transaction_timeout")) == "0"
