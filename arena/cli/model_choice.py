@@ -7,6 +7,7 @@ import typer
 
 from agents.llm import local_servers
 from agents.llm.local_servers import LISTED, ModelServer, find_servers, no_server_text
+from agents.providers import named_provider
 from arena.cli.output import run_async
 from arena.cli.page import print_page
 from arena.config.model_blocks import (
@@ -91,8 +92,13 @@ def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
 
     Raise `ArenaError` if a model can't be found.
     """
+    elsewhere = models
+    if options.base_url is not None:
+        # Those that name a provider aren't at the server of the others.
+        elsewhere = list(filter(named_provider, models))
+
     servers = []
-    if options.base_url is None and not all(map(is_provided, models)):
+    if not all(map(is_provided, elsewhere)):
         servers = servers_at()
     return model_blocks(tuple(dict.fromkeys(models)), options, servers)
 

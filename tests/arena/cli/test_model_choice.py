@@ -212,6 +212,20 @@ def test_without_a_key_the_only_model_of_this_machine_is_taken_and_of_several_no
     assert keyed["model"].startswith("anthropic/")
 
 
+def test_without_a_name_the_model_of_the_server_that_is_named_is_taken(ollama: ModelList) -> None:
+    with serving(ModelList()) as other:
+        other.answer = {"data": [{"id": "mine"}]}
+        url = f"http://127.0.0.1:{other.server_port}/v1"
+        (block,) = choose({}, None, (), None, ModelOptions(url)).models
+    assert block == {"model": "openai/mine", "base_url": url, "price": FREE}
+
+
+def test_beside_a_model_of_a_named_server_another_is_found_on_this_machine(ollama: ModelList) -> None:
+    found, named = named_models(("openai/qwen3:8b", "mine"), ModelOptions("http://127.0.0.1:1/v1"))
+    assert found["base_url"] == f"http://127.0.0.1:{ollama.server_port}/v1"
+    assert named["base_url"] == "http://127.0.0.1:1/v1"
+
+
 def test_enter_takes_what_is_offered_but_nothing_after_a_refused_answer(
     monkeypatch: pytest.MonkeyPatch, ollama: ModelList, capsys: pytest.CaptureFixture[str]
 ) -> None:
