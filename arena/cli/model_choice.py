@@ -46,12 +46,14 @@ class TerminalUser:
 
 def typed_price(typed: str) -> Price | None:
     """Return a price as it is typed; None for nothing. Raise `ArenaError` if it is none."""
+    if not typed:
+        return None
     try:
-        price_in, price_out = map(float, typed.split() or (0, 0))
+        price_in, price_out = map(float, typed.split())
     except ValueError as error:
         raise ArenaError("wrong_price", "two numbers are needed", "such as 0.5 1.5") from error
     check_price((price_in, price_out))
-    return (price_in, price_out) if typed else None
+    return price_in, price_out
 
 
 def ask_until(question: str, default: str | None, read: Callable[[str], T]) -> T:

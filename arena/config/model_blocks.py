@@ -73,14 +73,11 @@ def model_blocks(
     bare = [model for model in models if named_provider(model) is None]
     blocks = []
     for given in models:
-        model = given
-        base_url = None
         if options.base_url is None or (bare and given not in bare):
-            model, base_url = _found_model(given, options, servers)
+            blocks.append(_block(*_found_model(given, options, servers), options))
         else:
-            model = given if named_provider(given) else f"openai/{given}"
-            base_url = server_address(options.base_url)
-        blocks.append(_block(model, base_url, options))
+            model = f"openai/{given}" if given in bare else given
+            blocks.append(_block(model, server_address(options.base_url), options))
 
     return blocks
 
