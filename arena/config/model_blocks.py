@@ -242,7 +242,7 @@ def named_blocks(
         block: Block = {"name": name or short} | keys
         if block["name"] in models:
             message = f"an agent {block['name']} already exists, and nothing is overwritten"
-            raise ArenaError("exists", message, "--name NAME adds the model under another name")
+            raise ArenaError("exists", message, "under another name: arena add MODEL --name NAME")
         models[block["name"]] = model
         named.append(block)
     return named

@@ -192,6 +192,14 @@ def test_a_config_with_a_model_of_unknown_price_is_valid_and_says_so(tmp_path: P
     assert load(tmp_path / "config.yaml", {}, beside=True).agents[0].model == LLAMA
 
 
+def test_one_model_at_two_servers_has_to_be_added_under_another_name(tmp_path: Path) -> None:
+    wanted = choose({}, None, ("ollama/qwen3:8b", "lm_studio/qwen3:8b"), None, ModelOptions())
+    with pytest.raises(ArenaError) as caught:
+        make_folder(tmp_path, NOW, wanted)
+    assert caught.value.hint == "under another name: arena add MODEL --name NAME"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.usefixtures("alone")
 def test_without_a_key_and_without_a_name_no_model_is_taken() -> None:
     with pytest.raises(ArenaError) as caught:
