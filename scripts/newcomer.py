@@ -87,7 +87,7 @@ class Newcomer:
 
     @property
     def spent(self) -> tuple[int, float]:
-        """How many commands there were, and how many seconds they took."""
+        """Return how many commands there were, and how many seconds they took."""
         return len(self.steps), round(sum(step.seconds for step in self.steps), 1)
 
     def start(self, line: str) -> "subprocess.Popen[str]":
@@ -104,7 +104,7 @@ class Newcomer:
         )
 
     def type(self, line: str) -> str:
-        """Run a line to its end: what it printed."""
+        """Run a line to its end, and return what it printed."""
         since = timer()
         process = self.start(line)
         try:
@@ -135,7 +135,6 @@ class Newcomer:
     def _note(self, line: str, since: float, status: int, printed: str) -> str:
         self.steps.append(Step(line, round(timer() - since, 1), status, printed[-3000:]))
         if status:
-            self.dead_ends += 1
             raise DeadEnd(f"{line}: exit {status}\n{printed[-3000:]}")
         if self.sentence is None and SENTENCE.search(printed):
             self.sentence = self.spent
@@ -184,7 +183,7 @@ def newcomer() -> Iterator[Newcomer]:
 
 @contextmanager
 def world(install: bool) -> Iterator[World]:
-    """A venue with forty markets and a model, both local; the wheel, and a place where it is installed."""
+    """Yield a venue with forty markets and a model, both local; the wheel, and where it is installed."""
     with venue_server() as venue, faulty() as provider, tempfile.TemporaryDirectory() as folder:
         ends = f"{now() + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"
         names = [str(1001 + number) for number in range(40)]
@@ -229,7 +228,7 @@ def from_a_clone(guest: Newcomer, served: World) -> None:
 
 
 def from_the_wheel(guest: Newcomer, served: World) -> None:
-    """Without a clone: the package alone, by the tool that runs packages."""
+    """Go without a clone: by the package alone, and the tool that runs packages."""
     guest.path = f"{ROOT / '.venv/bin'}:{guest.path}"
     guest.variables = {"HOME": str(guest.folder)}  # uvx keeps its tools there
     arena = f"uvx --quiet --from '{served.wheel}' paper-arena"
@@ -241,7 +240,7 @@ def from_the_wheel(guest: Newcomer, served: World) -> None:
         guest.open(f"cd my-arena && {arena} dashboard")
 
 
-def own_model(speed: float, closed: bool = False) -> "Callable[[Newcomer, World], None]":
+def own_model(speed: float, closed: bool = False) -> Callable[[Newcomer, World], None]:
     """Return a way with a model on this machine, of so many tokens a second; with standard input `closed`."""
 
     def way(guest: Newcomer, served: World) -> None:
@@ -257,7 +256,8 @@ def own_model(speed: float, closed: bool = False) -> "Callable[[Newcomer, World]
 def live(guest: Newcomer, served: World, printed: str, end: str, agent: str) -> None:
     """Type what `try` says comes next, then play a first live turn."""
     following = NEXT.search(printed)
-    assert following is not None, printed
+    if following is None:
+        raise DeadEnd(f"no next command:\n{printed}")
     guest.type(f"{following[1]}{end}")
     served.serve(guest.folder / "my-arena" / "config.yaml")
     guest.type(f"cd my-arena && arena run --once{end}")
@@ -276,7 +276,7 @@ def live(guest: Newcomer, served: World, printed: str, end: str, agent: str) -> 
 
 
 def of_a_provider(guest: Newcomer, served: World) -> None:
-    """A model of OpenRouter: the key is set, and the provider's address is one of this machine."""
+    """Go on with a model of OpenRouter: its key is set, and the provider is served on this machine."""
     guest.path = f"{served.installed}:{guest.path}"
     with local_model(300, time.sleep) as server:
         server.models = (HOSTED,)
@@ -286,7 +286,7 @@ def of_a_provider(guest: Newcomer, served: World) -> None:
 
 
 def own_file(guest: Newcomer, served: World) -> None:
-    """Forecasts of their own, in a CSV file as the docs show it."""
+    """Score forecasts of their own, in a CSV file as the docs show it."""
     guest.path = f"{served.installed}:{guest.path}"
     page = (ROOT / "docs" / "score-a-file.md").read_text("utf-8")
     texts = re.findall(r"^`forecasts.csv`:\n\n```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
@@ -306,7 +306,7 @@ WAYS: dict[str, Callable[[Newcomer, World], None]] = {
 
 
 def spent_text(spent: tuple[int, float] | None) -> str:
-    """Say after how many commands, and how many seconds."""
+    """Return after how many commands something was there, and after how many seconds."""
     return "–" if spent is None else f"{spent[0]} in {spent[1]:.0f} s"
 
 
@@ -333,6 +333,7 @@ def main(arguments: Sequence[str]) -> None:
             try:
                 WAYS[name](guests[name], served)
             except DeadEnd as trouble:
+                guests[name].dead_ends += 1
                 troubles.append(f"{name}: {trouble}")
 
     if given.json:

@@ -510,8 +510,8 @@ def notable_lines(title: str, forecasts: Sequence[Data]) -> Iterator[str]:
     for forecast in forecasts[:SHOWN_FORECASTS]:
         where = f"cohort {forecast['cohort']}, round {forecast['round']}"
         outcome = "YES" if forecast["outcome"] else "NO"
-        said = f"said {forecast['forecast']:.0%}, price {forecast['price']:.0%}, was {outcome} ({where})"
-        yield f"  {said}: {plain(forecast['question'])}"
+        summary = f"said {forecast['forecast']:.0%}, price {forecast['price']:.0%}, was {outcome} ({where})"
+        yield f"  {summary}: {plain(forecast['question'])}"
         if forecast["reason"]:
             yield f"    {plain(forecast['reason'])}"
     yield ""

@@ -1,6 +1,5 @@
 """What `arena admin backup`, `restore` and `prune` do to a record, and how they tell it."""
 
-import sys
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -130,7 +129,7 @@ def prune(chosen: Options, older_than: str, dry_run: bool, yes: bool) -> None:
 
     is_done = plan.goes > 0 and not dry_run
     if is_done and not yes:
-        if chosen.json or not sys.stdin.isatty():
+        if not chosen.asks():
             raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes, --dry-run only counts")
         is_done = typer.confirm("Delete them?")
     if is_done:

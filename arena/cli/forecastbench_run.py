@@ -1,12 +1,12 @@
 """What `arena study forecastbench run` shows: the question set, the cost beforehand, the answers."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
 
 from arena.calls.estimate import Estimate
+from arena.cli.options import Options
 from arena.cli.output import Data, attributes, exact, plain, prints_aside, typed
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
@@ -80,7 +80,7 @@ def cost_sentence(total: Estimate) -> str:
     return f"{start}: ${expected.cost / ONE:,.2f} expected, ${low.cost / ONE:,.2f} at the least, {most}"
 
 
-def confirm(left: Sequence[LeftToAsk], rows: int, yes: bool, as_json: bool) -> None:
+def confirm(chosen: Options, left: Sequence[LeftToAsk], rows: int, yes: bool) -> None:
     """Say what it costs before anyone is asked; raise `ArenaError` unless somebody says yes."""
     total = total_left(left)
     if not total.low.calls:
@@ -88,7 +88,7 @@ def confirm(left: Sequence[LeftToAsk], rows: int, yes: bool, as_json: bool) -> N
 
     agents = count_text(len(left), "agent")
     message = f"{agents}, {count_text(rows, 'forecast')} each: {cost_sentence(total)}"
-    if not yes and (as_json or not sys.stdin.isatty()):
+    if not (yes or chosen.asks()):
         hint = "--yes asks, --dry only shows the cost"
         raise ArenaError("not_confirmed", f"nothing was asked: {message}", hint)
 

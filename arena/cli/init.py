@@ -46,7 +46,7 @@ def choose(
     if asking and not models:
         blocks = _asked_models(place, environ, options)
     else:
-        names = models or usual_models(place, environ) or (found_model(ModelOptions(), environ),)
+        names = models or usual_models(place, environ) or (found_model(options, environ),)
         blocks = _playing_models(names, place, options)
 
     if budget is None and not all(map(is_free, blocks)):

@@ -7,6 +7,7 @@ import typer
 
 from agents.llm import local_servers
 from agents.llm.local_servers import LISTED, ModelServer, find_servers, no_server_text
+from agents.providers import named_provider
 from arena.cli.output import run_async
 from arena.cli.page import print_page
 from arena.config.model_blocks import (
@@ -45,12 +46,14 @@ class TerminalUser:
 
 def typed_price(typed: str) -> Price | None:
     """Return a price as it is typed; None for nothing. Raise `ArenaError` if it is none."""
+    if not typed:
+        return None
     try:
-        price_in, price_out = map(float, typed.split() or (0, 0))
+        price_in, price_out = map(float, typed.split())
     except ValueError as error:
         raise ArenaError("wrong_price", "two numbers are needed", "such as 0.5 1.5") from error
     check_price((price_in, price_out))
-    return (price_in, price_out) if typed else None
+    return price_in, price_out
 
 
 def ask_until(question: str, default: str | None, read: Callable[[str], T]) -> T:
@@ -91,8 +94,13 @@ def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
 
     Raise `ArenaError` if a model can't be found.
     """
+    elsewhere = models
+    if options.base_url is not None:
+        # Those that name a provider aren't at the server of the others.
+        elsewhere = list(filter(named_provider, models))
+
     servers = []
-    if options.base_url is None and not all(map(is_provided, models)):
+    if not all(map(is_provided, elsewhere)):
         servers = servers_at()
     return model_blocks(tuple(dict.fromkeys(models)), options, servers)
 

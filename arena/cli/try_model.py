@@ -217,11 +217,17 @@ def report(data: Data) -> Page:
 
 def write_page(data: Data) -> Path | None:
     """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
-    from jinja2 import Template
+    from jinja2 import StrictUndefined, Template
 
     name = re.sub(NO_FILE_NAME, "-", data["model"])
     page = Path(f"try-{name}.html")
-    template = Template(PAGE.read_text("utf-8"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = Template(
+        PAGE.read_text("utf-8"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
     lines = "\n".join(page_lines(report({**data, "page": None}), PAGE_WIDTH))
     try:
         page.write_text(template.render(data, report=lines), "utf-8")

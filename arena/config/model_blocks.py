@@ -73,14 +73,11 @@ def model_blocks(
     bare = [model for model in models if named_provider(model) is None]
     blocks = []
     for given in models:
-        model = given
-        base_url = None
         if options.base_url is None or (bare and given not in bare):
-            model, base_url = _found_model(given, options, servers)
+            blocks.append(_block(*_found_model(given, options, servers), options))
         else:
-            model = given if named_provider(given) else f"openai/{given}"
-            base_url = server_address(options.base_url)
-        blocks.append(_block(model, base_url, options))
+            model = f"openai/{given}" if given in bare else given
+            blocks.append(_block(model, server_address(options.base_url), options))
 
     return blocks
 
@@ -245,7 +242,7 @@ def named_blocks(
         block: Block = {"name": name or short} | keys
         if block["name"] in models:
             message = f"an agent {block['name']} already exists, and nothing is overwritten"
-            raise ArenaError("exists", message, "--name NAME adds the model under another name")
+            raise ArenaError("exists", message, "under another name: arena add MODEL --name NAME")
         models[block["name"]] = model
         named.append(block)
     return named

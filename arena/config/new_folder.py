@@ -99,7 +99,7 @@ def check_playable(models: Sequence[str], venue: str) -> None:
         if not re.fullmatch(NAME, model):
             raise ArenaError("unknown_model", f"{model!r} is not a model", f"it needs {NAME_MEANT}")
         if model.startswith(DEMO) and venue != "simulator":
-            hint = "name others with --model, or play on the simulator"
+            hint = "name another model, or play on the simulator"
             raise ArenaError("unknown_model", f"{model} can't forecast real markets", hint)
 
 

@@ -98,9 +98,9 @@ def _by_span(uses: UsageBounds, counts: RoundCounts, stops: Mapping[str, int | N
     rounds = {"round": Fraction(1), "cohort": Fraction(counts.cohort), "month": counts.month}
     spans = {}
     for span, times in rounds.items():
+        stop = stops[span]
         bounds = []
         for used in (uses.low.times(times), uses.expected.times(times), uses.high.times(times)):
-            stop = stops[span]
             if used.cost is None or stop is None:
                 bounds.append(used)
             else:

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from arena.cli.backups import prune
+from arena.cli.options import Options
 from arena.clock import now
+from arena.errors import ArenaError
 from tests.program.running import AGREES, arena, arena_json
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, Raw, a_book_end, a_market, an_end
 from tests.venue_server.server import HTML, VenueServer, status
@@ -170,7 +173,9 @@ def test_what_was_seen_is_recorded_and_is_a_bundle(folder: Path, wire: Polymarke
     assert arena_json(folder, "study", "bundle", "config.yaml", status=1)["error"]["code"] == "not_writable"
 
 
-def test_pruning_says_first_what_it_would_do(folder: Path, wire: PolymarketWire) -> None:
+def test_pruning_says_first_what_it_would_do(
+    folder: Path, wire: PolymarketWire, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for bid in (0.4, 0.5, 0.6):
         wire.markets[0] = an_open("1001", bid=bid)
         synced(folder)
@@ -182,6 +187,11 @@ def test_pruning_says_first_what_it_would_do(folder: Path, wire: PolymarketWire)
     refused = arena(folder, "admin", "prune", "--older-than", "1s")
     assert (refused.returncode, "2 can be deleted" in refused.stdout) == (1, True)
     assert "--yes" in refused.stderr
+    with monkeypatch.context() as closed:
+        closed.chdir(folder)
+        closed.setattr("sys.stdin", None)
+        with pytest.raises(ArenaError, match="nothing was changed"):
+            prune(Options(), "1s", False, False)
     done = arena_json(folder, "admin", "prune", "--older-than", "1s", "--yes")
     assert (done["done"], done["goes"]) == (True, 2)
     assert arena_json(folder, "admin", "prune", "--older-than", "1s", "--yes")["done"] is False

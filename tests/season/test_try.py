@@ -153,6 +153,7 @@ def test_what_is_not_there_is_named(
     assert server.calls == 0
     if "is not there" in said:
         assert "has: qwen3:8b" in done.stderr
+    assert "--model" not in done.stderr, "try has no such option"
 
 
 @pytest.mark.parametrize("name", ["qwen3:8b", "ollama/qwen3:8b", "openai/qwen3:8b"])

@@ -95,7 +95,7 @@ def run(
 
         trouble: tuple[str, ...] = ()
         if not dry:
-            shown.confirm(left, planned.rows, yes, chosen.json)
+            shown.confirm(chosen, left, planned.rows, yes)
             calls = total_left(left).low.calls or None
             with progress("Asking", calls) as moved:
                 asking = ask_agents(planned, record, time, lambda done: moved(done, calls))

@@ -14,7 +14,12 @@ from typing import Any
 
 import pytest
 
+from arena.calls.estimate import Estimate, Usage
+from arena.cli.forecastbench_run import confirm
+from arena.cli.options import Options
+from arena.errors import ArenaError
 from arena.record.schema.database import open_read_only, reading
+from arena.rounds.answering import LeftToAsk
 from arena.scores.files.forecastbench_board import Outcome, ScoredForecast, rounds_left_out
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
@@ -594,3 +599,11 @@ def test_options_that_make_no_sense_together(tmp_path: Path, words: list[str], s
     done = run(*words, *record_of(tmp_path))
     assert (done.exit_code, said in " ".join(done.stderr.split())) == (64, True), done.stderr
     assert not (tmp_path / "arena.db").exists()
+
+
+def test_with_a_closed_standard_input_no_agent_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    used = Usage(calls=1)
+    left = [LeftToAsk(Estimate("ann", None, used, used, used), 1.0)]
+    with pytest.raises(ArenaError, match="nothing was asked: 1 agent, 30 forecasts each: 1 calls"):
+        confirm(Options(), left, 30, yes=False)

@@ -192,6 +192,14 @@ def test_a_config_with_a_model_of_unknown_price_is_valid_and_says_so(tmp_path: P
     assert load(tmp_path / "config.yaml", {}, beside=True).agents[0].model == LLAMA
 
 
+def test_one_model_at_two_servers_has_to_be_added_under_another_name(tmp_path: Path) -> None:
+    wanted = choose({}, None, ("ollama/qwen3:8b", "lm_studio/qwen3:8b"), None, ModelOptions())
+    with pytest.raises(ArenaError) as caught:
+        make_folder(tmp_path, NOW, wanted)
+    assert caught.value.hint == "under another name: arena add MODEL --name NAME"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.usefixtures("alone")
 def test_without_a_key_and_without_a_name_no_model_is_taken() -> None:
     with pytest.raises(ArenaError) as caught:
@@ -210,6 +218,20 @@ def test_without_a_key_the_only_model_of_this_machine_is_taken_and_of_several_no
     assert (block["model"], block["price"]) == ("openai/qwen3:8b", FREE)
     (keyed,) = choose({"ANTHROPIC_API_KEY": "canary"}, None, (), None, ModelOptions()).models
     assert keyed["model"].startswith("anthropic/")
+
+
+def test_without_a_name_the_model_of_the_server_that_is_named_is_taken(ollama: ModelList) -> None:
+    with serving(ModelList()) as other:
+        other.answer = {"data": [{"id": "mine"}]}
+        url = f"http://127.0.0.1:{other.server_port}/v1"
+        (block,) = choose({}, None, (), None, ModelOptions(url)).models
+    assert block == {"model": "openai/mine", "base_url": url, "price": FREE}
+
+
+def test_beside_a_model_of_a_named_server_another_is_found_on_this_machine(ollama: ModelList) -> None:
+    found, named = named_models(("openai/qwen3:8b", "mine"), ModelOptions("http://127.0.0.1:1/v1"))
+    assert found["base_url"] == f"http://127.0.0.1:{ollama.server_port}/v1"
+    assert named["base_url"] == "http://127.0.0.1:1/v1"
 
 
 def test_enter_takes_what_is_offered_but_nothing_after_a_refused_answer(
