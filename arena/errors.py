@@ -103,8 +103,16 @@ def natural_key(name: str) -> NaturalKey:
     >>> sorted(["v10", "v2", "V1", "a"], key=natural_key)
     ['a', 'V1', 'v2', 'v10']
     """
-    parts = re.findall(r"\d+|\D+", name)
-    return [(int(part), part) if part.isdecimal() else (-1, part.casefold()) for part in parts]
+    key: NaturalKey = []
+    for part in re.findall(r"\d+|\D+", name):
+        if part.isdecimal():
+            digits = part.lstrip("0")
+            key.append((len(digits), digits))  # as numbers count: of more digits is the larger one
+        else:
+            key.append((-1, part.casefold()))
+
+    # Names that differ in case or zeros alone have one order too.
+    return [*key, (-2, name)]
 
 
 def story_count(number: int) -> str:
