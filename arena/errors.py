@@ -93,18 +93,19 @@ def count_text(number: int, name: str) -> str:
     return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
-NaturalKey = list[tuple[int, str]]
+NaturalKey = tuple[str, str]
 """What sorts a name as people count."""
 
 
 def natural_key(name: str) -> NaturalKey:
     """Return what names are sorted by, so that numbers in them count: v2 before v10.
 
-    >>> sorted(["v10", "v2", "V1", "a"], key=natural_key)
-    ['a', 'V1', 'v2', 'v10']
+    >>> sorted(["v10", "v2", "v1", "V1", "a"], key=natural_key)
+    ['a', 'V1', 'v1', 'v2', 'v10']
     """
-    parts = re.findall(r"\d+|\D+", name)
-    return [(int(part), part) if part.isdecimal() else (-1, part.casefold()) for part in parts]
+    aligned = re.sub(r"\d+", lambda digits: digits[0].zfill(20), name.casefold())
+    # Names that differ in case alone are in one order too, whichever comes first.
+    return aligned, name
 
 
 def story_count(number: int) -> str:

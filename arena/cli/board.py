@@ -24,7 +24,7 @@ from arena.cli.board_columns import (
 from arena.cli.output import Data, plain, thinking_words
 from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn
-from arena.errors import natural_key
+from arena.errors import NaturalKey, natural_key
 from arena.record.model.cohort import later_models_words
 from arena.record.schema.database import Connection
 from arena.scores.board_data import board_data, provisional_data, slices_data
@@ -126,10 +126,10 @@ def _group_of(row: Data, is_early: bool) -> str:
     return "unranked" if is_unranked else "ranked"
 
 
-def _profit_order(row: Data) -> tuple[bool, float, list[Any]]:
+def _profit_order(row: Data) -> tuple[bool, float, NaturalKey]:
     """Return by what agents are sorted while nothing is ranked; references stay in their order."""
     if row["is_reference"]:
-        return False, 0.0, []
+        return False, 0.0, ("", "")
     profit = row["pnl"] or 0.0
     return row["pnl"] is None, -profit, natural_key(row["agent"])
 

@@ -203,13 +203,13 @@ def ranges(numbers: Sequence[int]) -> str:
     >>> ranges([1, 2, 3, 5]), ranges([4])
     ('1-3, 5', '4')
     """
-    parts: list[list[int]] = []
+    spans: list[list[int]] = []
     for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1][1:] = [number]  # of a span its first and its last number are kept
         else:
-            parts.append([number])
-    return ", ".join("-".join(map(str, sorted({part[0], part[-1]}))) for part in parts)
+            spans.append([number])
+    return ", ".join("-".join(map(str, span)) for span in spans)
 
 
 def left_out_words(left_out: Mapping[str, int]) -> str:

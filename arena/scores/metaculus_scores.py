@@ -182,7 +182,7 @@ def read_cohort_tournament(
 
     Raises `ArenaError` where there is no such cohort.
     """
-    from arena.scores.files.tournament import PlayedTournament
+    from arena.scores.files.tournament import PlayedTournament  # pages have no use for it
 
     select_cohorts(read_cohorts(connection), number)
     rows = read_forecast_columns(connection, number)

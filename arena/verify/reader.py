@@ -124,8 +124,9 @@ def compare_by(
             yield row.differs(names[0], None, why)
         else:
             yield from row.compare(values, why)
-    for name, values in missing.items():
-        yield Difference(table, f"{parent} {name}", column, None, values[column], why)
+    for values in missing.values():
+        own = ", ".join(str(values[name]) for name in names)
+        yield Difference(table, f"{parent} {own}", column, None, values[column], why)
 
 
 @cache

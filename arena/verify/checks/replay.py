@@ -304,10 +304,11 @@ class CohortReplay:
         if snapshot is None:
             for row in marks:
                 yield row.differs("at", "that of a snapshot", BY_PRICES)
-        quoted = read_quotes(self.facts.connection, self.row["id"], instant(at))
-        if not marks or snapshot is None or quoted is None:
+        if not marks or snapshot is None:
             return
 
+        quoted = read_quotes(self.facts.connection, self.row["id"], instant(at))
+        assert quoted is not None, "there is its snapshot"
         _, taken_at, quotes = quoted
         expected = mark_at(self.accounts, instant(at), quotes, self.cohort.rules.quote_age, taken_at)
         for row in marks:

@@ -426,6 +426,15 @@ def test_an_attack_is_found_whatever_is_written_back(
         assert_found(attacked, heads, rewritten=attack != "what a head covers")  # that would mend it
 
 
+def test_a_forecast_that_is_gone_is_named_by_its_market_and_stage(attacked: TamperedRecord) -> None:
+    newest = f"(SELECT max(rowid) FROM forecast WHERE {of('sharp', 'forecast')})"
+    statement = f"DELETE FROM forecast WHERE rowid = {newest} RETURNING market_id, stage"
+    with attacked.undone():
+        [(market, stage)] = attacked.driver.execute(statement).fetchall()
+        gone = attacked.differences(lambda found: found.table == "forecast")[-1]
+        assert gone.key.endswith(f", sharp, {market}, {stage}")
+
+
 @pytest.fixture(scope="session")
 def cached(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TamperedRecord]:
     """The season in memory with all that is cached of it."""
