@@ -3,7 +3,7 @@
 The pages "Arena", "Cohorts" and "Agents" show the same of all cohorts together and of one.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -289,10 +289,14 @@ def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: b
     return filled(BAR, live, href, CHOSEN_PILL * is_chosen, said, said, HIGH, bar, below, start)
 
 
-def ask_cohort(options: Mapping[str, str], default: str) -> str:
-    """Return which of these the address names, or the default; of many one can be chosen from a list, too."""
+def ask_cohort(options: Mapping[str, str], default: str, others: Container[str] = ()) -> str:
+    """Return which of these the address names, or the default; of many one can be chosen from a list, too.
+
+    `others` are cohorts of the record that can't be chosen here: where one is named, the default is shown.
+    """
     asked = st.query_params.get("cohort", default)
-    no_such("cohort", [asked], options)
+    if asked not in others:
+        no_such("cohort", [asked], options)
     if len(options) > FEW:
         return choice("Cohort", "cohort", options, default, "list")
     return asked if asked in options else default

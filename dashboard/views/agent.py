@@ -344,7 +344,9 @@ def show(source: RecordSource) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         name = choice("Agent", "agent", names, next(iter(names)), "list")
         offered = kept(source, read_cohort_returns, name)
-        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL)
+        # An address may still name a cohort of the agent that was shown before.
+        every = {str(cohort.number) for cohort in overview.cohorts}
+        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL, every)
         number = None if chosen == ALL else int(chosen)
         put(strip(offered, number, page_of(name), OWN_RETURNS, bars_lead=staying), "cohorts")
 
