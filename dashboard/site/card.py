@@ -8,6 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 from arena.scores.verdict import Verdict
 from dashboard.board import headline
 from dashboard.record import Lines
+from dashboard.views.arena import short_names
 from dashboard.words import flat, gained
 from markets.millionths import ONE
 
@@ -38,7 +39,8 @@ def card(verdict: Verdict, lines: Lines, stamp: str) -> bytes:
 
     top = 120
     title = _font(52, bold=True)
-    for text in _wrapped(flat(headline(verdict)[0]), title):
+    sentence = short_names(headline(verdict)[0], [line.row.agent for line in lines])
+    for text in _wrapped(flat(sentence), title):
         draw.text((EDGE, top), text, font=title, fill=INK)
         top += 64
 

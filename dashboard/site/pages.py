@@ -470,7 +470,7 @@ METER = '<li class="%s"><label>%s <meter value="%s"></meter> %s</label></li>'
 def _meters(history: market.History, overview: SeasonOverview) -> Markup:
     """Return what every agent said last, from the highest to the lowest."""
     said = NOTHING
-    for forecast in sorted(history.last, key=lambda one: (-one.probability, one.agent)):
+    for forecast in market.last_stated(history):
         share = forecast.probability / ONE
         look = "" if overview.has_opinion(forecast.agent) else "rest"
         said += filled(METER, look, forecast.agent, round(share, 2), rounded_percent(forecast.probability))
