@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_marked_cohort, read_profits
-from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
 from arena.record.queries.markets import read_listed_markets
 from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
 from arena.record.schema.database import Connection
@@ -498,7 +498,7 @@ def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holdi
     for stored in reversed(read_cohorts(connection)):
         is_asked = name is None or name in stored.entrant_ids
         if stored.ended_at is None and is_asked:
-            for holding in read_cohort_positions(connection, stored.cohort.number, name):
+            for holding in _read_positions(connection, stored, name):
                 if holding.position.lot.shares:
                     yield holding
 
@@ -506,6 +506,11 @@ def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holdi
 def read_cohort_positions(connection: Connection, cohort: int, name: str | None = None) -> list[Holding]:
     """Return every position in a cohort, of one agent or of all: what is held first, then what is closed."""
     [stored] = select_cohorts(read_cohorts(connection), cohort)
+    return _read_positions(connection, stored, name)
+
+
+def _read_positions(connection: Connection, stored: StoredCohort, name: str | None) -> list[Holding]:
+    """Return the positions in a cohort that was read already."""
     marked = read_marked_cohort(connection, stored.id, name)
     if marked is None:
         return []
@@ -514,7 +519,8 @@ def read_cohort_positions(connection: Connection, cohort: int, name: str | None 
     closes = {}
     for market in read_listed_markets(connection, [position.market_id for position in found]):
         closes[market.id] = market.closes_at
-    return [Holding(cohort, position, closes.get(position.market_id)) for position in found]
+    number = stored.cohort.number
+    return [Holding(number, position, closes.get(position.market_id)) for position in found]
 
 
 def holdings_table(
