@@ -507,11 +507,8 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
     """
     parts = board_parts(lines)
     scale = closer_scale([*parts.ranked, *parts.references])
-    copies: list[LeaderboardLine] = []
-    firsts: list[LeaderboardLine] = []
-    for line in parts.ranked:
-        place = copies if line.row.copies else firsts
-        place.append(line)
+    firsts = [line for line in parts.ranked if not line.row.copies]
+    copies = [line for line in parts.ranked if line.row.copies]
     others = parts.unranked
     if provisional:
         firsts = sorted(parts.players, key=_by_profit)

@@ -9,8 +9,7 @@ from arena.scores.verdict import Verdict
 from dashboard.board import headline
 from dashboard.record import Lines
 from dashboard.views.arena import short_names
-from dashboard.words import flat, gained
-from markets.millionths import ONE
+from dashboard.words import flat, in_dollars
 
 FONT = "arena-sans.woff2"
 ASSETS = Path(__file__).parent.parent / "assets"
@@ -45,10 +44,11 @@ def card(verdict: Verdict, lines: Lines, stamp: str) -> bytes:
         top += 64
 
     top = max(top + 24, 350)
+    font = _font(34)
     for line in [line for line in lines if not line.row.is_reference][:ROWS]:
-        draw.text((EDGE, top), _cut(flat(line.row.agent), _font(34)), font=_font(34), fill=INK)
-        made = gained((line.row.pnl or 0.0) * ONE)
-        draw.text((SIZE[0] - EDGE, top), made, font=_font(34), fill=SOFT, anchor="ra")
+        draw.text((EDGE, top), _cut(flat(line.row.agent), font), font=font, fill=INK)
+        made = in_dollars(line.row.pnl or 0.0, signed=True)
+        draw.text((SIZE[0] - EDGE, top), made, font=font, fill=SOFT, anchor="ra")
         top += 54
 
     png = BytesIO()

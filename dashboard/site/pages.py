@@ -423,9 +423,10 @@ def one_event(season: SeasonSite, event_id: str, address: Address) -> Parts:
     yield title
 
     for number, (market_id, question) in enumerate(zip(market_ids, questions, strict=True)):
-        place = filled('<div class="parts" id="%s">%%s</div>', file_name(market_id))
         parts = Markup("\n").join(filter(None, _market(season, market_id, address)))
-        inside = place % Markup(parts.replace(' id="', f' id="{number}-'))  # noqa: S704 - markup before and after
+        # Charts of several markets have the same names: each gets the number of its market before it.
+        parts = Markup(parts.replace(' id="', f' id="{number}-'))  # noqa: S704 - markup before and after
+        inside = filled('<div class="parts" id="%s">%s</div>', file_name(market_id), parts)
         if len(questions) == 1:
             yield inside
             continue
