@@ -247,9 +247,8 @@ def strip(
 ) -> Markup:
     """Return a bar for each cohort, as high as its return, that leads to its page; before them all together.
 
-    `bars_lead` has their addresses where these are others than that of all together.
-
-    The newest stands first in the markup and at the right of the strip, which can be scrolled to the left.
+    `page` says where a cohort, or all of them, are shown; `address` where that leads, for bars `bars_lead` if
+    it is given. The newest stands first in the markup and at the right of the strip, which can be scrolled.
     """
     earned = [cohort.percent or 0.0 for cohort in offered.cohorts]
     up = Scale(min(0.0, *earned), max(0.0, *earned), HIGH - 1, 1)
