@@ -505,13 +505,13 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
 
     A provisional board has every agent in the order of profit. `more` are figures that it shows beside.
     """
+    if not lines:
+        return NOTHING
+
     parts = board_parts(lines)
     scale = closer_scale([*parts.ranked, *parts.references])
-    copies: list[LeaderboardLine] = []
-    firsts: list[LeaderboardLine] = []
-    for line in parts.ranked:
-        place = copies if line.row.copies else firsts
-        place.append(line)
+    firsts = [line for line in parts.ranked if not line.row.copies]
+    copies = [line for line in parts.ranked if line.row.copies]
     others = parts.unranked
     if provisional:
         firsts = sorted(parts.players, key=_by_profit)
@@ -536,10 +536,11 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
 def _board_columns(lines: Lines, look: BoardLook) -> Columns:
     """Return the columns of the board: of those that no row has a value for nothing is shown."""
     columns = dict(columns_of_table("short board"))
-    columns["agent"] = replace(columns["agent"], help=WITH_RANKS)
+    meant = WITH_RANKS
     if not any(line.told is not None and line.told.rank_text for line in lines):
         del columns["rank"]
-        columns["agent"] = replace(columns["agent"], help=MADE)
+        meant = MADE
+    columns["agent"] = replace(columns["agent"], help=meant)
     if look.overview.is_simulated:
         columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")
     return columns

@@ -3,7 +3,7 @@
 The pages "Arena", "Cohorts" and "Agents" show the same of all cohorts together and of one.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_marked_cohort, read_profits
-from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
 from arena.record.queries.markets import read_listed_markets
 from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
 from arena.record.schema.database import Connection
@@ -247,9 +247,8 @@ def strip(
 ) -> Markup:
     """Return a bar for each cohort, as high as its return, that leads to its page; before them all together.
 
-    `bars_lead` has their addresses where these are others than that of all together.
-
-    The newest stands first in the markup and at the right of the strip, which can be scrolled to the left.
+    `page` says where a cohort, or all of them, are shown; `address` where that leads, for bars `bars_lead` if
+    it is given. The newest stands first in the markup and at the right of the strip, which can be scrolled.
     """
     earned = [cohort.percent or 0.0 for cohort in offered.cohorts]
     up = Scale(min(0.0, *earned), max(0.0, *earned), HIGH - 1, 1)
@@ -289,10 +288,14 @@ def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: b
     return filled(BAR, live, href, CHOSEN_PILL * is_chosen, said, said, HIGH, bar, below, start)
 
 
-def ask_cohort(options: Mapping[str, str], default: str) -> str:
-    """Return which of these the address names, or the default; of many one can be chosen from a list, too."""
+def ask_cohort(options: Mapping[str, str], default: str, others: Container[str] = ()) -> str:
+    """Return which of these the address names, or the default; of many one can be chosen from a list, too.
+
+    `others` are cohorts of the record that can't be chosen here: where one is named, the default is shown.
+    """
     asked = st.query_params.get("cohort", default)
-    no_such("cohort", [asked], options)
+    if asked not in others:
+        no_such("cohort", [asked], options)
     if len(options) > FEW:
         return choice("Cohort", "cohort", options, default, "list")
     return asked if asked in options else default
@@ -494,7 +497,7 @@ def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holdi
     for stored in reversed(read_cohorts(connection)):
         is_asked = name is None or name in stored.entrant_ids
         if stored.ended_at is None and is_asked:
-            for holding in read_cohort_positions(connection, stored.cohort.number, name):
+            for holding in _read_positions(connection, stored, name):
                 if holding.position.lot.shares:
                     yield holding
 
@@ -502,6 +505,11 @@ def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holdi
 def read_cohort_positions(connection: Connection, cohort: int, name: str | None = None) -> list[Holding]:
     """Return every position in a cohort, of one agent or of all: what is held first, then what is closed."""
     [stored] = select_cohorts(read_cohorts(connection), cohort)
+    return _read_positions(connection, stored, name)
+
+
+def _read_positions(connection: Connection, stored: StoredCohort, name: str | None) -> list[Holding]:
+    """Return the positions in a cohort that was read already."""
     marked = read_marked_cohort(connection, stored.id, name)
     if marked is None:
         return []
@@ -510,7 +518,8 @@ def read_cohort_positions(connection: Connection, cohort: int, name: str | None 
     closes = {}
     for market in read_listed_markets(connection, [position.market_id for position in found]):
         closes[market.id] = market.closes_at
-    return [Holding(cohort, position, closes.get(position.market_id)) for position in found]
+    number = stored.cohort.number
+    return [Holding(number, position, closes.get(position.market_id)) for position in found]
 
 
 def holdings_table(

@@ -145,6 +145,13 @@ def way_to_turn(of: OfTurn) -> Way:
     return way("turn", cohort=of.cohort, round=of.round, agent=of.agent)
 
 
+def way_to_agent(name: str, cohort: int | None = None) -> Way:
+    """Return a way to the page of an agent, over all its cohorts or in one."""
+    if cohort is None:
+        return way("agent", agent=name)
+    return way("agent", agent=name, cohort=cohort)
+
+
 def in_app(to: Way) -> str:
     """Return the address of a way in the app."""
     return to.href

@@ -87,7 +87,10 @@ class Styled:
             await self.app(scope, receive, send)
             return
 
-        del MutableHeaders(scope=scope)["accept-encoding"]  # only a plain page can be added to
+        asked = MutableHeaders(scope=scope)
+        del asked["accept-encoding"]  # only a plain page can be added to
+        for name in ("if-none-match", "if-modified-since"):
+            del asked[name]  # a browser would take the page of another version for this one
         messages: list[Message] = []
 
         async def collect(message: Message) -> None:
@@ -100,8 +103,6 @@ class Styled:
         if headers.get("content-type", "").startswith("text/html"):
             body = body.replace(b"</head>", STYLE, 1)
             headers["content-length"] = str(len(body))
-            for name in ("etag", "last-modified"):
-                del headers[name]  # a browser would take the page of another version for this one
         await send(start)
         await send({"type": "http.response.body", "body": body})
 

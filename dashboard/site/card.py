@@ -8,8 +8,8 @@ from PIL import Image, ImageDraw, ImageFont
 from arena.scores.verdict import Verdict
 from dashboard.board import headline
 from dashboard.record import Lines
-from dashboard.words import flat, gained
-from markets.millionths import ONE
+from dashboard.views.arena import short_names
+from dashboard.words import flat, in_dollars
 
 FONT = "arena-sans.woff2"
 ASSETS = Path(__file__).parent.parent / "assets"
@@ -38,15 +38,17 @@ def card(verdict: Verdict, lines: Lines, stamp: str) -> bytes:
 
     top = 120
     title = _font(52, bold=True)
-    for text in _wrapped(flat(headline(verdict)[0]), title):
+    sentence = short_names(headline(verdict)[0], [line.row.agent for line in lines])
+    for text in _wrapped(flat(sentence), title):
         draw.text((EDGE, top), text, font=title, fill=INK)
         top += 64
 
     top = max(top + 24, 350)
+    font = _font(34)
     for line in [line for line in lines if not line.row.is_reference][:ROWS]:
-        draw.text((EDGE, top), _cut(flat(line.row.agent), _font(34)), font=_font(34), fill=INK)
-        made = gained((line.row.pnl or 0.0) * ONE)
-        draw.text((SIZE[0] - EDGE, top), made, font=_font(34), fill=SOFT, anchor="ra")
+        draw.text((EDGE, top), _cut(flat(line.row.agent), font), font=font, fill=INK)
+        made = in_dollars(line.row.pnl or 0.0, signed=True)
+        draw.text((SIZE[0] - EDGE, top), made, font=font, fill=SOFT, anchor="ra")
         top += 54
 
     png = BytesIO()

@@ -423,9 +423,10 @@ def one_event(season: SeasonSite, event_id: str, address: Address) -> Parts:
     yield title
 
     for number, (market_id, question) in enumerate(zip(market_ids, questions, strict=True)):
-        place = filled('<div class="parts" id="%s">%%s</div>', file_name(market_id))
         parts = Markup("\n").join(filter(None, _market(season, market_id, address)))
-        inside = place % Markup(parts.replace(' id="', f' id="{number}-'))  # noqa: S704 - markup before and after
+        # Charts of several markets have the same names: each gets the number of its market before it.
+        parts = Markup(parts.replace(' id="', f' id="{number}-'))  # noqa: S704 - markup before and after
+        inside = filled('<div class="parts" id="%s">%s</div>', file_name(market_id), parts)
         if len(questions) == 1:
             yield inside
             continue
@@ -470,7 +471,7 @@ METER = '<li class="%s"><label>%s <meter value="%s"></meter> %s</label></li>'
 def _meters(history: market.History, overview: SeasonOverview) -> Markup:
     """Return what every agent said last, from the highest to the lowest."""
     said = NOTHING
-    for forecast in sorted(history.last, key=lambda one: (-one.probability, one.agent)):
+    for forecast in market.last_stated(history):
         share = forecast.probability / ONE
         look = "" if overview.has_opinion(forecast.agent) else "rest"
         said += filled(METER, look, forecast.agent, round(share, 2), rounded_percent(forecast.probability))

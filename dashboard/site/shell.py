@@ -30,7 +30,7 @@ BAR = {
     "how": "How it works",
 }
 """What pages are called in the bar, by the names of their files."""
-DRAWING = {".py", ".html", ".css", ".js", ".toml"}
+DRAWING = {".py", ".html", ".css", ".js", ".toml", ".svg", ".txt", ".woff2"}
 NOT_FOUND = "404.html"
 """What a server shows where there is no page."""
 FOR_ALL = "// For the app and for sites.\n"

@@ -1,9 +1,10 @@
 """One agent over all its cohorts: ranks and verdict, equity beside calibration, and the rest in tabs."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import accumulate, chain, pairwise, starmap
 from math import isnan, log10
 from typing import Any, Literal
@@ -101,7 +102,6 @@ from dashboard.html import (
 )
 from dashboard.pages import (
     Address,
-    Way,
     choice,
     in_app,
     link,
@@ -114,6 +114,7 @@ from dashboard.pages import (
     staying,
     subheading,
     way,
+    way_to_agent,
 )
 from dashboard.pictures import Scale, step
 from dashboard.record import (
@@ -344,9 +345,12 @@ def show(source: RecordSource) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         name = choice("Agent", "agent", names, next(iter(names)), "list")
         offered = kept(source, read_cohort_returns, name)
-        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL)
+        # An address may still name a cohort of the agent that was shown before.
+        every = {str(cohort.number) for cohort in overview.cohorts}
+        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL, every)
         number = None if chosen == ALL else int(chosen)
-        put(strip(offered, number, page_of(name), OWN_RETURNS, bars_lead=staying), "cohorts")
+        page = partial(way_to_agent, name)
+        put(strip(offered, number, page, OWN_RETURNS, bars_lead=staying), "cohorts")
 
     stays = kept(source, read_agent_page, name)
     line = line_of_agent(kept(source, read_leaderboard_page).lines, name)
@@ -366,17 +370,6 @@ def show(source: RecordSource) -> None:
 
 
 OWN_RETURNS = "Cohorts, with the return of this agent"
-
-
-def page_of(name: str) -> Callable[[int | None], Way]:
-    """Return what tells where an agent is shown in a cohort, or over all of them."""
-
-    def page(number: int | None) -> Way:
-        if number is None:
-            return way("agent", agent=name)
-        return way("agent", agent=name, cohort=number)
-
-    return page
 
 
 def _all_cohorts(
@@ -479,7 +472,7 @@ def held_box(holdings: Sequence[Holding]) -> Markup:
     for holding in holdings:
         value += holding.position.money.value
         gain += holding.position.money.unrealised
-    worth = f"{count(len(holdings), 'open position')} worth {gained(value).lstrip('+')} at mid"
+    worth = f"{count(len(holdings), 'open position')} worth {in_dollars(value / ONE)} at mid"
     shown = quiet(f"{worth}, {gained(gain)} over what they cost.") + holdings_table(ordered[:OPEN])
     rest = ordered[OPEN:]
     if rest:
@@ -548,18 +541,17 @@ def figures(stays: Stays, line: LeaderboardLine | None, is_simulated: bool) -> l
 
 def _closer_tile(line: LeaderboardLine | None) -> Tile:
     """Return by how much its forecasts are closer than the price, with the interval."""
-    middle = None
-    span = None
+    closer = EMPTY
+    label = "closer than the price"
     if line is not None:
         middle, low, high = closer_span(line.row)
         span = span_text(low, high, "%+.1f%")
+        if middle is not None:
+            closer = written(middle, "%+.1f%")
+        if span is not None:
+            label += f", 95% {span}"
     meant = "Its skill in percent of the price's Brier score, on the same forecasts; above 0 is closer."
-    if middle is None:
-        return Tile(EMPTY, "closer than the price", meant)
-    label = "closer than the price"
-    if span is not None:
-        label += f", 95% {span}"
-    return Tile(written(middle, "%+.1f%"), label, meant)
+    return Tile(closer, label, meant)
 
 
 def _profit_tile(stays: Stays) -> Tile:

@@ -77,7 +77,19 @@ from dashboard.html import (
     quiet,
     quotes,
 )
-from dashboard.pages import Address, Way, choice, heading, in_app, put, show_age, staying, way, way_to_turn
+from dashboard.pages import (
+    Address,
+    Way,
+    choice,
+    heading,
+    in_app,
+    put,
+    show_age,
+    staying,
+    way,
+    way_to_agent,
+    way_to_turn,
+)
 from dashboard.record import (
     MODELS,
     NULLS,
@@ -460,14 +472,7 @@ def lead(rest: str, about: Sequence[str]) -> Markup:
 
 def _leads(number: int | None) -> Leads:
     """Return what tells where the marks of a line lead: to its agent, in the cohort that is shown."""
-    return lambda name: agent_page(name, number).href
-
-
-def agent_page(name: str, cohort: int | None = None) -> Way:
-    """Return where an agent is shown, over all cohorts or in one."""
-    if cohort is None:
-        return way("agent", agent=name)
-    return way("agent", agent=name, cohort=cohort)
+    return lambda name: way_to_agent(name, number).href
 
 
 def _right_box(
@@ -551,22 +556,14 @@ def what_this_is(overview: SeasonOverview, board: Leaderboard | None) -> str:
         who = count(references, "reference")
     parts = [who, "play money", _cohorts_text(overview)]
 
-    events = _resolved_events(board)
+    rows = board.rows if board else ()
+    events = max((row.events for row in rows), default=0)  # of the agent that was shown most of them
     if events:
         parts.append(f"{count(events, 'event')} resolved")
-    spent = 0.0
-    if board:
-        spent = sum(row.cost_usd or 0.0 for row in board.rows)
+    spent = sum(row.cost_usd or 0.0 for row in rows)
     if spent:
         parts.append(f"calls cost {in_dollars(spent)}" + " (simulated)" * overview.is_simulated)
     return f"{', '.join(parts)}."
-
-
-def _resolved_events(board: Leaderboard | None) -> int:
-    """Return how many events have resolved, by the agent that was shown most of them."""
-    if board is None:
-        return 0
-    return max((row.events for row in board.rows), default=0)
 
 
 def _cohorts_text(overview: SeasonOverview) -> str:

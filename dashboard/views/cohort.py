@@ -72,7 +72,7 @@ from dashboard.words import code, count, day, plain, rules, settings, written
 class CohortPage:
     """One cohort: what was frozen, what differs from the cohort before, and its standings.
 
-    `changed` is None for the first cohort; `money` is there where the standings were never computed.
+    `changed` is empty for the first cohort; `money` is there where the standings were never computed.
     """
 
     line: CohortLine

@@ -542,6 +542,11 @@ def _cohort(page: MarketPage) -> int:
     return int(choice("Cohort", "cohort", options, str(page.spoken_last), widget))
 
 
+def last_stated(history: History) -> list[LastForecast]:
+    """Return what agents said last, from the highest to the lowest."""
+    return sorted(history.last, key=lambda forecast: (-forecast.probability, natural_key(forecast.agent)))
+
+
 def market_head(
     page: MarketPage,
     history: History,
@@ -553,9 +558,9 @@ def market_head(
 ) -> Markup:
     """Return the price and how it went, how the market ended, what every agent said last, and the reasons.
 
-    `drawn` is what agents said last, where it is not to be the picture of the dashboard.
+    `drawn` is what all agents said last, where it is not to be the picture of the dashboard.
     """
-    stated = sorted(history.last, key=lambda forecast: (-forecast.probability, natural_key(forecast.agent)))
+    stated = last_stated(history)
     opinions = [forecast.probability for forecast in stated if overview.has_opinion(forecast.agent)]
     middle = round(median(opinions)) if opinions else None
     price = page.quote.price if page.quote else None
@@ -574,8 +579,12 @@ def market_head(
         title = "What agents say"
         if page.ends:
             title = "What agents said last"
-        drawn = drawn or _strip_of(stated, overview, price, middle)
-        right = box(title, drawn, _about_strip(stated, overview, cohort))
+        about = _about_stated(stated, overview, cohort)
+        if not drawn:
+            drawn = _strip_of(stated, overview, price, middle)
+            if len(stated) > ROWS:
+                about += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
+        right = box(title, drawn, about)
         right += _reasons(stated, price, address)
     else:
         why = "No agent has stated a probability yet; the next round may show it to them."
@@ -680,11 +689,9 @@ def _strip_of(
     return strip(spots, money(price), money(middle), says)
 
 
-def _about_strip(stated: Sequence[LastForecast], overview: SeasonOverview, cohort: int) -> str:
-    """Say what the strip shows."""
+def _about_stated(stated: Sequence[LastForecast], overview: SeasonOverview, cohort: int) -> str:
+    """Say what is shown of agents."""
     text = f"Each agent’s last probability of YES in cohort {cohort}."
-    if len(stated) > ROWS:
-        text += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
     if not all(overview.has_opinion(forecast.agent) for forecast in stated):
         text += " Grey: references without an opinion; the median leaves them out."
     return text

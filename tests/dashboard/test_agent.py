@@ -31,7 +31,7 @@ from tests.dashboard.opening import (
 )
 from tests.dashboard.records import shared
 from tests.records.full_record import build
-from tests.records.seasons import HOSTILE
+from tests.records.seasons import HOSTILE, play
 
 NAMES = ["random", "oracle", HOSTILE]
 
@@ -117,6 +117,18 @@ def test_an_agent_has_its_figures_and_positions_in_a_cohort(
     assert "Over all cohorts:" in words(page)
     strip = next(html for html in markup(page) if 'class="strip' in html)
     assert 'aria-current="true" aria-label="Cohort 2' in strip
+
+
+def test_of_a_cohort_without_it_an_agent_is_shown_over_all_its_own(tmp_path: Path, show: Show) -> None:
+    play(tmp_path, agents=["{kind: constant}"], times=1)
+    record = play(tmp_path, agents=["{kind: constant}", "{kind: random}"])
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
+        line_ups = [set(stored.entrant_ids) for stored in read_cohorts(connection)]
+    assert line_ups == [{"constant"}, {"constant", "random"}]
+    page = show("agent", record, agent="random", cohort="1")
+    assert page.title[0].value == "random"
+    assert "The record has no cohort" not in words(page)
+    assert "in 1 cohort" in words(page)
 
 
 def test_open_positions_stand_before_the_charts(first_round: Path, show: Show) -> None:

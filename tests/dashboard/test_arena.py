@@ -9,8 +9,10 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from sqlalchemy.event import listen
 
 from arena.errors import far_text
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price, read_leaderboard
 from arena.scores.profiles.detailed_profile import ProfileFigures
@@ -20,7 +22,14 @@ from arena.scores.rules.reliability.reading import CalibrationReading
 from arena.scores.verdict import Candidate, SeasonState, make_verdict
 from dashboard.board import BoardLook, calibration_words, headline, season_board, whole_verdict
 from dashboard.charts import Line, line_chart, luck_band
-from dashboard.cohorts import CohortReturn, CohortReturns, cohort_options, read_cohort_returns, strip
+from dashboard.cohorts import (
+    CohortReturn,
+    CohortReturns,
+    cohort_options,
+    read_all_holdings,
+    read_cohort_returns,
+    strip,
+)
 from dashboard.pictures import REST
 from dashboard.record import LeaderboardLine, SeasonOverview, kept, read_season, source
 from dashboard.views.arena import (
@@ -225,6 +234,16 @@ def test_where_all_failed_it_says_who_why_and_where_to_look(
     assert "operations" in links
     assert any(href.startswith("turn?") for href in links)
     assert not any("Profit and loss" in html for html in markup(page)), "a flat line says nothing"
+
+
+def test_what_is_held_reads_the_cohorts_once_however_many_play(demo: Path) -> None:
+    statements: list[str] = []
+    with open_read_only(str(demo)) as engine, reading(engine) as connection:
+        still_open = [stored for stored in read_cohorts(connection) if stored.ended_at is None]
+        listen(engine, "before_cursor_execute", lambda *sent: statements.append(sent[2]))
+        assert read_all_holdings(connection)
+    assert len(still_open) > 1
+    assert statements.count(statements[0]) == 1
 
 
 def test_what_this_is_counts_who_is_there_and_who_plays(demo: Path) -> None:

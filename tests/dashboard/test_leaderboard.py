@@ -185,6 +185,16 @@ def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(season: Pa
     assert "No agent has such a name" in words(healthy(page.run()))
 
 
+def test_where_no_name_fits_no_empty_board_is_shown(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    provisional = shared("all_failed", tmp_path_factory)
+    assert "Provisional" in "".join(markup(show("leaderboard", provisional)))
+    page = show("leaderboard", provisional, search="nobody")
+    assert "No agent has such a name" in words(page)
+    assert not [html for html in markup(page) if "<table" in html]
+
+
 @pytest.mark.parametrize("by", ["horizon", "category", "price", "release"])
 def test_a_part_of_the_season_shows_the_skill_in_it(season: Path, show: Show, by: str) -> None:
     parts = asked(season, lambda connection: compute_slices(connection, by))

@@ -4,20 +4,27 @@ import json
 import shutil
 import signal
 import subprocess
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from arena.errors import ArenaError
 from arena.operations.page_programs import page_command, page_environment
+from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.verdict import AgentVerdict, Verdict
 from dashboard.record import LeaderboardLine
-from dashboard.site import contents, pages
+from dashboard.site import contents, pages, shell
 from dashboard.site.addresses import file_name
-from dashboard.site.card import card
+from dashboard.site.card import EDGE, FONT, card
 from dashboard.site.contents import badge_words
+from dashboard.site.pages import SeasonSite
+from dashboard.views import market
+from dashboard.views.market import last_stated, read_market_history, read_market_page
 from dashboard.words import flat
 from tests.dashboard.records import shared
 from tests.dashboard.sites import PublishedSite, hostile_site
@@ -175,6 +182,43 @@ def test_links_to_it_show_what_it_is_and_its_address_is_remembered(
         listed = f"<loc>https://arena.example/{path}</loc>".encode() in whole["sitemap.xml"]
         assert listed == (path != "404.html")
     assert b'href="https://arena.example/index.html"' in whole["404.html"], "it is shown at any address"
+
+
+def test_a_long_name_stays_within_the_picture() -> None:
+    name = f"maker/{'m' * 90}"
+    drawn = card(Verdict(f"{name} forecasts better than ann."), [a_line(None, agent=name)], "live")
+    with Image.open(BytesIO(drawn)) as picture:
+        right = picture.crop((1200 - EDGE + 1, 110, 1200, 630))
+        first = picture.crop((EDGE, 120, EDGE + 100, 180))
+    assert len(right.getcolors() or ()) == 1, "nothing is cut off at the edge"
+    assert len(first.getcolors() or ()) > 1, "the sentence begins on the first line"
+
+
+def test_what_agents_said_of_a_market_is_whole_and_sorted_as_people_count(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(market, "ROWS", 2)
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
+        site = SeasonSite(connection)
+        [*parts] = pages.one_event(site, next(iter(site.events)), lambda way: None)
+        place = read_market_page(connection, next(iter(site.events.values()))[0])
+        assert place is not None
+        history = read_market_history(connection, place.market.id, place.spoken_last, place.offered)
+    assert "<meter" in "".join(parts)
+    assert "lowest of" not in "".join(parts), "all of them are shown"
+    said = tuple(replace(history.last[0], agent=name) for name in ("v10", "v2"))
+    assert [forecast.agent for forecast in last_stated(replace(history, last=said))] == ["v2", "v10"]
+
+
+def test_whatever_a_site_is_drawn_with_is_in_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell, "PACKAGE", tmp_path)
+    versions = {shell.drawn_by.__wrapped__()}
+    for name in (shell.ICON, FONT, contents.FONT_LICENCE):
+        (tmp_path / name).write_text("another", "utf-8")
+        versions.add(shell.drawn_by.__wrapped__())
+    assert len(versions) == 4
 
 
 def test_what_did_not_change_is_neither_made_nor_written(season: Path, copied: PublishedSite) -> None:

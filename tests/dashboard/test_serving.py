@@ -22,6 +22,11 @@ def test_by_itself_it_serves_this_machine_alone_until_it_is_interrupted(season: 
         own = f"127.0.0.1:{dashboard.port}"
         with urllib.request.urlopen(f"{dashboard.address}/_stcore/health", timeout=10) as answer:
             assert answer.read() == b"ok"
+        # A browser may still have the page of another version, whose style is another.
+        known = {"Accept": "text/html", "If-None-Match": "*"}
+        asked = urllib.request.Request(dashboard.address, headers=known)
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            assert b"</style></head>" in answer.read()
         assert knock(dashboard.port, own, f"http://{own}") == 101
         assert knock(dashboard.port, own, "https://evil.example") == 403
         assert knock(dashboard.port, "evil.example", "http://evil.example") == 403
