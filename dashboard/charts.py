@@ -136,10 +136,15 @@ def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
         yield _level(plot.up(value), written(value, unit), "grid" if value else "base")
 
 
-def _marks_below(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
-    """Draw the ticks of the lower axis."""
+def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Markup]:
+    """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them."""
+    before, _, behind = unit.partition(".")
+    places = int(behind[0])
+    while any(round(value, places) != value for value in values):
+        places += 1
     for value in values:
-        yield _label(plot.across(value), plot.height + 18, written(value, unit), "axis", "middle")
+        text = written(value, f"{before}.{places}{behind[1:]}")
+        yield _label(plot.across(value), plot.height + 18, text, "axis", "middle")
 
 
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
@@ -321,17 +326,22 @@ def power_ticks(low: float, high: float) -> list[float]:
     return [level for level in [*found, float(ceil(high))] if low <= level <= high]
 
 
-HOUR = 3_600
+MINUTE = 60
+HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 WEEK = 7 * DAY
 MONDAY = 4 * DAY
 """The first Monday that computers count from: weeks begin there."""
-CLOCK_STEPS = (HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, WEEK, 2 * WEEK)
+MINUTES = (MINUTE, 5 * MINUTE, 15 * MINUTE)
+HOURS = (HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR)
+CLOCK_STEPS = (*MINUTES, *HOURS, DAY, 2 * DAY, WEEK, 2 * WEEK)
 MONTH_STEPS = (1, 2, 3, 6, 12, 24, 60)
 
 
 def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
-    """Return about five instants between two others with a text each: round hours, days, or starts of months.
+    """Return about five instants between two others with a text each: round times, days, or starts of months.
+
+    Within a minute it is the first alone.
 
     >>> day = 86_400
     >>> [text for _, text in time_ticks(0, 150 * day)], [text for _, text in time_ticks(0, 1.2 * day)]
@@ -339,7 +349,7 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     >>> [text for _, text in time_ticks(0, 10 * day)], [text for _, text in time_ticks(5, 5)]
     (['1 Jan', '3 Jan', '5 Jan', '7 Jan', '9 Jan', '11 Jan'], ['1 Jan 1970'])
     """
-    if first == last:
+    if last - first < MINUTE:
         at = datetime.fromtimestamp(first, UTC)
         return [(first, f"{at.day} {at:%b %Y}")]
     best: list[tuple[float, str]] = []
@@ -365,7 +375,7 @@ def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]
     found = []
     for number in range(ceil((first - start) / step), floor((last - start) / step) + 1):
         at = datetime.fromtimestamp(start + number * step, UTC)
-        text = f"{at:%H:%M}" if at.hour else f"{at.day} {at:%b}"
+        text = f"{at:%H:%M}" if at.hour or at.minute else f"{at.day} {at:%b}"
         found.append((at.timestamp(), text))
     return found
 
@@ -490,7 +500,7 @@ class MarkUnit:
 MARK_UNITS = {
     "short": MarkUnit("$", "", 2, 2),
     "dollar": MarkUnit("$", "", 6, 2),
-    "power": MarkUnit("×", "", 2, 0),
+    "power": MarkUnit("×", "", 3, 0),
     "%.0f%": MarkUnit("", "%", 1, 1),
 }
 PERCENT = MarkUnit("", "%", 2, 2)
@@ -691,11 +701,7 @@ def gap_chart(
     drawn.append(
         _dot(look, plot.across(gap), y, 9, f"{names[gap >= 0]} closer by {written(abs(gap), '%.4f')}")
     )
-    values = ticks(-reach, reach)
-    places = 3
-    while any(round(value, places) != value for value in values):
-        places += 1
-    drawn += _marks_below(plot, values, f"%+.{places}f")
+    drawn += _marks_below(plot, ticks(-reach, reach), "%+.3f")
     return _chart("The gap and its interval, over 0", plot.height, (36, 48), drawn)
 
 
