@@ -8,6 +8,7 @@ hides lines, and leads on. What a chart shows is its label, for those who can't 
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -57,7 +58,7 @@ WANTED_TICKS = 5
 HALF = 280
 LONG = 230
 """How high a chart is in pixels: one beside another, and one that has a line to itself."""
-LEFT = (8, 36, 52, 76, 110, 150, 200, 260)
+LEFT = (8, 36, 52, 76, 110, 150, 200)
 RIGHT = (12, 48, 76, 104, 132, 160, 188)
 """The rooms at the sides, for which the style sheet has a class each: `left36`, `right48` and so on."""
 WIDE = 1_000
@@ -130,6 +131,11 @@ def _level(y: float, text: str, look: str = "grid") -> Markup:
     return line + _label(0, y + 4, text, "axis", "end", -8)
 
 
+def _left_room(values: Iterable[float], unit: str) -> int:
+    """Return the room that the ticks of the upright axis need."""
+    return _room(LEFT, [written(value, unit) for value in values], 12)
+
+
 def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the upright axis; that of 0 is the base."""
     for value in values:
@@ -177,7 +183,7 @@ def _chart(
         figures = filled(" data-marks='%s'", _json(marks))
     name = re.sub("[^a-z0-9]+", "-", says.lower())[:48].strip("-")
     figure = (
-        '<figure class="chart" id="%s"%s><div class="plot left%s right%s" %s>'
+        '<figure class="chart" id="%s"%s><div class="plot left%s right%s"%s>'
         '<svg width="100%%" height="%s" role="img" aria-label="%s">%s'
         '</svg><div class="tip" role="status"></div></div>%s<span class="tools">%s</span></figure>'
     )
@@ -332,9 +338,20 @@ DAY = 24 * HOUR
 WEEK = 7 * DAY
 MONDAY = 4 * DAY
 """The first Monday that computers count from: weeks begin there."""
-MINUTES = (MINUTE, 5 * MINUTE, 15 * MINUTE)
-HOURS = (HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR)
-CLOCK_STEPS = (*MINUTES, *HOURS, DAY, 2 * DAY, WEEK, 2 * WEEK)
+CLOCK_STEPS = (
+    MINUTE,
+    5 * MINUTE,
+    15 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    DAY,
+    2 * DAY,
+    WEEK,
+    2 * WEEK,
+)
 MONTH_STEPS = (1, 2, 3, 6, 12, 24, 60)
 
 
@@ -440,7 +457,7 @@ def line_chart(
         else:
             named.append((place, line))
             titles.append(line.title)
-    left = _room(LEFT, [written(level, unit) for level in levels], 12)
+    left = _left_room(levels, unit)
     right = _room(RIGHT, titles, 14)
 
     drawn = list(_levels(plot, levels, unit))
@@ -553,8 +570,8 @@ def _whole(value: float, unit: str, places: int) -> int:
 
 def _round_at(at: float, rounds: Rounds) -> str:
     """Return what names the last round until an instant; nothing before the first."""
-    decided = [name for decided_at, name in rounds if round(decided_at) <= at]
-    return decided[-1] if decided else ""
+    count = bisect_right(rounds, at, key=lambda decided: round(decided[0]))
+    return rounds[count - 1][1] if count else ""
 
 
 def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> Band:
@@ -725,8 +742,7 @@ def columns_chart(
         drawn.append(filled(bar, look, left, top, width, round(plot.height - top, 1), title))
 
     drawn += _marks_below(plot, ticks(low, high), unit)
-    left_room = _room(LEFT, [written(level, "localized") for level in levels], 12)
-    return _chart(says, plot.height, (left_room, 12), drawn)
+    return _chart(says, plot.height, (_left_room(levels, "localized"), 12), drawn)
 
 
 Spot = tuple[str, float, float, str]
@@ -754,8 +770,7 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
             beside = ("end", -9) if x > 60 else ("start", 9)
             drawn.append(_label(x, y + 4, shortened(name, 20), f"{look} name", *beside))
 
-    left = _room(LEFT, [written(level, y_unit) for level in levels], 12)
-    return _chart(says, plot.height, (left, 12), drawn)
+    return _chart(says, plot.height, (_left_room(levels, y_unit), 12), drawn)
 
 
 def strip(
@@ -822,7 +837,7 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
     seen, and the others by scrolling.
     """
     height = 26 + HIGH * len(rows) + 6
-    room = min(_room(LEFT, rows, 14), 200)
+    room = _room(LEFT, rows, 14)
     lefts = _heat_columns(groups)
     width = lefts[-1] + FIELD if lefts else 0
 
