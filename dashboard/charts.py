@@ -630,6 +630,7 @@ def calibration_chart(
         drawn.append(_label(x, whole.height + 18, f"{share:.0%}", "axis", "middle"))
     shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)]
     told: list[dict[str, Any]] = []
+    sentences = NOTHING
     for place, (name, diagram, look) in enumerate(curves):
         colour = "ink" if look == REST else look
         off = " off" * bool(place)
@@ -643,6 +644,8 @@ def calibration_chart(
         group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
         drawn.append(filled(group, off, place, height + 22, counts))
         told.append({"name": name, "look": colour, "tenths": _tenths(diagram)})
+        sentence = reading_sentence(diagram.sure, diagram.null.p_value)
+        sentences += filled('<p class="quiet%s" data-line="%s">%s.</p>', off, place, sentence)
 
     drawn += [
         _stretched(whole, shapes),
@@ -650,13 +653,9 @@ def calibration_chart(
         _label(100, height - 8, "stated probability →", "axis", "end", -4),
         _label(0, whole.height - 3, "count", "axis", "end", -8),
     ]
-    below = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
-    for place, (_, diagram, _) in enumerate(curves):
-        sentence = reading_sentence(diagram.sure, diagram.null.p_value)
-        paragraph = '<p class="quiet%s" data-line="%s">%s.</p>'
-        below += filled(paragraph, " off" * bool(place), place, sentence)
+    chips = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
     marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
-    return _chart(says, whole.height, (52, 12), drawn, marks, below)
+    return _chart(says, whole.height, (52, 12), drawn, marks, chips + sentences)
 
 
 def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
