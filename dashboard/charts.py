@@ -8,6 +8,7 @@ hides lines, and leads on. What a chart shows is its label, for those who can't 
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -57,7 +58,7 @@ WANTED_TICKS = 5
 HALF = 280
 LONG = 230
 """How high a chart is in pixels: one beside another, and one that has a line to itself."""
-LEFT = (8, 36, 52, 76, 110, 150, 200, 260)
+LEFT = (8, 36, 52, 76, 110, 150, 200)
 RIGHT = (12, 48, 76, 104, 132, 160, 188)
 """The rooms at the sides, for which the style sheet has a class each: `left36`, `right48` and so on."""
 WIDE = 1_000
@@ -130,16 +131,26 @@ def _level(y: float, text: str, look: str = "grid") -> Markup:
     return line + _label(0, y + 4, text, "axis", "end", -8)
 
 
+def _left_room(values: Iterable[float], unit: str) -> int:
+    """Return the room that the ticks of the upright axis need."""
+    return _room(LEFT, [written(value, unit) for value in values], 12)
+
+
 def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the upright axis; that of 0 is the base."""
     for value in values:
         yield _level(plot.up(value), written(value, unit), "grid" if value else "base")
 
 
-def _marks_below(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
-    """Draw the ticks of the lower axis."""
+def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Markup]:
+    """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them."""
+    before, _, behind = unit.partition(".")
+    places = int(behind[0])
+    while any(round(value, places) != value for value in values):
+        places += 1
     for value in values:
-        yield _label(plot.across(value), plot.height + 18, written(value, unit), "axis", "middle")
+        text = written(value, f"{before}.{places}{behind[1:]}")
+        yield _label(plot.across(value), plot.height + 18, text, "axis", "middle")
 
 
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
@@ -172,7 +183,7 @@ def _chart(
         figures = filled(" data-marks='%s'", _json(marks))
     name = re.sub("[^a-z0-9]+", "-", says.lower())[:48].strip("-")
     figure = (
-        '<figure class="chart" id="%s"%s><div class="plot left%s right%s" %s>'
+        '<figure class="chart" id="%s"%s><div class="plot left%s right%s"%s>'
         '<svg width="100%%" height="%s" role="img" aria-label="%s">%s'
         '</svg><div class="tip" role="status"></div></div>%s<span class="tools">%s</span></figure>'
     )
@@ -321,17 +332,33 @@ def power_ticks(low: float, high: float) -> list[float]:
     return [level for level in [*found, float(ceil(high))] if low <= level <= high]
 
 
-HOUR = 3_600
+MINUTE = 60
+HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 WEEK = 7 * DAY
 MONDAY = 4 * DAY
 """The first Monday that computers count from: weeks begin there."""
-CLOCK_STEPS = (HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, WEEK, 2 * WEEK)
+CLOCK_STEPS = (
+    MINUTE,
+    5 * MINUTE,
+    15 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    DAY,
+    2 * DAY,
+    WEEK,
+    2 * WEEK,
+)
 MONTH_STEPS = (1, 2, 3, 6, 12, 24, 60)
 
 
 def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
-    """Return about five instants between two others with a text each: round hours, days, or starts of months.
+    """Return about five instants between two others with a text each: round times, days, or starts of months.
+
+    Within a minute it is the first alone.
 
     >>> day = 86_400
     >>> [text for _, text in time_ticks(0, 150 * day)], [text for _, text in time_ticks(0, 1.2 * day)]
@@ -339,7 +366,7 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     >>> [text for _, text in time_ticks(0, 10 * day)], [text for _, text in time_ticks(5, 5)]
     (['1 Jan', '3 Jan', '5 Jan', '7 Jan', '9 Jan', '11 Jan'], ['1 Jan 1970'])
     """
-    if first == last:
+    if last - first < MINUTE:
         at = datetime.fromtimestamp(first, UTC)
         return [(first, f"{at.day} {at:%b %Y}")]
     best: list[tuple[float, str]] = []
@@ -365,7 +392,7 @@ def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]
     found = []
     for number in range(ceil((first - start) / step), floor((last - start) / step) + 1):
         at = datetime.fromtimestamp(start + number * step, UTC)
-        text = f"{at:%H:%M}" if at.hour else f"{at.day} {at:%b}"
+        text = f"{at:%H:%M}" if at.hour or at.minute else f"{at.day} {at:%b}"
         found.append((at.timestamp(), text))
     return found
 
@@ -430,7 +457,7 @@ def line_chart(
         else:
             named.append((place, line))
             titles.append(line.title)
-    left = _room(LEFT, [written(level, unit) for level in levels], 12)
+    left = _left_room(levels, unit)
     right = _room(RIGHT, titles, 14)
 
     drawn = list(_levels(plot, levels, unit))
@@ -490,7 +517,7 @@ class MarkUnit:
 MARK_UNITS = {
     "short": MarkUnit("$", "", 2, 2),
     "dollar": MarkUnit("$", "", 6, 2),
-    "power": MarkUnit("×", "", 2, 0),
+    "power": MarkUnit("×", "", 3, 0),
     "%.0f%": MarkUnit("", "%", 1, 1),
 }
 PERCENT = MarkUnit("", "%", 2, 2)
@@ -543,8 +570,8 @@ def _whole(value: float, unit: str, places: int) -> int:
 
 def _round_at(at: float, rounds: Rounds) -> str:
     """Return what names the last round until an instant; nothing before the first."""
-    decided = [name for decided_at, name in rounds if round(decided_at) <= at]
-    return decided[-1] if decided else ""
+    count = bisect_right(rounds, at, key=lambda decided: round(decided[0]))
+    return rounds[count - 1][1] if count else ""
 
 
 def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> Band:
@@ -603,6 +630,7 @@ def calibration_chart(
         drawn.append(_label(x, whole.height + 18, f"{share:.0%}", "axis", "middle"))
     shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)]
     told: list[dict[str, Any]] = []
+    sentences = NOTHING
     for place, (name, diagram, look) in enumerate(curves):
         colour = "ink" if look == REST else look
         off = " off" * bool(place)
@@ -616,6 +644,8 @@ def calibration_chart(
         group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
         drawn.append(filled(group, off, place, height + 22, counts))
         told.append({"name": name, "look": colour, "tenths": _tenths(diagram)})
+        sentence = reading_sentence(diagram.sure, diagram.null.p_value)
+        sentences += filled('<p class="quiet%s" data-line="%s">%s.</p>', off, place, sentence)
 
     drawn += [
         _stretched(whole, shapes),
@@ -623,13 +653,9 @@ def calibration_chart(
         _label(100, height - 8, "stated probability →", "axis", "end", -4),
         _label(0, whole.height - 3, "count", "axis", "end", -8),
     ]
-    below = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
-    for place, (_, diagram, _) in enumerate(curves):
-        sentence = reading_sentence(diagram.sure, diagram.null.p_value)
-        paragraph = '<p class="quiet%s" data-line="%s">%s.</p>'
-        below += filled(paragraph, " off" * bool(place), place, sentence)
+    chips = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
     marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
-    return _chart(says, whole.height, (52, 12), drawn, marks, below)
+    return _chart(says, whole.height, (52, 12), drawn, marks, chips + sentences)
 
 
 def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
@@ -691,11 +717,7 @@ def gap_chart(
     drawn.append(
         _dot(look, plot.across(gap), y, 9, f"{names[gap >= 0]} closer by {written(abs(gap), '%.4f')}")
     )
-    values = ticks(-reach, reach)
-    places = 3
-    while any(round(value, places) != value for value in values):
-        places += 1
-    drawn += _marks_below(plot, values, f"%+.{places}f")
+    drawn += _marks_below(plot, ticks(-reach, reach), "%+.3f")
     return _chart("The gap and its interval, over 0", plot.height, (36, 48), drawn)
 
 
@@ -719,8 +741,7 @@ def columns_chart(
         drawn.append(filled(bar, look, left, top, width, round(plot.height - top, 1), title))
 
     drawn += _marks_below(plot, ticks(low, high), unit)
-    left_room = _room(LEFT, [written(level, "localized") for level in levels], 12)
-    return _chart(says, plot.height, (left_room, 12), drawn)
+    return _chart(says, plot.height, (_left_room(levels, "localized"), 12), drawn)
 
 
 Spot = tuple[str, float, float, str]
@@ -748,8 +769,7 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
             beside = ("end", -9) if x > 60 else ("start", 9)
             drawn.append(_label(x, y + 4, shortened(name, 20), f"{look} name", *beside))
 
-    left = _room(LEFT, [written(level, y_unit) for level in levels], 12)
-    return _chart(says, plot.height, (left, 12), drawn)
+    return _chart(says, plot.height, (_left_room(levels, y_unit), 12), drawn)
 
 
 def strip(
@@ -816,7 +836,7 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
     seen, and the others by scrolling.
     """
     height = 26 + HIGH * len(rows) + 6
-    room = min(_room(LEFT, rows, 14), 200)
+    room = _room(LEFT, rows, 14)
     lefts = _heat_columns(groups)
     width = lefts[-1] + FIELD if lefts else 0
 

@@ -1,4 +1,4 @@
-"""Small pictures, as in the cells of tables, and what every drawing is made of: scales, points and lines.
+"""Small pictures, as in the cells of tables, and what every drawing is made of: scales and points.
 
 Colours are classes: `c1` to `c8` those of agents (`SeasonOverview.colours`), `rest` all that is not chosen.
 """
@@ -40,16 +40,6 @@ def dot(look: str, x: float | str, y: float, radius: float, title: str = "") -> 
     if title:
         rest = filled("><title>%s</title></circle>", title)
     return filled('<circle class="%s dot" cx="%s" cy="%s" r="%s"%s', look, x, y, radius, rest)
-
-
-def upright(look: str, x: float, top: int, bottom: int) -> Markup:
-    """Draw an upright line."""
-    return filled('<path class="%s" d="M%s %sV%s"/>', look, x, top, bottom)
-
-
-def pairs(points: Points, across: Scale, up: Scale) -> str:
-    """Return points as SVG writes them."""
-    return " ".join(f"{across.at(x)},{up.at(y)}" for x, y in points)
 
 
 SMALL = (132, 26)
@@ -127,7 +117,7 @@ def _point(value: float, look: str, scale: Scale) -> Markup:
 def _in_cell(inside: Markup, scale: Scale) -> Markup:
     """Return a picture in a cell, with its line at 0."""
     size = filled('width="%s" height="%s" viewBox="0 0 %s %s"', *SMALL, *SMALL)
-    zero = upright("base", scale.at(0), 1, SMALL[1] - 1)
+    zero = filled('<path class="base" d="M%s 1V%s"/>', scale.at(0), SMALL[1] - 1)
     return filled('<svg class="cell" %s aria-hidden="true">%s%s</svg>', size, zero, inside)
 
 
@@ -144,8 +134,9 @@ def sparkline(values: Sequence[float], look: str = REST) -> Markup:
         '<svg class="spark" width="90" height="24" viewBox="0 0 90 24" aria-hidden="true">'
         '<polyline class="%s line" points="%s"/>%s</svg>'
     )
+    points = " ".join(f"{across.at(x)},{up.at(y)}" for x, y in enumerate(values))
     end = dot(look, across.at(len(values) - 1), up.at(values[-1]), 2.5)
-    return filled(svg, look, pairs(list(enumerate(values)), across, up), end)
+    return filled(svg, look, points, end)
 
 
 def meter(share: float) -> Markup:

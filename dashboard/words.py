@@ -101,10 +101,10 @@ def in_dollars(value: float, signed: bool = False) -> str:
 def earned_text(value: float) -> str:
     """Return money that was made or lost, where cents say nothing without them.
 
-    >>> earned_text(11_064.67), earned_text(-50.0), earned_text(0.0)
-    ('▲ +$11,065', '▼ −$50', '$0')
+    >>> earned_text(11_064.67), earned_text(-50.0), earned_text(0.0), earned_text(0.5)
+    ('▲ +$11,065', '▼ −$50', '$0', '$0')
     """
-    if abs(value) < 0.5:
+    if abs(value) <= 0.5:
         return "$0"
     return f"{arrow_of(value)}{sign_of(value, True)}${abs(value):,.0f}"
 

@@ -21,10 +21,16 @@ export default function ({ data, parentElement }) {
 }
 
 let draws = 0;
+let linked = location.hash.slice(1); // the chart that a link leads to: browsers look for none in a component
 
 // Until then it is not seen, and nothing that follows it: see streamlit.css.
 function drawn(place) {
-  place.getRootNode().host?.setAttribute("data-drawn", "");
+  const root = place.getRootNode();
+  root.host?.setAttribute("data-drawn", "");
+  const chart = root.getElementById?.(linked);
+  if (!chart) return;
+  linked = "";
+  chart.scrollIntoView();
 }
 
 // Streamlit goes where the history says. A page that hears nothing for five seconds is loaded anew.

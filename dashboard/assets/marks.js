@@ -1,6 +1,6 @@
 // Charts answer to pointer, finger, keys: see dashboard/charts.py.
 const places = new Set();
-const off = {}; // lines not shown
+const off = {}; // hidden lines
 let open = null; // the plot that answers, where
 let lit = "";
 const every = (place, what) => [...place.querySelectorAll(what)];
@@ -9,6 +9,7 @@ const make = (tag, textContent, values) => Object.assign(document.createElement(
 
 // Called for each place that was drawn anew.
 export function marks(place) {
+  if (place.contains(open?.plot)) hide();
   for (const figure of every(place, "figure[data-marks]")) {
     const titles = (what) => every(figure, what).map(({ title }) => title);
     figure.off = off[[figure.id, ...titles("button").sort()]] ??= new Set(titles("[aria-pressed=false]"));
@@ -28,7 +29,7 @@ export function marks(place) {
   for (const kind in answers) place.addEventListener(kind, answers[kind]);
 }
 
-// The figures of a chart: instants and values are each less the one before.
+// The figures of a chart: instants and values, each less the one before.
 function read(figure) {
   const text = figure.dataset.marks ?? '{"lines":[]}';
   if (figure.chart?.text === text) return figure.chart;
@@ -41,7 +42,7 @@ function read(figure) {
   return (figure.chart = chart);
 }
 
-// Where one can stop: at instants, at tenths of the line that is shown, or at marks with a title.
+// Where one can stop: at instants, tenths of the line that is shown, or marks with a title.
 function stops({ parentElement: figure, firstElementChild: svg }) {
   const { x, at, lines, high } = read(figure);
   const { left, top, width } = boxOf(svg);
@@ -81,15 +82,14 @@ function rowsAt(figure, index, height) {
 }
 
 function written(value, [before, behind, most, least, signed]) {
-  const signDisplay = signed ? "exceptZero" : "negative";
-  const form = { minimumFractionDigits: least, maximumFractionDigits: most, signDisplay };
+  const form = { minimumFractionDigits: least, maximumFractionDigits: most, signDisplay: signed ? "exceptZero" : "negative" };
   return value.toLocaleString("en", form).replace(/^[+-]?/, (sign) => sign.replace("-", "−") + before) + behind;
 }
 
 function show(plot, stop, y) {
-  const [svg, tip] = [plot.firstElementChild, plot.lastElementChild];
-  const { at } = read(plot.parentElement);
-  const rows = stop.rows ?? rowsAt(plot.parentElement, stop.index, svg.clientHeight);
+  const { firstElementChild: svg, lastElementChild: tip, parentElement: figure } = plot;
+  const { at } = read(figure);
+  const rows = stop.rows ?? rowsAt(figure, stop.index, svg.clientHeight);
   const [nearest] = at ? rows.toSorted((a, b) => Math.abs(a.y - y) - Math.abs(b.y - y)) : [];
   if (open?.plot !== plot) hide();
   open = { plot, stop };

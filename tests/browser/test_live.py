@@ -62,6 +62,9 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(chip).to_have_attribute("aria-pressed", "false")
         meanings = page.locator(".table > details > summary").first
         meanings.click()
+        plot = page.locator(".plot").first
+        plot.dispatch_event("click")  # which leaves the focus where it is
+        expect(page.locator(".plot.held")).to_have_count(1)
         scrolled = page.get_by_test_id("stMain")
         before = scrolled.evaluate("main => main.scrollTop")
         page.evaluate(WATCH_TITLE)
@@ -83,6 +86,8 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         expect(meanings).to_be_focused()
         assert before > 0
         assert scrolled.evaluate("main => main.scrollTop") == before
+        plot.hover()
+        expect(plot.get_by_role("status")).to_be_visible(timeout=5_000)
         assert not [url for url in watched.requests[asked:] if url.split("?")[0].endswith("/cohort")]
         page.wait_for_load_state("networkidle")
         page.goto("about:blank")

@@ -81,7 +81,8 @@ def test_every_mark_of_the_profit_says_what_the_ledger_has_and_leads_to_its_turn
     told = ledger(record)
     assert len(told[0][1]) == 10
     page = watched.page
-    open_at(page, f"{serve('demo').address}/cohort?cohort=2", "Cohorts")
+    address = serve("demo").address
+    open_at(page, f"{address}/cohort?cohort=2", "Cohorts")
     figure = page.locator("figure.chart").first
     plot = figure.locator(".plot")
     assert by_pointer(page, plot, told) == told[-INSTANTS:]
@@ -104,6 +105,10 @@ def test_every_mark_of_the_profit_says_what_the_ledger_has_and_leads_to_its_turn
     page.mouse.move(2, 2)
     plot.get_by_role("link", name="sharp").click()
     expect(page).to_have_url(re.compile(r"/turn\?cohort=2&agent=sharp&round=\d+$"), timeout=PATIENCE)
+    settled(page)
+
+    page.goto(f"{address}/agent?agent=sharp#evidence-over-time")
+    expect(page.locator("#evidence-over-time")).to_be_in_viewport()
     settled(page)
 
 

@@ -93,14 +93,34 @@ def test_thinning_keeps_order_ends_and_the_limit(limit: int) -> None:
     assert len(found) == min(max(limit, 2), 50)
 
 
+def test_marks_within_an_hour_have_their_time_below_them() -> None:
+    ten = START.timestamp() + 10 * 3_600
+    chart = drawn(line_chart([Line("ann", [(ten + 60, 1.0), (ten + 2_700, 5.0)], "c1")], "Profit", "short"))
+    assert texts(chart, "axis")[-3:] == ["10:15", "10:30", "10:45"]
+    midnight = START.timestamp()
+    chart = drawn(line_chart([Line("ann", [(midnight, 1.0), (midnight + 240, 5.0)])], "Profit", "short"))
+    assert texts(chart, "axis")[-5:] == ["4 Jan", "00:01", "00:02", "00:03", "00:04"]
+    chart = drawn(line_chart([Line("ann", [(ten + 1, 1.0), (ten + 9, 5.0)])], "Profit", "short"))
+    assert texts(chart, "axis")[-1] == "4 Jan 2026"
+
+
+def test_the_least_evidence_that_is_drawn_is_not_told_as_none() -> None:
+    chart = drawn(line_chart([Line("now", [(0.0, -3.0), (60.0, 6.0)], "c1")], "Evidence", "power"))
+    marks = json.loads(chart.attrib["data-marks"])
+    places = marks["unit"][2]
+    assert [value / 10**places for value in accumulate(marks["lines"][0]["by"])] == [0.001, 1e6]
+
+
 @pytest.mark.parametrize("reach", [0.004, 0.04, 0.4])
 def test_no_two_ticks_of_a_gap_say_the_same(reach: float) -> None:
     shown = texts(drawn(gap_chart(reach / 2, 0.0, reach, (HOSTILE, "ann"), ("c2", "c1"))), "axis")
     assert len(set(shown)) == len(shown) == 5
     edges = [reach * step / 8 for step in range(-8, 9)]
-    chart = drawn(columns_chart(edges, [1] * 16, "Events", "%+.3f"))
+    chart = drawn(columns_chart(edges, [1] * 16, "Events", "%+.2f"))
     assert len(list(chart.iter("rect"))) == 16
-    assert texts(chart, "axis")[:2] == ["0", "1"]
+    levels, below = texts(chart, "axis")[:2], texts(chart, "axis")[2:]
+    assert levels == ["0", "1"]
+    assert len(set(below)) == len(below) == 5
 
 
 def test_points_of_a_plane_say_whose_they_are() -> None:
